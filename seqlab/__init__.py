@@ -1,0 +1,1 @@
+"""seqlab: train, compare and look inside sequence models on your own text."""

@@ -1,0 +1,215 @@
+"""What the parts promise each other: states, batches, losses, scores, and the abstract classes.
+
+Names of tensors end in their shape: B batch, T time, S source time, D width, H hidden, V vocabulary, L layers.
+Masks are true where a position is kept, and padding is on the right. A State that is returned is that of each
+row's own last kept position; `step` never changes the State it was given; nothing is stored on `self` in `forward`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import torch
+from pydantic import BaseModel
+from torch import Tensor, nn
+
+# --- what is carried ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """A tree of tensors, batch first: dataclass fields that are tensors, other Leaves, tuples of these, or None."""
+
+    def map(self, f: Callable[[Tensor], Tensor]) -> Self:
+        """The same tree with `f` applied to every tensor, in a fixed order."""
+        return replace(self, **{f_.name: _map(getattr(self, f_.name), f) for f_ in fields(self)})
+
+    def tensors(self) -> list[Tensor]:
+        found: list[Tensor] = []
+        self.map(lambda leaf: found.append(leaf) or leaf)
+        return found
+
+
+@dataclass(frozen=True)
+class State(Leaves):
+    """What a model remembers between two tokens; one subclass per family of architectures."""
+
+    lengths_B: Tensor  # tokens that each row has seen
+
+    def select(self, rows_B: Tensor) -> Self:
+        """The states of the given rows, in their order; a row may be taken more than once."""
+        return self.map(lambda leaf: leaf.index_select(0, rows_B))
+
+    def detach(self) -> Self:
+        return self.map(Tensor.detach)
+
+    def to(self, device: torch.device | str) -> Self:
+        return self.map(lambda leaf: leaf.to(device))
+
+    @classmethod
+    def concat(cls, states: Sequence[Self]) -> Self:
+        """One state whose rows are those of all the given ones."""
+        columns = zip(*(state.tensors() for state in states), strict=True)
+        return states[0].map(lambda _: torch.cat(next(columns)))
+
+
+def _map(value: Any, f: Callable[[Tensor], Tensor]) -> Any:
+    if isinstance(value, Tensor):
+        return f(value)
+    if isinstance(value, Leaves):
+        return value.map(f)
+    if isinstance(value, tuple):
+        return tuple(_map(item, f) for item in value)
+    return value
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a decoder reads of a source."""
+
+    values_BSH: Tensor
+    mask_BS: Tensor
+    summary_BH: Tensor
+
+
+@dataclass
+class Trace:
+    """Collects named inner values while a model runs; passing one makes the plain form run."""
+
+    values: dict[str, list[Tensor]] = field(default_factory=dict)
+    scope: str = ""
+
+    def record(self, **named: Tensor) -> None:
+        for name, value in named.items():
+            self.values.setdefault(f"{self.scope}{name}", []).append(value.detach())
+
+    def within(self, scope: str) -> "Trace":
+        """The same collection, with a prefix for what is recorded through it."""
+        return Trace(self.values, f"{self.scope}{scope}.")
+
+
+# --- what is computed from ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Inputs and the targets that stand one position later. `fresh` says that no state is carried in."""
+
+    inputs_BT: Tensor
+    targets_BT: Tensor
+    mask_BT: Tensor | None = None
+    fresh: bool = True
+
+    def to(self, device: torch.device | str) -> "Batch":
+        moved = {name: getattr(self, name).to(device) for name in ("inputs_BT", "targets_BT")}
+        return replace(self, **moved, mask_BT=None if self.mask_BT is None else self.mask_BT.to(device))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A sum over `count` predictions, so that accumulation and ragged batches add up right."""
+
+    total: Tensor
+    count: int
+    carry: State | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The sums from which every figure on a held-out text is computed. Units of text (U) are in the text's order."""
+
+    nats_U: np.ndarray
+    tokens_U: np.ndarray
+    nats_by_position_T: np.ndarray
+    tokens_by_position_T: np.ndarray
+    characters: int
+    bytes: int
+    unknown_tokens: int
+    unknown_nats: float
+    context: str
+
+    @property
+    def nats(self) -> float:
+        return float(self.nats_U.sum())
+
+    @property
+    def tokens(self) -> int:
+        return int(self.tokens_U.sum())
+
+
+# --- what is built --------------------------------------------------------------------------------------------------
+
+
+class Cell(nn.Module, ABC):
+    """The equations of one time step."""
+
+    @abstractmethod
+    def start(self, batch: int) -> Leaves:
+        """The state before the first step: zeros."""
+
+    @abstractmethod
+    def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, Any]:
+        """One input to one output, and the state after it."""
+
+
+class Backbone(nn.Module, ABC):
+    """An architecture: a sequence of vectors in, a sequence of vectors out, and the same one step at a time."""
+
+    Settings: ClassVar[type[BaseModel]]
+    width: int  # of its output
+    causal: bool
+    reads_memory: bool = False
+
+    @abstractmethod
+    def start(self, batch: int, memory: Memory | None = None) -> State:
+        """The state before the first token."""
+
+    @abstractmethod
+    def forward(
+        self,
+        x_BTD: Tensor,
+        state: State | None = None,
+        mask_BT: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> tuple[Tensor, State]:
+        """A whole sequence at once. What stands at padded positions of the output is not defined."""
+
+    @abstractmethod
+    def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
+        """One position; offered where the architecture is causal."""
+
+    @abstractmethod
+    def state_bytes(self, length: int) -> int:
+        """What one sequence's state occupies after `length` tokens."""
+
+    @abstractmethod
+    def flops_per_token(self, length: int) -> int:
+        """Multiplications and additions of the forward pass per token, in sequences of `length`."""
+
+
+class Generator(Protocol):
+    """All that a decoder knows of a model."""
+
+    limit: int | None  # the longest context it can hold, else None
+
+    def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, State]:
+        """A prompt in one pass: the logits after each row's last token, and the state."""
+        ...
+
+    def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
+        """One token more: its logits_BV and the state."""
+        ...
+
+
+class Task(Protocol):
+    """Examples to batches, a batch to its loss, a split to its scores."""
+
+    def batch(self, split: str, seed: int, index: int) -> Batch:
+        """A pure function of its arguments."""
+        ...
+
+    def loss(self, model: Any, batch: Batch, carry: State | None, step: int) -> Loss: ...
+
+    def score(self, model: Any, split: str, context: str) -> Scores: ...

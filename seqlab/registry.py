@@ -1,0 +1,142 @@
+"""Every extension point: name -> where its class lives, and one line about it.
+
+Values are "module:Class" strings, so that listing, completion and `--help` import nothing heavy. To add an
+architecture, tokenizer, corpus or task, write its file and add its line here: the contract tests, the command
+line's choices and the documentation's tables are made from these registries.
+"""
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from seqlab.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered name. `settings` names the pydantic model of its options, which must import without torch."""
+
+    target: str
+    about: str
+    settings: str | None = None
+
+
+class Registry:
+    def __init__(self, kind: str, plural: str, entries: dict[str, Entry]):
+        self.kind = kind
+        self.plural = plural
+        self._entries = entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def about(self, name: str) -> str:
+        return self._entry(name).about
+
+    def load(self, name: str) -> Any:
+        """Import and return the class registered under `name`."""
+        return _resolve(self._entry(name).target)
+
+    def settings(self, name: str) -> Any:
+        """Import and return the class of its settings; never imports torch."""
+        return _resolve(self._entry(name).settings or "seqlab.config:NoSettings")
+
+    def _entry(self, name: str) -> Entry:
+        if name not in self._entries:
+            raise UsageError(f"unknown {self.kind} '{name}'{did_you_mean(name, self)}. Known: {', '.join(self)}.")
+        return self._entries[name]
+
+
+def did_you_mean(given: str, known: Registry | list[str]) -> str:
+    """The tail of an error message: the nearest valid spelling, if one is near."""
+    near = difflib.get_close_matches(given.lower(), list(known), n=1, cutoff=0.5)
+    return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _resolve(target: str) -> Any:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+BACKBONES = Registry(
+    "architecture",
+    "archs",
+    {
+        "rnn": Entry(
+            "seqlab.backbones.recurrent:Rnn",
+            "vanilla (Elman) recurrence: one tanh layer fed back into itself",
+            "seqlab.backbones.recurrent_settings:RnnSettings",
+        ),
+        "gru": Entry(
+            "seqlab.backbones.recurrent:Gru",
+            "gated recurrence with an update and a reset gate",
+            "seqlab.backbones.recurrent_settings:GruSettings",
+        ),
+        "lstm": Entry(
+            "seqlab.backbones.recurrent:Lstm",
+            "gated recurrence with a separate cell state and three gates",
+            "seqlab.backbones.recurrent_settings:LstmSettings",
+        ),
+    },
+)
+
+TOKENIZERS = Registry(
+    "tokenizer",
+    "tokenizers",
+    {
+        "char": Entry(
+            "seqlab.text.char:CharTokenizer",
+            "one symbol per character of the training text",
+        ),
+        "byte": Entry(
+            "seqlab.text.byte:ByteTokenizer",
+            "the 256 bytes of UTF-8: nothing is unknown",
+        ),
+        "word": Entry(
+            "seqlab.text.word:WordTokenizer",
+            "words and punctuation, the most frequent ones kept",
+            "seqlab.text.word:WordSettings",
+        ),
+        "bpe": Entry(
+            "seqlab.text.bpe:BpeTokenizer",
+            "byte pairs learnt from the training text: nothing is unknown",
+            "seqlab.text.bpe:BpeSettings",
+        ),
+    },
+)
+
+CORPORA = Registry(
+    "corpus",
+    "corpora",
+    {
+        "python-docs": Entry(
+            "seqlab.data.builtin:python_docs",
+            "the Python language reference, as this Python ships it",
+        ),
+        "toy-words": Entry(
+            "seqlab.data.builtin:toy_words",
+            "short words repeated at random: learnt in seconds",
+        ),
+        "tiny-shakespeare": Entry(
+            "seqlab.data.builtin:tiny_shakespeare",
+            "1.1 MB of plays; found in SEQLAB_DATA or the cache, else downloaded",
+        ),
+    },
+)
+
+TASKS = Registry(
+    "task",
+    "tasks",
+    {
+        "language": Entry(
+            "seqlab.tasks.language:LanguageTask",
+            "predict the next token",
+            "seqlab.tasks.language_settings:LanguageSettings",
+        ),
+    },
+)
