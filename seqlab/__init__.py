@@ -1,1 +1,29 @@
-"""seqlab: train, compare and look inside sequence models on your own text."""
+"""seqlab: train, compare and look inside sequence models on your own text, and trust the answer.
+
+The public names load on first use, so that importing seqlab costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seqlab.api import Run as Run
+    from seqlab.api import build as build
+    from seqlab.api import load as load
+    from seqlab.api import resume as resume
+    from seqlab.api import train as train
+
+__version__ = "0.1.0"
+
+_PUBLIC = ("Run", "build", "load", "resume", "train")
+__all__ = ["Run", "__version__", "build", "load", "resume", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module("seqlab.api"), name)
+    raise AttributeError(f"module 'seqlab' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationErr
 from seqlab.errors import MissingInput, UsageError
 from seqlab.registry import BACKBONES, TASKS, TOKENIZERS, Registry, did_you_mean
 
-
 S = TypeVar("S", bound="Settings")
 
 
@@ -32,16 +31,16 @@ class NoSettings(Settings):
 
 class CorpusSettings(Settings):
     source: tuple[str, ...] = Field(min_length=1, description="a built-in name, files, folders, or -")
-    documents: Literal["stream", "lines"] = Field("stream", description="one stream, or every line by itself")
-    split: Literal["90/10", "80/10/10"] = Field("90/10", description="train/validation(/test) shares")
+    documents: Literal["stream", "lines"] = Field(default="stream", description="one stream, or every line by itself")
+    split: Literal["90/10", "80/10/10", "whole"] = Field(default="90/10", description="train/validation(/test) shares")
 
 
 class ModelSettings(Settings):
-    embedding: int = Field(128, ge=1, le=65_536, description="width of the token embedding")
-    tied: bool = Field(False, description="the output projection is the embedding, transposed")
-    init: str = Field("torch", description="torch, orthogonal, uniform:A or normal:S")
-    embedding_dropout: float = Field(0.0, ge=0, lt=1)
-    output_dropout: float = Field(0.0, ge=0, lt=1, description="before the projection")
+    embedding: int = Field(default=128, ge=1, le=65_536, description="width of the token embedding")
+    tied: bool = Field(default=False, description="the output projection is the embedding, transposed")
+    init: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
+    embedding_dropout: float = Field(default=0.0, ge=0, lt=1)
+    output_dropout: float = Field(default=0.0, ge=0, lt=1, description="before the projection")
 
     @model_validator(mode="after")
     def _init_is_known(self) -> Self:
@@ -62,28 +61,29 @@ class ModelSettings(Settings):
 
 
 class TrainSettings(Settings):
-    steps: int | None = Field(None, ge=1, description="budget in optimiser steps")
-    epochs: float | None = Field(None, gt=0, description="budget in passes over the training text")
-    seconds: float | None = Field(None, gt=0, description="budget in seconds, turned into steps before the first")
+    steps: int | None = Field(default=None, ge=1, description="budget in optimiser steps")
+    epochs: float | None = Field(default=None, gt=0, description="budget in passes over the training text")
+    seconds: float | None = Field(default=None, gt=0, description="budget in seconds, turned into steps at first")
     optimiser: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
-    lr: float = Field(5e-3, gt=0, description="the peak learning rate")
+    lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
     schedule: Literal["constant", "cosine", "linear", "plateau"] = "cosine"
-    warmup: int = Field(100, ge=0, description="steps in which the learning rate rises to its peak")
-    final: float = Field(0.02, ge=0, le=1, description="the last learning rate, as a share of the peak")
-    beta2: float = Field(0.99, gt=0, lt=1, description="decay of the squared gradients (adam, adamw, rmsprop)")
-    momentum: float = Field(0.9, ge=0, lt=1, description="of sgd")
-    weight_decay: float = Field(0.0, ge=0, description="of matrices only")
-    clip_norm: float | None = Field(1.0, gt=0, description="largest gradient norm; 'none' switches it off")
-    clip_value: float | None = Field(None, gt=0, description="largest gradient element")
-    accumulate: int = Field(1, ge=1, le=4096, description="batches per optimiser step")
-    evaluate_every: int | None = Field(None, ge=1, description="steps between evaluations; a tenth of the run if unset")
-    patience: int | None = Field(None, ge=1, description="evaluations without a new best before stopping early")
-    save_seconds: float = Field(60.0, gt=0, description="longest time between checkpoints")
-    sample: int = Field(120, ge=0, description="tokens of text written at each evaluation")
-    retries: int = Field(3, ge=0, description="updates in a row that may be skipped for not being finite")
-    seed: int = Field(0, ge=0, lt=2**63)
-    threads: int | None = Field(None, ge=1, le=1024, description="all cores if unset")
-    device: str = Field("cpu", description="cpu, cuda or mps")
+    warmup: int = Field(default=100, ge=0, description="steps in which the learning rate rises to its peak")
+    final: float = Field(default=0.02, ge=0, le=1, description="the last learning rate, as a share of the peak")
+    beta2: float = Field(default=0.99, gt=0, lt=1, description="decay of the squared gradients (adam, adamw, rmsprop)")
+    momentum: float = Field(default=0.9, ge=0, lt=1, description="of sgd")
+    weight_decay: float = Field(default=0.0, ge=0, description="of matrices only")
+    clip_norm: float | None = Field(default=1.0, gt=0, description="largest gradient norm; 'none' switches it off")
+    clip_value: float | None = Field(default=None, gt=0, description="largest gradient element")
+    accumulate: int = Field(default=1, ge=1, le=4096, description="batches per optimiser step")
+    evaluate_every: int | None = Field(default=None, ge=1, description="steps; a tenth of the run if unset")
+    patience: int | None = Field(default=None, ge=1, description="evaluations without a new best before stopping early")
+    save_seconds: float = Field(default=60.0, gt=0, description="longest time between checkpoints")
+    sample: int = Field(default=120, ge=0, description="tokens of text written at each evaluation")
+    from_step: int = Field(default=0, ge=0, description="where the schedule begins; set when a run is trained further")
+    retries: int = Field(default=3, ge=0, description="updates in a row that may be skipped for not being finite")
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    threads: int | None = Field(default=None, ge=1, le=1024, description="all cores if unset")
+    device: str = Field(default="cpu", description="cpu, cuda or mps")
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:
@@ -140,7 +140,9 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
             known = list(RunSettings.model_fields)
             raise UsageError(f"unknown section '{section}'{did_you_mean(section, known)}. Known: {', '.join(known)}.")
         if not isinstance(content, Mapping):
-            raise UsageError(f"'{section}' is a section, not a value: write '{section}.<key>=...' or a [{section}] table.")
+            raise UsageError(
+                f"'{section}' is a section, not a value: write '{section}.<key>=...' or a [{section}] table."
+            )
         ready[section] = dict(content)
     for section, (registry, default) in DEFAULT_NAMES.items():
         content = ready.get(section, {})
@@ -205,7 +207,9 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
 
 def merge(tables: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Tables with dotted settings put in; a later one wins. Choosing another `name` drops the old one's settings."""
-    merged = {section: dict(content) if isinstance(content, Mapping) else content for section, content in tables.items()}
+    merged = {
+        section: dict(content) if isinstance(content, Mapping) else content for section, content in tables.items()
+    }
     for dotted, value in sorted(changes, key=lambda change: not change[0].endswith(".name")):
         section, key = dotted.split(".")
         content = merged.setdefault(section, {})
@@ -213,3 +217,41 @@ def merge(tables: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict
             content = merged[section] = {}
         content[key] = value
     return merged
+
+
+# the usual settings by one word, as commands and functions take them
+SHORT = {
+    "arch": ("backbone.name",),
+    "tokenizer": ("tokenizer.name",),
+    "vocabulary": ("tokenizer.size",),
+    "hidden": ("backbone.hidden",),
+    "layers": ("backbone.layers",),
+    "embedding": ("model.embedding",),
+    "dropout": ("backbone.dropout", "model.embedding_dropout", "model.output_dropout"),
+    "documents": ("corpus.documents",),
+    "split": ("corpus.split",),
+    "batching": ("task.batching",),
+    "batch": ("task.batch",),
+    "window": ("task.window",),
+    **{name: (f"train.{name}",) for name in TrainSettings.model_fields},
+}
+BUDGETS = ("train.steps", "train.epochs", "train.seconds")
+
+
+def spelt_out(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """One-word settings as dotted ones; UsageError names the nearest word."""
+    changes: list[tuple[str, Any]] = []
+    for word, value in short.items():
+        if word not in SHORT:
+            raise UsageError(f"unknown setting '{word}'{did_you_mean(word, list(SHORT))}.")
+        changes += [(dotted, value) for dotted in SHORT[word]]
+    return changes
+
+
+def gather(base: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> RunSettings:
+    """Settings from tables and changes to them. A budget among the changes replaces whatever budget the tables have."""
+    changes = list(changes)
+    if any(key in BUDGETS and value is not None for key, value in changes):
+        train = {key: value for key, value in base.get("train", {}).items() if f"train.{key}" not in BUDGETS}
+        base = {**base, "train": train}
+    return resolve(merge(base, changes))

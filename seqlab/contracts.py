@@ -31,6 +31,11 @@ class Leaves:
         self.map(lambda leaf: found.append(leaf) or leaf)
         return found
 
+    def join(self, others: Sequence[Self], f: Callable[[tuple[Tensor, ...]], Tensor]) -> Self:
+        """The same tree with `f` applied to each tensor together with those at its place in the others."""
+        places = zip(self.tensors(), *(other.tensors() for other in others), strict=True)
+        return self.map(lambda _: f(next(places)))
+
 
 @dataclass(frozen=True)
 class State(Leaves):
@@ -51,8 +56,7 @@ class State(Leaves):
     @classmethod
     def concat(cls, states: Sequence[Self]) -> Self:
         """One state whose rows are those of all the given ones."""
-        columns = zip(*(state.tensors() for state in states), strict=True)
-        return states[0].map(lambda _: torch.cat(next(columns)))
+        return states[0].join(states[1:], torch.cat)
 
 
 def _map(value: Any, f: Callable[[Tensor], Tensor]) -> Any:
@@ -192,7 +196,10 @@ class Backbone(nn.Module, ABC):
 class Generator(Protocol):
     """All that a decoder knows of a model."""
 
-    limit: int | None  # the longest context it can hold, else None
+    @property
+    def limit(self) -> int | None:
+        """The longest context it can hold; None where there is no end."""
+        ...
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, State]:
         """A prompt in one pass: the logits after each row's last token, and the state."""

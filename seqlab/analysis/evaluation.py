@@ -1,0 +1,49 @@
+"""A finished run on a text: its own held-out part or another one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqlab.config import CorpusSettings
+from seqlab.contracts import Scores
+from seqlab.data.corpus import open_corpus
+from seqlab.data.splits import split_text
+from seqlab.data.tokens import encode_split
+from seqlab.errors import UsageError
+from seqlab.runs.load import Loaded
+from seqlab.tasks.language import LanguageTask
+from seqlab.train.prepare import make_task, reopen
+
+CONTEXTS = ("window", "carry")
+
+
+def evaluate(
+    run: Loaded, text: str | Path | Sequence[str | Path] | None, split: str, context: str
+) -> tuple[Scores, int]:
+    """The scores, and the length of the windows."""
+    if context not in CONTEXTS:
+        raise UsageError(f"unknown context '{context}': expected {' or '.join(CONTEXTS)}.")
+    task, part = _own(run, split) if text is None else _other(run, text)
+    return task.score(run.model, part, context), task.settings.window
+
+
+def known_lines(run: Loaded, texts: Sequence[str]) -> list[bool]:
+    """Which of these lines stand in the training part of the run's corpus."""
+    wanted = set(texts)
+    found = {line for line in reopen(run.directory, run.config, run.settings).lines("train") if line in wanted}
+    return [text in found for text in texts]
+
+
+def _own(run: Loaded, part: str) -> tuple[LanguageTask, str]:
+    split = reopen(run.directory, run.config, run.settings)
+    if part not in split.parts:
+        raise UsageError(f"this run has no '{part}' part: its text was split into {', '.join(split.parts)}.")
+    return make_task(run.settings, encode_split(split, run.tokenizer), run.tokenizer), part
+
+
+def _other(run: Loaded, text: str | Path | Sequence[str | Path]) -> tuple[LanguageTask, str]:
+    source = [text] if isinstance(text, str | Path) else text
+    settings = CorpusSettings(
+        source=tuple(str(item) for item in source), documents=run.settings.corpus.documents, split="whole"
+    )
+    split = split_text(open_corpus(settings.source), settings)
+    return make_task(run.settings, encode_split(split, run.tokenizer), run.tokenizer), "whole"

@@ -1,0 +1,155 @@
+"""RNN, GRU and LSTM: stacked, optionally residual, optionally in both directions.
+
+The cells say what one step computes; here they are laid over time and on top of each other.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RecurrentSettings, RnnSettings
+from seqlab.cells.cell import RecurrentCell
+from seqlab.cells.gru import GruCell
+from seqlab.cells.lstm import LstmCell
+from seqlab.cells.rnn import RnnCell
+from seqlab.cells.unroll import unroll
+from seqlab.contracts import Backbone, Memory, State, Trace
+from seqlab.errors import UsageError
+
+
+@dataclass(frozen=True)
+class RecurrentState(State):
+    """One cell state per layer and direction: layer 0 forward, layer 0 backward, layer 1 forward, ..."""
+
+    cells: tuple[Any, ...]
+
+
+class Recurrent(Backbone):
+    """The stack that all three share."""
+
+    def __init__(self, settings: RecurrentSettings, inputs: int):
+        super().__init__()
+        self.settings = settings
+        self.inputs = inputs
+        self.width = settings.width
+        self.causal = not settings.bidirectional
+        below = [inputs] + [settings.width] * (settings.layers - 1)
+        self.cells = nn.ModuleList(self.make_cell(width) for width in below for _ in range(settings.directions))
+
+    @abstractmethod
+    def make_cell(self, inputs: int) -> RecurrentCell: ...
+
+    def start(self, batch: int, memory: Memory | None = None) -> RecurrentState:
+        assert memory is None, "recurrent backbones read no memory"
+        device = next(self.parameters()).device
+        cells = tuple(cell.start(batch) for cell in self._cells())
+        return RecurrentState(torch.zeros(batch, dtype=torch.long, device=device), cells)
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        state: State | None = None,
+        mask_BT: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> tuple[Tensor, RecurrentState]:
+        before = state if state is not None else self.start(len(x_BTD))
+        assert isinstance(before, RecurrentState)
+        after: list[Any] = []
+        for layer in range(self.settings.layers):
+            below_BTD = self._drop(x_BTD) if layer else x_BTD
+            outputs: list[Tensor] = []
+            for index, cell in self._of_layer(layer):
+                within = trace.within(f"cells.{index}") if trace else None
+                backward = index % self.settings.directions == 1
+                y_BTH, last = self._sweep(cell, below_BTD, before.cells[index], mask_BT, backward, within)
+                outputs.append(y_BTH)
+                after.append(last)
+            y_BTH = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
+            x_BTD = y_BTH + x_BTD if layer and self.settings.residual else y_BTH
+        seen = x_BTD.shape[1] if mask_BT is None else mask_BT.sum(1)
+        return x_BTD, RecurrentState(before.lengths_B + seen, tuple(after))
+
+    def step(self, x_BD: Tensor, state: RecurrentState, trace: Trace | None = None) -> tuple[Tensor, RecurrentState]:
+        if not self.causal:
+            raise UsageError("a bidirectional model reads the text from both ends, so it cannot go token by token.")
+        after: list[Any] = []
+        for layer, cell in enumerate(self._cells()):
+            within = trace.within(f"cells.{layer}") if trace else None
+            y_BH, new = cell.step(self._drop(x_BD) if layer else x_BD, state.cells[layer], within)
+            x_BD = y_BH + x_BD if layer and self.settings.residual else y_BH
+            after.append(new)
+        return x_BD, RecurrentState(state.lengths_B + 1, tuple(after))
+
+    def state_bytes(self, length: int) -> int:
+        one = self.start(1)
+        return sum(leaf.nbytes for leaf in one.tensors()) - one.lengths_B.nbytes
+
+    def flops_per_token(self, length: int) -> int:
+        """Two for each weight of a matrix product; what is elementwise is left out."""
+        return sum(2 * (cell.weight_ih.numel() + cell.weight_hh.numel()) for cell in self._cells())
+
+    def _cells(self) -> list[RecurrentCell]:
+        return list(self.cells)  # pyright: ignore[reportReturnType]
+
+    def _of_layer(self, layer: int) -> list[tuple[int, RecurrentCell]]:
+        directions = self.settings.directions
+        return list(enumerate(self._cells()))[layer * directions : (layer + 1) * directions]
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return dropout(x, self.settings.dropout, self.training) if self.settings.dropout else x
+
+    def _sweep(
+        self,
+        cell: RecurrentCell,
+        x_BTD: Tensor,
+        state: Any,
+        mask_BT: Tensor | None,
+        backward: bool,
+        trace: Trace | None,
+    ) -> tuple[Tensor, Any]:
+        """One cell over the whole sequence, from the left or from each row's own right end."""
+        if backward:
+            x_BTD = reverse(x_BTD, mask_BT)
+        if trace or self.settings.form == "plain" or not cell.has_fused:
+            y_BTH, last = unroll(cell, x_BTD, state, mask_BT, trace)
+        else:
+            y_BTH, last = cell.fused(x_BTD, state, mask_BT)
+        return (reverse(y_BTH, mask_BT) if backward else y_BTH), last
+
+
+def reverse(x_BTD: Tensor, mask_BT: Tensor | None) -> Tensor:
+    """Each row's kept positions in the opposite order; padding stays where it is."""
+    if mask_BT is None:
+        return x_BTD.flip(1)
+    position_T = torch.arange(x_BTD.shape[1], device=x_BTD.device)
+    mirrored_BT = mask_BT.sum(1, keepdim=True) - 1 - position_T
+    index_BT = torch.where(mask_BT, mirrored_BT, position_T)
+    return x_BTD.gather(1, index_BT[:, :, None].expand_as(x_BTD))
+
+
+class Rnn(Recurrent):
+    Settings = RnnSettings
+    settings: RnnSettings
+
+    def make_cell(self, inputs: int) -> RnnCell:
+        return RnnCell(inputs, self.settings.hidden, self.settings.activation)
+
+
+class Gru(Recurrent):
+    Settings = GruSettings
+    settings: GruSettings
+
+    def make_cell(self, inputs: int) -> GruCell:
+        return GruCell(inputs, self.settings.hidden, self.settings.reset)
+
+
+class Lstm(Recurrent):
+    Settings = LstmSettings
+    settings: LstmSettings
+
+    def make_cell(self, inputs: int) -> LstmCell:
+        return LstmCell(inputs, self.settings.hidden)

@@ -1,0 +1,72 @@
+"""Long short-term memory: Hochreiter & Schmidhuber (1997) with the forget gate of Gers et al. (2000)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from seqlab.cells.cell import RecurrentCell, last_kept
+from seqlab.contracts import Leaves, Trace
+
+
+@dataclass(frozen=True)
+class LstmState(Leaves):
+    h_BH: Tensor  # what is shown
+    c_BH: Tensor  # what is remembered
+
+
+class LstmCell(RecurrentCell):
+    """
+    i = σ(W_i x + b_i + U_i h + d_i)        what to write
+    f = σ(W_f x + b_f + U_f h + d_f)        what to keep
+    g = tanh(W_g x + b_g + U_g h + d_g)     the candidate
+    o = σ(W_o x + b_o + U_o h + d_o)        what to show
+    c' = f ⊙ c + i ⊙ g
+    h' = o ⊙ tanh(c')
+    """
+
+    gates = 4
+
+    def __init__(self, inputs: int, hidden: int):
+        super().__init__(inputs, hidden)
+        self.remember_at_first()
+
+    @torch.no_grad()
+    def remember_at_first(self) -> None:
+        """The forget gate's biases start at 1 in sum (Jozefowicz et al. 2015)."""
+        forget = slice(self.hidden, 2 * self.hidden)
+        self.bias_ih[forget] = 1
+        self.bias_hh[forget] = 0
+
+    def start(self, batch: int) -> LstmState:
+        return LstmState(self.zeros(batch), self.zeros(batch))
+
+    def step(self, x_BD: Tensor, state: LstmState, trace: Trace | None = None) -> tuple[Tensor, LstmState]:
+        i, f, g, o = (self.from_input(x_BD) + self.from_state(state.h_BH)).chunk(4, dim=1)
+        i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+        c = f * state.c_BH + i * g
+        h = o * torch.tanh(c)
+        if trace:
+            trace.record(input=i, forget=f, candidate=g, output=o, cell=c, hidden=h)
+        return h, LstmState(h, c)
+
+    def fused(self, x_BTD: Tensor, state: LstmState, mask_BT: Tensor | None = None) -> tuple[Tensor, LstmState]:
+        weights = self.weights
+        if mask_BT is not None:
+            x_BTD, weights = self._hold_at_padding(x_BTD, mask_BT)
+        start = [state.h_BH[None].contiguous(), state.c_BH[None].contiguous()]
+        y_BTH, h_1BH, c_1BH = torch.lstm(x_BTD, start, weights, True, 1, 0.0, self.training, False, True)
+        h_BH = h_1BH[0] if mask_BT is None else last_kept(y_BTH, state.h_BH, mask_BT)
+        return y_BTH, LstmState(h_BH, c_1BH[0])
+
+    def _hold_at_padding(self, x_BTD: Tensor, mask_BT: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """One more input, 1 at padding, that drives the forget gate to 1 and the input gate to 0: c stays as it was.
+
+        The kernel does not return c at every position, so this is how short rows keep theirs without packing."""
+        padding_BT1 = (~mask_BT).to(x_BTD.dtype)[:, :, None]
+        certain = 1e4
+        column = self.weight_ih.new_zeros(4 * self.hidden, 1)
+        column[: self.hidden] = -certain
+        column[self.hidden : 2 * self.hidden] = certain
+        weight_ih = torch.cat([self.weight_ih, column], dim=1)
+        return torch.cat([x_BTD, padding_BT1], dim=2), [weight_ih, *self.weights[1:]]

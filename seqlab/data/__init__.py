@@ -1,0 +1,1 @@
+"""Data: corpora, their splits, token files, and batches as pure functions of (split, seed, index)."""

@@ -1,0 +1,13 @@
+"""Where things that can be made again are kept: encoded texts and downloaded corpora."""
+
+import os
+from pathlib import Path
+
+
+def cache_directory(*parts: str) -> Path:
+    """A folder in SEQLAB_CACHE, else in the user's cache directory; made for the user alone."""
+    root = os.environ.get("SEQLAB_CACHE")
+    base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqlab"
+    directory = base.joinpath(*parts)
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return directory

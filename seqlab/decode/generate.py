@@ -1,0 +1,146 @@
+"""Sampled or greedy text: many prompts in one batch, streamed token by token, and continued later.
+
+`begin` makes a Generation, `stream` lets it grow; `generate` and `resume` are these two run to the end. How a token
+is chosen stands in sampling.py, how tokens reach the model in context.py.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqlab.contracts import Generator, State
+from seqlab.decode.context import checked_prompt, feed, pick
+from seqlab.decode.logits import log_softmax
+from seqlab.decode.rules import Rules
+from seqlab.decode.sampling import SamplingSettings, choose
+from seqlab.decode.uniform import uniforms
+from seqlab.errors import UsageError
+
+
+@dataclass
+class Generation:
+    """What was generated, row by row, and all that is needed to go on."""
+
+    settings: SamplingSettings
+    rules: Rules
+    source: Any
+    sequences: int  # number of the first row; a row's number and its positions decide its random numbers
+    texts: list[list[int]]  # prompts and tokens
+    tokens: list[list[int]]  # without the prompts
+    logprobs: list[list[float]]  # under the model itself: temperature 1, no penalty or filter, banned tokens included
+    finished: list[bool]  # by the end symbol or by `stop`, as opposed to cut off at the length
+    seen: list[set[int]]  # the tokens of each text
+    state: State | None = None  # of the unfinished rows, having seen all but each text's last token; None: unread
+
+    @property
+    def live(self) -> list[int]:
+        """The rows that are not finished."""
+        return [row for row, finished in enumerate(self.finished) if not finished]
+
+
+def begin(
+    prompts: Sequence[Sequence[int]],
+    settings: SamplingSettings | None = None,
+    *,
+    rules: Rules | None = None,
+    source: Any = None,
+    sequences: int = 0,
+) -> Generation:
+    """A Generation before its first token. Row r has the sequence number `sequences` + r."""
+    if sequences < 0:
+        raise UsageError(f"the first sequence number is {sequences}: give 0 or more.")
+    texts = [checked_prompt(prompt) for prompt in prompts]
+    return Generation(
+        settings=settings or SamplingSettings(),
+        rules=rules or Rules(),
+        source=source,
+        sequences=sequences,
+        texts=texts,
+        tokens=[[] for _ in texts],
+        logprobs=[[] for _ in texts],
+        finished=[False for _ in texts],
+        seen=[set(text) for text in texts],
+    )
+
+
+def stream(model: Generator, generation: Generation, length: int) -> Iterator[list[int | None]]:
+    """Let a Generation grow by at most `length` tokens a row, yielding each row's new token, None where finished.
+
+    The Generation given is changed, and is complete after every step: whoever stops listening can resume it.
+    """
+    if length < 0:
+        raise UsageError(f"the length is {length}: give the number of tokens to generate, 0 or more.")
+    for _ in range(length):
+        if not generation.live:
+            return
+        yield _grow(model, generation)
+
+
+def generate(
+    model: Generator,
+    prompts: Sequence[Sequence[int]],
+    length: int,
+    settings: SamplingSettings | None = None,
+    *,
+    rules: Rules | None = None,
+    source: Any = None,
+    sequences: int = 0,
+) -> Generation:
+    """At most `length` tokens after each prompt. What a row gets does not depend on the rows beside it."""
+    return _exhaust(model, begin(prompts, settings, rules=rules, source=source, sequences=sequences), length)
+
+
+def resume(model: Generator, generation: Generation, length: int) -> Generation:
+    """At most `length` tokens more, the same as if they had been asked for at once. The one given stays as it is."""
+    return _exhaust(model, _copy(generation), length)
+
+
+def _exhaust(model: Generator, generation: Generation, length: int) -> Generation:
+    for _ in stream(model, generation, length):
+        pass
+    return generation
+
+
+def _copy(generation: Generation) -> Generation:
+    return replace(
+        generation,
+        texts=[list(text) for text in generation.texts],
+        tokens=[list(tokens) for tokens in generation.tokens],
+        logprobs=[list(logprobs) for logprobs in generation.logprobs],
+        finished=list(generation.finished),
+        seen=[set(seen) for seen in generation.seen],
+    )
+
+
+@torch.inference_mode()
+def _grow(model: Generator, generation: Generation) -> list[int | None]:
+    """One token for each unfinished row; rows that it finishes leave the state."""
+    live = generation.live
+    logits_BV, state = feed(model, [generation.texts[row] for row in live], generation.state, generation.source, live)
+    chosen_B = choose(
+        logits_BV,
+        generation.settings,
+        _random(generation, live),
+        [generation.seen[row] for row in live],
+        generation.rules.banned,
+    )
+    logprobs_B = log_softmax(logits_BV)[np.arange(len(live)), chosen_B]
+    step: list[int | None] = [None] * len(generation.texts)
+    for row, token, logprob in zip(live, chosen_B.tolist(), logprobs_B.tolist(), strict=True):
+        step[row] = token
+        generation.texts[row].append(token)
+        generation.tokens[row].append(token)
+        generation.logprobs[row].append(logprob)
+        generation.seen[row].add(token)
+        generation.finished[row] = generation.rules.over(row, generation.tokens[row])
+    going = [i for i, row in enumerate(live) if not generation.finished[row]]
+    generation.state = pick(state, going) if going else None
+    return step
+
+
+def _random(generation: Generation, rows: list[int]) -> np.ndarray:
+    positions_B = np.array([len(generation.tokens[row]) for row in rows])
+    return uniforms(generation.settings.seed, generation.sequences + np.array(rows), positions_B)

@@ -1,0 +1,117 @@
+"""Text in, text out: a tokenizer on both sides of the decoders."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seqlab.contracts import Generator, State
+from seqlab.decode.beam import beam_search
+from seqlab.decode.generate import Generation, begin, generate, resume, stream
+from seqlab.decode.rules import Rules
+from seqlab.decode.sampling import SamplingSettings
+from seqlab.decode.stopping import StopStrings
+from seqlab.text.stream import TextStream
+from seqlab.text.tokenizer import Tokenizer
+
+Prompt = str | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written after each prompt, and where it can be taken up again."""
+
+    texts: list[str]  # without the prompts
+    generation: Generation
+
+    def __str__(self) -> str:
+        return self.texts[0]
+
+    @property
+    def tokens(self) -> list[list[int]]:
+        return self.generation.tokens
+
+    @property
+    def state(self) -> State | None:
+        return self.generation.state
+
+
+@dataclass(frozen=True)
+class Found:
+    """One result of a beam search: `score` is its log-probability over its length to the power of alpha."""
+
+    text: str
+    tokens: list[int]
+    logprob: float
+    score: float
+
+
+class Writer:
+    """A model that writes text."""
+
+    def __init__(self, model: Generator, tokenizer: Tokenizer):
+        self.model, self.tokenizer = model, tokenizer
+
+    def write(
+        self, prompts: Sequence[Prompt], length: int, settings: SamplingSettings, stop: Sequence[str] = ()
+    ) -> Written:
+        """At most `length` tokens after each prompt."""
+        ids = [self.encode(prompt) for prompt in prompts]
+        return self._written(generate(self.model, ids, length, settings, rules=self._rules(stop)))
+
+    def go_on(self, written: Written, length: int) -> Written:
+        """At most `length` tokens more, as if they had been asked for at once."""
+        return self._written(resume(self.model, written.generation, length))
+
+    def stream(
+        self, prompt: Prompt, length: int, settings: SamplingSettings, stop: Sequence[str] = ()
+    ) -> Iterator[str]:
+        """The text in bits, as soon as they are certain; what may turn out to be a stop string is held back."""
+        generation = begin([self.encode(prompt)], settings, rules=self._rules(stop))
+        text, sent = TextStream(self.tokenizer), 0
+        so_far = ""
+        for step in stream(self.model, generation, length):
+            so_far += text.push([token for token in step if token is not None and token != self.tokenizer.end])
+            safe = len(so_far) - max((len(string) - 1 for string in stop), default=0)
+            if safe > sent and not generation.finished[0]:
+                yield so_far[sent:safe]
+                sent = safe
+        so_far += text.flush()
+        cut = min((so_far.find(string) for string in stop if string in so_far), default=len(so_far))
+        yield so_far[sent:cut]
+
+    def search(self, prompt: Prompt, length: int, width: int, alpha: float = 0.0, best: int = 1) -> list[Found]:
+        """Beam search: the `best` most probable continuations, best first."""
+        found = beam_search(
+            self.model,
+            self.encode(prompt),
+            width,
+            length,
+            alpha=alpha,
+            best=best,
+            rules=self._rules(()),
+        )
+        return [Found(self._text(one.tokens), list(one.tokens), one.logprob, one.score) for one in found]
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """A prompt's ids. Documents open with the begin symbol; an empty prompt of a stream with a line's end."""
+        ids = [int(i) for i in (self.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt)]
+        if self.tokenizer.begin is not None:
+            return ids if ids[:1] == [self.tokenizer.begin] else [self.tokenizer.begin, *ids]
+        return ids or self._opening()
+
+    def _opening(self) -> list[int]:
+        ordinary = range(self.tokenizer.ordinary)
+        return [next((i for i in ordinary if self.tokenizer.decode_bytes([i]) == b"\n"), 0)]
+
+    def _rules(self, stop: Sequence[str]) -> Rules:
+        halt: Any = StopStrings(self.tokenizer, stop) if stop else None
+        return Rules(end=self.tokenizer.end, banned=self.tokenizer.never_sampled, stop=halt)
+
+    def _written(self, generation: Generation) -> Written:
+        return Written([self._text(tokens, generation.rules) for tokens in generation.tokens], generation)
+
+    def _text(self, tokens: Sequence[int], rules: Rules | None = None) -> str:
+        kept = tokens[:-1] if tokens and tokens[-1] == self.tokenizer.end else tokens
+        if rules is not None and isinstance(rules.stop, StopStrings):
+            return rules.stop.cut(kept)
+        return self.tokenizer.decode(list(kept))

@@ -1,0 +1,1 @@
+"""Metrics: from sums to numbers. No model, no decoding."""

@@ -1,0 +1,1 @@
+"""Models: an embedding, a backbone and a head."""

@@ -1,0 +1,60 @@
+"""How large a model will be, in closed form and without torch: absurd settings are refused before anything is built."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from seqlab.config import ModelSettings
+from seqlab.errors import UsageError
+
+MAX_VOCABULARY = 2**24
+BYTES_WHEN_TRAINING = 16  # per parameter: weight, gradient and two moments in float32
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Trained numbers by part; `core` is everything but the token embedding and the output projection."""
+
+    embedding: int
+    core: int
+    output: int
+
+    @property
+    def total(self) -> int:
+        return self.embedding + self.core + self.output
+
+
+def language_parameters(model: ModelSettings, backbone: Any, vocabulary: int) -> Parameters:
+    """Of a language model with these settings; a tied output costs its bias and, for unequal widths, a projection."""
+    core = backbone.core_parameters(model.embedding)
+    projection = backbone.width * model.embedding if model.tied and backbone.width != model.embedding else 0
+    output = projection + vocabulary if model.tied else (backbone.width + 1) * vocabulary
+    return Parameters(vocabulary * model.embedding, core, output)
+
+
+def refuse_absurd(model: ModelSettings, backbone: Any, vocabulary: int) -> Parameters:
+    """The parameter count, or UsageError if this machine could not hold the model while it trains."""
+    if vocabulary > MAX_VOCABULARY:
+        raise UsageError(f"a vocabulary of {vocabulary:,} symbols is beyond {MAX_VOCABULARY:,}: choose a smaller one.")
+    count = language_parameters(model, backbone, vocabulary)
+    needed, there = count.total * BYTES_WHEN_TRAINING, machine_memory()
+    if needed > there:
+        raise UsageError(
+            f"{count.total:,} parameters (backbone.hidden={backbone.hidden}, backbone.layers={backbone.layers}, "
+            f"model.embedding={model.embedding}, vocabulary {vocabulary:,}) take {in_units(needed)} to train; "
+            f"this machine has {in_units(there)}. Make one of them smaller."
+        )
+    return count
+
+
+def machine_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**36
+
+
+def in_units(size: float) -> str:
+    """12,345,678 to '11.8 MiB'."""
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1024
+    raise AssertionError

@@ -1,0 +1,1 @@
+"""The run directory: one trained model and everything needed to use or continue it."""

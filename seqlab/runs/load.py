@@ -1,0 +1,59 @@
+"""A run directory to a model that is ready to use."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqlab.config import RunSettings, resolve
+from seqlab.contracts import Backbone
+from seqlab.errors import DataError, UsageError
+from seqlab.models.language import LanguageModel
+from seqlab.models.sizes import refuse_absurd
+from seqlab.registry import BACKBONES
+from seqlab.runs import manifest, tensors
+from seqlab.runs.checkpoint import put_weights, weights_of
+from seqlab.runs.layout import TOKENIZER, WEIGHTS, RunDirectory
+from seqlab.text.tokenizer import Tokenizer, load_tokenizer
+
+
+@dataclass(frozen=True)
+class Loaded:
+    directory: RunDirectory
+    config: dict[str, Any]
+    settings: RunSettings
+    tokenizer: Tokenizer
+    model: LanguageModel
+
+
+def build_model(settings: RunSettings, vocabulary: int) -> LanguageModel:
+    """An untrained model, its weights drawn from the run's seed."""
+    refuse_absurd(settings.model, settings.backbone.settings, vocabulary)
+    generator_state = torch.get_rng_state()
+    torch.manual_seed(settings.train.seed)
+    backbone: Backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
+    model = LanguageModel(settings.model, backbone, vocabulary)
+    torch.set_rng_state(generator_state)
+    return model
+
+
+def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Tokenizer]:
+    """All of a run but its weights."""
+    directory = RunDirectory(path)
+    config = directory.config()
+    try:
+        settings = resolve(config["settings"])
+    except (UsageError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"the settings in '{path / 'config.json'}' cannot be used: {error}") from None
+    manifest.verified(path, TOKENIZER)
+    return directory, config, settings, load_tokenizer(path / TOKENIZER)
+
+
+def load_run(path: Path) -> Loaded:
+    """The best weights of a run, in a model that is ready to use; everything is verified first."""
+    directory, config, settings, tokenizer = load_parts(path)
+    content = manifest.verified(path, WEIGHTS)
+    model = build_model(settings, tokenizer.vocabulary)
+    put_weights(model, tensors.from_bytes(content, path / WEIGHTS, weights_of(model)))
+    return Loaded(directory, config, settings, tokenizer, model.eval())

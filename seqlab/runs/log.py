@@ -1,0 +1,45 @@
+"""metrics.jsonl: one line per step and per evaluation, readable after any crash but for a torn last line."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from seqlab.runs.storage import storage_errors, write_whole
+
+
+class MetricsLog:
+    """Appends lines; opening it at a step drops whatever an interrupted run wrote beyond that step."""
+
+    def __init__(self, path: Path, step: int):
+        self.path = path
+        kept = [line for line in read_log(path) if line["step"] <= step]
+        write_whole(path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        self._stream = path.open("a", encoding="utf-8", buffering=1)
+
+    def write(self, **values: Any) -> None:
+        with storage_errors(self.path, 0):
+            self._stream.write(json.dumps({key: _finite(value) for key, value in values.items()}) + "\n")
+
+    def close(self) -> None:
+        with storage_errors(self.path, 0):
+            self._stream.close()
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """All whole lines."""
+    if not path.is_file():
+        return []
+    lines: list[dict[str, Any]] = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            content = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(content, dict) and isinstance(content.get("step"), int):
+            lines.append(content)
+    return lines
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

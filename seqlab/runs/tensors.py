@@ -1,0 +1,79 @@
+"""Tensors in safetensors files: no code in them, and nothing allocated before the header is believed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from seqlab.errors import DataError
+
+LARGEST_HEADER = 1 << 20  # some thousand tensors
+SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+
+
+def to_bytes(tensors: dict[str, Tensor]) -> bytes:
+    return safetensors.torch.save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+
+
+def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
+    """The tensors of a file. With `expected`, names, shapes and types must be just those."""
+    header = check_header(content, path)
+    if expected is not None:
+        _compare(header, expected, path)
+    try:
+        return safetensors.torch.load(content)
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise DataError(f"'{path}' is damaged: {error}.") from None
+
+
+def check_header(content: bytes, path: Path) -> dict[str, Any]:
+    """The header's entries, after names, sizes and places have been seen to fit the file."""
+    length = int.from_bytes(content[:8], "little") if len(content) >= 8 else -1
+    if not 2 <= length <= min(len(content) - 8, LARGEST_HEADER):
+        raise DataError(f"'{path}' is damaged: its header claims {length:,} of its {len(content):,} bytes.")
+    try:
+        header = json.loads(content[8 : 8 + length])
+        assert isinstance(header, dict)
+        entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
+        spans = sorted(_span(entry) for entry in entries.values())
+    except (ValueError, RecursionError, AssertionError, KeyError, TypeError, AttributeError):
+        raise DataError(f"'{path}' is damaged: its header cannot be read.") from None
+    ends = [0, *(last for _, last in spans)]
+    if any(first != end for (first, _), end in zip(spans, ends, strict=False)) or ends[-1] != len(content) - 8 - length:
+        raise DataError(f"'{path}' is damaged: its tensors overlap, leave holes or reach beyond the file.")
+    return entries
+
+
+def _span(entry: dict[str, Any]) -> tuple[int, int]:
+    first, last = entry["data_offsets"]
+    size = SIZES[entry["dtype"]]
+    for extent in entry["shape"]:
+        if not isinstance(extent, int) or extent < 0:
+            raise ValueError
+        size *= extent
+    if not (isinstance(first, int) and isinstance(last, int) and first >= 0 and last - first == size):
+        raise ValueError
+    return first, last
+
+
+def _compare(header: dict[str, Any], expected: dict[str, Tensor], path: Path) -> None:
+    for name in sorted(expected.keys() ^ header.keys())[:1]:
+        raise DataError(f"'{path}' does not fit the settings: tensor '{name}' is {_which(name, expected)}.")
+    for name, tensor in expected.items():
+        shape = list(tensor.shape)
+        if header[name]["shape"] != shape or header[name]["dtype"] != _dtype(tensor.dtype):
+            given, wanted = f"{header[name]['dtype']} {header[name]['shape']}", f"{_dtype(tensor.dtype)} {shape}"
+            raise DataError(f"'{path}' does not fit the settings: '{name}' is {given}, expected {wanted}.")
+
+
+def _which(name: str, expected: dict[str, Tensor]) -> str:
+    return "missing" if name in expected else "not one of this model's"
+
+
+def _dtype(dtype: torch.dtype) -> str:
+    names = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}
+    return names.get(dtype) or {torch.int64: "I64", torch.bool: "BOOL"}[dtype]

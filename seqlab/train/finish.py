@@ -1,0 +1,127 @@
+"""What is written down of a run: its settings and facts at the start, its results, curves and card at the end."""
+
+import platform
+import subprocess
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from seqlab import __version__
+from seqlab.baselines.floors import floors
+from seqlab.config import RunSettings
+from seqlab.data.splits import SplitText
+from seqlab.data.tokens import TokenPart
+from seqlab.metrics.likelihood import of_scores
+from seqlab.models.language import LanguageModel
+from seqlab.models.sizes import language_parameters
+from seqlab.runs.curves import draw_curves
+from seqlab.runs.layout import RunDirectory
+from seqlab.runs.load import load_run
+from seqlab.runs.log import read_log
+from seqlab.runs.results import FloorResult, Results, floor_result, today, write_card, write_results
+from seqlab.tasks.language import LanguageTask
+from seqlab.text.tokenizer import Tokenizer
+from seqlab.train.loop import EVALUATED_TOKENS, Progress
+
+FLOOR_TOKENS = 4_000_000  # a longer text would take minutes to count
+
+
+@dataclass(frozen=True)
+class Session:
+    """Everything that a run works with."""
+
+    directory: RunDirectory
+    settings: RunSettings
+    config: dict[str, Any]
+    split: SplitText
+    tokenizer: Tokenizer
+    task: LanguageTask
+    model: LanguageModel
+
+
+def describe(settings: RunSettings, split: SplitText, tokenizer: Tokenizer, budget: dict[str, Any]) -> dict[str, Any]:
+    """config.json: every setting, resolved, and the facts that a result depends on."""
+    count = language_parameters(settings.model, settings.backbone.settings, tokenizer.vocabulary)
+    return {
+        "settings": settings.resolved(),
+        "budget": budget,
+        "corpus": {"name": split.corpus.name, "about": split.corpus.about, **asdict(split.survey)},
+        "vocabulary": tokenizer.vocabulary,
+        "tokenizer_fingerprint": tokenizer.fingerprint,
+        "parameters": {**asdict(count), "total": count.total},
+        "threads": settings.train.threads,
+        "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
+        "machine": f"{platform.system()} {platform.machine()}",
+        "git": _git_revision(),
+        "created": today(),
+    }
+
+
+def _git_revision() -> str | None:
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None if found.returncode == 0 else None
+
+
+def plan_in_words(
+    settings: RunSettings, config: dict[str, Any], parts: dict[str, TokenPart], task: LanguageTask, run: RunDirectory
+) -> str:
+    count, train = config["parameters"], parts["train"].facts
+    steps = settings.train.steps or 0
+    epochs = steps * settings.train.accumulate / task.epoch
+    return (
+        f"{settings.backbone.name}, {count['total']:,} parameters ({count['core']:,} of them core), "
+        f"{settings.tokenizer.name} vocabulary of {config['vocabulary']:,}\n"
+        f"{config['corpus']['name']}: {train.tokens:,} training tokens, {len(parts['validation']):,} for validation\n"
+        f"{steps:,} steps ({epochs:.1f} passes over the text) on {settings.train.threads} threads, into {run.path}"
+    )
+
+
+def finish(session: Session, progress: Progress) -> RunDirectory:
+    """Score the best weights, hold them against the floors, draw the curves and write the card."""
+    directory, settings = session.directory, session.settings
+    loaded = load_run(directory.path)
+    model = loaded.model.to(settings.train.device)
+    scores = session.task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
+    results = Results(
+        validation=of_scores(scores),
+        context=scores.context,
+        window=session.task.settings.window,
+        steps=progress.step,
+        best_step=progress.best_step,
+        ended=progress.finished,
+        seconds=round(progress.seconds, 1),
+        unknown_share=scores.unknown_tokens / scores.tokens,
+        floors=measure_floors(session.split, session.task.parts, session.tokenizer),
+        date=today(),
+    )
+    write_results(directory, results)
+    title = f"{settings.backbone.name} on {session.split.corpus.name}"
+    draw_curves(read_log(directory.metrics), title, directory.curves)
+    write_card(directory, settings, session.config, results)
+    return directory
+
+
+def measure_floors(split: SplitText, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> list[FloorResult]:
+    """The floors on the validation part; none where it is too long to count in reasonable time."""
+    train, held_out = parts["train"], parts["validation"]
+    if len(train) > FLOOR_TOKENS:
+        return []
+    documented = train.facts.documents > 1
+    found = floors(
+        train.read(0, len(train)),
+        held_out.read(0, len(held_out)),
+        tokenizer.vocabulary,
+        split.text("train").encode(),
+        split.text("validation").encode(),
+        train.starts()[:-1] if documented else None,
+        held_out.starts()[:-1] if documented else None,
+    )
+    facts = held_out.facts
+    return [
+        floor_result(one.name, one.about, one.nats, (one.tokens, facts.scored_characters, facts.scored_bytes))
+        for one in found
+    ]

@@ -1,0 +1,227 @@
+"""The training loop. What it computes depends on (settings, seed, step) alone, so a stopped run goes on bit by bit.
+
+Before each step the random generator is seeded from (seed, step): dropout needs no saved state, and a sample printed
+at an evaluation disturbs nothing.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+
+from seqlab.config import TrainSettings
+from seqlab.contracts import State
+from seqlab.errors import DataError, SeqlabError, TrainingFailed
+from seqlab.models.language import LanguageModel
+from seqlab.runs.checkpoint import checkpoints, load_checkpoint, save_checkpoint
+from seqlab.runs.layout import RunDirectory
+from seqlab.runs.log import MetricsLog
+from seqlab.tasks.language import LanguageTask
+from seqlab.train.optimisation import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimiser
+from seqlab.train.progress import Evaluation, Reporter
+from seqlab.train.signals import Interrupts
+
+EVALUATED_TOKENS = 500_000  # of a longer held-out part, evaluations during training score the beginning
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: all that a checkpoint keeps besides tensors."""
+
+    step: int = 0
+    best_loss: float | None = None
+    best_step: int = 0
+    stale: int = 0  # evaluations since the best
+    skipped: int = 0  # updates in a row that were not finite
+    plateau: float = 1.0
+    interval_nats: float = 0.0  # summed training loss since the last evaluation
+    interval_count: int = 0
+    seconds: float = 0.0  # of training so far
+    finished: str = ""  # why it ended, once it has
+
+
+class Trainer:
+    """Trains one model in one run directory."""
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        settings: TrainSettings,
+        model: LanguageModel,
+        task: LanguageTask,
+        reporter: Reporter,
+        sample: Callable[[], str],
+    ):
+        assert settings.steps is not None, "budgets are turned into steps before the loop"
+        self.directory, self.settings, self.model, self.task = directory, settings, model, task
+        self.reporter, self.sample = reporter, sample
+        self.steps = settings.steps
+        self.every = settings.evaluate_every or max(1, -(-self.steps // 10))
+        self.optimiser = make_optimiser(model, settings)
+        self.parameters = list(model.parameters())
+        self.progress = Progress()
+        self.carry: State | None = None
+        self._saved_step = -1
+
+    def restore(self) -> None:
+        """Go back to the newest checkpoint."""
+        found = checkpoints(self.directory.checkpoints)
+        if not found:
+            return
+        start = self.model.backbone.start(self.task.settings.batch) if self.model.backbone.causal else None
+        self.carry, progress = load_checkpoint(found[-1], self.model, self.optimiser, start)
+        try:
+            self.progress = Progress(**progress)
+        except TypeError:
+            raise DataError(f"'{found[-1]}' holds progress that this version does not know.") from None
+        self._saved_step = self.progress.step
+
+    def reopen(self) -> None:
+        """Let a finished run go on."""
+        self._note(finished="", stale=0)
+
+    def run(self) -> Progress:
+        """Train to the end of the budget, an early stop or a signal; a checkpoint is left in every case."""
+        log = MetricsLog(self.directory.metrics, self.progress.step)
+        self.reporter.begin(self.progress.step, self.steps)
+        last_save = began = time.monotonic()
+        self._seconds_before, self._began = self.progress.seconds, began
+        try:
+            with Interrupts() as interrupts:
+                while self.progress.step < self.steps and not self.progress.finished:
+                    self._train_step(log)
+                    if self._evaluation_is_due():
+                        self._evaluate(log)
+                    if interrupts.received is not None:
+                        self._save()
+                        raise Interrupted(self.directory, self.progress.step, interrupts.received)
+                    if time.monotonic() - last_save >= self.settings.save_seconds or self._evaluation_is_due():
+                        self._save()
+                        last_save = time.monotonic()
+                self._note(finished=self.progress.finished or "the budget is used up")
+                self._save()
+        finally:
+            log.close()
+            self.reporter.end()
+        return self.progress
+
+    def _train_step(self, log: MetricsLog) -> None:
+        step = self.progress.step
+        began = time.perf_counter()
+        rate = learning_rate(self.settings, step - self.settings.from_step, self.steps - self.settings.from_step,
+                             self.progress.plateau)  # fmt: skip
+        nats, count, norm = self.gradients(step)
+        where = None if math.isfinite(nats) and math.isfinite(norm) else self._not_finite(nats)
+        if where is None:
+            for group in self.optimiser.param_groups:
+                group["lr"] = rate
+            self.optimiser.step()
+            self._note(skipped=0, interval_nats=self.progress.interval_nats + nats,
+                       interval_count=self.progress.interval_count + count)  # fmt: skip
+        else:
+            self._skip(step + 1, where)
+        self._note(step=step + 1)
+        log.write(step=step + 1, loss=nats / count, lr=rate, norm=norm)
+        self.reporter.step(step + 1, nats / count, count / (time.perf_counter() - began))
+
+    def gradients(self, step: int) -> tuple[float, int, float]:
+        """Gradients of the mean loss of one step's batches, clipped: summed nats, count, and the norm from before."""
+        torch.manual_seed(step_seed(self.settings.seed, step))
+        self.model.train()
+        self.optimiser.zero_grad(set_to_none=True)
+        device = self.parameters[0].device
+        nats, count = 0.0, 0
+        for micro in range(self.settings.accumulate):
+            index = step * self.settings.accumulate + micro
+            batch = self.task.batch("train", self.settings.seed, index).to(device)
+            loss = self.task.loss(self.model, batch, self.carry, step)
+            loss.total.backward()
+            self.carry = loss.carry
+            nats += float(loss.total.detach())
+            count += loss.count
+        for parameter in self.parameters:
+            if parameter.grad is not None:
+                parameter.grad.div_(count)
+        return nats, count, clip(self.parameters, self.settings)
+
+    def _not_finite(self, nats: float) -> str:
+        """Which tensor went wrong first, in words."""
+        for name, parameter in self.model.named_parameters():
+            if not bool(torch.isfinite(parameter).all()):
+                return f"weight '{name}'"
+        if not math.isfinite(nats):
+            return "the loss"
+        for name, parameter in self.model.named_parameters():
+            if parameter.grad is not None and not bool(torch.isfinite(parameter.grad).all()):
+                return f"the gradient of '{name}'"
+        return "the gradient's norm"
+
+    def _skip(self, step: int, where: str) -> None:
+        """Leave the weights as they are; too many of these in a row end the run."""
+        self.carry = None  # what is not finite must not be carried on
+        self._note(skipped=self.progress.skipped + 1)
+        if self.progress.skipped > self.settings.retries:
+            raise TrainingFailed(
+                f"step {step}: {where} is not a finite number, {self.progress.skipped} times in a row. The weights are "
+                f"as they were before. Lower the learning rate (train.lr={self.settings.lr / 3:.1g}) or clip harder, "
+                f"then train again; the last checkpoint is in '{self.directory.checkpoints}'."
+            )
+        self.reporter.say(f"step {step}: {where} is not a finite number; this update is left out")
+
+    def _evaluation_is_due(self) -> bool:
+        return self.progress.step % self.every == 0 or self.progress.step == self.steps
+
+    def _evaluate(self, log: MetricsLog) -> None:
+        now = self.progress
+        self.model.eval()
+        scores = self.task.score(self.model, "validation", limit=EVALUATED_TOKENS)
+        loss = scores.nats / scores.tokens
+        is_best = now.best_loss is None or loss < now.best_loss
+        train_loss = now.interval_nats / now.interval_count if now.interval_count else None
+        self._note(interval_nats=0.0, interval_count=0)
+        if is_best:
+            self.directory.put_weights(self.model)
+            self._note(best_loss=loss, best_step=now.step, stale=0)
+        else:
+            self._note(stale=now.stale + 1)
+            self._lose_patience()
+        log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3))
+        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, self.sample()))
+
+    def _lose_patience(self) -> None:
+        stale = self.progress.stale
+        if self.settings.schedule == "plateau" and stale % PLATEAU_PATIENCE == 0:
+            self._note(plateau=self.progress.plateau * PLATEAU_FACTOR)
+        if self.settings.patience is not None and stale >= self.settings.patience:
+            self._note(finished=f"no better for {stale} evaluations")
+
+    def _save(self) -> None:
+        self._note(seconds=self._seconds())
+        if self._saved_step != self.progress.step or self.progress.finished:
+            progress = asdict(self.progress)
+            save_checkpoint(
+                self.directory.checkpoints, self.progress.step, self.model, self.optimiser, self.carry, progress
+            )
+            self._saved_step = self.progress.step
+
+    def _seconds(self) -> float:
+        return self._seconds_before + time.monotonic() - self._began
+
+    def _note(self, **changes: Any) -> None:
+        self.progress = replace(self.progress, **changes)
+
+
+class Interrupted(SeqlabError):
+    """Training was asked to stop, and has left a checkpoint."""
+
+    def __init__(self, directory: RunDirectory, step: int, number: int):
+        super().__init__(f"stopped after step {step}; everything is saved. Go on with: seqlab resume {directory.path}")
+        self.exit_code = 128 + number
+
+
+def step_seed(seed: int, step: int) -> int:
+    """One number for the generator, different for neighbouring seeds and steps."""
+    return (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + 1) % 2**63

@@ -1,0 +1,115 @@
+"""What comes before the first step: tokenizer, sizes that fit the text, and the budget as a number of steps."""
+
+import copy
+import os
+import time
+from typing import Any
+
+import torch
+
+from seqlab.config import RunSettings
+from seqlab.data.corpus import Corpus, open_corpus
+from seqlab.data.splits import SplitText, split_text
+from seqlab.data.tokens import TokenPart
+from seqlab.errors import DataError
+from seqlab.models.language import LanguageModel
+from seqlab.registry import TASKS, TOKENIZERS
+from seqlab.runs.layout import RunDirectory
+from seqlab.tasks.language import LanguageTask, fit_sizes
+from seqlab.text.tokenizer import Tokenizer, cut_pieces
+from seqlab.train.loop import EVALUATED_TOKENS, Trainer
+from seqlab.train.progress import Reporter, Silent
+
+DEFAULT_STEPS = 2500
+MOST_EPOCHS = 40  # of a small text, when no budget is given
+TIMED_STEPS = 20
+
+
+def make_task(settings: RunSettings, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> LanguageTask:
+    return TASKS.load(settings.task.name)(settings.task.settings, parts, tokenizer.unknown)
+
+
+def use_threads(settings: RunSettings) -> None:
+    torch.set_num_threads(settings.train.threads or default_threads())
+
+
+def default_threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def learn_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
+    """Of the training part only: what is held out must not leak into the vocabulary."""
+    pieces = cut_pieces(split.blocks("train")) if not split.by_lines else split.lines("train")
+    return TOKENIZERS.load(settings.tokenizer.name).train(pieces, settings.tokenizer.settings, split.by_lines)
+
+
+def tell_oddities(corpus: Corpus, reporter: Reporter) -> None:
+    if corpus.oddities.byte_order_marks:
+        reporter.say("a byte-order mark at the start of the text was left out")
+    if corpus.oddities.carriage_returns:
+        reporter.say(f"{corpus.oddities.carriage_returns:,} line ends were CRLF and are read as LF")
+
+
+def fitted(settings: RunSettings, train: TokenPart, reporter: Reporter) -> RunSettings:
+    """Smaller windows and batches where the text is short, said aloud."""
+    given: Any = settings.task.settings
+    if train.facts.documents > 1:
+        return settings
+    fits = fit_sizes(given, len(train))
+    if fits == given:
+        return settings
+    reporter.say(
+        f"the training part has only {len(train):,} tokens: the window is {fits.window} and the batch {fits.batch} "
+        f"(asked for: {given.window} and {given.batch})"
+    )
+    return settings.with_values(**{"task.window": fits.window, "task.batch": fits.batch})
+
+
+def in_steps(
+    directory: RunDirectory, settings: RunSettings, model: LanguageModel, task: LanguageTask, reporter: Reporter
+) -> dict[str, Any]:
+    """The budget as a number of steps, and the thread count, as settings to be kept."""
+    train = settings.train
+    kept = {"train.threads": train.threads or default_threads(), "train.seconds": None, "train.epochs": None}
+    epoch = max(1, task.epoch // train.accumulate)
+    if train.steps is not None:
+        steps = train.steps
+    elif train.epochs is not None:
+        steps = max(1, round(train.epochs * epoch))
+    elif train.seconds is not None:
+        step_time, evaluation_time = time_steps(directory, settings, model, task)
+        steps = max(TIMED_STEPS, int((train.seconds - 11 * evaluation_time) / step_time))
+        timed = f"{TIMED_STEPS} timed steps took {step_time * 1000:.1f} ms each"
+        reporter.say(f"{timed}: {train.seconds:g} s are {steps:,} steps")
+    else:
+        steps = min(DEFAULT_STEPS, MOST_EPOCHS * epoch)
+    return {**kept, "train.steps": steps}
+
+
+def time_steps(
+    directory: RunDirectory, settings: RunSettings, model: LanguageModel, task: LanguageTask
+) -> tuple[float, float]:
+    """Seconds of a training step and of an evaluation, measured on a copy so that the run itself starts clean."""
+    train = settings.train.model_copy(update={"steps": TIMED_STEPS, "seconds": None})
+    trainer = Trainer(directory, train, copy.deepcopy(model), task, Silent(), lambda: "")
+    trainer.gradients(0)
+    began = time.perf_counter()
+    for step in range(TIMED_STEPS):
+        trainer.gradients(step)
+        trainer.optimiser.step()
+    middle = time.perf_counter()
+    task.score(trainer.model.eval(), "validation", limit=EVALUATED_TOKENS)
+    return (middle - began) / TIMED_STEPS, time.perf_counter() - middle
+
+
+def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSettings) -> SplitText:
+    """The corpus of a run, if it is still the same text."""
+    corpus = open_corpus(settings.corpus.source, kept=directory.kept_input)
+    split = split_text(corpus, settings.corpus)
+    if split.survey.fingerprint != config["corpus"]["fingerprint"]:
+        raise DataError(
+            f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "
+            f"it has {split.survey.characters:,} characters, then {config['corpus']['characters']:,}. "
+            f"Bring the old text back, or start on the new one: seqlab train ... --init {directory.path}"
+        )
+    return split

@@ -1,0 +1,119 @@
+"""What a person sees while a model trains: a bar in a terminal, plain lines in a log."""
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One look at the held-out text during training."""
+
+    step: int
+    train_loss: float | None
+    validation_loss: float
+    is_best: bool
+    sample: str
+
+
+class Reporter(Protocol):
+    def begin(self, step: int, steps: int) -> None: ...
+    def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
+    def evaluation(self, result: Evaluation) -> None: ...
+    def say(self, message: str) -> None: ...
+    def end(self) -> None: ...
+
+
+class Silent:
+    def begin(self, step: int, steps: int) -> None: ...
+    def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
+    def evaluation(self, result: Evaluation) -> None: ...
+    def say(self, message: str) -> None: ...
+    def end(self) -> None: ...
+
+
+class Lines:
+    """For logs: a line every few seconds and at each evaluation."""
+
+    EVERY = 10.0  # seconds
+
+    def __init__(self) -> None:
+        self._steps, self._first, self._began, self._last = 0, 0, 0.0, 0.0
+
+    def begin(self, step: int, steps: int) -> None:
+        self._steps, self._first = steps, step
+        self._began = self._last = time.monotonic()
+
+    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+        now = time.monotonic()
+        if now - self._last >= self.EVERY:
+            self._last = now
+            left = (now - self._began) / max(1, step - self._first) * (self._steps - step)
+            speed = f"{tokens_per_second:,.0f} tokens/s"
+            self.say(f"step {step}/{self._steps}  loss {loss:.4f}  {speed}  {clock(left)} left")
+
+    def evaluation(self, result: Evaluation) -> None:
+        self.say(f"step {result.step}/{self._steps}  {losses(result)}")
+        if result.sample:
+            self.say("    | " + result.sample.replace("\n", "\n    | "))
+
+    def say(self, message: str) -> None:
+        print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+    def end(self) -> None: ...
+
+
+class Bar:
+    """For terminals: one bar with loss, validation loss, speed and time left; evaluations scroll by above it."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._validation = "-"
+        self._bar = Progress(
+            TextColumn("[bold]step {task.completed}/{task.total}"),
+            BarColumn(bar_width=None),
+            TextColumn("loss {task.fields[loss]}  validation {task.fields[validation]}  {task.fields[speed]} tokens/s"),
+            TimeRemainingColumn(),
+            console=self._console,
+        )
+        self._task = self._bar.add_task("training", total=None, loss="-", validation="-", speed="-")
+
+    def begin(self, step: int, steps: int) -> None:
+        self._bar.update(self._task, total=steps, completed=step)
+        self._bar.start()
+
+    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+        self._bar.update(self._task, completed=step, loss=f"{loss:.4f}", speed=f"{tokens_per_second:,.0f}")
+
+    def evaluation(self, result: Evaluation) -> None:
+        self._bar.update(self._task, validation=f"{result.validation_loss:.4f}")
+        self._console.print(f"[bold]step {result.step}[/]  {losses(result)}")
+        if result.sample:
+            self._console.print(f"[dim]{escape(result.sample)}[/]")
+
+    def say(self, message: str) -> None:
+        self._console.print(escape(message))
+
+    def end(self) -> None:
+        self._bar.stop()
+
+
+def losses(result: Evaluation) -> str:
+    train = f"training loss {result.train_loss:.4f}  " if result.train_loss is not None else ""
+    return f"{train}validation loss {result.validation_loss:.4f}{'  (best so far)' if result.is_best else ''}"
+
+
+def clock(seconds: float) -> str:
+    """75 to '1:15', 4000 to '1:06:40'."""
+    whole = int(seconds)
+    hours = f"{whole // 3600}:" if whole >= 3600 else ""
+    return f"{hours}{whole // 60 % 60:02d}:{whole % 60:02d}" if hours else f"{whole // 60}:{whole % 60:02d}"
+
+
+def reporter_for_stderr() -> Reporter:
+    return Bar() if sys.stderr.isatty() else Lines()

@@ -1,0 +1,54 @@
+import math
+
+import numpy as np
+import pytest
+
+from seqlab.baselines import compression, kneser_ney
+from seqlab.baselines.compression import xz_bits
+from seqlab.baselines.floors import floors
+from seqlab.baselines.kneser_ney import best_kneser_ney
+from seqlab.baselines.unigram import Unigram
+
+TRAIN, HELD_OUT = b"the cat sat on the mat. " * 40, b"the mat sat on the cat. "
+
+
+def ids(text):
+    return np.frombuffer(text, np.uint8)
+
+
+def test_three_floors_of_the_same_tokens():
+    unigram, counting, xz = floors(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
+    assert {floor.tokens for floor in (unigram, counting, xz)} == {len(HELD_OUT) - 1}
+    best = best_kneser_ney(ids(TRAIN), 256)
+    assert [unigram.name, counting.name, xz.name] == ["unigram", f"kneser-ney (order {best.order})", "xz"]
+    assert unigram.nats == pytest.approx(Unigram.fit(ids(TRAIN), 256).nats(ids(HELD_OUT)).sum())
+    assert counting.nats == pytest.approx(best.nats(ids(HELD_OUT)).sum())
+    assert xz.nats == pytest.approx(xz_bits(TRAIN, HELD_OUT) * math.log(2))
+    assert counting.nats < unigram.nats
+
+
+def test_documents():
+    """Lines between a begin symbol (256) and an end symbol (257)."""
+
+    def lines(text):
+        rows = [np.array([256, *line, 257]) for line in text.splitlines()]
+        return np.concatenate(rows), np.cumsum([0, *map(len, rows[:-1])])
+
+    train, held_out = b"anna\nanna bob\nbob\n" * 20, b"bob anna\nanna\n"
+    train_N, train_starts_D = lines(train)
+    held_N, held_starts_D = lines(held_out)
+    found = floors(train_N, held_N, 258, train, held_out, train_starts_D, held_starts_D)
+    assert {floor.tokens for floor in found} == {len(held_out)}
+    expected = best_kneser_ney(train_N, 258, train_starts_D).nats(held_N, starts_D=held_starts_D)
+    assert found[1].nats == pytest.approx(expected.sum())
+
+
+def test_a_floor_says_what_it_left_out(monkeypatch):
+    for floor in floors(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT):
+        assert "last" not in floor.about
+    monkeypatch.setattr(kneser_ney, "FIT_TOKENS", 500)
+    monkeypatch.setattr("seqlab.baselines.floors.TRAIN_BYTES", 300)
+    monkeypatch.setattr(compression, "TRAIN_BYTES", 300)
+    _, counting, xz = floors(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
+    assert "the last 500 of 960 training tokens" in counting.about
+    assert "the last 300 of 960 training bytes" in xz.about

@@ -1,0 +1,176 @@
+import itertools
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+from decode_fakes import Hashing, TinyGru, hashing
+
+from seqlab.contracts import Generator
+from seqlab.decode.beam import Hypothesis, beam_search
+from seqlab.decode.context import held
+from seqlab.decode.generate import generate
+from seqlab.decode.rules import Rules
+from seqlab.decode.sampling import SamplingSettings
+from seqlab.errors import UsageError
+
+PROMPT = [1, 2, 0]
+
+
+def logprob_of(model: Hashing, prompt: Sequence[int], tokens: Sequence[int], start: int = 0) -> float:
+    """The model's log-probability of a continuation, each token from its whole context anew."""
+    text, total = list(prompt), 0.0
+    for token in tokens:
+        total += float(model.logprobs(text[-held(len(text), model.limit) :], start)[token])
+        text.append(token)
+    return total
+
+
+def continuations(vocabulary: int, length: int, end: int | None) -> list[tuple[int, ...]]:
+    """All that end within the length, if there is an end; else all of the length."""
+    if end is None:
+        return list(itertools.product(range(vocabulary), repeat=length))
+    others = [token for token in range(vocabulary) if token != end]
+    return [(*body, end) for count in range(length) for body in itertools.product(others, repeat=count)]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.65, 1.0])
+@pytest.mark.parametrize("end", [None, 2])
+@pytest.mark.parametrize("limit", [None, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_beam_as_wide_as_the_tree_finds_the_best(alpha: float, end: int | None, limit: int | None, seed: int):
+    model = hashing(3, seed, limit=limit)
+    scored = sorted(
+        ((logprob_of(model, PROMPT, tokens) / len(tokens) ** alpha, tokens) for tokens in continuations(3, 5, end)),
+        reverse=True,
+    )[:4]
+    found = beam_search(model, PROMPT, 3**5, 5, alpha=alpha, best=4, rules=Rules(end=end))
+    assert [tuple(one.tokens) for one in found] == [tokens for _, tokens in scored]
+    assert [one.score for one in found] == pytest.approx([score for score, _ in scored], abs=1e-12)
+    assert [one.finished for one in found] == [end is not None] * 4
+
+
+@pytest.mark.parametrize("end", [None, 3])
+@pytest.mark.parametrize("alpha", [0.0, 0.65])
+@pytest.mark.parametrize("seed", range(8))
+def test_width_one_is_greedy(end: int | None, alpha: float, seed: int):
+    rules = Rules(end=end, banned=[0])
+    models: list[Generator] = [
+        hashing(6, seed),
+        hashing(6, seed, memory=0),
+        hashing(6, seed, limit=5),
+        TinyGru(6).eval(),
+    ]
+    for model in models:
+        prompt = [1, seed % 6]
+        (found,) = beam_search(model, prompt, 1, 20, alpha=alpha, rules=rules)
+        greedy = generate(model, [prompt], 20, SamplingSettings(temperature=0), rules=rules)
+        assert found.tokens == greedy.tokens[0]
+        assert found.logprob == pytest.approx(sum(greedy.logprobs[0]), abs=1e-12)
+        assert found.finished == greedy.finished[0]
+
+
+@pytest.mark.parametrize("limit", [None, 5])
+@pytest.mark.parametrize("end", [None, 4])
+def test_log_probabilities_and_scores_are_the_models_own(limit: int | None, end: int | None):
+    model = hashing(7, limit=limit)
+    found = beam_search(model, PROMPT, 4, 12, alpha=0.65, best=4, rules=Rules(end=end, banned=[1]))
+    assert len(found) == 4
+    for one in found:
+        assert one.logprob == pytest.approx(logprob_of(model, PROMPT, one.tokens), abs=1e-12)
+        assert one.score == pytest.approx(one.logprob / len(one.tokens) ** 0.65, abs=1e-12)
+        assert 1 not in one.tokens
+
+
+def test_a_real_model_gives_the_log_probabilities_that_it_gives_in_one_pass():
+    model = TinyGru(8).eval()
+    for one in beam_search(model, PROMPT, 5, 10, best=5):
+        text = torch.tensor([PROMPT + one.tokens])
+        with torch.no_grad():
+            logits = [model.read(text[:, :count], torch.tensor([count]))[0][0] for count in range(3, 13)]
+        own = sum(row.log_softmax(0)[token] for row, token in zip(logits, one.tokens, strict=True))
+        assert one.logprob == pytest.approx(float(own), abs=1e-12)
+
+
+def test_a_wider_beam_finds_what_greedy_misses():
+    # after 0: 1 is likelier than 2, but what follows 2 is certain
+    table_NV = torch.log(torch.tensor([[1, 1, 1], [0.1, 0.5, 0.4], [0.4, 0.3, 0.3], [1e-9, 1e-9, 1]]))
+    model = Hashing(table_NV, memory=0)
+    assert beam_search(model, [0], 1, 2)[0].tokens == [1, 0]
+    assert beam_search(model, [0], 2, 2)[0].tokens == [2, 2]
+
+
+def test_the_prompt_is_read_once_and_hypotheses_share_one_batch():
+    model = hashing(6)
+    beam_search(model, PROMPT, 4, 5, best=2)
+    assert model.reads == [[PROMPT]]
+    assert [len(fed) for fed in model.steps] == [4, 4, 4, 4]
+
+
+def test_ties_go_to_the_lower_parent_and_the_lower_id():
+    model = Hashing(torch.zeros(5, 4), memory=0)
+    assert [one.tokens for one in beam_search(model, [0], 3, 2, best=3)] == [[0, 0], [0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.65])
+def test_the_search_stops_once_nothing_better_can_come(alpha: float):
+    # the end is near certain, so whatever goes on has lost
+    model = Hashing(torch.log(torch.tensor([[0.98, 0.01, 0.01]] * 4)), memory=0)
+    (found,) = beam_search(model, [1], 3, 50, alpha=alpha, rules=Rules(end=0))
+    assert found.tokens == [0]
+    assert len(model.steps) == 0
+
+
+def test_a_late_end_may_still_win_when_length_is_divided_out():
+    # ending at once costs log 2; going on is free after the first step, and the longest wins
+    table_NV = torch.log(torch.tensor([[0.5, 0.5], [0.5, 0.5], [0.001, 0.999]]))
+    model = Hashing(table_NV, memory=0)
+    rules = Rules(end=0)
+    assert beam_search(model, [0], 4, 6, alpha=0.0, rules=rules)[0].tokens == [0]
+    # [0] scores log .5; k ones and an end score (log .5 + (k - 1) log .999 + log .001) / (k + 1)
+    values = {k: (math.log(0.5) + (k - 1) * math.log(0.999) + math.log(0.001)) / (k + 1) for k in range(1, 30)}
+    winner = max(values, key=lambda k: values[k])
+    assert values[winner] > math.log(0.5)
+    assert beam_search(model, [0], 4, winner + 1, alpha=1.0, rules=rules)[0].tokens == [1] * winner + [0]
+
+
+def test_unfinished_hypotheses_only_fill_the_places_left_over():
+    # the end comes once, early and unlikely: [2]; after 1 it is all but impossible
+    table_NV = torch.log(torch.tensor([[1, 1, 1], [1e-6, 0.9, 0.1], [0.5, 0.5, 1e-30], [1, 1, 1]]))
+    model = Hashing(table_NV, memory=0)
+    one, two = (beam_search(model, [0], 2, 4, best=best, rules=Rules(end=2)) for best in (1, 2))
+    assert [(found.tokens, found.finished) for found in one] == [([2], True)]
+    assert [found.finished for found in two] == [True, False]
+    assert len(two[1].tokens) == 4
+    assert two[1].score > two[0].score
+
+
+def test_stop_finishes_a_hypothesis():
+    model = hashing(5)
+    rules = Rules(stop=lambda row, tokens: row == 0 and len(tokens) >= 2 and tokens[-1] == tokens[-2])
+    found = beam_search(model, PROMPT, 20, 6, best=3, rules=rules)
+    assert all(one.finished and one.tokens[-1] == one.tokens[-2] for one in found)
+
+
+@pytest.mark.parametrize("limit", [None, 3])
+def test_the_source_is_read_by_every_hypothesis(limit: int | None):
+    model = hashing(5, limit=limit)
+    for one in beam_search(model, [1], 3, 8, best=3, source=torch.tensor([40])):
+        assert one.logprob == pytest.approx(logprob_of(model, [1], one.tokens, 40), abs=1e-12)
+
+
+def test_fewer_possible_tokens_than_the_width_are_no_problem():
+    found = beam_search(hashing(4), PROMPT, 5, 1, best=5, rules=Rules(banned=[0, 2]))
+    assert sorted(one.tokens for one in found) == [[1], [3]]
+    assert all(isinstance(one, Hypothesis) for one in found)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"width": 0}, {"length": 0}, {"best": 0}, {"best": 3}, {"alpha": -0.1}, {"alpha": math.nan}]
+)
+def test_what_makes_no_beam_is_refused(wrong: dict[str, float]):
+    arguments: dict[str, float] = {"width": 2, "length": 3, **wrong}
+    with pytest.raises(UsageError):
+        beam_search(hashing(4), PROMPT, **arguments)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UsageError, match="prompt is empty"):
+        beam_search(hashing(4), [], 2, 3)
