@@ -1,0 +1,31 @@
+"""What every test gets: a cache of its own, one thread, and the measuring data where it is there."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQLAB_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real data for measuring; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("SEQLAB_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"the measuring data is not here: no folder '{folder}' (set SEQLAB_DATA)")
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
