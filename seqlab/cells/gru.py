@@ -37,12 +37,15 @@ class GruCell(RecurrentCell):
     def step(self, x_BD: Tensor, state: GruState, trace: Trace | None = None) -> tuple[Tensor, GruState]:
         h = state.h_BH
         x_r, x_z, x_n = self.from_input(x_BD).chunk(3, dim=1)
-        h_r, h_z, h_n = self.from_state(h).chunk(3, dim=1)
-        r = torch.sigmoid(x_r + h_r)
-        z = torch.sigmoid(x_z + h_z)
         if self.reset == "before":
-            n = torch.tanh(x_n + linear(r * h, self.weight_hh[2 * self.hidden :], self.bias_hh[2 * self.hidden :]))
+            U_rz, U_n = self.weight_hh.split((2 * self.hidden, self.hidden))
+            d_rz, d_n = self.bias_hh.split((2 * self.hidden, self.hidden))
+            h_r, h_z = linear(h, U_rz, d_rz).chunk(2, dim=1)
+            r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+            n = torch.tanh(x_n + linear(r * h, U_n, d_n))
         else:
+            h_r, h_z, h_n = self.from_state(h).chunk(3, dim=1)
+            r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
             n = torch.tanh(x_n + r * h_n)
         new = (1 - z) * n + z * h
         if trace:

@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from seqlab.contracts import Scores
+if TYPE_CHECKING:  # so that a wrong setting is refused before torch is there
+    from seqlab.contracts import Scores
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ def likelihood(nats: float, tokens: int, characters: int, size: int) -> Likeliho
     return Likelihood(per_token, perplexity, bits / characters, bits / size, tokens)
 
 
-def of_scores(scores: Scores) -> Likelihood:
+def of_scores(scores: "Scores") -> Likelihood:
     return likelihood(scores.nats, scores.tokens, scores.characters, scores.bytes)
 
 

@@ -38,7 +38,7 @@ _BYTES = {letter: byte for byte, letter in _LETTERS.items()}
 
 
 class BpeSettings(Settings):
-    size: int = Field(2000, ge=256, le=LARGEST, description="symbols: the 256 bytes and the pairs learnt")
+    size: int = Field(default=2000, ge=256, le=LARGEST, description="symbols: the 256 bytes and the pairs learnt")
 
 
 @final
@@ -112,12 +112,14 @@ def _library(model: BPE) -> Library:
 
 
 def _training_text(pieces: Iterable[str]) -> Iterator[str]:
-    for chunk in cut_pieces(_up_to(TRAINED_ON, pieces), CHUNK):
-        start = 0
-        for run in LONG_RUN.finditer(chunk):
-            yield chunk[start : run.end()]
-            start = run.end()
-        yield chunk[start:]
+    """What the library learns from. Pieces are never joined: they may be lines that have lost their ends."""
+    for piece in _up_to(TRAINED_ON, pieces):
+        for chunk in cut_pieces([piece], CHUNK):
+            start = 0
+            for run in LONG_RUN.finditer(chunk):
+                yield chunk[start : run.end()]
+                start = run.end()
+            yield chunk[start:]
 
 
 def _up_to(limit: int, pieces: Iterable[str]) -> Iterator[str]:

@@ -26,6 +26,7 @@ from seqlab.text.stored import FORMAT, LARGEST_FILE, VERSION, check_version, rea
 Ids = np.ndarray | Sequence[int]
 
 REPLACEMENT = "\ufffd"  # how text shows what could not be read
+MOST_WARNINGS = 20  # of one tokenizer: a text encoded line by line may have something unknown in each
 
 
 class Tokenizer(ABC):
@@ -44,6 +45,7 @@ class Tokenizer(ABC):
         if documents:
             self._spellings += [b"", b""]
         self._warned_of: set[str] = set()
+        self._warnings = 0
 
     @classmethod
     @abstractmethod
@@ -154,12 +156,14 @@ class Tokenizer(ABC):
     def _warn_of(self, met: Iterable[str]) -> None:
         """Name the symbols that are read as unknown, each once in this tokenizer's life."""
         new = [symbol for symbol in dict.fromkeys(met) if symbol not in self._warned_of]
-        if not new:
+        if not new or self._warnings == MOST_WARNINGS:
             return
         self._warned_of.update(new)
+        self._warnings += 1
         named = ", ".join(map(_named, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
         absence = self.absence[len(new) > 1]
-        warnings.warn(f"{named} {absence}: read as the unknown symbol", SeqlabWarning, stacklevel=3)
+        last = " (as will others be, without a warning)" if self._warnings == MOST_WARNINGS else ""
+        warnings.warn(f"{named} {absence}: read as the unknown symbol{last}", SeqlabWarning, stacklevel=3)
 
 
 def utf8(text: str) -> bytes:

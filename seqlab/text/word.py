@@ -23,8 +23,8 @@ PIECE = re.compile(r" ?\w+(?:['’]\w+)*| ?[^\w\s]|\s")
 
 
 class WordSettings(Settings):
-    lowercase: bool = Field(False, description="read capital letters as small ones")
-    size: int = Field(20_000, ge=1, le=LARGEST, description="words and punctuation marks to keep")
+    lowercase: bool = Field(default=False, description="read capital letters as small ones")
+    size: int = Field(default=20_000, ge=1, le=LARGEST, description="words and punctuation marks to keep")
 
 
 @final

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 import unicodedata
 
 import pytest
@@ -100,6 +101,19 @@ def test_size_bounds_the_vocabulary() -> None:
 def test_runs_do_not_double_without_end() -> None:
     found = trained("bpe", "a" * 100_000 + "\n" + "ab" * 10_000)
     assert max(len(found.decode_bytes([number])) for number in range(found.ordinary)) <= bpe.LONGEST
+
+
+def test_long_words_are_learnt_from_in_parts() -> None:
+    line = "👩\u200d" * (1 << 15)
+    start = time.process_time()
+    found = trained("bpe", f"{line}\n{line}")
+    assert time.process_time() - start < 10  # as one word it takes minutes
+    assert found.ordinary > 256
+
+
+def test_pieces_are_learnt_from_one_by_one() -> None:
+    found = BpeTokenizer.train(["ab", "ab", "ab"], BpeSettings())
+    assert found.merges == [(b"a", b"b")]
 
 
 def test_only_the_start_of_a_long_text_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,37 @@
+"""`seqlab` and `python -m seqlab`: run a command, and turn errors into a message and an exit code."""
+
+import os
+import sys
+import warnings
+
+from seqlab.errors import SeqlabError, SeqlabWarning
+
+
+def main() -> None:
+    warnings.showwarning = _show_warning
+    from seqlab.cli.app import app
+
+    try:
+        app()
+    except SeqlabError as error:
+        _to_stderr(f"error: {error}")
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # the reader went away: `seqlab generate ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+    if issubclass(category, SeqlabWarning):
+        _to_stderr(f"note: {message}")
+
+
+def _to_stderr(text: str) -> None:
+    # what a terminal cannot show must not become a second error
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stderr.write("\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""All commands, in the groups that `seqlab --help` shows."""
+
+import typer
+
+from seqlab.cli.demo import demo
+from seqlab.cli.doctor import doctor
+from seqlab.cli.evaluate import evaluate
+from seqlab.cli.generate import generate
+from seqlab.cli.listing import list_registered
+from seqlab.cli.resume import resume
+from seqlab.cli.runs import runs
+from seqlab.cli.train import train
+
+TRAIN, USE, COMPARE, LOOK = "Train", "Use", "Compare", "Look inside"
+
+app = typer.Typer(
+    name="seqlab",
+    help="Train, compare and look inside sequence models, on your own text.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def options(version: bool = typer.Option(False, "--version", help="Print the version.")) -> None:
+    if version:
+        from seqlab import __version__
+
+        typer.echo(f"seqlab {__version__}")
+        raise typer.Exit
+
+
+app.command(rich_help_panel=TRAIN)(train)
+app.command(rich_help_panel=TRAIN)(resume)
+app.command(rich_help_panel=TRAIN)(demo)
+app.command(rich_help_panel=USE)(generate)
+app.command(rich_help_panel=USE)(evaluate)
+app.command(rich_help_panel=COMPARE)(runs)
+app.command(rich_help_panel=LOOK)(doctor)
+app.command(rich_help_panel=LOOK, name="list")(list_registered)

@@ -1,0 +1,103 @@
+"""seqlab generate: let a run write."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+if TYPE_CHECKING:
+    from seqlab.api import Run
+
+Sampling = partial(Option, rich_help_panel="Sampling")
+Beam = partial(Option, rich_help_panel="Beam search")
+
+
+def generate(
+    run: Annotated[Path, Argument(help="The run's folder.")],
+    prompt: Annotated[str, Option("--prompt", "-p", help="What it goes on from.")] = "",
+    length: Annotated[int, Option("--length", "-l", help="Most tokens to write.", min=0)] = 300,
+    samples: Annotated[int | None, Option("--samples", "-n", help="How many texts.", min=1)] = None,
+    stop: Annotated[list[str] | None, Option(help="Stop before this string; may be repeated.")] = None,
+    temperature: Annotated[float, Sampling(help="Below 1 safer, above 1 bolder; 0 is greedy.")] = 1.0,
+    top_k: Annotated[int | None, Sampling(help="Only the k most probable tokens.")] = None,
+    top_p: Annotated[float | None, Sampling(help="Only the most probable tokens that sum to p.")] = None,
+    repetition_penalty: Annotated[float, Sampling(help="Above 1: what was written is less likely.")] = 1.0,
+    seed: Annotated[int, Sampling(help="The same seed writes the same text.")] = 0,
+    beam: Annotated[int | None, Beam(help="Search with this many hypotheses instead of sampling.")] = None,
+    alpha: Annotated[float, Beam(help="Divide log-probability by length to this power.")] = 0.0,
+    best: Annotated[int, Beam(help="How many results of the search.")] = 1,
+    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Write text: streamed to the terminal, reproducible by its seed."""
+    from seqlab import api
+
+    loaded = api.load(run)
+    sampling = {
+        "temperature": temperature,
+        "top_k": top_k,
+        "top_p": top_p,
+        "repetition_penalty": repetition_penalty,
+        "seed": seed,
+    }
+    if beam is not None:
+        _search(loaded, prompt, length, as_json, {"width": beam, "alpha": alpha, "best": best})
+    elif as_json or loaded.tokenizer.documents or (samples or 1) > 1:
+        _several(loaded, prompt, length, as_json, samples, stop or [], sampling)
+    else:
+        _stream(loaded, prompt, length, stop or [], sampling)
+
+
+def _stream(run: "Run", prompt: str, length: int, stop: list[str], sampling: dict[str, Any]) -> None:
+    """Each bit of text as soon as it is certain, after the prompt."""
+    _write(prompt)
+    for bit in run.stream(prompt, length, stop=stop, **sampling):
+        _write(bit)
+    _write("\n")
+
+
+def _search(run: "Run", prompt: str, length: int, as_json: bool, how: dict[str, Any]) -> None:
+    found = run.search(prompt, length, **how)
+    if as_json:
+        _json([vars(one) for one in found])
+        return
+    for number, one in enumerate(found, 1):
+        if len(found) > 1:
+            _write(f"--- {number}: log-probability {one.logprob:.3f}, score {one.score:.3f}\n")
+        _write(prompt + one.text + "\n")
+
+
+def _several(
+    run: "Run", prompt: str, length: int, as_json: bool, samples: int | None, stop: list[str], sampling: dict[str, Any]
+) -> None:
+    documents = run.tokenizer.documents
+    written = run.generate(prompt, length, samples=samples or (10 if documents else 1), stop=stop, **sampling)
+    texts = [prompt + text for text in written.texts]
+    known: list[bool | None] = [*run.known(texts)] if documents else [None] * len(texts)
+    if as_json:
+        logprobs = [sum(row) for row in written.generation.logprobs]
+        keys = ("text", "logprob", "in_training_text")
+        _json([dict(zip(keys, row, strict=True)) for row in zip(texts, logprobs, known, strict=True)])
+    elif documents:
+        for text, old in zip(texts, known, strict=True):
+            _write(f"{text}{'' if not old else '    (stands in the training text)'}\n")
+        new = known.count(False)
+        _write(f"\n{new} of {len(texts)} are new; the others stand in the training text.\n")
+    else:
+        for number, text in enumerate(texts, 1):
+            _write(f"--- {number}\n{text}\n")
+
+
+def _json(content: list[dict[str, Any]]) -> None:
+    import json
+
+    _write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def _write(text: str) -> None:
+    """Straight to standard output: text of a model is no markup, and what a terminal cannot spell is escaped."""
+    import sys
+
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()

@@ -1,0 +1,30 @@
+"""seqlab list: what there is to choose from."""
+
+from typing import Annotated
+
+from typer import Argument
+
+from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS, did_you_mean
+
+REGISTRIES = {registry.plural: registry for registry in (BACKBONES, CORPORA, TOKENIZERS, TASKS)}
+KINDS = [*REGISTRIES, "recipes"]
+
+
+def list_registered(
+    kind: Annotated[str, Argument(help=f"{', '.join(KINDS)}.", autocompletion=lambda: KINDS)],
+) -> None:
+    """List architectures, corpora, tokenizers, tasks or recipes."""
+    from seqlab.errors import UsageError
+
+    if kind not in KINDS:
+        raise UsageError(f"'{kind}' cannot be listed{did_you_mean(kind, KINDS)}. Known: {', '.join(KINDS)}.")
+    if kind == "recipes":
+        from seqlab.recipes import recipes
+
+        entries = recipes()
+    else:
+        registry = REGISTRIES[kind]
+        entries = {name: registry.about(name) for name in registry}
+    from seqlab.cli.show import table
+
+    table("", [kind, ""], [[name, about] for name, about in entries.items()], texts=2)

@@ -1,0 +1,35 @@
+"""seqlab runs: what has been trained here."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+if TYPE_CHECKING:
+    from seqlab.runs.listing import RunEntry
+
+
+def runs(
+    folder: Annotated[Path, Argument(help="Where to look.")] = Path("runs"),
+    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List the runs here, best first."""
+    import json
+
+    from seqlab.cli.show import out, table
+    from seqlab.runs.listing import list_runs
+
+    found = list_runs(folder)
+    if as_json:
+        out.print_json(json.dumps([entry.as_dict() for entry in found]))
+        return
+    if not found:
+        out.print(f"There are no runs in '{folder}' yet. Train one: seqlab train python-docs", markup=False)
+        return
+    columns = ["run", "architecture", "corpus", "parameters", "bits/char", "steps", "date"]
+    table("", columns, [_row(entry) for entry in found], texts=3)
+
+
+def _row(entry: "RunEntry") -> list[str]:
+    bits = f"{entry.bits_per_char:.4f}" if entry.bits_per_char is not None else entry.status
+    return [entry.path, entry.arch, entry.corpus, f"{entry.parameters:,}", bits, f"{entry.steps:,}", entry.date]

@@ -1,0 +1,72 @@
+"""seqlab train: a text to a trained model."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from seqlab.registry import BACKBONES, CORPORA, TOKENIZERS
+
+Model = partial(Option, rich_help_panel="Model")
+Budget = partial(Option, rich_help_panel="Budget")
+Learning = partial(Option, rich_help_panel="Learning")
+Where = partial(Option, rich_help_panel="Where")
+
+
+def train(
+    text: Annotated[list[str] | None, Argument(help=f"Files, a folder, - or: {', '.join(CORPORA)}.")] = None,
+    arch: Annotated[
+        str | None, Model(help=f"{', '.join(BACKBONES)}; lstm if not given.", autocompletion=lambda: list(BACKBONES))
+    ] = None,
+    tokenizer: Annotated[
+        str | None, Model(help=f"{', '.join(TOKENIZERS)}; char if not given.", autocompletion=lambda: list(TOKENIZERS))
+    ] = None,
+    vocabulary: Annotated[int | None, Model(help="Symbols of a word or bpe tokenizer.")] = None,
+    hidden: Annotated[int | None, Model(help="Width of the state.")] = None,
+    layers: Annotated[int | None, Model(help="How many are stacked.")] = None,
+    embedding: Annotated[int | None, Model(help="Width of the embedding.")] = None,
+    dropout: Annotated[float | None, Model(help="On the embedding, between layers, before the output.")] = None,
+    steps: Annotated[int | None, Budget(help="Train for this many steps.")] = None,
+    epochs: Annotated[float | None, Budget(help="Or this many passes over the text.")] = None,
+    seconds: Annotated[float | None, Budget(help="Or about this long.")] = None,
+    patience: Annotated[int | None, Budget(help="Stop after this many evaluations without a new best.")] = None,
+    evaluate_every: Annotated[int | None, Budget(help="Steps between evaluations.")] = None,
+    batch: Annotated[int | None, Learning(help="Sequences per step.")] = None,
+    window: Annotated[int | None, Learning(help="Tokens per sequence.")] = None,
+    batching: Annotated[str | None, Learning(help="windows, or stream with carried state.")] = None,
+    documents: Annotated[str | None, Learning(help="stream, or lines: every line by itself.")] = None,
+    split: Annotated[str | None, Learning(help="90/10 or 80/10/10.")] = None,
+    optimiser: Annotated[str | None, Learning(help="adam, adamw, sgd, rmsprop.")] = None,
+    lr: Annotated[float | None, Learning(help="Peak learning rate.")] = None,
+    schedule: Annotated[str | None, Learning(help="constant, cosine, linear, plateau.")] = None,
+    seed: Annotated[int | None, Learning(help="Of everything random.")] = None,
+    threads: Annotated[int | None, Learning(help="All cores if not given.")] = None,
+    out: Annotated[Path | None, Where(help="The run's folder; runs/<text>-<arch>-<n> if not given.")] = None,
+    overwrite: Annotated[bool, Where("--overwrite", help="Replace the run in that folder.")] = False,
+    init: Annotated[Path | None, Where(help="Start from this run's tokenizer and weights.")] = None,
+    recipe: Annotated[str | None, Where(help="Settings by name: seqlab list recipes.")] = None,
+    config: Annotated[Path | None, Where(help="Settings from a TOML file.")] = None,
+    assignments: Annotated[
+        list[str] | None, Where("--set", metavar="SECTION.KEY=VALUE", help="Any setting: --set train.clip_norm=0.5")
+    ] = None,
+) -> None:
+    """Train a model on a text."""
+    short = {
+        name: value
+        for name, value in locals().items()
+        if name not in ("text", "out", "overwrite", "init", "recipe", "config", "assignments")
+    }
+    from seqlab import api
+    from seqlab.cli.show import finished_run, next_steps
+    from seqlab.config import parse_assignment, read_toml
+
+    settings = {**(read_toml(config) if config else {}), **dict(map(parse_assignment, assignments or []))}
+    settings.pop("about", None)
+    run = api.train(text or None, out=out, overwrite=overwrite, init=init, recipe=recipe, settings=settings, **short)
+    finished_run(run)
+    next_steps(
+        f'seqlab generate {run.path} --prompt "The "',
+        f"seqlab evaluate {run.path}",
+        f"seqlab resume {run.path} --more 1000",
+    )

@@ -1,0 +1,49 @@
+"""The runs in a folder, at a glance."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from seqlab.errors import SeqlabError
+from seqlab.runs.layout import CONFIG, RunDirectory
+from seqlab.runs.results import read_results
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    path: str
+    arch: str
+    corpus: str
+    parameters: int
+    bits_per_char: float | None  # on validation, once finished
+    steps: int
+    date: str
+    status: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def list_runs(folder: Path) -> list[RunEntry]:
+    """All runs directly in a folder, the best first; damaged ones are named too."""
+    entries = [_entry(path.parent) for path in sorted(folder.glob(f"*/{CONFIG}"))]
+    return sorted(entries, key=lambda entry: (entry.bits_per_char is None, entry.bits_per_char or 0.0))
+
+
+def _entry(path: Path) -> RunEntry:
+    directory = RunDirectory(path)
+    try:
+        config = directory.config()
+        results = read_results(directory)
+        return RunEntry(
+            path=str(path),
+            arch=config["settings"]["backbone"]["name"],
+            corpus=config["corpus"]["name"],
+            parameters=config["parameters"]["total"],
+            bits_per_char=results.validation.bits_per_char if results else None,
+            steps=results.steps if results else config["settings"]["train"]["steps"],
+            date=results.date if results else config["created"],
+            status="finished" if results else "unfinished",
+        )
+    except (SeqlabError, KeyError, TypeError):
+        return RunEntry(str(path), "?", "?", 0, None, 0, "", "damaged")
