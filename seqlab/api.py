@@ -16,6 +16,7 @@ from seqlab.errors import UsageError
 from seqlab.metrics.likelihood import Likelihood, of_scores, sentence
 from seqlab.models.sizes import refuse_absurd
 from seqlab.recipes import recipe as read_recipe
+from seqlab.registry import BACKBONES
 
 if TYPE_CHECKING:
     from seqlab.contracts import Scores
@@ -45,6 +46,7 @@ def train(
     steps, hidden, lr, ...), `settings` any setting by its dotted name or nested tables as in a TOML file."""
     wanted = wanted_settings(source, recipe, settings or {}, short, Path(init) if init else None)
     refuse_absurd(wanted.model, wanted.backbone.settings, getattr(wanted.tokenizer.settings, "size", 256))
+    refuse_unfit(wanted)
 
     from seqlab.train.progress import reporter_for_stderr
     from seqlab.train.session import start
@@ -78,12 +80,25 @@ def build(arch: str = "lstm", *, vocabulary: int, **short: Any) -> "LanguageMode
     """An untrained language model: `model(ids)` gives its logits and state."""
     if vocabulary < 1:
         raise UsageError(f"vocabulary is {vocabulary}: expected at least 1.")
-    settings = gather({"corpus": {"source": ["none"]}}, spelt_out({"arch": arch, **short}))
+    own = {word: value for word, value in short.items() if word in BACKBONES.settings(arch).model_fields}
+    changes = [(f"backbone.{word}", value) for word, value in own.items()]
+    changes += spelt_out({"arch": arch, **{word: value for word, value in short.items() if word not in own}})
+    settings = gather({"corpus": {"source": ["none"]}}, changes)
     refuse_absurd(settings.model, settings.backbone.settings, vocabulary)
 
     from seqlab.runs.load import build_model
 
     return build_model(settings, vocabulary)
+
+
+def refuse_unfit(settings: RunSettings) -> None:
+    """UsageError where the architecture cannot do the task."""
+    backbone: Any = settings.backbone.settings
+    if settings.task.name == "language" and not backbone.causal:
+        raise UsageError(
+            f"a bidirectional {settings.backbone.name} sees the token that it is to predict, so it cannot be a language "
+            f"model. Leave out backbone.bidirectional."
+        )
 
 
 def wanted_settings(

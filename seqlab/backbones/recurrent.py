@@ -36,7 +36,7 @@ class Recurrent(Backbone):
         self.settings = settings
         self.inputs = inputs
         self.width = settings.width
-        self.causal = not settings.bidirectional
+        self.causal = settings.causal
         below = [inputs] + [settings.width] * (settings.layers - 1)
         self.cells = nn.ModuleList(self.make_cell(width) for width in below for _ in range(settings.directions))
 

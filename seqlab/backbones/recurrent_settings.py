@@ -18,6 +18,11 @@ class RecurrentSettings(Settings):
     form: Literal["fused", "plain"] = Field(default="fused", description="torch's kernels, or the equations in a loop")
 
     @property
+    def causal(self) -> bool:
+        """Whether an output depends on nothing that comes after it."""
+        return not self.bidirectional
+
+    @property
     def directions(self) -> int:
         return 2 if self.bidirectional else 1
 

@@ -6,6 +6,7 @@ import random
 import sys
 import tempfile
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 
 from seqlab.data.cache import cache_directory
@@ -60,7 +61,7 @@ def _download(address: str, sha256: str, target: Path) -> None:
     try:
         with urllib.request.urlopen(address, timeout=30) as response:
             content = response.read()
-    except OSError as error:
+    except (OSError, HTTPException) as error:
         raise MissingInput(
             f"tiny-shakespeare is not on this machine and {address} cannot be read: {error}. {advice}"
         ) from None

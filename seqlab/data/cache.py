@@ -3,11 +3,18 @@
 import os
 from pathlib import Path
 
+from seqlab.errors import StorageError
+
 
 def cache_directory(*parts: str) -> Path:
     """A folder in SEQLAB_CACHE, else in the user's cache directory; made for the user alone."""
     root = os.environ.get("SEQLAB_CACHE")
     base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqlab"
     directory = base.joinpath(*parts)
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StorageError(
+            f"the cache '{directory}' cannot be made: {error.strerror}. Set SEQLAB_CACHE to a folder of your own."
+        ) from None
     return directory

@@ -3,17 +3,18 @@
 `open_corpus` finds it, `survey` reads it once for its size and fingerprint. Read `splits.py` next.
 """
 
+import errno
 import hashlib
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from seqlab.data.cache import cache_directory
 from seqlab.data.reading import Oddities, read_file
-from seqlab.errors import DataError, MissingInput
+from seqlab.errors import DataError, MissingInput, StorageError
 from seqlab.registry import CORPORA, did_you_mean
 
 STANDARD_INPUT = "-"
@@ -21,13 +22,14 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True)
 class Corpus:
-    """`blocks()` starts reading anew. `kept` is the file that holds what came from standard input."""
+    """`blocks()` starts reading anew; built-in ones have no `paths`. `kept` holds what came from standard input."""
 
     name: str
     blocks: Callable[[], Iterator[str]]
     oddities: Oddities = field(default_factory=Oddities)
     kept: Path | None = None
     about: str = ""
+    paths: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def from_files(paths: Sequence[Path], name: str) -> Corpus:
                 yield block
                 first, last = False, block[-1]
 
-    return Corpus(name, blocks, oddities)
+    return Corpus(name, blocks, oddities, paths=tuple(paths))
 
 
 def from_text(text: str, name: str, about: str = "") -> Corpus:
@@ -92,22 +94,29 @@ def survey(corpus: Corpus) -> Survey:
 
 def _files(item: str) -> list[Path]:
     path = Path(item)
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        found = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
-        texts = [p for p in found if p.suffix == ".gz" or not _looks_binary(p)]
-        if not texts:
-            raise DataError(
-                f"the folder '{item}' holds no text file, only {len(found)} others. Expected .txt or the like."
-            )
-        return texts
-    if path.exists():
-        return [path]  # a named pipe or device; reading says what is wrong with it
+    try:
+        if path.is_dir():
+            return _texts_in(path)
+        if path.exists():
+            return [path]  # or a named pipe or device; reading says what is wrong with it
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise StorageError(f"'{error.filename or item}' cannot be read: {error.strerror}.") from None
+    shown = item if len(item) <= 200 else item[:200] + "..."
     raise MissingInput(
-        f"there is no file, folder or built-in corpus '{item}'{did_you_mean(item, CORPORA)}. "
+        f"there is no file, folder or built-in corpus '{shown}'{did_you_mean(item, CORPORA)}. "
         f"Built in: {', '.join(CORPORA)}."
     )
+
+
+def _texts_in(folder: Path) -> list[Path]:
+    found = sorted(p for p in folder.rglob("*") if p.is_file() and not _hidden(p, folder))
+    texts = [p for p in found if p.suffix == ".gz" or not _looks_binary(p)]
+    if not texts:
+        raise DataError(
+            f"the folder '{folder}' holds no text file, only {len(found)} others. Expected .txt or the like."
+        )
+    return texts
 
 
 def _hidden(path: Path, root: Path) -> bool:
@@ -125,8 +134,16 @@ def _standard_input(kept: Path | None) -> Corpus:
             raise MissingInput(f"the text that this run read from standard input is gone: '{kept}' is missing.")
         if sys.stdin is None or sys.stdin.isatty():
             raise MissingInput("'-' reads the text from standard input, but nothing is piped in. Try: cat my.txt | ...")
-        with tempfile.NamedTemporaryFile(dir=cache_directory("stdin"), suffix=".txt", delete=False) as spool:
+        kept = _spool()
+    return replace(from_files([kept], "stdin"), kept=kept)
+
+
+def _spool() -> Path:
+    """Standard input can be read only once, so it is written to a file first."""
+    with tempfile.NamedTemporaryFile(dir=cache_directory("stdin"), suffix=".txt", delete=False) as spool:
+        try:
             shutil.copyfileobj(sys.stdin.buffer, spool)
-        kept = Path(spool.name)
-    plain = from_files([kept], "stdin")
-    return Corpus("stdin", plain.blocks, plain.oddities, kept)
+        except OSError as error:
+            Path(spool.name).unlink()
+            raise StorageError(f"standard input cannot be kept in '{spool.name}': {error.strerror}.") from None
+    return Path(spool.name)

@@ -6,10 +6,10 @@ A byte-order mark at the start is dropped and CRLF becomes LF; both are counted,
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
 
 from seqlab.errors import DataError, MissingInput, StorageError
 
@@ -26,9 +26,15 @@ class Oddities:
 
 def read_file(path: Path, oddities: Oddities) -> Iterator[str]:
     """The text of a plain or gzipped file, block by block."""
+    yield from decode(read_bytes(path), str(path), oddities)
+
+
+def read_bytes(path: Path) -> Iterator[bytes]:
+    """The bytes of a plain or gzipped file, block by block, whatever they mean."""
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-            yield from decode(stream, str(path), oddities)  # pyright: ignore[reportArgumentType]
+            while raw := stream.read(BLOCK):
+                yield raw
     except FileNotFoundError:
         raise MissingInput(f"there is no file '{path}'.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -37,22 +43,20 @@ def read_file(path: Path, oddities: Oddities) -> Iterator[str]:
         raise StorageError(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
-def decode(stream: BinaryIO, name: str, oddities: Oddities) -> Iterator[str]:
-    """Text blocks of a byte stream, or DataError with line and offset."""
+def decode(blocks: Iterable[bytes], name: str, oddities: Oddities) -> Iterator[str]:
+    """Text blocks of a file's bytes, or DataError with line and offset."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    offset, line, held = 0, 1, ""
-    while True:
-        raw = stream.read(BLOCK)
-        if offset == 0:
-            raw = _without_mark(raw, name, oddities)
+    end, line, held = 0, 1, ""
+    for block in chain(blocks, [b""]):  # the empty one brings out what is still held back
+        raw = _without_mark(block, name, oddities) if end == 0 else block
+        end += len(block)
         pending = len(decoder.getstate()[0])
         try:
-            text = held + decoder.decode(raw, final=not raw)
+            text = held + decoder.decode(raw, final=not block)
         except UnicodeDecodeError as error:
-            raise _not_utf8(name, error, offset - pending, line) from None
-        offset += len(raw)
+            raise _not_utf8(name, error, end - len(raw) - pending, line) from None
         # a CR at the end of a block may belong to a CRLF
-        held = "\r" if raw and text.endswith("\r") else ""
+        held = "\r" if block and text.endswith("\r") else ""
         text = text[: len(text) - len(held)]
         if "\0" in text:
             at = line + text[: text.index("\0")].count("\n")
@@ -63,8 +67,6 @@ def decode(stream: BinaryIO, name: str, oddities: Oddities) -> Iterator[str]:
         line += text.count("\n")
         if text:
             yield text
-        if not raw:
-            return
 
 
 def _without_mark(raw: bytes, name: str, oddities: Oddities) -> bytes:

@@ -25,7 +25,7 @@ ENDS = {
 
 @dataclass(frozen=True)
 class SplitText:
-    """A corpus with its parts; `pieces` reads a stream's part, `lines` that of documents."""
+    """A corpus with its parts; `blocks` reads any part's text, `lines` that of documents."""
 
     corpus: Corpus
     settings: CorpusSettings
@@ -44,15 +44,7 @@ class SplitText:
         if self.by_lines:
             yield from (line + "\n" for line in self.lines(part))
             return
-        first, last = self._bounds(part, self.survey.characters)
-        at = 0
-        for block in self.corpus.blocks():
-            piece = block[max(first - at, 0) : max(last - at, 0)]
-            at += len(block)
-            if piece:
-                yield piece
-            if at >= last:
-                return
+        yield from stretch(self.corpus.blocks(), *self._bounds(part, self.survey.characters))
 
     def lines(self, part: str) -> Iterator[str]:
         """A part's documents in the corpus's order; empty lines are no documents."""
@@ -94,6 +86,18 @@ def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
     if split.by_lines and settings.split != "whole" and read.lines < 10:
         raise DataError(f"'{corpus.name}' has {read.lines} lines; --documents lines needs at least 10.")
     return split
+
+
+def stretch(blocks: Iterator[str], first: int, last: int) -> Iterator[str]:
+    """The characters of a text from `first` up to `last`."""
+    at = 0
+    for block in blocks:
+        piece = block[max(first - at, 0) : max(last - at, 0)]
+        at += len(block)
+        if piece:
+            yield piece
+        if at >= last:
+            return
 
 
 def _lines(blocks: Iterator[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import shutil
 import tempfile
+from array import array
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -101,7 +102,7 @@ def _encode_into(directory: Path, split: SplitText, tokenizer: Tokenizer) -> Non
 
 def _encode_part(directory: Path, part: str, split: SplitText, tokenizer: Tokenizer) -> PartFacts:
     documents = _documents(split, part, tokenizer) if split.by_lines else _stream(split, part, tokenizer)
-    starts = [0]
+    starts = array("q", [0])  # a list would take five times the memory, and a text may have millions of lines
     tokens = characters = size = scored_characters = scored_bytes = unknown = longest = 0
     with (directory / f"{part}.ids").open("wb") as stream:
         for ids, text, context_only in documents:
@@ -117,7 +118,7 @@ def _encode_part(directory: Path, part: str, split: SplitText, tokenizer: Tokeni
                 unknown += int((ids == tokenizer.unknown).sum())
             starts.append(tokens)
     if split.by_lines:
-        np.array(starts, dtype=np.int64).tofile(directory / f"{part}.starts")
+        np.asarray(starts).tofile(directory / f"{part}.starts")
     documents_count = len(starts) - 1 if split.by_lines else 1
     return PartFacts(tokens, documents_count, characters, size, scored_characters, scored_bytes, unknown, longest)
 

@@ -9,6 +9,7 @@ from torch.nn.functional import dropout
 from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, State, Trace
+from seqlab.errors import UsageError
 
 
 class LanguageModel(nn.Module):
@@ -16,6 +17,11 @@ class LanguageModel(nn.Module):
 
     def __init__(self, settings: ModelSettings, backbone: Backbone, vocabulary: int):
         super().__init__()
+        if not backbone.causal:
+            raise UsageError(
+                "a language model predicts what comes next, and this architecture reads ahead, so it would only copy: "
+                "use a causal one (backbone.bidirectional=false)."
+            )
         self.settings = settings
         self.vocabulary = vocabulary
         self.embedding = nn.Embedding(vocabulary, settings.embedding)

@@ -12,4 +12,4 @@ class LanguageSettings(Settings):
         default="windows", description="random windows, or contiguous rows with carried state"
     )
     batch: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
-    window: int = Field(default=128, ge=2, le=65_536, description="tokens per sequence")
+    window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")

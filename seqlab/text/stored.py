@@ -13,6 +13,7 @@ FORMAT = "seqlab-tokenizer"
 VERSION = 1
 HEADER = ("format", "version", "name", "documents")
 LARGEST_FILE = 64 * 2**20
+MOST_BRACKETS = 2**21  # twice what the largest list of merges has; each costs far more memory than its one byte
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -21,6 +22,8 @@ def read_object(path: Path) -> dict[str, Any]:
         stored = file.read(LARGEST_FILE + 1)
     if len(stored) > LARGEST_FILE:
         raise DataError(f"it is larger than {LARGEST_FILE:,} bytes")
+    if stored.count(b"[") + stored.count(b"{") > MOST_BRACKETS:
+        raise DataError(f"it has more than {MOST_BRACKETS:,} lists")
     try:
         content = json.loads(stored.decode(), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):

@@ -71,11 +71,12 @@ def plan_in_words(
 ) -> str:
     count, train = config["parameters"], parts["train"].facts
     steps = settings.train.steps or 0
+    about = f" ({config['corpus']['about']})" if config["corpus"]["about"] else ""
     epochs = steps * settings.train.accumulate / task.epoch
     return (
         f"{settings.backbone.name}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{settings.tokenizer.name} vocabulary of {config['vocabulary']:,}\n"
-        f"{config['corpus']['name']}: {train.tokens:,} training tokens, {len(parts['validation']):,} for validation\n"
+        f"{config['corpus']['name']}{about}: {train.tokens:,} training tokens, {len(parts['validation']):,} for validation\n"
         f"{steps:,} steps ({epochs:.1f} passes over the text) on {settings.train.threads} threads, into {run.path}"
     )
 

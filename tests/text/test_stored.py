@@ -1,6 +1,7 @@
 """Files that we did not write are refused, with the file and the component named."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def test_the_name_of_another_tokenizer_is_refused(name: str, path: Path) -> None
         ("bpe", {"merges": [[97, 98], [97, True]]}, "merges[1]"),
         ("bpe", {"merges": [[97, 98], [257, 97]]}, "merges[1]"),
         ("bpe", {"merges": [[256, 98]]}, "merges[0]"),
+        ("bpe", {"merges": [[98, 256]]}, "merges[0]"),
         ("bpe", {"merges": [[-1, 98]]}, "merges[0]"),
         ("bpe", {"merges": [[97, 98], [97, 98]]}, "merges[1]"),
         ("bpe", {"merges": [[97, 97], *([i, i] for i in range(256, 300))]}, "merges[6]"),
@@ -136,6 +138,14 @@ def test_a_file_that_is_too_large_is_refused(path: Path, monkeypatch: pytest.Mon
     load_tokenizer(path)
 
 
+def test_more_lists_than_we_would_write_are_refused_unread(path: Path) -> None:
+    start = time.process_time()
+    message = refused(path, json.dumps(shared("bpe").to_json())[:-2] + ",[]" * 15_000_000 + "]}")
+    assert "lists" in message
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no /dev/zero")
 def test_endless_files_are_not_read_to_their_end() -> None:
     with pytest.raises(DataError, match="larger than"):
         load_tokenizer(Path("/dev/zero"))

@@ -5,7 +5,7 @@ from hypothesis import given
 from pydantic import ValidationError
 from text_samples import anything, encode, quick, trained
 
-from seqlab.text.word import PIECE, WordSettings, WordTokenizer
+from seqlab.text.word import CHUNK, PIECE, WordSettings, WordTokenizer
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,12 @@ def test_pieces_by_hand(text: str, pieces: list[str]) -> None:
     assert PIECE.findall(text) == pieces
     tokenizer = trained("word", text)
     assert [tokenizer.decode([number]) for number in tokenizer.encode(text)] == pieces
+
+
+def test_long_texts_are_cut_between_words_only() -> None:
+    text = "ab " * CHUNK
+    tokenizer = trained("word", text)
+    assert [tokenizer.decode([number]) for number in tokenizer.encode(text)] == PIECE.findall(text)
 
 
 @given(text=anything)

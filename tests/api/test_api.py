@@ -1,0 +1,167 @@
+"""The Python interface: train, load, evaluate, generate, continue, search."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+import seqlab
+from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.train.progress import Silent
+
+TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
+SMALL = {"hidden": 24, "embedding": 12, "window": 24, "batch": 8, "threads": 1, "reporter": Silent()}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("api")
+    (folder / "my.txt").write_text(TEXT, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> seqlab.Run:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
+        return seqlab.train(folder / "my.txt", arch="gru", steps=150, lr=2e-2, out=folder / "run", **SMALL)
+
+
+def test_it_learns_and_says_so(run: seqlab.Run) -> None:
+    assert run.results is not None
+    assert run.results.validation.perplexity < 3
+    assert [floor.name.split()[0] for floor in run.results.floors] == ["unigram", "kneser-ney", "xz"]
+    assert run.results.validation.nats_per_token < run.results.floors[0].likelihood.nats_per_token
+
+
+def test_evaluation_equals_what_was_recorded(run: seqlab.Run) -> None:
+    assert run.results is not None
+    found = run.evaluate()
+    assert found.likelihood == run.results.validation
+    content = found.as_dict()
+    assert content["tokens"] == len(TEXT) - len(TEXT) * 9 // 10 - 1
+    assert math.isclose(content["bits_per_char"], content["nats_per_token"] / math.log(2))
+    assert math.isclose(content["perplexity"], math.exp(content["nats_per_token"]))
+    assert len(content["loss_by_position"]) == 24
+    assert "as unsure as choosing among" in content["sentence"]
+
+
+def test_a_text_that_is_the_held_out_part_scores_the_same(run: seqlab.Run, folder: Path) -> None:
+    part = folder / "held.txt"
+    part.write_text(TEXT[len(TEXT) * 9 // 10 :], encoding="utf-8")
+    assert run.evaluate(part).likelihood == run.evaluate().likelihood
+    assert run.evaluate(split="train").likelihood.tokens == len(TEXT) * 9 // 10 - 1
+
+
+def test_unknown_parts_and_contexts_are_refused(run: seqlab.Run) -> None:
+    with pytest.raises(UsageError, match="no 'test' part"):
+        run.evaluate(split="test")
+    with pytest.raises(UsageError, match="window or carry"):
+        run.evaluate(context="all")
+
+
+def test_a_changed_corpus_is_refused(folder: Path) -> None:
+    text = folder / "changing.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    other = seqlab.train(text, steps=2, out=folder / "changing", **SMALL)
+    text.write_text(TEXT + "more", encoding="utf-8")
+    with pytest.raises(DataError, match="no longer the text"):
+        other.evaluate()
+
+
+def test_generation_is_reproducible_and_can_be_continued(run: seqlab.Run) -> None:
+    whole = run.generate("the ", 60, temperature=0.8, seed=3)
+    assert whole.texts == run.generate("the ", 60, temperature=0.8, seed=3).texts
+    assert whole.texts != run.generate("the ", 60, temperature=0.8, seed=4).texts
+    first = run.generate("the ", 25, temperature=0.8, seed=3)
+    assert run.go_on(first, 35).texts == whole.texts
+    assert "".join(run.stream("the ", 60, temperature=0.8, seed=3)) == str(whole)
+    ids = run.tokenizer.encode("the ").tolist()
+    assert run.generate(ids, 60, temperature=0.8, seed=3).texts == whole.texts
+    assert first.state is not None and int(first.state.lengths_B[0]) == len("the ") + 24
+
+
+def test_stop_strings(run: seqlab.Run) -> None:
+    whole = str(run.generate("the ", 60, temperature=0.8))
+    stop = whole[20:23]
+    cut = whole[: whole.index(stop)]
+    assert str(run.generate("the ", 60, temperature=0.8, stop=[stop])) == cut
+    assert "".join(run.stream("the ", 60, temperature=0.8, stop=[stop])) == cut
+
+
+def test_greedy_is_temperature_zero_and_beam_one(run: seqlab.Run) -> None:
+    greedy = str(run.generate("the ", 30, temperature=0))
+    assert run.search("the ", 30, width=1)[0].text == greedy
+    several = run.search("the ", 30, width=4, best=3)
+    assert [one.score for one in several] == sorted((one.score for one in several), reverse=True)
+    assert several[0].logprob >= run.search("the ", 30, width=1)[0].logprob - 1e-6
+
+
+def test_unknown_is_never_sampled(run: seqlab.Run) -> None:
+    with pytest.warns(seqlab.errors.SeqlabWarning, match="never occur"):
+        written = run.generate("the ÄÖ", 200, temperature=5.0)
+    assert run.tokenizer.unknown not in written.tokens[0]
+
+
+def test_sampling_mistakes_are_named(run: seqlab.Run) -> None:
+    with pytest.raises(UsageError, match=r"sampling\.temperature"):
+        run.generate("the ", temperature=-1)
+    with pytest.raises(UsageError, match="did you mean 'top_k'"):
+        run.generate("the ", topk=3)
+
+
+def test_build_gives_logits_and_state() -> None:
+    model = seqlab.build("lstm", vocabulary=2000, hidden=256, layers=2)
+    logits, state = model(torch.randint(0, 2000, (2, 5)))
+    assert logits.shape == (2, 5, 2000)
+    assert state.lengths_B.tolist() == [5, 5]
+    with pytest.raises(UsageError, match="did you mean 'lstm'"):
+        seqlab.build("lsmt", vocabulary=10)
+
+
+def test_lines_are_written_from_nothing(folder: Path) -> None:
+    names = sorted({f"{a}{b}{c}a" for a in "bdfgklm" for b in "aeiou" for c in "lnrs"})
+    (folder / "names.txt").write_text("\n".join(names), encoding="utf-8")
+    run = seqlab.train(
+        folder / "names.txt", arch="gru", documents="lines", steps=120, lr=2e-2, out=folder / "n", **SMALL
+    )
+    written = run.generate(samples=20, seed=1)
+    assert all(0 < len(text) < 12 and "\n" not in text for text in written.texts)
+    trained = set(names)
+    known = run.known(written.texts)
+    assert any(known)
+    assert all(text in trained for text, old in zip(written.texts, known, strict=True) if old)
+    # of the held-out lines none counts as training text
+    held_out = [name for name, old in zip(names, run.known(names), strict=True) if not old]
+    assert len(held_out) == len(names) - len(names) * 9 // 10
+
+
+def test_init_takes_over_tokenizer_and_weights(run: seqlab.Run, folder: Path) -> None:
+    (folder / "other.txt").write_text(TEXT.replace("cat", "hat") * 2, encoding="utf-8")
+    short = {key: SMALL[key] for key in ("window", "batch", "threads", "reporter")}
+    tuned = seqlab.train(folder / "other.txt", init=run.path, steps=1, lr=1e-9, out=folder / "tuned", **short)
+    assert tuned.settings.backbone == run.settings.backbone
+    for (name, a), (_, b) in zip(tuned.model.named_parameters(), run.model.named_parameters(), strict=True):
+        assert torch.allclose(a, b, atol=1e-6), name
+    with pytest.raises(UsageError, match="contradicts"):
+        seqlab.train(folder / "other.txt", init=run.path, hidden=99, out=folder / "x", **short)
+
+
+def test_missing_things(folder: Path) -> None:
+    with pytest.raises(MissingInput, match="no run"):
+        seqlab.load(folder / "nowhere")
+    with pytest.raises(UsageError, match="no text was given"):
+        seqlab.train()
+    with pytest.raises(UsageError, match="holds a run already"):
+        seqlab.train(folder / "my.txt", out=folder / "run", **SMALL)
+
+
+@pytest.mark.parametrize("tokenizer", ["byte", "word", "bpe"])
+def test_every_tokenizer_trains_and_writes(folder: Path, tokenizer: str) -> None:
+    settings = {"tokenizer.size": 280} if tokenizer == "bpe" else {}
+    run = seqlab.train(
+        folder / "my.txt", tokenizer=tokenizer, steps=30, lr=2e-2, out=folder / tokenizer, settings=settings, **SMALL
+    )
+    assert str(run.generate("the ", 30))
+    assert run.evaluate().likelihood.bits_per_char > 0

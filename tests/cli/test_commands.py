@@ -1,0 +1,193 @@
+"""The command line: what it prints, its exit codes, and how fast it answers."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from seqlab.__main__ import main
+
+TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
+SMALL = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch", "8", "--threads", "1"]
+
+
+class Answer:
+    def __init__(self, code: int, out: str, err: str):
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def seqlab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    """Run a command in this process and return its exit code and what it printed."""
+
+    def run(*arguments: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["seqlab", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return Answer(code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "my.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_the_whole_way(seqlab, text: Path) -> None:
+    trained = seqlab("train", "my.txt", "--arch", "gru", "--steps", "20", *SMALL)
+    assert trained.code == 0
+    assert "kneser-ney" in trained.out and "curves.png" in trained.out and "gru" in trained.out
+    assert "validation loss" in trained.err
+    assert Path("runs/my-gru-1/README.md").is_file()
+
+    evaluated = seqlab("evaluate", "runs/my-gru-1", "--json")
+    content = json.loads(evaluated.out)
+    assert {"nats_per_token", "perplexity", "bits_per_char", "bits_per_byte", "tokens"} <= content.keys()
+    assert "Loss by position" in seqlab("evaluate", "runs/my-gru-1").out
+
+    beam = seqlab("generate", "runs/my-gru-1", "--prompt", "the ", "--beam", "5", "--length", "20")
+    assert beam.code == 0 and beam.out.startswith("the ")
+    once = seqlab("generate", "runs/my-gru-1", "--prompt", "the ", "--length", "40", "--seed", "7")
+    assert once.out == seqlab("generate", "runs/my-gru-1", "--prompt", "the ", "--length", "40", "--seed", "7").out
+    assert len(once.out) == len("the ") + 40 + 1
+    several = json.loads(seqlab("generate", "runs/my-gru-1", "-n", "3", "-l", "9", "--json").out)
+    assert len(several) == 3 and len(several[0]["text"]) == 9
+
+    assert "finished" in seqlab("resume", "runs/my-gru-1").err
+    further = seqlab("resume", "runs/my-gru-1", "--more", "5")
+    assert "warms up again" in further.err and further.code == 0
+
+    assert seqlab("train", "my.txt", "--steps", "2", *SMALL).code == 0
+    listed = seqlab("runs", "--json")
+    assert {entry["path"] for entry in json.loads(listed.out)} == {"runs/my-gru-1", "runs/my-lstm-1"}
+    assert "my-gru-1" in seqlab("runs").out
+
+
+def test_standard_input_is_kept_for_resuming(seqlab, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Piped:
+        buffer = text.open("rb")
+
+        def isatty(self) -> bool:
+            return False
+
+    monkeypatch.setattr(sys, "stdin", Piped())
+    assert seqlab("train", "-", "--steps", "4", "--out", "r", *SMALL).code == 0
+    assert Path("r/corpus.txt").read_text(encoding="utf-8") == TEXT
+    assert seqlab("resume", "r", "--more", "2").code == 0
+    assert seqlab("evaluate", "r").code == 0
+
+
+def test_settings_reach_the_run_from_every_side(seqlab, text: Path) -> None:
+    Path("a.toml").write_text("[train]\nlr = 0.5\nsteps = 3\n[backbone]\nname = 'rnn'\n", encoding="utf-8")
+    done = seqlab("train", "my.txt", "--config", "a.toml", "--set", "train.lr=0.25", "--out", "r", *SMALL)
+    assert done.code == 0, done.err
+    settings = json.loads(Path("r/config.json").read_text(encoding="utf-8"))["settings"]
+    assert settings["train"]["lr"] == 0.25
+    assert settings["train"]["steps"] == 3
+    assert settings["backbone"]["name"] == "rnn"
+    assert settings["backbone"]["hidden"] == 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["train", "nothing.txt"], 66, ["nothing.txt", "python-docs"]),
+        (["train", "my.txt", "--arch", "ltsm"], 2, ["did you mean 'lstm'"]),
+        (["train", "my.txt", "--steps", "5", "--epochs", "1"], 2, ["contradict"]),
+        (["train", "my.txt", "--set", "train.lrr=1"], 2, ["did you mean 'lr'"]),
+        (["train", "my.txt", "--recipe", "dmo"], 2, ["did you mean 'demo'"]),
+        (["train", "my.txt", "--hidden", "1000000000"], 2, ["backbone.hidden", "65536"]),
+        (["train", "my.txt", "--hidden", "65536", "--layers", "256"], 2, ["GiB", "backbone.hidden=65536"]),
+        (["train"], 2, ["no text was given"]),
+        (["generate", "nowhere"], 66, ["there is no run 'nowhere'"]),
+        (["evaluate", "."], 66, ["not a run"]),
+        (["list", "arch"], 2, ["did you mean 'archs'"]),
+        (["trian"], 2, ["trian"]),
+    ],
+)
+def test_mistakes_get_a_message_and_a_code(
+    seqlab, text: Path, arguments: list[str], code: int, words: list[str]
+) -> None:
+    answer = seqlab(*arguments)
+    assert answer.code == code
+    for word in words:
+        assert word in answer.err
+
+
+def test_an_existing_run_is_never_overwritten_by_accident(seqlab, text: Path) -> None:
+    assert seqlab("train", "my.txt", "--steps", "1", "--out", "r", *SMALL).code == 0
+    refused = seqlab("train", "my.txt", "--steps", "1", "--out", "r", *SMALL)
+    assert refused.code == 2 and "--overwrite" in refused.err
+    assert seqlab("train", "my.txt", "--steps", "1", "--out", "r", "--overwrite", *SMALL).code == 0
+    Path("mine").mkdir()
+    Path("mine/letter.txt").write_text("dear", encoding="utf-8")
+    refused = seqlab("train", "my.txt", "--steps", "1", "--out", "mine", "--overwrite", *SMALL)
+    assert refused.code == 2 and Path("mine/letter.txt").is_file()
+
+
+def test_a_short_text_gets_smaller_windows_and_says_so(seqlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("short.txt").write_text(TEXT[:300], encoding="utf-8")
+    done = seqlab("train", "short.txt", "--steps", "3", "--hidden", "8", "--threads", "1")
+    assert done.code == 0 and "the window is" in done.err
+    Path("tiny.txt").write_text("hi", encoding="utf-8")
+    assert seqlab("train", "tiny.txt").code == 65
+    Path("empty.txt").write_text("", encoding="utf-8")
+    assert seqlab("train", "empty.txt").code == 65
+
+
+def test_lists(seqlab) -> None:
+    for kind, name in [("archs", "lstm"), ("corpora", "python-docs"), ("tokenizers", "bpe"), ("recipes", "demo")]:
+        assert name in seqlab("list", kind).out
+
+
+def best_of(command: list[str], repeats: int = 5) -> float:
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def test_help_and_import_are_fast_and_import_nothing_heavy() -> None:
+    assert best_of([sys.executable, "-c", "import seqlab"]) < 0.2
+    assert best_of([sys.executable, "-m", "seqlab", "--help"]) < 0.5
+    listing = "import sys, seqlab.cli.app; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    assert not {"torch", "numpy", "matplotlib", "pydantic"} & set(done.stdout.split())
+
+
+def test_completion_is_fast_and_knows_the_registry() -> None:
+
+    environment = {
+        **os.environ,
+        "_SEQLAB_COMPLETE": "complete_bash",
+        "COMP_WORDS": "seqlab train --arch ",
+        "COMP_CWORD": "3",
+    }
+    began = time.perf_counter()
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "seqlab")], capture_output=True, text=True, env=environment, check=False
+    )
+    assert "lstm" in done.stdout.split()
+    assert time.perf_counter() - began < 1.0  # half a second on a quiet machine
+
+
+def test_help_shows_the_groups(seqlab) -> None:
+    shown = seqlab("--help").out
+    for group in ("Train", "Use", "Compare", "Look inside"):
+        assert group in shown

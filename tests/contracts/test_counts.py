@@ -1,0 +1,66 @@
+"""Closed-form counts against the built thing."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from contract_variants import INPUTS, SIZES, Variant, every_causal, every_variant, vectors
+from torch.utils.flop_counter import FlopCounterMode
+
+from seqlab.config import ModelSettings
+from seqlab.models.language import LanguageModel
+from seqlab.models.sizes import language_parameters
+from seqlab.registry import BACKBONES
+
+
+@every_variant
+@pytest.mark.parametrize("inputs", [1, INPUTS, SIZES["hidden"]])
+def test_parameters_of_the_core(variant: Variant, inputs: int):
+    backbone = variant.build(inputs=inputs)
+    assert variant.having().core_parameters(inputs) == sum(p.numel() for p in backbone.parameters())
+
+
+@every_variant
+def test_the_settings_know_the_width(variant: Variant):
+    assert variant.having().width == variant.build().width
+
+
+@every_causal
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("equal", [False, True])
+def test_parameters_of_a_language_model(variant: Variant, tied: bool, equal: bool):
+    width, vocabulary = variant.build().width, 11
+    settings = ModelSettings(embedding=width if equal else width + 3, tied=tied)
+    model = LanguageModel(settings, variant.build(inputs=settings.embedding), vocabulary)
+    count = language_parameters(settings, variant.having(), vocabulary)
+    total = sum(p.numel() for p in model.parameters())
+    core = sum(p.numel() for p in model.backbone.parameters())
+    assert count.embedding == model.embedding.weight.numel()
+    assert count.core == core
+    assert count.output == total - core - count.embedding
+    assert count.total == total
+
+
+@every_variant
+@pytest.mark.parametrize("length", [1, 7])
+def test_operations_are_those_that_torch_counts_in_the_plain_form(variant: Variant, length: int):
+    backbone, batch = variant.build(form="plain"), 3
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        backbone(vectors(batch, length, INPUTS))
+    assert backbone.flops_per_token(length) * batch * length == counter.get_total_flops()
+
+
+@pytest.mark.parametrize("name", list(BACKBONES))
+def test_the_settings_are_those_of_the_class(name: str):
+    assert BACKBONES.load(name).Settings is BACKBONES.settings(name)
+    assert BACKBONES.about(name)
+
+
+def test_settings_import_without_torch():
+    program = (
+        "import sys; from seqlab.registry import BACKBONES\n"
+        "for name in BACKBONES: BACKBONES.settings(name)().core_parameters(8)\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

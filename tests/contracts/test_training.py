@@ -1,0 +1,123 @@
+"""Learning: gradients, dropout, seeds, saved weights."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from contract_variants import (
+    INPUTS,
+    Variant,
+    equal_states,
+    every_causal,
+    every_reading_ahead,
+    every_simple_causal,
+    every_variant,
+    mask_of,
+    some_state,
+    vectors,
+)
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from seqlab.config import ModelSettings
+from seqlab.errors import UsageError
+from seqlab.models.language import LanguageModel
+from seqlab.runs import tensors
+from seqlab.runs.checkpoint import put_weights, weights_of
+
+HALF = 0.5
+
+
+@every_variant
+@pytest.mark.parametrize("ragged", [False, True])
+def test_every_parameter_gets_a_gradient(variant: Variant, ragged: bool):
+    backbone, kept_BT = variant.build(), mask_of([6, 3, 1] if ragged else [6, 6, 6], 6)
+    x_BTD = vectors(3, 6, INPUTS).requires_grad_()
+    y_BTH, _ = backbone(x_BTD, some_state(backbone, 3), kept_BT if ragged else None)
+    (y_BTH * vectors(*y_BTH.shape, seed=1))[kept_BT].sum().backward()
+    assert x_BTD.grad is not None
+    for name, parameter in backbone.named_parameters():
+        assert parameter.grad is not None, name
+        assert torch.isfinite(parameter.grad).all(), name
+        assert parameter.grad.abs().sum() > 0, name
+    assert (x_BTD.grad[kept_BT] != 0).any(1).all()
+    assert not x_BTD.grad[~kept_BT].any()
+
+
+@every_variant
+def test_the_gradient_reaches_the_state_that_was_given(variant: Variant):
+    backbone = variant.build()
+    state = some_state(backbone, 2).map(lambda leaf: leaf.requires_grad_() if leaf.is_floating_point() else leaf)
+    backbone(vectors(2, 4, INPUTS), state)[0].square().sum().backward()
+    leaves = [leaf for leaf in state.tensors() if leaf.requires_grad]
+    assert leaves
+    assert all(leaf.grad is not None and leaf.grad.abs().sum() > 0 for leaf in leaves)
+
+
+def language_model(variant: Variant, vocabulary: int = 7, seed: int = 0, **changes: float) -> LanguageModel:
+    backbone = variant.build(seed, **changes)
+    return LanguageModel(ModelSettings(embedding=INPUTS), backbone, vocabulary)
+
+
+def train(model: LanguageModel, tokens_BT: torch.Tensor, steps: int, lr: float = 0.02) -> float:
+    """The loss of the next tokens before the last step."""
+    optimiser, loss = torch.optim.Adam(model.parameters(), lr=lr), torch.tensor(torch.inf)
+    for _ in range(steps):
+        logits_BTV, _ = model(tokens_BT[:, :-1])
+        loss = cross_entropy(logits_BTV.flatten(0, 1), tokens_BT[:, 1:].flatten())
+        if loss < 0.05:
+            break
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return float(loss.detach())
+
+
+@every_simple_causal
+def test_four_examples_can_be_learnt_by_heart(variant: Variant):
+    tokens_BT = torch.randint(7, (4, 7), generator=torch.Generator().manual_seed(0))
+    tokens_BT[:, 0] = torch.arange(4)
+    assert train(language_model(variant, hidden=32), tokens_BT, steps=200) < 0.05
+
+
+@every_causal
+def test_the_same_seed_gives_the_same_bits(variant: Variant):
+    tokens_BT = torch.randint(7, (3, 6), generator=torch.Generator().manual_seed(1))
+    trained = []
+    for seed in (3, 3, 4):
+        model = language_model(variant, seed=seed, dropout=HALF).train()
+        train(model, tokens_BT, steps=2)
+        trained.append(nn.utils.parameters_to_vector(model.parameters()))
+    assert torch.equal(trained[0], trained[1])
+    assert not torch.equal(trained[0], trained[2])
+
+
+@every_reading_ahead
+def test_what_reads_ahead_is_no_language_model(variant: Variant):
+    with pytest.raises(UsageError, match="reads ahead"):
+        language_model(variant)
+
+
+@every_variant
+def test_saving_and_loading_is_exact(variant: Variant):
+    saved, loaded = variant.build(seed=1), variant.build(seed=2)
+    x_BTD = vectors(2, 5, INPUTS)
+    y_BTH, state = saved(x_BTD)
+    assert not torch.equal(loaded(x_BTD)[0], y_BTH)
+    content = tensors.to_bytes(weights_of(saved))
+    put_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
+    z_BTH, other = loaded(x_BTD)
+    assert torch.equal(z_BTH, y_BTH)
+    assert equal_states(other, state)
+    assert tensors.to_bytes(weights_of(loaded)) == content
+
+
+@every_variant
+def test_dropout_is_for_training_only(variant: Variant):
+    x_BTD = vectors(2, 6, INPUTS)
+    without, dropping = variant.build(), variant.build(dropout=HALF)
+    assert torch.equal(dropping(x_BTD)[0], without(x_BTD)[0])
+    dropping.train()
+    if variant.has_dropout:
+        assert not torch.equal(dropping(x_BTD)[0], dropping(x_BTD)[0])
+

@@ -1,0 +1,79 @@
+"""README and docs are true today: their commands and code blocks run, in order, in an empty folder."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+TEXT = (
+    "".join(f"The {w} sat on the {v} and saw a {w}.\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea"))
+    * 40
+)
+
+# the pages say what people would type; the tests train smaller models for a shorter time
+SMALLER = ["--hidden", "16", "--embedding", "8", "--threads", "1"]
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return [(match[1], match[2]) for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+def shortened(command: list[str]) -> list[str]:
+    if command[1] != "train" or "--init" in command:
+        return command
+    limits = {"--steps": "6", "--epochs": "0.1", "--seconds": "1", "--hidden": "16"}
+    for option, value in limits.items():
+        if option in command:
+            command[command.index(option) + 1] = value
+    return command + SMALLER + ([] if {"--steps", "--epochs", "--seconds"} & set(command) else ["--steps", "6"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_code_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.txt").write_text(TEXT, encoding="utf-8")
+    Path("names.txt").write_text("\n".join(sorted({f"{a}{b}a" for a in "abcdefgh" for b in "eiou"})), encoding="utf-8")
+    for language, content in blocks(page):
+        if language == "python":
+            exec_block(content)
+        elif language == "":
+            for line in content.splitlines():
+                if line.startswith("seqlab "):
+                    run_command(shortened(shlex.split(line, comments=True)))
+
+
+def run_command(command: list[str]) -> None:
+    from seqlab.__main__ import main
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", command)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code in (0, None), f"{shlex.join(command)} ended with {ended.value.code}"
+
+
+def exec_block(content: str) -> None:
+    """Python blocks run in a process of their own, as a reader would run them."""
+    content = content.replace("steps=200", "steps=6, hidden=16, embedding=8, threads=1")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", content], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_make_targets_in_the_readme_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w[\w-]*)", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -1,0 +1,107 @@
+"""Settings: resolved once, closed to unknown keys, the same from files, words and dotted names."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqlab.config import gather, merge, parse_assignment, read_toml, resolve, spelt_out
+from seqlab.errors import MissingInput, UsageError
+
+TEXT = {"corpus": {"source": ["my.txt"]}}
+
+
+def test_resolved_settings_resolve_to_themselves() -> None:
+    settings = resolve({**TEXT, "backbone": {"name": "gru", "reset": "before"}, "train": {"steps": 7}})
+    again = resolve(settings.resolved())
+    assert again == settings
+    assert again.resolved()["backbone"]["reset"] == "before"
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"trian": {}}, ["unknown section 'trian'", "did you mean 'train'"]),
+        ({"train": {"lrate": 1}}, ["unknown setting 'train.lrate'", "did you mean 'lr'"]),
+        ({"backbone": {"name": "lstn"}}, ["unknown architecture 'lstn'", "did you mean 'lstm'"]),
+        ({"backbone": {"name": "lstm", "reset": "before"}}, ["unknown setting 'backbone.reset'"]),
+        ({"train": {"steps": 0}}, ["train.steps", "given: 0"]),
+        ({"train": {"lr": float("nan")}}, ["train.lr"]),
+        ({"train": {"steps": 5, "seconds": 5}}, ["steps and seconds contradict each other"]),
+        ({"model": {"init": "xavier"}}, ["'xavier' is not an initialisation", "orthogonal"]),
+        ({"model": {"init": "uniform"}}, ["is not an initialisation"]),
+        ({"train": 3}, ["'train' is a section"]),
+    ],
+)
+def test_mistakes_are_named(tables: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(UsageError) as refused:
+        resolve({**TEXT, **tables})
+    for word in words:
+        assert word in str(refused.value)
+
+
+def test_a_text_is_needed() -> None:
+    with pytest.raises(UsageError, match=r"corpus\.source"):
+        resolve({})
+
+
+@pytest.mark.parametrize(
+    ("assignment", "key", "value"),
+    [
+        ("train.lr=3e-4", "train.lr", 3e-4),
+        ("train.clip_norm=none", "train.clip_norm", None),
+        ("model.tied=True", "model.tied", True),
+        ("backbone.name=gru", "backbone.name", "gru"),
+        ('corpus.source=["a","b"]', "corpus.source", ["a", "b"]),
+        ("model.init=uniform:0.1", "model.init", "uniform:0.1"),
+    ],
+)
+def test_assignments(assignment: str, key: str, value: Any) -> None:
+    assert parse_assignment(assignment) == (key, value)
+
+
+@pytest.mark.parametrize("assignment", ["lr=3", "train.lr", "a.b.c=1", ".lr=1", "train.=1"])
+def test_what_is_no_assignment(assignment: str) -> None:
+    with pytest.raises(UsageError, match=r"section\.key=value"):
+        parse_assignment(assignment)
+
+
+def test_choosing_another_name_drops_the_old_ones_settings() -> None:
+    tables = {"backbone": {"name": "gru", "reset": "before", "hidden": 9}}
+    assert merge(tables, [("backbone.hidden", 5), ("backbone.name", "lstm")])["backbone"] == {
+        "name": "lstm",
+        "hidden": 5,
+    }
+    assert merge(tables, [("backbone.name", "gru")])["backbone"]["reset"] == "before"
+
+
+def test_a_new_budget_replaces_the_old_one() -> None:
+    settings = gather({**TEXT, "train": {"epochs": 3, "lr": 0.5}}, [("train.seconds", 9)])
+    assert (settings.train.epochs, settings.train.seconds, settings.train.lr) == (None, 9, 0.5)
+
+
+def test_one_word_settings() -> None:
+    assert ("model.output_dropout", 0.1) in spelt_out({"dropout": 0.1})
+    with pytest.raises(UsageError, match="did you mean 'hidden'"):
+        spelt_out({"hiden": 3})
+
+
+def test_toml(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text('[train]\nlr = 1e-3\n[corpus]\nsource = ["x"]\n', encoding="utf-8")
+    assert resolve(read_toml(path)).train.lr == 1e-3
+    path.write_text("[train\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="not a TOML file"):
+        read_toml(path)
+    with pytest.raises(MissingInput):
+        read_toml(tmp_path / "b.toml")
+
+
+def test_every_recipe_resolves() -> None:
+    from seqlab.recipes import recipe, recipes
+
+    for name, about in recipes().items():
+        assert about
+        resolve(recipe(name))
+    with pytest.raises(UsageError, match="did you mean 'demo'"):
+        recipe("demoo")

@@ -1,0 +1,111 @@
+"""The shape of the project: imports go one way, files and functions stay small, the README's tree is true."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "seqlab").rglob("*.py"))
+
+# each room may import from itself, from the rooms before it on its line, and from what those may import
+ORDER = {
+    "errors": set(),
+    "registry": {"errors"},
+    "config": {"registry"},
+    "contracts": {"config"},
+    "text": {"config"},
+    "metrics": {"contracts"},
+    "data": {"text", "metrics"},
+    "baselines": {"data"},
+    "cells": {"contracts"},
+    "backbones": {"cells"},
+    "models": {"backbones"},
+    "decode": {"models", "text"},
+    "tasks": {"decode", "data"},
+    "runs": {"tasks"},
+    "train": {"runs", "baselines"},
+    "analysis": {"train"},
+    "recipes": {"config"},
+    "api": {"analysis", "recipes"},
+    "cli": {"api"},
+    "__main__": {"cli"},
+    "__init__": {"api"},
+}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(ROOT / "seqlab").parts[0].removesuffix(".py")
+
+
+def allowed(name: str) -> set[str]:
+    reached = {name}
+    for below in ORDER[name]:
+        reached |= allowed(below)
+    return reached
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = (
+                [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "seqlab" else [node.module]
+            )
+        yield from (name.split(".")[1] for name in names if name.startswith("seqlab."))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    wrong = {name for name in imported(path) if name in ORDER} - allowed(room(path))
+    assert not wrong, f"{path.name} in {room(path)} imports from {wrong}"
+
+
+def test_every_room_has_its_place() -> None:
+    assert {room(path) for path in FILES} == set(ORDER)
+
+
+def test_registry_lines_name_what_exists() -> None:
+    from seqlab import registry
+
+    for entries in (registry.BACKBONES, registry.TOKENIZERS, registry.CORPORA, registry.TASKS):
+        for name in entries:
+            assert entries.load(name) is not None
+            assert entries.settings(name)() is not None
+            assert entries.about(name)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_functions_stay_small(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert source.count("\n") <= 300
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or 0) - node.lineno + 1
+            # a command declares one parameter per option
+            declared = node.args.args + node.args.kwonlyargs
+            if room(path) != "cli":
+                assert length <= 60, f"{node.name} has {length} lines"
+                assert len(declared) <= 9, f"{node.name} has {len(declared)} parameters"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert docstring and len(docstring.splitlines()) <= 10
+
+
+def test_readme_tree_is_true() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    tree = text[text.index("## The tree") :]
+    named = set(re.findall(r"^  ([a-z_]+(?:/|\.py)) ", tree, flags=re.MULTILINE))
+    folders = {f"{path.parent.name}/" for path in (ROOT / "seqlab").glob("*/__init__.py")}
+    assert folders <= named
+    assert all((ROOT / "seqlab" / name).exists() for name in named)
+
+
+def test_nothing_is_left_undone() -> None:
+    words = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
+    assert not [path for path in FILES if words.search(path.read_text(encoding="utf-8"))]
