@@ -96,8 +96,8 @@ def refuse_unfit(settings: RunSettings) -> None:
     backbone: Any = settings.backbone.settings
     if settings.task.name == "language" and not backbone.causal:
         raise UsageError(
-            f"a bidirectional {settings.backbone.name} sees the token that it is to predict, so it cannot be a language "
-            f"model. Leave out backbone.bidirectional."
+            f"a bidirectional {settings.backbone.name} sees the token that it is to predict, so it cannot be a "
+            f"language model. Leave out backbone.bidirectional."
         )
 
 

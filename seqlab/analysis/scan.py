@@ -124,18 +124,20 @@ class _Reading:
 
     def read(self, file: str, blocks: Iterable[bytes]) -> None:
         """One file to its end."""
-        ends_line, self.file, self.line, self.offset = self.last == "\n", file, 1, 0
+        self.file, self.line, self.offset = file, 1, 0
+        begun = False
         try:
             for text in self._decoded(blocks):
-                if not ends_line:  # training puts a newline between two files
-                    self._count(np.array([10]))
-                    self.line, ends_line = 1, True
-                self._find_faults(text)
-                self._count(_code_points(text))
-                self.offset += len(_raw(text))
-                self.last = text[-1]
+                if not begun and self.last != "\n":  # training puts a newline between two files
+                    self.counts_C[ord("\n")] += 1
+                    self.last = "\n"
+                begun = True
+                self._add(text, _code_points(text))
         except DataError as error:
-            self._note("packed files that break off", "", str(error))
+            self._note("packed files that break off", self.line, self.offset, str(error))
+        if begun and self.last != "\n":
+            self._add_lines(np.array([self.length]))
+            self.length = 0
 
     def _decoded(self, blocks: Iterable[bytes]) -> Iterator[str]:
         """Blocks of text, none of which ends between CR and LF; bytes that are not UTF-8 are escaped."""
@@ -145,7 +147,7 @@ class _Reading:
             raw = block
             self.bytes += len(block)
             if not begun and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                self._note("files in UTF-16", "", f"0x{block[:2].hex()}")
+                self._note("files in UTF-16", 1, 0, f"byte-order mark 0x{block[:2].hex()}")
                 self.bytes += sum(map(len, blocks))
                 return
             if not begun and block.startswith(codecs.BOM_UTF8):
@@ -154,15 +156,80 @@ class _Reading:
             begun = True
             text = held + decoder.decode(raw, final=not block)
             held = "\r" if block and text.endswith("\r") else ""
-            if text := text[: len(text) - len(held)]:
-                yield text
+            if len(text) > len(held):
+                yield text.removesuffix(held)
 
-    # --- faults -----------------------------------------------------------------------------------------------------
+    def _add(self, text: str, codes_N: np.ndarray) -> None:
+        counts_C = np.bincount(codes_N)
+        self.counts_C[: len(counts_C)] += counts_C
+        for kind, codes in KINDS.items():
+            met = [code for code in codes if code < len(counts_C) and counts_C[code]]
+            if met:
+                self._find(kind, text, np.isin(codes_N, met))
+        space_N = SPACES_C.take(codes_N, mode="clip")
+        self.words += int((space_N[:-1] & ~space_N[1:]).sum()) + int(self.last.isspace() and not space_N[0])
+        ends_E = np.flatnonzero(codes_N == ord("\n"))
+        if len(ends_E):
+            crlf_E = codes_N[ends_E - 1] == ord("\r")
+            lengths_E = np.diff(ends_E, prepend=-1) - 1 - crlf_E
+            lengths_E[0] += self.length
+            self.crlf += int(crlf_E.sum())
+            self._add_lines(lengths_E)
+            self.length = -int(ends_E[-1]) - 1
+        self.length += len(codes_N)
+        self.line += len(ends_E)
+        self.offset += len(_bytes(text))
+        self.last = text[-1]
 
-    def _find_faults(self, text: str) -> None:
-        pass
+    def _add_lines(self, lengths_E: np.ndarray) -> None:
+        """Lengths of lines that have come to their end, the first of which is the current one."""
+        self.filled += int((lengths_E > 0).sum())
+        self.short += int(((lengths_E > 0) & (lengths_E <= SHORT_LINE)).sum())
+        self.long += int((lengths_E > LONG_LINE).sum())
+        top = int(lengths_E.argmax())
+        if lengths_E[top] > self.longest:
+            self.longest, self.longest_at = int(lengths_E[top]), f"{self.file}, line {self.line + top}"
 
-    def _note(self, kind: str, before: str, what: str) -> None:
-        """Count a fault that stands after the text `before` in the block; keep its place if it is among the first."""
+    def _find(self, kind: str, text: str, faulty_N: np.ndarray) -> None:
+        """Count a block's faults of one kind, and note where the first ones stand."""
+        fault = self.faults[kind]
+        places = np.flatnonzero(faulty_N)
+        for at in places[: LISTED - len(fault.places)].tolist():
+            before, code = text[:at], ord(text[at])
+            what = f"0x{code - 0xDC00:02x}" if code in ESCAPED else f"U+{code:04X}"
+            line, offset = self.line + before.count("\n"), self.offset + len(_bytes(before))
+            fault.places.append(Place(self.file, line, offset, what))
+        fault.count += len(places)
 
-    # --- sizes ------------------------------------------------------------------------------------------------------
+    def _note(self, kind: str, line: int, offset: int, what: str) -> None:
+        self.faults[kind].count += 1
+        self.faults[kind].places.append(Place(self.file, line, offset, what))
+
+    def result(self) -> Scan:
+        counts_C = self.counts_C
+        counts_C[ord("\r")] -= self.crlf  # the CR of a CRLF is not a character of the text
+        characters, newlines = int(counts_C.sum()), int(counts_C[ord("\n")])
+        total = newlines + (self.last != "\n")
+        ends = {"lf": newlines - self.crlf, "crlf": self.crlf, "lone_cr": int(counts_C[ord("\r")])}
+        lines = Lines(total, total - self.filled, self.short, self.long, self.longest, self.longest_at, **ends)
+        faults = [fault for fault in self.faults.values() if fault.count]
+        return Scan(characters, self.bytes, self.words, self.marks, lines, _symbols(counts_C), faults)
+
+
+def _symbols(counts_C: np.ndarray) -> Symbols:
+    counts_C = counts_C.copy()
+    counts_C[ESCAPED.start : ESCAPED.stop] = 0  # bytes, not symbols
+    rare = np.flatnonzero((counts_C > 0) & (counts_C < RARE))
+    rarest = rare[np.argsort(counts_C[rare], kind="stable")][:LISTED].tolist()
+    named = [
+        Symbol(f"U+{code:04X}", unicodedata.name(chr(code), "without a name"), int(counts_C[code])) for code in rarest
+    ]
+    return Symbols(int((counts_C > 0).sum()), len(rare), int(counts_C[rare].sum()), named)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _code_points(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

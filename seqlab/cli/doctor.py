@@ -1,5 +1,95 @@
 """seqlab doctor: what a text is like before anything is trained on it."""
 
+from typing import TYPE_CHECKING, Annotated
 
-def doctor() -> None:
-    """Examine a text."""
+from typer import Argument, Option
+
+from seqlab.registry import CORPORA
+
+if TYPE_CHECKING:
+    from seqlab.analysis.doctor import Diagnosis
+    from seqlab.analysis.scan import Scan
+
+
+def doctor(
+    text: Annotated[list[str], Argument(help=f"Files, a folder, - or: {', '.join(CORPORA)}.")],
+    documents: Annotated[str, Option(help="stream, or lines: every line by itself.")] = "stream",
+    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Examine a text: faults, symbols, repeats, what counting achieves, and which settings suit it."""
+    import json
+
+    from rich.console import Console
+
+    from seqlab.analysis.doctor import examine
+    from seqlab.cli.show import out
+    from seqlab.errors import DataError
+
+    with Console(stderr=True).status("reading, counting and timing ..."):
+        diagnosis = examine(text, documents)
+    if as_json:
+        out.print_json(json.dumps(diagnosis.as_dict()))
+    else:
+        _show(diagnosis)
+    if diagnosis.refusal:
+        raise DataError(diagnosis.refusal)
+
+
+def _show(diagnosis: "Diagnosis") -> None:
+    from seqlab.cli.show import next_steps, out, table
+
+    _show_scan(diagnosis)
+    if diagnosis.overlap:
+        out.print(f"\n{diagnosis.overlap}")
+    if diagnosis.floors:
+        out.print()
+        rows = [[floor.name, f"{floor.likelihood.bits_per_char:.3f}", floor.about] for floor in diagnosis.floors]
+        table(f"without a model, on {diagnosis.floors_on}", ["", "bits/char", "how"], rows)
+    if diagnosis.suggestion and diagnosis.expected:
+        out.print()
+        for reason in diagnosis.suggestion.reasons:
+            out.print(f"- {reason}.", markup=False)
+        out.print(f"- {diagnosis.expected}")
+        next_steps(str(diagnosis.command))
+
+
+def _show_scan(diagnosis: "Diagnosis") -> None:
+    from seqlab.cli.show import out, table
+
+    found = diagnosis.scan
+    sizes = f"{found.characters:,} characters in {found.lines.total:,} lines, about {found.words:,} words"
+    out.print(f"{diagnosis.name}: {sizes}, {found.bytes:,} bytes", markup=False)
+    for note in _notes(found):
+        out.print(f"- {note}", markup=False)
+    for fault in found.faults:
+        out.print()
+        more = f", the first {len(fault.places)}" if fault.count > len(fault.places) else ""
+        rows = [[place.file, place.line, place.offset, place.what] for place in fault.places]
+        table(f"{fault.kind}: {fault.count:,}{more}", ["file", "line", "offset", "what"], rows)
+    if found.symbols.rarest:
+        out.print()
+        rows = [[symbol.code, symbol.name.lower(), symbol.count] for symbol in found.symbols.rarest]
+        table("rare characters", ["", "", "seen"], rows, texts=2)
+
+
+def _notes(found: "Scan") -> list[str]:
+    """What is worth saying in one line each."""
+    from seqlab.analysis.scan import LONG_LINE, RARE
+
+    lines, symbols = found.lines, found.symbols
+    share = symbols.rare_places / max(1, found.characters)
+    rare = f"{symbols.rare:,} of them seen fewer than {RARE} times ({symbols.rare_places:,} places, {share:.2g} of the text)"
+    notes = [f"{symbols.distinct:,} distinct characters, {rare}"]
+    if not found.faults:
+        notes.append("nothing is wrong with the encoding")
+    if found.byte_order_marks:
+        notes.append(f"{found.byte_order_marks:,} byte-order mark, left out when the text is read")
+    if lines.crlf:
+        mixed = f" and {lines.lf:,} LF: they are mixed, and" if lines.lf else ","
+        notes.append(f"{lines.crlf:,} line ends are CRLF{mixed} read as LF")
+    if lines.lone_cr:
+        notes.append(f"{lines.lone_cr:,} CR stand alone and are read as characters, not as line ends")
+    if lines.long:
+        longest = f"the longest has {lines.longest:,} ({lines.longest_at})"
+        notes.append(f"{lines.long:,} lines have more than {LONG_LINE:,} characters; {longest}")
+    return notes

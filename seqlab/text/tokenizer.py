@@ -50,7 +50,7 @@ class Tokenizer(ABC):
     @classmethod
     @abstractmethod
     def train(cls, pieces: Iterable[str], settings: Settings, documents: bool = False) -> Self:
-        """Learn the symbols from a text that comes in pieces (cut where `cut_pieces` cuts)."""
+        """Learn the symbols from a text that comes in pieces: those of `cut_pieces`, or its lines."""
 
     @classmethod
     @abstractmethod

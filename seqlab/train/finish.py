@@ -76,7 +76,8 @@ def plan_in_words(
     return (
         f"{settings.backbone.name}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{settings.tokenizer.name} vocabulary of {config['vocabulary']:,}\n"
-        f"{config['corpus']['name']}{about}: {train.tokens:,} training tokens, {len(parts['validation']):,} for validation\n"
+        f"{config['corpus']['name']}{about}: {train.tokens:,} training tokens, "
+        f"{len(parts['validation']):,} for validation\n"
         f"{steps:,} steps ({epochs:.1f} passes over the text) on {settings.train.threads} threads, into {run.path}"
     )
 

@@ -15,10 +15,10 @@ from seqlab.registry import BACKBONES
 
 
 @every_variant
-@pytest.mark.parametrize("inputs", [1, INPUTS, SIZES["hidden"]])
-def test_parameters_of_the_core(variant: Variant, inputs: int):
-    backbone = variant.build(inputs=inputs)
-    assert variant.having().core_parameters(inputs) == sum(p.numel() for p in backbone.parameters())
+def test_parameters_of_the_core(variant: Variant):
+    for inputs in (1, INPUTS, SIZES["hidden"]):
+        backbone = variant.build(inputs=inputs)
+        assert variant.having().core_parameters(inputs) == sum(p.numel() for p in backbone.parameters())
 
 
 @every_variant
@@ -43,9 +43,8 @@ def test_parameters_of_a_language_model(variant: Variant, tied: bool, equal: boo
 
 
 @every_variant
-@pytest.mark.parametrize("length", [1, 7])
-def test_operations_are_those_that_torch_counts_in_the_plain_form(variant: Variant, length: int):
-    backbone, batch = variant.build(form="plain"), 3
+def test_operations_are_those_that_torch_counts_in_the_plain_form(variant: Variant):
+    backbone, batch, length = variant.build(form="plain"), 3, 4
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         backbone(vectors(batch, length, INPUTS))
     assert backbone.flops_per_token(length) * batch * length == counter.get_total_flops()

@@ -2,11 +2,8 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -260,56 +257,6 @@ def test_many_lines_do_not_flood(name: str) -> None:
 def test_nothing_to_learn_from_is_refused(name: str) -> None:
     with pytest.raises(DataError, match="the training text is empty"):
         trained(name, "")
-
-
-# --- time -----------------------------------------------------------------------------------------------------------
-
-LETTERS = "".join(random.Random(0).choices("abcdefghijklmnopqrstuvwxyz", k=1 << 16))
-WORST = {
-    "one letter": "a" * (1 << 16),
-    "spaces": " " * (1 << 16),
-    "newlines": "\n" * (1 << 16),
-    "random letters": LETTERS,
-    "random ideographs": "".join(map(chr, random.Random(0).choices(range(0x4E00, 0x9FFF), k=1 << 16))),
-    "combining marks": "\u0301" * (1 << 16),
-    "a mark on every letter": "a\u0301" * (1 << 15),
-    "apostrophes": "'" * (1 << 16),
-    "letters and apostrophes": "a'" * (1 << 15),
-    "letters and digits": "a1" * (1 << 15),
-    "spaces before letters": (" " * 255 + "a") * (1 << 8),
-    "joined emoji": "👩\u200d" * (1 << 15),
-    "NUL": "\x00" * (1 << 16),
-}
-
-
-def seconds(action: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    start = clock()
-    action()
-    return clock() - start
-
-
-@every
-@pytest.mark.parametrize("kind", WORST)
-@pytest.mark.parametrize("stranger", [True, False])
-def test_worst_case_text_takes_less_than_200_ms(name: str, kind: str, stranger: bool) -> None:
-    tokenizer = trained(name, SAMPLE if stranger else WORST[kind])
-    tries = (seconds(lambda: encode(tokenizer, WORST[kind])) for _ in range(8))
-    assert any(took <= 0.2 for took in tries)
-
-
-@every
-def test_ten_times_the_text_takes_at_most_twelve_times_as_long(name: str) -> None:
-    """The short text is encoded ten times over, so that a busy machine slows both alike; processor time is counted."""
-    tokenizer = shared(name)
-    short = SAMPLE * (50_000 // len(SAMPLE))
-    long = short * 10
-    shorts, longs = [], []
-    for _ in range(10):
-        shorts.append(seconds(lambda: [tokenizer.encode(short) for _ in range(10)], time.process_time))
-        longs.append(seconds(lambda: tokenizer.encode(long), time.process_time))
-        if min(longs) <= 1.2 * min(shorts):
-            return
-    pytest.fail(f"{10 * min(longs) / min(shorts):.1f} times as long")
 
 
 # --- what is imported -----------------------------------------------------------------------------------------------

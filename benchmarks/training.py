@@ -1,0 +1,158 @@
+"""A training step: our models in our loop against the same written directly on torch. Run `python -m benchmarks.training`.
+
+A ratio is the other's time over ours, so 1 is equal and more is faster. Each round takes one step of every
+competitor, and the fastest round of each counts, so that a busy moment of the machine favours nobody.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from seqlab.config import RunSettings, gather
+from seqlab.contracts import Batch
+from seqlab.data.batches import NOT_SCORED
+from seqlab.runs.layout import RunDirectory
+from seqlab.runs.load import build_model
+from seqlab.tasks.language import LanguageTask
+from seqlab.train.loop import Trainer
+from seqlab.train.progress import Silent
+
+VOCABULARY, EMBEDDING, HIDDEN, BATCH, WINDOW = 65, 128, 256, 32, 128
+DIRECT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
+ROUNDS = 12
+
+Step = Callable[[], object]
+
+
+class OneBatch(LanguageTask):
+    """The task as it is, except that every batch is the same one, so that no file is read."""
+
+    def __init__(self, settings: Any, fixed: Batch):
+        super().__init__(settings, {}, None)
+        self.fixed = fixed
+
+    def batch(self, split: str, seed: int, index: int) -> Batch:
+        return self.fixed
+
+
+def make_batch(ragged: bool) -> Batch:
+    """Ragged rows have between half and all of the window, as batches of sorted lines would at worst."""
+    draw = torch.Generator().manual_seed(0)
+    ids_BT = torch.randint(VOCABULARY, (BATCH, WINDOW + 1), generator=draw)
+    inputs_BT, targets_BT = ids_BT[:, :-1].contiguous(), ids_BT[:, 1:].contiguous()
+    if not ragged:
+        return Batch(inputs_BT, targets_BT)
+    lengths_B = torch.randint(WINDOW // 2, WINDOW + 1, (BATCH,), generator=draw)
+    lengths_B[0] = WINDOW
+    mask_BT = torch.arange(WINDOW) < lengths_B[:, None]
+    return Batch(inputs_BT, targets_BT.masked_fill(~mask_BT, NOT_SCORED), mask_BT)
+
+
+def our_step(arch: str, form: str = "fused", ragged: bool = False) -> Step:
+    """One step of the trainer, as a run takes it."""
+    settings: RunSettings = gather(
+        {"corpus": {"source": ["none"]}, "train": {"steps": 1}},
+        [("backbone.name", arch), ("backbone.hidden", HIDDEN), ("backbone.form", form), ("model.embedding", EMBEDDING)],
+    )
+    task = OneBatch(settings.task.settings, make_batch(ragged))
+    model = build_model(settings, VOCABULARY)
+    trainer = Trainer(RunDirectory(Path("nowhere")), settings.train, model, task, Silent(), lambda: "")
+
+    def step() -> None:
+        trainer.gradients(0)
+        trainer.optimiser.step()
+
+    return step
+
+
+class Direct(nn.Module):
+    """What one would write by hand."""
+
+    def __init__(self, arch: str):
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, EMBEDDING)
+        self.recurrent = DIRECT[arch](EMBEDDING, HIDDEN, batch_first=True)
+        self.output = nn.Linear(HIDDEN, VOCABULARY)
+
+    def forward(self, ids_BT: Tensor) -> Tensor:
+        y_BTH, _ = self.recurrent(self.embedding(ids_BT))
+        return self.output(y_BTH)
+
+
+def direct_step(arch: str) -> Step:
+    model, batch = Direct(arch), make_batch(ragged=False)
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.99), fused=True)
+
+    def step() -> float:
+        optimiser.zero_grad(set_to_none=True)
+        loss = cross_entropy(model(batch.inputs_BT).flatten(0, 1), batch.targets_BT.flatten())
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        return float(loss.detach())
+
+    return step
+
+
+@dataclass(frozen=True)
+class Comparison:
+    name: str
+    ours: str
+    other: str
+    target: float | None = None
+
+
+COMPETITORS: dict[str, Callable[[], Step]] = {
+    "lstm": lambda: our_step("lstm"),
+    "lstm direct": lambda: direct_step("lstm"),
+    "lstm plain": lambda: our_step("lstm", form="plain"),
+    "lstm ragged": lambda: our_step("lstm", ragged=True),
+    "gru": lambda: our_step("gru"),
+    "gru direct": lambda: direct_step("gru"),
+    "rnn": lambda: our_step("rnn"),
+    "rnn direct": lambda: direct_step("rnn"),
+}
+COMPARISONS = [
+    Comparison("lstm against nn.LSTM", "lstm", "lstm direct", 0.95),
+    Comparison("lstm, plain loop, against nn.LSTM", "lstm plain", "lstm direct"),
+    Comparison("gru against nn.GRU", "gru", "gru direct"),
+    Comparison("rnn against nn.RNN", "rnn", "rnn direct"),
+    Comparison("lstm, ragged, against itself unmasked", "lstm ragged", "lstm", 0.8),
+]
+
+
+def fastest(rounds: int) -> dict[str, float]:
+    """Seconds of each competitor's fastest step."""
+    steps = {name: make() for name, make in COMPETITORS.items()}
+    best = dict.fromkeys(steps, float("inf"))
+    for turn in range(rounds + 1):
+        for name, step in steps.items():
+            began = time.perf_counter()
+            step()
+            if turn:  # the first round warms up
+                best[name] = min(best[name], time.perf_counter() - began)
+    return best
+
+
+def main(rounds: int = ROUNDS) -> None:
+    torch.set_num_threads(os.cpu_count() or 1)
+    print(f"training step: batch {BATCH}, window {WINDOW}, hidden {HIDDEN}, {torch.get_num_threads()} threads")
+    best = fastest(rounds)
+    for one in COMPARISONS:
+        ours, other = best[one.ours], best[one.other]
+        target = "no target" if one.target is None else f"target {one.target:.2f}"
+        print(f"{one.name:40} {other / ours:5.2f}  {target:12} {ours * 1e3:7.1f} ms, other {other * 1e3:7.1f} ms")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    main(parser.parse_args().rounds)

@@ -1,0 +1,111 @@
+"""What a text is like before anything is trained on it.
+
+`examine` reads all of it once (scan.py), looks for held-out text in the training part (overlap.py), measures what
+counting achieves, and suggests settings with the time that they take here (suggestion.py).
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from seqlab.analysis.overlap import Overlap, overlap
+from seqlab.analysis.scan import Scan, scan
+from seqlab.analysis.suggestion import Expected, Suggestion, expect, suggest
+from seqlab.config import CorpusSettings, checked, gather
+from seqlab.data.corpus import Corpus, from_text, open_corpus
+from seqlab.data.splits import SplitText, split_text, stretch
+from seqlab.data.tokens import encode_split
+from seqlab.errors import DataError, SeqlabWarning
+from seqlab.runs.results import FloorResult
+from seqlab.train.finish import measure_floors
+from seqlab.train.prepare import learn_tokenizer
+
+FLOOR_CHARACTERS = 2_000_000  # of a longer text, floors are measured on so much of it
+TIMED_CHARACTERS = 500_000  # and steps are timed on so much
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All that `examine` found. Where training would refuse the text, `refusal` says why and the rest is missing."""
+
+    name: str
+    source: tuple[str, ...]
+    documents: str
+    scan: Scan
+    refusal: str | None = None
+    overlap: Overlap | None = None
+    floors: list[FloorResult] = field(default_factory=list)
+    floors_on: str = ""
+    suggestion: Suggestion | None = None
+    expected: Expected | None = None
+
+    @property
+    def command(self) -> str | None:
+        """How to train as suggested."""
+        return self.suggestion.command(self.source) if self.suggestion else None
+
+    def as_dict(self) -> dict[str, Any]:
+        content = {**asdict(self), "command": self.command}
+        if self.overlap:
+            content["overlap"] |= {"share": self.overlap.share, "sentence": str(self.overlap)}
+        if self.expected:
+            content["expected"]["sentence"] = str(self.expected)
+        return content
+
+
+def examine(source: Sequence[str], documents: str = "stream") -> Diagnosis:
+    """Examine the text that paths, a built-in name or '-' name; a faulty one is examined as far as possible."""
+    settings = checked(CorpusSettings, {"source": tuple(source), "documents": documents}, "corpus")
+    corpus = open_corpus(settings.source)
+    try:
+        return _examine(corpus, settings)
+    finally:
+        if corpus.kept is not None:
+            corpus.kept.unlink(missing_ok=True)
+
+
+def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
+    found = scan(corpus)
+    about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": found}
+    try:
+        split = split_text(corpus, settings)
+        floors, floors_on = _floors(split)
+        suggestion, expected = expect(suggest(found, settings.documents), found, _sample(split, TIMED_CHARACTERS)[0])
+        return Diagnosis(
+            **about,
+            overlap=overlap(split),
+            floors=floors,
+            floors_on=floors_on,
+            suggestion=suggestion,
+            expected=expected,
+        )
+    except DataError as error:
+        if not found.bytes:
+            raise
+        return Diagnosis(**about, refusal=str(error))
+
+
+def _floors(split: SplitText) -> tuple[list[FloorResult], str]:
+    """By characters, whatever tokenizer is suggested: they are stated in bits per character."""
+    sample, which = _sample(split, FLOOR_CHARACTERS)
+    settings = gather({"corpus": split.settings.model_dump()}, [("tokenizer.name", "char")])
+    part = split_text(sample, settings.corpus)
+    tokenizer = learn_tokenizer(part, settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeqlabWarning)  # of unknown characters: the rare ones are listed anyway
+        parts = encode_split(part, tokenizer)
+    return measure_floors(part, parts, tokenizer), which
+
+
+def _sample(split: SplitText, size: int) -> tuple[Corpus, str]:
+    """At most `size` characters, and what they are. A stretch of a stream is split where the whole text is."""
+    total = split.survey.characters
+    if total <= size:
+        return split.corpus, "the whole text"
+    if split.by_lines:
+        text = "".join(stretch(split.corpus.blocks(), 0, size))
+        return from_text(text[: text.rfind("\n") + 1] or text, split.corpus.name), f"the first {size:,} characters"
+    first = total * 9 // 10 - size * 9 // 10
+    text = "".join(stretch(split.corpus.blocks(), first, first + size))
+    return from_text(text, split.corpus.name), f"the {size:,} characters around the beginning of the held-out part"

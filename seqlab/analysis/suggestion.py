@@ -1,0 +1,133 @@
+"""Which settings suit a text, by simple rules that are said aloud, and how long training with them takes here."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seqlab.analysis.scan import Scan
+from seqlab.config import RunSettings, gather, spelt_out
+from seqlab.data.corpus import Corpus
+from seqlab.data.splits import split_text
+from seqlab.data.tokens import encode_split
+from seqlab.models.sizes import language_parameters
+from seqlab.runs.layout import RunDirectory
+from seqlab.runs.load import build_model
+from seqlab.train.loop import EVALUATED_TOKENS
+from seqlab.train.prepare import (
+    DEFAULT_STEPS,
+    MOST_EPOCHS,
+    default_threads,
+    fitted,
+    learn_tokenizer,
+    make_task,
+    time_steps,
+    use_threads,
+)
+from seqlab.train.progress import Silent
+
+MOST_SYMBOLS = 500  # beyond that, as in Chinese or Japanese, characters are too many to learn one by one
+LARGEST_BY_CHARACTER = 20_000_000  # characters
+EVALUATIONS = 11  # ten on the way and one at the end
+
+
+@dataclass(frozen=True)
+class Size:
+    """What suits texts of up to so many characters."""
+
+    characters: float
+    name: str
+    hidden: int
+    window: int
+    steps: int
+    vocabulary: int
+
+
+SIZES = (
+    Size(100_000, "a short text", 128, 64, DEFAULT_STEPS, 1000),
+    Size(5_000_000, "a text of middling length", 256, 128, DEFAULT_STEPS, 2000),
+    Size(50_000_000, "a long text", 512, 128, 2 * DEFAULT_STEPS, 4000),
+    Size(float("inf"), "a very long text", 512, 128, 4 * DEFAULT_STEPS, 8000),
+)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Settings by one word, as `seqlab.train` takes them, and why."""
+
+    settings: dict[str, Any]
+    reasons: list[str]
+
+    def command(self, source: Sequence[str]) -> str:
+        options = [word for name, value in self.settings.items() for word in (f"--{name}", str(value))]
+        return shlex.join(["seqlab", "train", *source, *options])
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How long the suggested training takes on this machine, from a few timed steps."""
+
+    steps: int
+    seconds: float
+    seconds_per_step: float
+    parameters: int
+    threads: int
+
+    def __str__(self) -> str:
+        plural = "s" if self.threads > 1 else ""
+        return (
+            f"{self.steps:,} steps of {self.parameters:,} parameters take about {duration(self.seconds)} "
+            f"on {self.threads} thread{plural} of this machine."
+        )
+
+
+def suggest(found: Scan, documents: str) -> Suggestion:
+    """Tokenizer and sizes from the text's length, its symbols and the shape of its lines."""
+    size = next(size for size in SIZES if found.characters <= size.characters)
+    settings: dict[str, Any] = {"arch": "lstm"}
+    reasons: list[str] = []
+    distinct = found.symbols.distinct
+    if distinct > MOST_SYMBOLS or found.characters > LARGEST_BY_CHARACTER:
+        settings |= {"tokenizer": "bpe", "vocabulary": size.vocabulary}
+        why = f"{distinct:,} distinct characters" if distinct > MOST_SYMBOLS else f"{found.characters:,} characters"
+        reasons.append(f"{why}: byte pairs, {size.vocabulary:,} of them, make the text shorter")
+    else:
+        settings["tokenizer"] = "char"
+        reasons.append(f"{distinct:,} distinct characters: one symbol for each is enough")
+    if documents == "lines" or found.looks_like_a_list:
+        settings["documents"] = "lines"
+        if documents != "lines":
+            reasons.append("nearly all lines are short, as in a list: with --documents lines each stands for itself")
+    settings |= {"hidden": size.hidden, "window": size.window, "steps": size.steps}
+    reasons.append(f"{size.name}: a state of {size.hidden}, windows of {size.window} tokens")
+    return Suggestion(settings, reasons)
+
+
+def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggestion, Expected]:
+    """Time the suggested model on a sample of the text; its steps come down where they pass over it too often."""
+    settings = gather({"corpus": {"source": ["sample"]}}, spelt_out(suggestion.settings))
+    use_threads(settings)
+    split = split_text(sample, settings.corpus)
+    tokenizer = learn_tokenizer(split, settings)
+    parts = encode_split(split, tokenizer)
+    settings = fitted(settings, parts["train"], Silent())
+    task = make_task(settings, parts, tokenizer)
+    model = build_model(settings, tokenizer.vocabulary)
+    # timing writes nothing, so that any folder will do
+    step_time, evaluation_time = time_steps(RunDirectory(Path()), settings, model, task)
+
+    times_sample = found.characters / split.survey.characters
+    steps = min(suggestion.settings["steps"], max(1, round(MOST_EPOCHS * task.epoch * times_sample)))
+    evaluated = min(EVALUATED_TOKENS, len(parts["validation"]) * times_sample) / len(parts["validation"])
+    seconds = steps * step_time + EVALUATIONS * evaluated * evaluation_time
+    count = language_parameters(settings.model, settings.backbone.settings, tokenizer.vocabulary)
+    expected = Expected(steps, seconds, step_time, count.total, settings.train.threads or default_threads())
+    return Suggestion({**suggestion.settings, "steps": steps}, suggestion.reasons), expected
+
+
+def duration(seconds: float) -> str:
+    """75 to '75 s', 250 to '4 min', 10,000 to '2.8 h'."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
