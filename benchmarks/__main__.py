@@ -2,6 +2,7 @@
 
 from benchmarks import encoding, training
 
-for module in (encoding, training):
-    print(f"--- {module.__name__} ---")
-    module.main()
+if __name__ == "__main__":
+    for module in (encoding, training):
+        print(f"--- {module.__name__} ---")
+        module.main()

@@ -1,7 +1,8 @@
-"""A training step: our models in our loop against the same written directly on torch. Run `python -m benchmarks.training`.
+"""A training step: our models in our loop against the same written directly on torch.
 
-A ratio is the other's time over ours, so 1 is equal and more is faster. Each round takes one step of every
-competitor, and the fastest round of each counts, so that a busy moment of the machine favours nobody.
+Run `python -m benchmarks.training`. A ratio is the other's time over ours, so 1 is equal and more is faster. Each
+round takes one step of every competitor, and the fastest round of each counts, so that a busy moment of the machine
+favours nobody.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from seqlab.train.progress import Silent
 
 VOCABULARY, EMBEDDING, HIDDEN, BATCH, WINDOW = 65, 128, 256, 32, 128
 DIRECT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
-ROUNDS = 12
+ROUNDS = 30
 
 Step = Callable[[], object]
 

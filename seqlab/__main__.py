@@ -4,7 +4,7 @@ import os
 import sys
 import warnings
 
-from seqlab.errors import SeqlabError, SeqlabWarning
+from seqlab.errors import SeqlabError, SeqlabWarning, StorageError
 
 
 def main() -> None:
@@ -19,6 +19,9 @@ def main() -> None:
     except BrokenPipeError:  # the reader went away: `seqlab generate ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:  # a disk that is full, a folder that is closed: not for us to mend
+        _to_stderr(f"error: {error}")
+        sys.exit(StorageError.exit_code)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:

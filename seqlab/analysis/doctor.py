@@ -59,7 +59,9 @@ def examine(source: Sequence[str], documents: str = "stream") -> Diagnosis:
     settings = checked(CorpusSettings, {"source": tuple(source), "documents": documents}, "corpus")
     corpus = open_corpus(settings.source)
     try:
-        return _examine(corpus, settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SeqlabWarning)  # of characters that samples lack
+            return _examine(corpus, settings)
     finally:
         if corpus.kept is not None:
             corpus.kept.unlink(missing_ok=True)
@@ -92,10 +94,7 @@ def _floors(split: SplitText) -> tuple[list[FloorResult], str]:
     settings = gather({"corpus": split.settings.model_dump()}, [("tokenizer.name", "char")])
     part = split_text(sample, settings.corpus)
     tokenizer = learn_tokenizer(part, settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeqlabWarning)  # of unknown characters: the rare ones are listed anyway
-        parts = encode_split(part, tokenizer)
-    return measure_floors(part, parts, tokenizer), which
+    return measure_floors(part, encode_split(part, tokenizer), tokenizer), which
 
 
 def _sample(split: SplitText, size: int) -> tuple[Corpus, str]:

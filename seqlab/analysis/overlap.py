@@ -42,10 +42,10 @@ class Overlap:
         if not self.found:
             return "validation is on new text"
         if self.share < 0.01:
-            return "hardly any, validation is on new text"
+            return "hardly any, so that validation is on new text"
         if self.share < 0.1:
-            return "some, so that validation looks a little better than new text would"
-        return "much of it, so that validation rewards remembering and says little about new text"
+            return "some, so that validation may look a little better than new text would"
+        return "so much that remembering pays; new text will be harder than validation"
 
 
 def overlap(split: SplitText) -> Overlap:
@@ -83,7 +83,7 @@ def _held_out(split: SplitText) -> np.ndarray:
     chosen = [np.empty(0, np.uint64)]
     position = 0
     for hashes_N in _hashes(split.blocks("validation")):
-        chosen.append(hashes_N[-position % stride :: stride])
+        chosen.append(hashes_N[-position % stride :: stride].copy())  # a view would keep the whole chunk
         position += len(hashes_N)
     return np.concatenate(chosen)
 

@@ -221,10 +221,13 @@ def _symbols(counts_C: np.ndarray) -> Symbols:
     counts_C[ESCAPED.start : ESCAPED.stop] = 0  # bytes, not symbols
     rare = np.flatnonzero((counts_C > 0) & (counts_C < RARE))
     rarest = rare[np.argsort(counts_C[rare], kind="stable")][:LISTED].tolist()
-    named = [
-        Symbol(f"U+{code:04X}", unicodedata.name(chr(code), "without a name"), int(counts_C[code])) for code in rarest
-    ]
+    named = [Symbol(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in rarest]
     return Symbols(int((counts_C > 0).sum()), len(rare), int(counts_C[rare].sum()), named)
+
+
+def _name(character: str) -> str:
+    control = unicodedata.category(character) == "Cc"
+    return unicodedata.name(character, "control character" if control else "character without a name")
 
 
 def _bytes(text: str) -> bytes:

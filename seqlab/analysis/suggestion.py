@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.analysis.scan import Scan
-from seqlab.config import RunSettings, gather, spelt_out
+from seqlab.config import gather, spelt_out
 from seqlab.data.corpus import Corpus
 from seqlab.data.splits import split_text
 from seqlab.data.tokens import encode_split
@@ -29,6 +29,7 @@ from seqlab.train.progress import Silent
 
 MOST_SYMBOLS = 500  # beyond that, as in Chinese or Japanese, characters are too many to learn one by one
 LARGEST_BY_CHARACTER = 20_000_000  # characters
+BATCH_OF_LINES = 64  # lines are short, so that more of them fit into a step
 EVALUATIONS = 11  # ten on the way and one at the end
 
 
@@ -47,8 +48,8 @@ class Size:
 SIZES = (
     Size(100_000, "a short text", 128, 64, DEFAULT_STEPS, 1000),
     Size(5_000_000, "a text of middling length", 256, 128, DEFAULT_STEPS, 2000),
-    Size(50_000_000, "a long text", 512, 128, 2 * DEFAULT_STEPS, 4000),
-    Size(float("inf"), "a very long text", 512, 128, 4 * DEFAULT_STEPS, 8000),
+    Size(50_000_000, "a long text", 512, 128, 2 * DEFAULT_STEPS, 2000),
+    Size(float("inf"), "a very long text", 512, 128, 2 * DEFAULT_STEPS, 4000),
 )
 
 
@@ -96,7 +97,7 @@ def suggest(found: Scan, documents: str) -> Suggestion:
         settings["tokenizer"] = "char"
         reasons.append(f"{distinct:,} distinct characters: one symbol for each is enough")
     if documents == "lines" or found.looks_like_a_list:
-        settings["documents"] = "lines"
+        settings |= {"documents": "lines", "batch": BATCH_OF_LINES}
         if documents != "lines":
             reasons.append("nearly all lines are short, as in a list: with --documents lines each stands for itself")
     settings |= {"hidden": size.hidden, "window": size.window, "steps": size.steps}

@@ -43,8 +43,8 @@ def _show(diagnosis: "Diagnosis") -> None:
         out.print(f"\n{diagnosis.overlap}")
     if diagnosis.floors:
         out.print()
-        rows = [[floor.name, f"{floor.likelihood.bits_per_char:.3f}", floor.about] for floor in diagnosis.floors]
-        table(f"without a model, on {diagnosis.floors_on}", ["", "bits/char", "how"], rows)
+        rows = [[floor.name, floor.about, f"{floor.likelihood.bits_per_char:.3f}"] for floor in diagnosis.floors]
+        table(f"without a model, on {diagnosis.floors_on}", ["", "", "bits/char"], rows, texts=2)
     if diagnosis.suggestion and diagnosis.expected:
         out.print()
         for reason in diagnosis.suggestion.reasons:
@@ -78,18 +78,17 @@ def _notes(found: "Scan") -> list[str]:
 
     lines, symbols = found.lines, found.symbols
     share = symbols.rare_places / max(1, found.characters)
-    rare = f"{symbols.rare:,} of them seen fewer than {RARE} times ({symbols.rare_places:,} places, {share:.2g} of the text)"
-    notes = [f"{symbols.distinct:,} distinct characters, {rare}"]
+    rare = f"{symbols.rare:,} seen fewer than {RARE} times, in {symbols.rare_places:,} places ({share:.4%} of the text)"
+    notes = [f"distinct characters: {symbols.distinct:,}; {rare if symbols.rare else 'none of them is rare'}"]
     if not found.faults:
-        notes.append("nothing is wrong with the encoding")
+        notes.append("encoding: nothing is wrong")
     if found.byte_order_marks:
-        notes.append(f"{found.byte_order_marks:,} byte-order mark, left out when the text is read")
+        notes.append(f"byte-order marks: {found.byte_order_marks:,}, left out when the text is read")
     if lines.crlf:
-        mixed = f" and {lines.lf:,} LF: they are mixed, and" if lines.lf else ","
-        notes.append(f"{lines.crlf:,} line ends are CRLF{mixed} read as LF")
+        notes.append(f"line ends: {lines.crlf:,} CRLF{f' and {lines.lf:,} LF, mixed' if lines.lf else ''}; read as LF")
     if lines.lone_cr:
-        notes.append(f"{lines.lone_cr:,} CR stand alone and are read as characters, not as line ends")
+        notes.append(f"CR without LF: {lines.lone_cr:,}, read as characters and not as line ends")
     if lines.long:
         longest = f"the longest has {lines.longest:,} ({lines.longest_at})"
-        notes.append(f"{lines.long:,} lines have more than {LONG_LINE:,} characters; {longest}")
+        notes.append(f"lines of more than {LONG_LINE:,} characters: {lines.long:,}; {longest}")
     return notes

@@ -7,6 +7,8 @@ It is written under another name, seen to the disk and renamed, so that the newe
 import os
 import re
 import shutil
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,17 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.contracts import State
-from seqlab.errors import DataError
 from seqlab.runs import manifest, tensors
 from seqlab.runs.storage import sha256, storage_errors, sync_directory, write_through
 
 KEPT = 2
+# what an optimiser keeps of each parameter that it has moved
+MOMENTS = {
+    torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq"),
+    torch.optim.AdamW: ("step", "exp_avg", "exp_avg_sq"),
+    torch.optim.SGD: ("momentum_buffer",),
+    torch.optim.RMSprop: ("step", "square_avg"),
+}
 WEIGHTS, OPTIMISER, CARRY = "weights.safetensors", "optimiser.safetensors", "carry.safetensors"
 
 
@@ -38,21 +46,31 @@ def save_checkpoint(
     contents[manifest.NAME] = manifest.manifest(hashes, progress)
     final = directory / f"step-{step}"
     temporary = directory / f".step-{step}.{os.getpid()}.tmp"
+    for left in directory.glob(".step-*.tmp"):  # by a save or a removal that was killed
+        shutil.rmtree(left, ignore_errors=True)
     with storage_errors(final, sum(map(len, contents.values()))):
         try:
-            temporary.mkdir(parents=True, exist_ok=True)
+            temporary.mkdir(parents=True)
             for name, content in contents.items():
                 write_through(temporary / name, content)
             sync_directory(temporary)
-            if final.exists():  # the same step again, after a signal: the bits are the same too
-                shutil.rmtree(final)
+            if final.exists():  # the same step again: a finished run that is to go on
+                _remove(final)
             temporary.rename(final)
             sync_directory(directory)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     for old in checkpoints(directory)[:-KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+        with suppress(OSError):
+            _remove(old)
     return final
+
+
+def _remove(path: Path) -> None:
+    """Take the name away first, so that one half removed is never taken for whole."""
+    nameless = path.with_name(f".{path.name}.{os.getpid()}.old.tmp")
+    path.rename(nameless)
+    shutil.rmtree(nameless, ignore_errors=True)
 
 
 def checkpoints(directory: Path) -> list[Path]:
@@ -61,25 +79,33 @@ def checkpoints(directory: Path) -> list[Path]:
     return [path for _, path in sorted((int(match[1]), path) for match, path in numbered if match)]
 
 
+def read_progress(path: Path) -> dict[str, Any]:
+    """What `save_checkpoint` was given as the progress."""
+    return manifest.read_manifest(path)[1]
+
+
 def load_checkpoint(
     path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, start: State | None
-) -> tuple[State | None, dict[str, Any]]:
-    """Put a checkpoint's content into model and optimiser; return the carried state and the progress.
+) -> State | None:
+    """Put a checkpoint's content into model and optimiser; return the carried state.
 
-    Every file is verified before any tensor is used. `start` is a state of the right structure."""
-    files, progress = manifest.read_manifest(path)
-    contents = {name: manifest.verified(path, name) for name in files}
-    for name in (WEIGHTS, OPTIMISER):
-        if name not in contents:
-            raise DataError(f"'{path / name}' is missing from the manifest.")
+    Every file is verified before any tensor is used. `start` is a state such as the next batch begins with, None where
+    it begins with none."""
+    files, _ = manifest.read_manifest(path)
+    names = [WEIGHTS, OPTIMISER, *([CARRY] if CARRY in files else [])]
+    contents = {name: manifest.verified(path, name) for name in names}
     weights = tensors.from_bytes(contents[WEIGHTS], path / WEIGHTS, weights_of(model))
-    moments = tensors.from_bytes(contents[OPTIMISER], path / OPTIMISER)
+    present = tensors.check_header(contents[OPTIMISER], path / OPTIMISER).keys()
+    moments = tensors.from_bytes(contents[OPTIMISER], path / OPTIMISER, _expected(optimiser, present))
     carry = None
     if CARRY in contents and start is not None:
-        carry = _carried(contents[CARRY], path / CARRY, start)
+        numbered = {str(i): leaf for i, leaf in enumerate(start.tensors())}
+        leaves = tensors.from_bytes(contents[CARRY], path / CARRY, numbered)
+        remaining = iter([leaves[name] for name in numbered])
+        carry = start.map(lambda leaf: next(remaining).to(leaf.device))
     put_weights(model, weights)
-    _unflat(optimiser, moments, path / OPTIMISER)
-    return carry, progress
+    _unflat(optimiser, moments)
+    return carry
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
@@ -100,24 +126,20 @@ def _flat(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     return flat
 
 
-def _unflat(optimiser: torch.optim.Optimizer, flat: dict[str, Tensor], path: Path) -> None:
-    content = optimiser.state_dict()
-    parameters = [p for group in optimiser.param_groups for p in group["params"]]
+def _expected(optimiser: torch.optim.Optimizer, present: Collection[str]) -> dict[str, Tensor]:
+    """Tensors like those that belong in the file: of each parameter either all that is kept, or nothing."""
+    kept = next(keys for kind, keys in MOMENTS.items() if isinstance(optimiser, kind))
+    expected: dict[str, Tensor] = {}
+    for index, parameter in enumerate(p for group in optimiser.param_groups for p in group["params"]):
+        own = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in kept}
+        if not own.keys().isdisjoint(present):
+            expected |= own
+    return expected
+
+
+def _unflat(optimiser: torch.optim.Optimizer, flat: dict[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in flat.items():
         index, _, key = name.partition(".")
-        if not index.isdigit() or int(index) >= len(parameters):
-            raise DataError(f"'{path}' does not fit the model: there is no parameter for '{name}'.")
-        if tensor.numel() != 1 and tensor.shape != parameters[int(index)].shape:
-            raise DataError(f"'{path}' does not fit the model: '{name}' has shape {list(tensor.shape)}.")
         state.setdefault(int(index), {})[key] = tensor
-    optimiser.load_state_dict({**content, "state": state})
-
-
-def _carried(content: bytes, path: Path, start: State) -> State:
-    stored = tensors.from_bytes(content, path)
-    leaves = [stored.get(str(i)) for i in range(len(start.tensors()))]
-    if any(leaf is None for leaf in leaves) or len(stored) != len(leaves):
-        raise DataError(f"'{path}' does not fit the model: it carries {len(stored)} tensors, expected {len(leaves)}.")
-    remaining = iter(leaves)
-    return start.map(lambda _: next(remaining))  # pyright: ignore[reportArgumentType, reportReturnType]
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})

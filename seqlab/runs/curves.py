@@ -1,10 +1,14 @@
 """curves.png: how the losses went, readable on paper."""
 
-import math
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from seqlab.runs.storage import write_whole
+
+TRAINING, FAINT, VALIDATION = "#1f4e9c", "#b8c4d6", "#c2410c"
 
 
 def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
@@ -12,32 +16,59 @@ def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    train = [(line["step"], line["loss"]) for line in log if line.get("loss") is not None]
-    validation = [(line["step"], line["validation_loss"]) for line in log if line.get("validation_loss") is not None]
     figure = Figure(figsize=(9, 3.6), layout="constrained", dpi=150)
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
-    if train:
-        steps_N, losses_N = np.array(train).T
-        left.plot(steps_N, losses_N, color="#b8c4d6", linewidth=0.6, label="training, each step")
-        left.plot(steps_N, smoothed(losses_N), color="#1f4e9c", linewidth=1.5, label="training, smoothed")
-        left.set_ylim(*_range(losses_N, [loss for _, loss in validation]))
-    if validation:
-        steps_N, losses_N = np.array(validation).T
-        left.plot(steps_N, losses_N, "o-", color="#c2410c", linewidth=1.5, markersize=4, label="validation")
-        right.plot(steps_N, np.exp(losses_N), "o-", color="#c2410c", linewidth=1.5, markersize=4, label="validation")
-        best = int(np.argmin(losses_N))
-        right.annotate(f"{math.exp(losses_N[best]):.2f}", (steps_N[best], math.exp(losses_N[best])),
-                       textcoords="offset points", xytext=(0, 8), ha="center")  # fmt: skip
-        right.margins(y=0.15)
-    left.set(title=title, xlabel="step", ylabel="loss (nats per token)")
+    _draw_losses(left, log)
+    _draw_perplexity(right, log)
+    left.set_title(title, parse_math=False)  # a file's name may hold dollar signs
+    left.set(xlabel="step", ylabel="loss (nats per token)")
     right.set(title="perplexity", xlabel="step")
     for axes in (left, right):
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False)
-    figure.savefig(path)
+    drawn = io.BytesIO()
+    figure.savefig(drawn)
+    write_whole(path, drawn.getvalue())
+
+
+def _draw_losses(axes: Any, log: list[dict[str, Any]]) -> None:
+    steps_N, losses_N = _series(log, "loss")
+    at_M, validation_M = _series(log, "validation_loss")
+    if len(steps_N):
+        axes.plot(steps_N, losses_N, color=FAINT, linewidth=0.6, label="training, each step")
+        axes.plot(steps_N, smoothed(losses_N), color=TRAINING, linewidth=1.5, label="training, smoothed")
+        # single spikes would flatten everything else
+        top = max(float(np.percentile(losses_N, 99.5)), validation_M.max(initial=-np.inf))
+        low = min(float(losses_N.min()), validation_M.min(initial=np.inf))
+        margin = 0.05 * (top - low) + 1e-3
+        axes.set_ylim(low - margin, top + margin)
+    if len(at_M):
+        axes.plot(at_M, validation_M, "o-", color=VALIDATION, linewidth=1.5, markersize=4, label="validation")
+
+
+def _draw_perplexity(axes: Any, log: list[dict[str, Any]]) -> None:
+    for key, label, style, colour in (
+        ("train_loss", "training", "s--", TRAINING),
+        ("validation_loss", "validation", "o-", VALIDATION),
+    ):
+        steps_N, losses_N = _series(log, key)
+        if len(steps_N):
+            # a diverged run has losses that no float can raise e to
+            perplexity_N = np.exp(np.minimum(losses_N, 100))
+            axes.plot(steps_N, perplexity_N, style, color=colour, linewidth=1.5, markersize=4, label=label)
+            best = int(np.argmin(perplexity_N))
+            place = {"textcoords": "offset points", "xytext": (0, 7), "ha": "center", "color": colour}
+            axes.annotate(f"{perplexity_N[best]:.2f}", (steps_N[best], perplexity_N[best]), **place)
+    axes.margins(y=0.15)
+
+
+def _series(log: list[dict[str, Any]], key: str) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and values of the lines that have the key."""
+    found = [(line["step"], line[key]) for line in log if line.get(key) is not None]
+    return np.array([step for step, _ in found]), np.array([value for _, value in found])
 
 
 def smoothed(values_N: np.ndarray) -> np.ndarray:
@@ -47,12 +78,3 @@ def smoothed(values_N: np.ndarray) -> np.ndarray:
     last_N = np.arange(1, len(values_N) + 1)
     first_N = np.maximum(0, last_N - width)
     return (sums_N[last_N] - sums_N[first_N]) / (last_N - first_N)
-
-
-def _range(losses_N: np.ndarray, validation: list[float]) -> tuple[float, float]:
-    """Leave out single spikes, which would flatten everything else."""
-    finite_N = losses_N[np.isfinite(losses_N)]
-    top = max([float(np.percentile(finite_N, 99.5)), *validation])
-    low = min([float(finite_N.min()), *validation])
-    margin = 0.05 * (top - low) + 1e-3
-    return low - margin, top + margin

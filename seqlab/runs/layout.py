@@ -1,22 +1,58 @@
 """Where things lie in a run, how one is begun, and how its best weights are replaced."""
 
-import json
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
 from torch import nn
 
-from seqlab.errors import DataError, MissingInput, StorageError, UsageError
+from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import weights_of
-from seqlab.runs.storage import read_bytes, sha256, to_json, write_whole
+from seqlab.runs.storage import (
+    JSON_LIMIT,
+    from_json,
+    not_ours,
+    read_bytes,
+    sha256,
+    storage_errors,
+    to_json,
+    write_whole,
+)
 from seqlab.text.tokenizer import Tokenizer
 
 FORMAT, VERSION = "seqlab-run", 1
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+
+
+class CorpusFacts(BaseModel):
+    name: str
+    about: str
+    characters: int
+    fingerprint: str
+
+
+class ParameterFacts(BaseModel):
+    embedding: int
+    core: int
+    output: int
+    total: int
+
+
+class Facts(BaseModel):
+    """What is read of config.json besides the settings themselves."""
+
+    settings: dict[str, Any]
+    corpus: CorpusFacts
+    parameters: ParameterFacts
+    vocabulary: int
+    threads: int
+    versions: dict[str, str]
+    created: str
 
 
 @dataclass(frozen=True)
@@ -44,16 +80,29 @@ class RunDirectory:
         """What came from standard input."""
         return self.path / "corpus.txt"
 
+    def begin(self) -> None:
+        """From here on this is a run, however soon it is stopped."""
+        self._vouch({})
+
     def put(self, name: str, content: bytes) -> None:
         """Replace a file that the manifest vouches for; in between, it vouches for both the old and the new content."""
-        known = manifest.read_manifest(self.path)[0] if (self.path / manifest.NAME).is_file() else {}
+        known = manifest.read_manifest(self.path)[0]
         new = [sha256(content)]
-        write_whole(self.path / manifest.NAME, manifest.manifest({**known, name: known.get(name, []) + new}))
+        self._vouch({**known, name: known.get(name, []) + new})
         write_whole(self.path / name, content)
-        write_whole(self.path / manifest.NAME, manifest.manifest({**known, name: new}))
+        self._vouch({**known, name: new})
+
+    def _vouch(self, files: dict[str, list[str]]) -> None:
+        write_whole(self.path / manifest.NAME, manifest.manifest(files, {"format": FORMAT}))
 
     def put_config(self, config: dict[str, Any]) -> None:
-        self.put(CONFIG, to_json({"format": FORMAT, "version": VERSION, **config}))
+        content = to_json({"format": FORMAT, "version": VERSION, **config})
+        if len(content) > JSON_LIMIT:
+            raise UsageError(
+                f"the settings take {len(content):,} bytes to keep, more than the {JSON_LIMIT:,} that can be read "
+                f"again: name a folder of texts instead of {len(config['settings']['corpus']['source']):,} files."
+            )
+        self.put(CONFIG, content)
 
     def put_tokenizer(self, tokenizer: Tokenizer) -> None:
         tokenizer.save(self.path)
@@ -68,7 +117,7 @@ class RunDirectory:
             raise MissingInput(f"there is no run '{self.path}'. 'seqlab runs' lists the runs here.")
         if not (self.path / CONFIG).is_file():
             raise MissingInput(f"'{self.path}' is not a run: it has no {CONFIG}.")
-        config = _parsed(manifest.verified(self.path, CONFIG), self.path / CONFIG)
+        config = from_json(manifest.verified(self.path, CONFIG, JSON_LIMIT), self.path / CONFIG)
         if config.get("format") != FORMAT or not isinstance(config.get("version"), int):
             raise DataError(f"'{self.path / CONFIG}' was not written by seqlab.")
         if config["version"] > VERSION:
@@ -76,35 +125,37 @@ class RunDirectory:
                 f"'{self.path}' was written by a newer seqlab (layout {config['version']}; this one knows {VERSION}). "
                 f"Upgrade seqlab to use it."
             )
+        try:
+            Facts.model_validate(config, strict=True)
+        except ValidationError as error:
+            raise not_ours(self.path / CONFIG, error) from None
         return config
 
-
-def _parsed(content: bytes, path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(content)
-    except (ValueError, RecursionError):
-        config = None
-    if not isinstance(config, dict):
-        raise DataError(f"'{path}' is damaged: it does not hold a JSON object.")
-    return config
+    def is_run(self) -> bool:
+        """Whether seqlab made this directory, be it damaged or hardly begun. Other folders have a config.json too."""
+        with suppress(SeqlabError):
+            return manifest.read_manifest(self.path)[1].get("format") == FORMAT
+        with suppress(SeqlabError):
+            return from_json(read_bytes(self.path / CONFIG, JSON_LIMIT), self.path / CONFIG).get("format") == FORMAT
+        return False
 
 
 def begin_run(path: Path, overwrite: bool) -> RunDirectory:
     """An empty run directory; an existing run is replaced only when that was asked for."""
-    if path.exists() and any(path.iterdir() if path.is_dir() else [path]):
-        is_run = (path / CONFIG).is_file() or (path / "checkpoints").is_dir()
-        if not overwrite:
-            what = "a run" if is_run else "something that is not a run"
-            hint = f"Continue it with 'seqlab resume {path}', replace it with --overwrite, or " if is_run else ""
-            raise UsageError(f"'{path}' holds {what} already. {hint or 'Please '}choose another --out.")
-        if not is_run:
-            raise UsageError(f"'{path}' is not a run, so --overwrite does not touch it. Choose another --out.")
-        shutil.rmtree(path)
-    try:
+    directory = RunDirectory(path)
+    with storage_errors(path, 0):
+        if path.exists() and any(path.iterdir() if path.is_dir() else [path]):
+            is_run = directory.is_run()
+            if not overwrite:
+                what = "a run" if is_run else "something that is not a run"
+                hint = f"Continue it with 'seqlab resume {path}', replace it with --overwrite, or " if is_run else ""
+                raise UsageError(f"'{path}' holds {what} already. {hint or 'Please '}choose another --out.")
+            if not is_run:
+                raise UsageError(f"'{path}' is not a run, so --overwrite does not touch it. Choose another --out.")
+            shutil.rmtree(path)
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"the run directory '{path}' cannot be made: {error.strerror}.") from None
-    return RunDirectory(path)
+    directory.begin()
+    return directory
 
 
 def next_name(corpus: str, arch: str, root: Path = Path("runs")) -> Path:

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from seqlab.config import resolve
 from seqlab.errors import SeqlabError
 from seqlab.runs.layout import CONFIG, RunDirectory
 from seqlab.runs.results import read_results
@@ -34,16 +35,17 @@ def _entry(path: Path) -> RunEntry:
     directory = RunDirectory(path)
     try:
         config = directory.config()
+        settings = resolve(config["settings"])
         results = read_results(directory)
         return RunEntry(
             path=str(path),
-            arch=config["settings"]["backbone"]["name"],
+            arch=settings.backbone.name,
             corpus=config["corpus"]["name"],
             parameters=config["parameters"]["total"],
             bits_per_char=results.validation.bits_per_char if results else None,
-            steps=results.steps if results else config["settings"]["train"]["steps"],
+            steps=results.steps if results else settings.train.steps or 0,
             date=results.date if results else config["created"],
             status="finished" if results else "unfinished",
         )
-    except (SeqlabError, KeyError, TypeError):
+    except (SeqlabError, TypeError, AttributeError):
         return RunEntry(str(path), "?", "?", 0, None, 0, "", "damaged")

@@ -10,12 +10,14 @@ from seqlab.config import RunSettings, resolve
 from seqlab.contracts import Backbone
 from seqlab.errors import DataError, UsageError
 from seqlab.models.language import LanguageModel
-from seqlab.models.sizes import refuse_absurd
+from seqlab.models.sizes import language_parameters, refuse_absurd
 from seqlab.registry import BACKBONES
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.layout import TOKENIZER, WEIGHTS, RunDirectory
 from seqlab.text.tokenizer import Tokenizer, load_tokenizer
+
+BYTES_PER_WEIGHT = 4
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,11 @@ class Loaded:
     model: LanguageModel
 
 
-def build_model(settings: RunSettings, vocabulary: int) -> LanguageModel:
-    """An untrained model, its weights drawn from the run's seed."""
+def build_model(settings: RunSettings, vocabulary: int, weights: Path | None = None) -> LanguageModel:
+    """An untrained model, its weights drawn from the run's seed; none that a given file of weights could not fill."""
+    count = language_parameters(settings.model, settings.backbone.settings, vocabulary)
+    if weights is not None and weights.is_file() and weights.stat().st_size < BYTES_PER_WEIGHT * count.total:
+        raise DataError(f"'{weights}' does not fit the settings: it is too small to hold {count.total:,} weights.")
     refuse_absurd(settings.model, settings.backbone.settings, vocabulary)
     generator_state = torch.get_rng_state()
     torch.manual_seed(settings.train.seed)
@@ -54,6 +59,6 @@ def load_run(path: Path) -> Loaded:
     """The best weights of a run, in a model that is ready to use; everything is verified first."""
     directory, config, settings, tokenizer = load_parts(path)
     content = manifest.verified(path, WEIGHTS)
-    model = build_model(settings, tokenizer.vocabulary)
+    model = build_model(settings, tokenizer.vocabulary, path / WEIGHTS)
     put_weights(model, tensors.from_bytes(content, path / WEIGHTS, weights_of(model)))
     return Loaded(directory, config, settings, tokenizer, model.eval())

@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,16 @@ class MetricsLog:
         self.path = path
         kept = [line for line in read_log(path) if line["step"] <= step]
         write_whole(path, "".join(json.dumps(line) + "\n" for line in kept).encode())
-        self._stream = path.open("a", encoding="utf-8", buffering=1)
+        with storage_errors(path, 0):
+            self._stream = path.open("a", encoding="utf-8", buffering=1)
 
     def write(self, **values: Any) -> None:
-        with storage_errors(self.path, 0):
-            self._stream.write(json.dumps({key: _finite(value) for key, value in values.items()}) + "\n")
+        line = json.dumps({key: _finite(value) for key, value in values.items()}) + "\n"
+        with storage_errors(self.path, len(line)):
+            self._stream.write(line)
 
     def close(self) -> None:
-        with storage_errors(self.path, 0):
+        with suppress(OSError):  # every line goes out at once: one that could not has been told of
             self._stream.close()
 
 

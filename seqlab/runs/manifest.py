@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from seqlab.errors import DataError
-from seqlab.runs.storage import read_bytes, read_json, sha256, to_json
+from seqlab.runs.storage import JSON_LIMIT, from_json, read_bytes, sha256, to_json
 
 NAME = "manifest.json"
 
@@ -19,24 +19,33 @@ def manifest(files: dict[str, list[str]], facts: dict[str, Any] | None = None) -
 def read_manifest(directory: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """Its files and facts, after it has vouched for itself."""
     path = directory / NAME
-    content = read_json(path)
-    own = content.pop("sha256", None)
+    stored = read_bytes(path, JSON_LIMIT)
+    content = from_json(stored, path)
     files, facts = content.get("files"), content.get("facts")
-    if own != _own(content) or not isinstance(files, dict) or not isinstance(facts, dict):
+    if not _are_files(files) or not isinstance(facts, dict):
+        raise DataError(f"'{path}' is damaged: it does not say which files there are.")
+    try:
+        # one spelling, its own hash included, so that a change of any byte shows
+        intact = stored == manifest(files, facts)
+    except RecursionError:
+        intact = False
+    if not intact:
         raise DataError(f"'{path}' is damaged: its SHA-256 is not the one it holds.")
-    # one canonical spelling, so that no byte of the file is beyond the hash
-    if read_bytes(path) != manifest(files, facts):
-        raise DataError(f"'{path}' is damaged: it is not spelt as it was written.")
     return files, facts
 
 
-def verified(directory: Path, name: str) -> bytes:
+def verified(directory: Path, name: str, limit: int | None = None) -> bytes:
     """A file's content, if it is the one that the manifest vouches for."""
     files, _ = read_manifest(directory)
-    content = read_bytes(directory / name)
+    content = read_bytes(directory / name, limit)
     if sha256(content) not in files.get(name, []):
         raise DataError(f"'{directory / name}' is damaged: its SHA-256 is not the one in {NAME}.")
     return content
+
+
+def _are_files(files: Any) -> TypeGuard[dict[str, list[str]]]:
+    lists = files.values() if isinstance(files, dict) else [None]
+    return all(isinstance(found, list) and all(isinstance(one, str) for one in found) for found in lists)
 
 
 def _own(body: dict[str, Any]) -> str:

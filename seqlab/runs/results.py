@@ -4,10 +4,15 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from seqlab.config import RunSettings
 from seqlab.metrics.likelihood import Likelihood, likelihood, sentence
 from seqlab.runs.layout import RunDirectory
-from seqlab.runs.storage import read_json, to_json, write_whole
+from seqlab.runs.manifest import verified
+from seqlab.runs.storage import JSON_LIMIT, as_bytes, from_json, not_ours, to_json, write_whole
+
+NAME = "results.json"
 
 
 @dataclass(frozen=True)
@@ -51,22 +56,19 @@ def today() -> str:
 
 
 def write_results(directory: RunDirectory, results: Results) -> None:
-    write_whole(directory.path / "results.json", to_json(asdict(results)))
+    directory.put(NAME, to_json(asdict(results)))
 
 
 def read_results(directory: RunDirectory) -> Results | None:
     """What `write_results` wrote; None while the run is not finished."""
-    path = directory.path / "results.json"
-    if not path.is_file():
+    path = directory.path / NAME
+    if not path.exists():
         return None
-    content = read_json(path)
+    content = from_json(verified(directory.path, NAME, JSON_LIMIT), path)
     try:
-        floors = [
-            FloorResult(floor["name"], floor["about"], Likelihood(**floor["likelihood"])) for floor in content["floors"]
-        ]
-        return Results(**{**content, "validation": Likelihood(**content["validation"]), "floors": floors})
-    except (KeyError, TypeError):
-        return None
+        return TypeAdapter(Results).validate_python(content)
+    except ValidationError as error:
+        raise not_ours(path, error) from None
 
 
 def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: Results) -> None:
@@ -124,4 +126,4 @@ print(run.generate("The ", temperature=0.8))
 Text: SHA-256 `{corpus["fingerprint"]}`. Versions: {", ".join(f"{k} {v}" for k, v in config["versions"].items())}.
 Threads: {config["threads"]}. Written {results.date}.
 """
-    write_whole(directory.card, card.encode())
+    write_whole(directory.card, as_bytes(card))

@@ -5,14 +5,17 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from seqlab.errors import DataError, MissingInput, StorageError
 
-JSON_LIMIT = 16 << 20
+JSON_LIMIT = 1 << 20  # JSON made to hurt takes some thirty times its size in memory
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -28,8 +31,9 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_through(path: Path, content: bytes) -> None:
-    """Write a file and see it to the disk."""
-    with path.open("wb") as stream:
+    """Write a file and see it to the disk. It is made anew, so that no link planted under its name is followed."""
+    path.unlink(missing_ok=True)
+    with path.open("xb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
@@ -52,12 +56,12 @@ def storage_errors(path: Path, needed: int) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            free = shutil.disk_usage(path.parent).free
+            free = shutil.disk_usage(next(folder for folder in path.absolute().parents if folder.is_dir())).free
             raise StorageError(
                 f"no room to write '{path}': {needed:,} bytes needed, {free:,} available. "
                 f"What was saved before is intact; make room and resume."
             ) from None
-        raise StorageError(f"'{path}' cannot be written: {error.strerror}.") from None
+        raise StorageError(f"'{path}' cannot be written: {error.strerror or error}.") from None
 
 
 def sha256(content: bytes) -> str:
@@ -65,10 +69,13 @@ def sha256(content: bytes) -> str:
 
 
 def read_bytes(path: Path, limit: int | None = None) -> bytes:
-    """A file's content; MissingInput, StorageError or, beyond `limit`, DataError."""
+    """A file's content; MissingInput, StorageError or, for what is no plain file or beyond `limit`, DataError."""
     try:
-        if limit is not None and path.stat().st_size > limit:
-            raise DataError(f"'{path}' is {path.stat().st_size:,} bytes long; seqlab writes at most {limit:,}.")
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # a pipe or a device might never end
+            raise DataError(f"'{path}' is not a file that seqlab wrote: it is a folder, a pipe or a device.")
+        if limit is not None and found.st_size > limit:
+            raise DataError(f"'{path}' is {found.st_size:,} bytes long; seqlab writes at most {limit:,}.")
         return path.read_bytes()
     except FileNotFoundError:
         raise MissingInput(f"'{path}' is missing.") from None
@@ -76,16 +83,27 @@ def read_bytes(path: Path, limit: int | None = None) -> bytes:
         raise StorageError(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object, however hostile the file."""
+def from_json(content: bytes, path: Path) -> dict[str, Any]:
+    """The JSON object that a file holds, however hostile the file."""
     try:
-        content = json.loads(read_bytes(path, JSON_LIMIT))
+        found = json.loads(content)
     except (ValueError, RecursionError):
         raise DataError(f"'{path}' is damaged: it is not JSON.") from None
-    if not isinstance(content, dict):
+    if not isinstance(found, dict):
         raise DataError(f"'{path}' is damaged: it does not hold a JSON object.")
-    return content
+    return found
+
+
+def not_ours(path: Path, error: ValidationError) -> DataError:
+    """Of a file whose content is not of the form in which seqlab writes it."""
+    where = ".".join(map(str, error.errors()[0]["loc"]))
+    return DataError(f"'{path}' cannot be used: its '{where}' is not what seqlab writes.")
 
 
 def to_json(content: Any) -> bytes:
-    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+    return as_bytes(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def as_bytes(text: str) -> bytes:
+    """UTF-8; the name of a file may hold bytes that are not, which Python has as halves of surrogate pairs."""
+    return text.encode("utf-8", "surrogatepass")

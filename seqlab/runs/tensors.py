@@ -12,6 +12,7 @@ from torch import Tensor
 from seqlab.errors import DataError
 
 LARGEST_HEADER = 1 << 20  # some thousand tensors
+MOST_DIMENSIONS = 8
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 
 
@@ -19,11 +20,9 @@ def to_bytes(tensors: dict[str, Tensor]) -> bytes:
     return safetensors.torch.save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
 
 
-def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
-    """The tensors of a file. With `expected`, names, shapes and types must be just those."""
-    header = check_header(content, path)
-    if expected is not None:
-        _compare(header, expected, path)
+def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a file, whose names, shapes and types must be those of `expected`."""
+    _compare(check_header(content, path), expected, path)
     try:
         return safetensors.torch.load(content)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
@@ -51,6 +50,8 @@ def check_header(content: bytes, path: Path) -> dict[str, Any]:
 def _span(entry: dict[str, Any]) -> tuple[int, int]:
     first, last = entry["data_offsets"]
     size = SIZES[entry["dtype"]]
+    if len(entry["shape"]) > MOST_DIMENSIONS:
+        raise ValueError
     for extent in entry["shape"]:
         if not isinstance(extent, int) or extent < 0:
             raise ValueError

@@ -8,17 +8,20 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import TypeAdapter, ValidationError
 
 from seqlab.config import TrainSettings
 from seqlab.contracts import State
-from seqlab.errors import DataError, SeqlabError, TrainingFailed
+from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
 from seqlab.models.language import LanguageModel
-from seqlab.runs.checkpoint import checkpoints, load_checkpoint, save_checkpoint
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.checkpoint import checkpoints, load_checkpoint, read_progress, save_checkpoint
+from seqlab.runs.layout import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
+from seqlab.runs.manifest import verified
 from seqlab.tasks.language import LanguageTask
 from seqlab.train.optimisation import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimiser
 from seqlab.train.progress import Evaluation, Reporter
@@ -68,16 +71,23 @@ class Trainer:
 
     def restore(self) -> None:
         """Go back to the newest checkpoint."""
-        found = checkpoints(self.directory.checkpoints)
-        if not found:
-            return
-        start = self.model.backbone.start(self.task.settings.batch) if self.model.backbone.causal else None
-        self.carry, progress = load_checkpoint(found[-1], self.model, self.optimiser, start)
-        try:
-            self.progress = Progress(**progress)
-        except TypeError:
-            raise DataError(f"'{found[-1]}' holds progress that this version does not know.") from None
+        newest = newest_checkpoint(self.directory)
+        self.progress = self._fitting(read_progress(newest), newest)
+        following = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
+        start = None if following.fresh else self.model.backbone.start(len(following.inputs_BT))
+        self.carry = load_checkpoint(newest, self.model, self.optimiser, start)
+        if self.progress.best_loss is not None:  # better now than when it is loaded at the end
+            verified(self.directory.path, WEIGHTS)
         self._saved_step = self.progress.step
+
+    def _fitting(self, found: dict[str, Any], checkpoint: Path) -> Progress:
+        try:
+            progress = TypeAdapter(Progress).validate_python(found)
+        except ValidationError:
+            raise DataError(f"'{checkpoint}' holds progress that this version does not know.") from None
+        if not 0 <= progress.step <= self.steps:
+            raise DataError(f"'{checkpoint}' is at step {progress.step}, and the run has {self.steps}.")
+        return progress
 
     def reopen(self) -> None:
         """Let a finished run go on."""
@@ -87,22 +97,24 @@ class Trainer:
         """Train to the end of the budget, an early stop or a signal; a checkpoint is left in every case."""
         log = MetricsLog(self.directory.metrics, self.progress.step)
         self.reporter.begin(self.progress.step, self.steps)
-        last_save = began = time.monotonic()
-        self._seconds_before, self._began = self.progress.seconds, began
+        last_save = self._began = time.monotonic()
+        self._seconds_before = self.progress.seconds
         try:
             with Interrupts() as interrupts:
-                while self.progress.step < self.steps and not self.progress.finished:
+                if self._saved_step < 0:
+                    self._save()  # so that there is always one to go on from
+                while not self.progress.finished:
                     self._train_step(log)
                     if self._evaluation_is_due():
                         self._evaluate(log)
+                    if self.progress.step == self.steps and not self.progress.finished:
+                        self._note(finished="the budget is used up")
+                    if self._evaluation_is_due() or time.monotonic() - last_save >= self.settings.save_seconds:
+                        self._save()
+                        last_save = time.monotonic()
                     if interrupts.received is not None:
                         self._save()
                         raise Interrupted(self.directory, self.progress.step, interrupts.received)
-                    if time.monotonic() - last_save >= self.settings.save_seconds or self._evaluation_is_due():
-                        self._save()
-                        last_save = time.monotonic()
-                self._note(finished=self.progress.finished or "the budget is used up")
-                self._save()
         finally:
             log.close()
             self.reporter.end()
@@ -179,7 +191,7 @@ class Trainer:
         self.model.eval()
         scores = self.task.score(self.model, "validation", limit=EVALUATED_TOKENS)
         loss = scores.nats / scores.tokens
-        is_best = now.best_loss is None or loss < now.best_loss
+        is_best = now.best_loss is None or loss < now.best_loss or math.isnan(now.best_loss)
         train_loss = now.interval_nats / now.interval_count if now.interval_count else None
         self._note(interval_nats=0.0, interval_count=0)
         if is_best:
@@ -200,7 +212,7 @@ class Trainer:
 
     def _save(self) -> None:
         self._note(seconds=self._seconds())
-        if self._saved_step != self.progress.step or self.progress.finished:
+        if self._saved_step != self.progress.step:
             progress = asdict(self.progress)
             save_checkpoint(
                 self.directory.checkpoints, self.progress.step, self.model, self.optimiser, self.carry, progress
@@ -212,6 +224,16 @@ class Trainer:
 
     def _note(self, **changes: Any) -> None:
         self.progress = replace(self.progress, **changes)
+
+
+def newest_checkpoint(directory: RunDirectory) -> Path:
+    found = checkpoints(directory.checkpoints)
+    if not found:
+        raise MissingInput(
+            f"'{directory.path}' has no checkpoint to go on from: it was stopped before the first, or they are gone. "
+            f"Train it anew with --overwrite, or another run from its weights with --init {directory.path}."
+        )
+    return found[-1]
 
 
 class Interrupted(SeqlabError):

@@ -11,7 +11,7 @@ from seqlab.config import RunSettings
 from seqlab.data.corpus import Corpus, open_corpus
 from seqlab.data.splits import SplitText, split_text
 from seqlab.data.tokens import TokenPart
-from seqlab.errors import DataError
+from seqlab.errors import DataError, UsageError
 from seqlab.models.language import LanguageModel
 from seqlab.registry import TASKS, TOKENIZERS
 from seqlab.runs.layout import RunDirectory
@@ -23,6 +23,7 @@ from seqlab.train.progress import Reporter, Silent
 DEFAULT_STEPS = 2500
 MOST_EPOCHS = 40  # of a small text, when no budget is given
 TIMED_STEPS = 20
+DEVICES = ("cpu", "cuda", "mps")
 
 
 def make_task(settings: RunSettings, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> LanguageTask:
@@ -35,6 +36,18 @@ def use_threads(settings: RunSettings) -> None:
 
 def default_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_device(settings: RunSettings) -> None:
+    """UsageError for a device that there is not, before anything is read."""
+    name = settings.train.device
+    try:
+        known = torch.device(name).type in DEVICES
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError):
+        known = False
+    if not known:
+        raise UsageError(f"train.device is '{name}', which is not to be had here. Use one of {', '.join(DEVICES)}.")
 
 
 def learn_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
@@ -71,7 +84,7 @@ def in_steps(
     """The budget as a number of steps, and the thread count, as settings to be kept."""
     train = settings.train
     kept = {"train.threads": train.threads or default_threads(), "train.seconds": None, "train.epochs": None}
-    epoch = max(1, task.epoch // train.accumulate)
+    epoch = task.epoch / train.accumulate  # in steps
     if train.steps is not None:
         steps = train.steps
     elif train.epochs is not None:
@@ -82,7 +95,7 @@ def in_steps(
         timed = f"{TIMED_STEPS} timed steps took {step_time * 1000:.1f} ms each"
         reporter.say(f"{timed}: {train.seconds:g} s are {steps:,} steps")
     else:
-        steps = min(DEFAULT_STEPS, MOST_EPOCHS * epoch)
+        steps = min(DEFAULT_STEPS, max(1, round(MOST_EPOCHS * epoch)))
     return {**kept, "train.steps": steps}
 
 

@@ -15,12 +15,23 @@ from seqlab.data.tokens import encode_split
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.writer import Writer
 from seqlab.errors import UsageError
-from seqlab.runs.checkpoint import put_weights, weights_of
+from seqlab.runs.checkpoint import WEIGHTS, put_weights, weights_of
 from seqlab.runs.layout import RunDirectory, begin_run, next_name
 from seqlab.runs.load import build_model, load_parts, load_run
+from seqlab.runs.results import read_results
+from seqlab.runs.storage import storage_errors
 from seqlab.train.finish import Session, describe, finish, plan_in_words
-from seqlab.train.loop import Progress, Trainer
-from seqlab.train.prepare import fitted, in_steps, learn_tokenizer, make_task, reopen, tell_oddities, use_threads
+from seqlab.train.loop import Progress, Trainer, newest_checkpoint
+from seqlab.train.prepare import (
+    check_device,
+    fitted,
+    in_steps,
+    learn_tokenizer,
+    make_task,
+    reopen,
+    tell_oddities,
+    use_threads,
+)
 from seqlab.train.progress import Reporter
 
 
@@ -29,6 +40,7 @@ def start(
 ) -> RunDirectory:
     """Train a new run to the end of its budget; `init` is a run whose tokenizer and weights it starts from."""
     use_threads(settings)
+    check_device(settings)
     corpus = open_corpus(settings.corpus.source)
     try:
         session = _begin(settings, corpus, out, overwrite, reporter, init)
@@ -56,7 +68,8 @@ def _begin(
     task = make_task(settings, parts, tokenizer)
     directory = begin_run(out or next_name(corpus.name, settings.backbone.name), overwrite)
     if corpus.kept is not None:
-        shutil.copyfile(corpus.kept, directory.kept_input)
+        with storage_errors(directory.kept_input, corpus.kept.stat().st_size):
+            shutil.copyfile(corpus.kept, directory.kept_input)
     budget = {k: v for k, v in settings.train.model_dump().items() if k in ("steps", "epochs", "seconds") and v}
     settings = settings.with_values(**in_steps(directory, settings, model, task, reporter))
     config = describe(settings, split, tokenizer, budget)
@@ -68,26 +81,39 @@ def _begin(
 
 def go_on(path: Path, more: int | None, reporter: Reporter) -> RunDirectory:
     """Continue an interrupted run, or train a finished one for `more` steps."""
+    if more is not None and more < 1:
+        raise UsageError(f"{more} steps more are no training: expected at least 1.")
     directory, config, settings, tokenizer = load_parts(path)
     use_threads(settings)
+    check_device(settings)
+    weights = newest_checkpoint(directory) / WEIGHTS
     split = reopen(directory, config, settings)
     parts = encode_split(split, tokenizer)
     task = make_task(settings, parts, tokenizer)
-    model = build_model(settings, tokenizer.vocabulary).to(settings.train.device)
+    model = build_model(settings, tokenizer.vocabulary, weights).to(settings.train.device)
     session = Session(directory, settings, config, split, tokenizer, task, model)
     trainer = make_trainer(session, reporter)
     trainer.restore()
     done = trainer.progress
-    if done.finished:
-        if more is None:
-            reporter.say(f"'{path}' is finished: {done.finished}. Train it further with --more STEPS.")
-            return directory
-        return _train_further(session, done, more, reporter)
+    if done.finished and settings.train.from_step == done.step:
+        trainer.reopen()  # --more was asked for and stopped before its first checkpoint
+    elif done.finished:
+        return _after_the_end(session, done, more, reporter)
     if more is not None:
         at = f"step {done.step} of {settings.train.steps}"
         raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
     reporter.say(f"going on after step {done.step} of {settings.train.steps}")
     return finish(session, trainer.run())
+
+
+def _after_the_end(session: Session, done: Progress, more: int | None, reporter: Reporter) -> RunDirectory:
+    if more is not None:
+        return _train_further(session, done, more, reporter)
+    results = read_results(session.directory)
+    if results is None or results.steps != done.step:  # it was stopped while they were being written
+        return finish(session, done)
+    reporter.say(f"'{session.directory.path}' is finished: {done.finished}. Train it further with --more STEPS.")
+    return session.directory
 
 
 def _train_further(session: Session, done: Progress, more: int, reporter: Reporter) -> RunDirectory:

@@ -1,6 +1,7 @@
 """Learning: gradients, dropout, seeds, saved weights."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -54,7 +55,7 @@ def test_the_gradient_reaches_the_state_that_was_given(variant: Variant):
     assert all(leaf.grad is not None and leaf.grad.abs().sum() > 0 for leaf in leaves)
 
 
-def language_model(variant: Variant, vocabulary: int = 7, seed: int = 0, **changes: float) -> LanguageModel:
+def language_model(variant: Variant, vocabulary: int = 7, seed: int = 0, **changes: Any) -> LanguageModel:
     backbone = variant.build(seed, **changes)
     return LanguageModel(ModelSettings(embedding=INPUTS), backbone, vocabulary)
 
@@ -120,4 +121,3 @@ def test_dropout_is_for_training_only(variant: Variant):
     dropping.train()
     if variant.has_dropout:
         assert not torch.equal(dropping(x_BTD)[0], dropping(x_BTD)[0])
-

@@ -1,5 +1,6 @@
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 import seqlab
 from seqlab.cells.lstm import LstmCell
-from seqlab.config import ModelSettings, RunSettings, gather
+from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.models.language import LanguageModel
 from seqlab.models.sizes import language_parameters
@@ -22,13 +23,13 @@ RECURRENT = ["rnn", "gru", "lstm"]
 VOCABULARY = 11
 
 
-def settings_of(arch: str = "lstm", hidden: int = 8, layers: int = 1, **dotted: object) -> RunSettings:
-    changes = {"backbone.name": arch, "backbone.hidden": hidden, "backbone.layers": layers, **dotted}
-    return gather({"corpus": {"source": ["none"]}}, list(changes.items()))
+def settings_of(arch: str = "lstm", hidden: int = 8, layers: int = 1, seed: int = 0, **model: Any) -> RunSettings:
+    backbone = {"name": arch, "hidden": hidden, "layers": layers}
+    return resolve({"corpus": {"source": ["none"]}, "backbone": backbone, "model": model, "train": {"seed": seed}})
 
 
-def make(arch: str = "lstm", vocabulary: int = VOCABULARY, **dotted: object) -> LanguageModel:
-    return build_model(settings_of(arch, **dotted), vocabulary).eval()  # pyright: ignore[reportArgumentType]
+def make(arch: str = "lstm", vocabulary: int = VOCABULARY, **others: Any) -> LanguageModel:
+    return build_model(settings_of(arch, **others), vocabulary).eval()
 
 
 def tokens(*shape: int) -> torch.Tensor:
@@ -38,7 +39,7 @@ def tokens(*shape: int) -> torch.Tensor:
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("arch", ARCHS)
 def test_reading_prompts_of_unequal_length(arch: str, tied: bool):
-    model, tokens_BT = make(arch, layers=2, **{"model.tied": tied}), tokens(4, 7)
+    model, tokens_BT = make(arch, layers=2, tied=tied), tokens(4, 7)
     lengths = [7, 1, 4, 6]
     logits_BV, state = model.read(tokens_BT, torch.tensor(lengths))
     for row, length in enumerate(lengths):
@@ -61,14 +62,14 @@ def test_reading_is_the_last_of_forward_and_steps_go_on_from_it(arch: str):
 
 
 def test_logits_are_embedding_backbone_and_projection():
-    model, tokens_BT = make("gru", **{"model.embedding": 6}), tokens(2, 5)
+    model, tokens_BT = make("gru", embedding=6), tokens(2, 5)
     y_BTH, _ = model.backbone(model.embedding.weight[tokens_BT])
     expected_BTV = y_BTH @ model.output.weight.T + model.output.bias
     torch.testing.assert_close(model(tokens_BT)[0], expected_BTV)
 
 
 def test_tied_weights_are_one_tensor():
-    model = make(**{"model.tied": True, "model.embedding": 8})
+    model = make(tied=True, embedding=8)
     assert model.output.weight is model.embedding.weight
     assert model.narrow is None
     assert "output.weight" not in weights_of(model)
@@ -81,7 +82,7 @@ def test_tied_weights_are_one_tensor():
 
 
 def test_tied_weights_of_unequal_width_have_a_projection_without_bias():
-    model = make(**{"model.tied": True, "model.embedding": 5})
+    model = make(tied=True, embedding=5)
     assert isinstance(model.narrow, nn.Linear)
     assert (model.narrow.in_features, model.narrow.out_features, model.narrow.bias) == (8, 5, None)
     y_BTH, _ = model.backbone(model.embedding(tokens(2, 3)))
@@ -90,15 +91,14 @@ def test_tied_weights_of_unequal_width_have_a_projection_without_bias():
 
 
 def test_untied_weights_are_two_tensors():
-    model = make(**{"model.embedding": 8})
+    model = make(embedding=8)
     assert model.output.weight is not model.embedding.weight
     assert not torch.equal(model.output.weight, model.embedding.weight)
 
 
 @pytest.mark.parametrize("embedding", [5, 8])
 def test_a_tied_model_is_saved_and_loaded_exactly(embedding: int):
-    options = {"model.tied": True, "model.embedding": embedding}
-    saved, loaded = make(**options, **{"train.seed": 1}), make(**options, **{"train.seed": 2})
+    saved, loaded = (make(tied=True, embedding=embedding, seed=seed) for seed in (1, 2))
     content = tensors.to_bytes(weights_of(saved))
     put_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
     assert torch.equal(loaded(tokens(2, 5))[0], saved(tokens(2, 5))[0])
@@ -114,7 +114,7 @@ def matrices_and_vectors(model: LanguageModel) -> tuple[list[torch.Tensor], dict
 
 @pytest.mark.parametrize("init", ["torch", "orthogonal", "uniform:0.1", "normal:0.01"])
 def test_the_forget_gate_starts_open_however_weights_are_drawn(init: str):
-    model = make("lstm", layers=2, **{"model.init": init})
+    model = make("lstm", layers=2, init=init)
     cells = [module for module in model.modules() if isinstance(module, LstmCell)]
     assert len(cells) == 2
     for cell in cells:
@@ -124,7 +124,7 @@ def test_the_forget_gate_starts_open_however_weights_are_drawn(init: str):
 @pytest.mark.parametrize("init", ["orthogonal", "uniform:0.1", "normal:0.01"])
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_vectors_start_at_zero(arch: str, init: str):
-    _, vectors = matrices_and_vectors(make(arch, **{"model.init": init}))
+    _, vectors = matrices_and_vectors(make(arch, init=init))
     for name, vector in vectors.items():
         others = vector.view(4, 8)[[0, 2, 3]] if arch == "lstm" and "bias_ih" in name else vector
         assert not others.any(), name
@@ -133,7 +133,7 @@ def test_vectors_start_at_zero(arch: str, init: str):
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_uniform(arch: str, tied: bool):
-    for matrix in matrices_and_vectors(make(arch, **{"model.init": "uniform:0.1", "model.tied": tied}))[0]:
+    for matrix in matrices_and_vectors(make(arch, init="uniform:0.1", tied=tied))[0]:
         assert matrix.abs().max() <= 0.1
         assert matrix.abs().max() > 0.08
         assert matrix.std() == pytest.approx(0.1 / math.sqrt(3), rel=0.3)
@@ -141,7 +141,7 @@ def test_uniform(arch: str, tied: bool):
 
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_normal(arch: str):
-    model = make(arch, vocabulary=200, hidden=40, **{"model.init": "normal:0.01"})
+    model = make(arch, vocabulary=200, hidden=40, init="normal:0.01")
     for matrix in matrices_and_vectors(model)[0]:
         assert matrix.std() == pytest.approx(0.01, rel=0.1)
         assert matrix.abs().max() > 0.025
@@ -150,7 +150,7 @@ def test_normal(arch: str):
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_orthogonal(arch: str):
     """Rows or columns, whichever are fewer, are orthonormal."""
-    for matrix in matrices_and_vectors(make(arch, **{"model.init": "orthogonal"}))[0]:
+    for matrix in matrices_and_vectors(make(arch, init="orthogonal"))[0]:
         short = matrix if len(matrix) <= matrix.shape[1] else matrix.T
         torch.testing.assert_close(short @ short.T, torch.eye(len(short)), atol=1e-5, rtol=0)
 
@@ -170,7 +170,8 @@ def test_torch_leaves_the_layers_as_they_were_made():
 
 @pytest.mark.parametrize("place", ["embedding_dropout", "output_dropout"])
 def test_dropout_is_for_training_only(place: str):
-    model, without = make(**{f"model.{place}": 0.5}), make()
+    share: dict[str, Any] = {place: 0.5}
+    model, without = make(**share), make()
     assert torch.equal(model(tokens(2, 5))[0], without(tokens(2, 5))[0])
     model.train()
     assert not torch.equal(model(tokens(2, 5))[0], model(tokens(2, 5))[0])
@@ -212,5 +213,6 @@ def test_building_what_cannot_be(wrong: dict[str, object], said: str):
 
 
 def test_a_backbone_that_reads_ahead_is_refused():
+    backbone = BACKBONES.load("gru")(BACKBONES.settings("gru")(hidden=4, bidirectional=True), 6)
     with pytest.raises(UsageError, match=r"backbone\.bidirectional=false"):
-        make(**{"backbone.bidirectional": True})
+        LanguageModel(ModelSettings(embedding=6), backbone, 9)

@@ -1,4 +1,4 @@
-"""What torch has no module for, against the textbook's equations in numpy: the GRU with reset before, the sigmoid RNN."""
+"""What torch has no module for, against equations in numpy: the GRU with reset before, the sigmoid RNN."""
 
 from collections.abc import Callable
 
@@ -71,9 +71,7 @@ def test_outputs_states_and_gradients(name: str):
     gradients = torch.autograd.grad((y_BTH * weighing_BTH).sum(), leaves)
     for index, gradient in enumerate(gradients):
         direction = random(*gradient.shape, seed=30 + index, dtype=torch.float64).numpy()
-        ends = [
-            weighed([a + h * direction if i == index else a for i, a in enumerate(arrays)]) for h in (1e-5, -1e-5)
-        ]
+        ends = [weighed([a + h * direction if i == index else a for i, a in enumerate(arrays)]) for h in (1e-5, -1e-5)]
         assert float((gradient.numpy() * direction).sum()) == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6)
 
 

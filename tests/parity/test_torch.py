@@ -1,5 +1,6 @@
 """Our stacks against torch's own modules with the same weights."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -24,38 +25,32 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seqlab.backbones.recurrent import Gru, Lstm, Recurrent, Rnn, reverse
-from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RnnSettings
+from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RecurrentSettings, RnnSettings
 
-STACKS: dict[str, tuple[Any, Any, dict[str, Any], dict[str, Any]]] = {
-    "rnn-tanh": (Rnn, RnnSettings, {}, {"mode": "RNN_TANH"}),
-    "rnn-relu": (Rnn, RnnSettings, {"activation": "relu"}, {"mode": "RNN_RELU"}),
-    "gru": (Gru, GruSettings, {}, {"mode": "GRU"}),
-    "lstm": (Lstm, LstmSettings, {}, {"mode": "LSTM"}),
+STACKS: dict[str, tuple[type[Recurrent], RecurrentSettings, Callable[..., nn.RNNBase], dict[str, Any]]] = {
+    "rnn-tanh": (Rnn, RnnSettings(hidden=HIDDEN), nn.RNN, {}),
+    "rnn-relu": (Rnn, RnnSettings(hidden=HIDDEN, activation="relu"), nn.RNN, {"nonlinearity": "relu"}),
+    "gru": (Gru, GruSettings(hidden=HIDDEN), nn.GRU, {}),
+    "lstm": (Lstm, LstmSettings(hidden=HIDDEN), nn.LSTM, {}),
 }
-MODULES = {"RNN_TANH": nn.RNN, "RNN_RELU": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}
 KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def pair(name: str, dtype: torch.dtype, inputs: int = INPUTS, **options: Any) -> tuple[Recurrent, nn.RNNBase]:
     """One of ours and one of torch's, with the same weights."""
-    backbone_class, settings_class, own, mode = STACKS[name]
-    ours = backbone_class(settings_class(hidden=HIDDEN, **own, **options), inputs).to(dtype)
+    backbone_class, settings, module_class, others = STACKS[name]
+    ours = backbone_class(settings.model_copy(update=options), inputs).to(dtype)
     spread(ours)
-    other: Any = {"nonlinearity": "relu"} if mode["mode"] == "RNN_RELU" else {}
-    theirs = MODULES[mode["mode"]](
-        inputs,
-        HIDDEN,
-        num_layers=ours.settings.layers,
-        bidirectional=ours.settings.bidirectional,
-        batch_first=True,
-        dtype=dtype,
-        **other,
-    )
-    copied = dict(zip(theirs_of(theirs), ours.parameters(), strict=True))
-    with torch.no_grad():
-        for parameter, value in copied.items():
-            parameter.copy_(value)
+    shape = {"num_layers": ours.settings.layers, "bidirectional": ours.settings.bidirectional}
+    theirs = module_class(inputs, HIDDEN, batch_first=True, dtype=dtype, **shape, **others)
+    put(theirs, list(ours.parameters()))
     return ours, theirs
+
+
+@torch.no_grad()
+def put(module: nn.RNNBase, weights: Sequence[Tensor]) -> None:
+    for parameter, value in zip(theirs_of(module), weights, strict=True):
+        parameter.copy_(value)
 
 
 def theirs_of(module: nn.RNNBase) -> list[nn.Parameter]:
@@ -133,10 +128,7 @@ def test_residual_layers_add_to_their_input(name: str, bidirectional: bool):
     per_layer = len(weights) // 3
     for layer in range(3):
         _, theirs = pair(name, torch.float64, inputs=expected_BTD.shape[2], bidirectional=bidirectional)
-        own = weights[layer * per_layer : (layer + 1) * per_layer]
-        with torch.no_grad():
-            for parameter, value in zip(theirs_of(theirs), own, strict=True):
-                parameter.copy_(value)
+        put(theirs, weights[layer * per_layer : (layer + 1) * per_layer])
         y_BTH = theirs(expected_BTD)[0]
         expected_BTD = y_BTH + expected_BTD if layer else y_BTH
     assert_parity({"output": given_BTH}, {"output": expected_BTD})

@@ -1,0 +1,278 @@
+import contextlib
+import gzip
+import hashlib
+import io
+import os
+import sys
+import urllib.error
+import urllib.request
+from http.client import IncompleteRead
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqlab.data import builtin
+from seqlab.data.corpus import Corpus, from_text, open_corpus, survey
+from seqlab.errors import DataError, MissingInput, StorageError
+from seqlab.registry import CORPORA
+
+SONG = "the lark\nthe wren\n"
+
+
+def text_of(corpus):
+    return "".join(corpus.blocks())
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_read_anew_each_time(tmp_path):
+    path = tmp_path / "song.txt"
+    path.write_text(SONG)
+    corpus = open_corpus([str(path)])
+    assert (corpus.name, text_of(corpus), text_of(corpus), corpus.paths) == ("song", SONG, SONG, (path,))
+
+
+def test_several_files_are_one_text(tmp_path):
+    """A newline is put between two files where it is missing, and only there."""
+    for name, content in (("a", "one"), ("b", ""), ("c", "two\n"), ("d", "three")):
+        (tmp_path / name).write_text(content)
+    corpus = open_corpus([str(tmp_path / name) for name in "abcd"])
+    assert text_of(corpus) == "one\ntwo\nthree"
+    assert corpus.name == "a-and-3-more"
+
+
+def test_a_folder_is_its_text_files_in_order(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "b.txt").write_text("b\n")
+    (tmp_path / "deep" / "a.txt").write_text("deep\n")
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"a\n"))
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\0\0")
+    (tmp_path / ".hidden").write_text("hidden\n")
+    (tmp_path / ".git" / "config").write_text("hidden\n")
+    corpus = open_corpus([str(tmp_path)])
+    assert text_of(corpus) == "a\nb\ndeep\n"
+    assert corpus.name == tmp_path.name
+
+
+def test_the_folder_here_has_a_name(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text(SONG)
+    monkeypatch.chdir(tmp_path)
+    assert open_corpus(["."]).name == tmp_path.name
+
+
+def test_a_folder_without_text(tmp_path):
+    (tmp_path / "image.png").write_bytes(b"\0")
+    with pytest.raises(DataError, match="holds no text file, only 1 others"):
+        open_corpus([str(tmp_path)])
+
+
+def test_oddities_are_those_of_one_reading(tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
+    corpus = open_corpus([str(tmp_path)])
+    for _ in range(2):
+        assert text_of(corpus) == "one\ntwo\n" * 2
+        assert (corpus.oddities.byte_order_marks, corpus.oddities.carriage_returns) == (2, 4)
+
+
+@pytest.mark.parametrize(("given_", "near"), [("toy-word", "toy-words"), ("tinyshakespeare", "tiny-shakespeare")])
+def test_a_misspelt_corpus(given_, near):
+    with pytest.raises(MissingInput, match=f"did you mean '{near}'") as refused:
+        open_corpus([given_])
+    assert all(name in str(refused.value) for name in CORPORA)
+
+
+def test_a_missing_file_among_others(tmp_path):
+    (tmp_path / "a.txt").write_text(SONG)
+    with pytest.raises(MissingInput, match=r"b\.txt'"):
+        open_corpus([str(tmp_path / "a.txt"), str(tmp_path / "b.txt")])
+
+
+@pytest.mark.parametrize("name", ["", "no\0where", "a text that somebody pasted " * 400, "\udcff"])
+def test_names_that_no_file_can_have(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((MissingInput, DataError)) as refused:
+        open_corpus([name])
+    assert len(str(refused.value)) < 500
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_read(tmp_path):
+    path = tmp_path / "closed.txt"
+    path.write_text(SONG)
+    path.chmod(0)
+    with pytest.raises(StorageError, match=r"closed\.txt' cannot be read"):
+        open_corpus([str(tmp_path)])
+
+
+@pytest.mark.parametrize("among", [["toy-words", "a.txt"], ["-", "a.txt"], ["-", "-"]])
+def test_built_in_ones_stand_alone(among):
+    with pytest.raises(DataError, match="stand alone"):
+        open_corpus(among)
+
+
+# --- standard input -------------------------------------------------------------------------------------------------
+
+
+def pipe(monkeypatch, raw):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+
+
+def test_standard_input_can_be_read_twice(monkeypatch):
+    pipe(monkeypatch, SONG.encode())
+    corpus = open_corpus(["-"])
+    assert (corpus.name, text_of(corpus), text_of(corpus)) == ("stdin", SONG, SONG)
+    assert corpus.kept is not None
+    assert corpus.kept.is_relative_to(os.environ["SEQLAB_CACHE"])
+    assert text_of(open_corpus(["-"], kept=corpus.kept)) == SONG
+
+
+def test_what_was_kept_of_standard_input_may_be_gone(tmp_path):
+    with pytest.raises(MissingInput, match=r"gone.*corpus\.txt"):
+        open_corpus(["-"], kept=tmp_path / "corpus.txt")
+
+
+def test_nothing_is_piped_in(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for stdin in (Terminal(), None):
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(MissingInput, match="nothing is piped in"):
+            open_corpus(["-"])
+
+
+def test_standard_input_that_cannot_be_read_leaves_nothing_behind(monkeypatch):
+    class Broken(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, buffer, /):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
+    with pytest.raises(StorageError, match="Input/output error"):
+        open_corpus(["-"])
+    assert not [path for path in Path(os.environ["SEQLAB_CACHE"]).rglob("*") if path.is_file()]
+
+
+def test_a_cache_that_cannot_be_made(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SEQLAB_CACHE", str(tmp_path / "file" / "cache"))
+    pipe(monkeypatch, SONG.encode())
+    with pytest.raises(StorageError, match="Set SEQLAB_CACHE"):
+        open_corpus(["-"])
+
+
+# --- the survey -----------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.text(st.sampled_from("aé日😀\n"), min_size=1, max_size=9), max_size=6))
+def test_a_survey(blocks):
+    text = "".join(blocks)
+    found = survey(Corpus("x", lambda: iter(blocks)))
+    assert (found.characters, found.bytes) == (len(text), len(text.encode()))
+    assert found.lines == len(text.split("\n")) - (text.endswith("\n") or not text)
+    assert found.fingerprint == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_text_in_memory():
+    assert text_of(from_text(SONG, "song")) == SONG
+    assert list(from_text("", "nothing").blocks()) == []
+
+
+# --- built-in ones --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["python-docs", "toy-words"])
+def test_built_in_corpora_are_the_same_each_time(name):
+    first, second = (survey(open_corpus([name])) for _ in range(2))
+    assert first == second
+    assert first.characters > 50_000
+    assert open_corpus([name]).name == name
+
+
+def test_toy_words_are_the_same_for_everybody():
+    found = survey(open_corpus(["toy-words"]))
+    assert (found.lines, found.characters) == (2000, 75_884)
+    assert found.fingerprint.startswith("51e80f0d85fb2b55")
+
+
+def test_python_docs_tell_their_version():
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert version in open_corpus(["python-docs"]).about
+
+
+class Network:
+    """Answers every request with the same content, or fails."""
+
+    def __init__(self, monkeypatch, answer):
+        self.answer, self.asked = answer, 0
+        monkeypatch.setattr(urllib.request, "urlopen", self.open)
+
+    @contextlib.contextmanager
+    def open(self, address, timeout):
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        yield io.BytesIO(self.answer)
+
+
+@pytest.fixture
+def shakespeare(monkeypatch):
+    """A short text in place of the true one, so that nothing has to be there."""
+    content = b"To be, or not to be.\n"
+    monkeypatch.setattr(builtin, "SHAKESPEARE_SHA256", hashlib.sha256(content).hexdigest())
+    return content
+
+
+def put_in_data_folder(monkeypatch, folder, content):
+    path = folder / "tiny-shakespeare" / "input.txt"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    monkeypatch.setenv("SEQLAB_DATA", str(folder))
+
+
+def test_tiny_shakespeare_from_the_data_folder(monkeypatch, tmp_path, shakespeare):
+    network = Network(monkeypatch, OSError("no network"))
+    put_in_data_folder(monkeypatch, tmp_path, shakespeare)
+    assert text_of(open_corpus(["tiny-shakespeare"])) == shakespeare.decode()
+    assert not network.asked
+
+
+@pytest.mark.parametrize("failure", [urllib.error.URLError("no network"), TimeoutError(), IncompleteRead(b"half")])
+def test_another_file_and_no_network(monkeypatch, tmp_path, failure):
+    network = Network(monkeypatch, failure)
+    put_in_data_folder(monkeypatch, tmp_path, b"To be, or not to be.\n")
+    with pytest.raises(MissingInput, match="SEQLAB_DATA") as refused:
+        open_corpus(["tiny-shakespeare"])
+    assert network.asked
+    assert all(name in str(refused.value) for name in ("python-docs", "toy-words"))
+
+
+def test_a_download_is_kept(monkeypatch, tmp_path, shakespeare):
+    monkeypatch.setenv("SEQLAB_DATA", str(tmp_path))
+    network = Network(monkeypatch, shakespeare)
+    for _ in range(2):
+        assert text_of(open_corpus(["tiny-shakespeare"])) == shakespeare.decode()
+    assert network.asked == 1
+
+
+def test_a_wrong_download_is_not_kept(monkeypatch, shakespeare):
+    monkeypatch.delenv("SEQLAB_DATA", raising=False)
+    Network(monkeypatch, b"<html>not here</html>")
+    with pytest.raises(MissingInput, match="SHA-256 differs"):
+        open_corpus(["tiny-shakespeare"])
+    assert not [path for path in Path(os.environ["SEQLAB_CACHE"]).rglob("*") if path.is_file()]
+
+
+def test_the_real_tiny_shakespeare(monkeypatch, shared_data):
+    monkeypatch.setenv("SEQLAB_DATA", str(shared_data))
+    found = survey(open_corpus(["tiny-shakespeare"]))
+    assert (found.characters, found.lines) == (1_115_394, 40_000)
+    assert found.fingerprint == builtin.SHAKESPEARE_SHA256

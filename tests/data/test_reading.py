@@ -1,0 +1,156 @@
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqlab.data import reading
+from seqlab.data.reading import Oddities, decode, read_file
+from seqlab.errors import DataError, MissingInput, StorageError
+
+blocks = st.integers(4, 9)
+texts = st.text(st.sampled_from("ab \r\né日😀\ufeff"), max_size=40)
+quick = settings(deadline=None, max_examples=150)
+
+
+def pieces(raw, size):
+    return (raw[at : at + size] for at in range(0, len(raw), size))
+
+
+@quick
+@given(texts, blocks)
+def test_text_is_what_python_reads(text, size):
+    raw, oddities = text.encode(), Oddities()
+    found = list(decode(pieces(raw, size), "x", oddities))
+    clean = raw.decode("utf-8-sig")
+    assert "".join(found) == clean.replace("\r\n", "\n")
+    assert all(found)
+    assert oddities.carriage_returns == clean.count("\r\n")
+    assert oddities.byte_order_marks == text.startswith("\ufeff")
+
+
+@quick
+@given(texts, st.binary(min_size=1, max_size=4), texts, blocks)
+def test_a_bad_byte_is_found_where_python_finds_it(before, bad, after, size):
+    raw = before.encode() + bad + after.encode()
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        line, byte = 1 + raw[: error.start].count(b"\n"), raw[error.start]
+        expected = f"'x', line {line}, offset {error.start}: byte 0x{byte:02x} is not UTF-8"
+    else:
+        return
+    with pytest.raises(DataError) as refused:
+        list(decode(pieces(raw, size), "x", Oddities()))
+    message = str(refused.value)
+    assert message.startswith((expected, "'x' is UTF-16")) or "NUL" in message
+    if not raw.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" not in bad:
+        assert message.startswith(expected)
+        assert "iconv" in message
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 1000])
+def test_a_bad_byte_across_blocks(tmp_path, monkeypatch, size):
+    """The euro sign lacks its last byte, so that the fault begins in one block and shows in the next."""
+    monkeypatch.setattr(reading, "BLOCK", size)
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"one\r\ntwo\n" + b"\xe2\x82 three\n")
+    with pytest.raises(DataError, match=r"bad\.txt', line 3, offset 9: byte 0xe2 is not UTF-8"):
+        list(read_file(path, Oddities()))
+
+
+def test_a_character_that_the_file_ends_within(tmp_path):
+    path = tmp_path / "cut.txt"
+    path.write_bytes("déjà".encode()[:-1])
+    with pytest.raises(DataError, match="line 1, offset 4: byte 0xc3"):
+        list(read_file(path, Oddities()))
+
+
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_an_offset_counts_the_byte_order_mark(monkeypatch, tmp_path, size):
+    monkeypatch.setattr(reading, "BLOCK", size)
+    path = tmp_path / "marked.txt"
+    path.write_bytes(b"\xef\xbb\xbfab\ncd\xff")
+    with pytest.raises(DataError, match="line 2, offset 8"):
+        list(read_file(path, Oddities()))
+
+
+@pytest.mark.parametrize("size", [3, 7, 1000])
+def test_only_the_first_byte_order_mark_is_left_out(monkeypatch, tmp_path, size):
+    monkeypatch.setattr(reading, "BLOCK", size)
+    path, oddities = tmp_path / "marked.txt", Oddities()
+    path.write_bytes(b"\xef\xbb\xbfa\xef\xbb\xbfb")
+    assert "".join(read_file(path, oddities)) == "a\ufeffb"
+    assert oddities.byte_order_marks == 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_line_ends_across_blocks(monkeypatch, tmp_path, size):
+    monkeypatch.setattr(reading, "BLOCK", size)
+    path, oddities = tmp_path / "dos.txt", Oddities()
+    path.write_bytes(b"a\r\nb\r\r\nc\rd\n\r")
+    assert "".join(read_file(path, oddities)) == "a\nb\r\nc\rd\n\r"
+    assert oddities.carriage_returns == 2
+
+
+@pytest.mark.parametrize("size", [2, 1000])
+def test_nul_is_refused_with_its_line(monkeypatch, tmp_path, size):
+    monkeypatch.setattr(reading, "BLOCK", size)
+    path = tmp_path / "binary.txt"
+    path.write_bytes(b"a\nb\r\nc\0d\n")
+    with pytest.raises(DataError, match="line 3: a NUL character"):
+        list(read_file(path, Oddities()))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be-marked", "utf-16-le"])
+def test_utf16_is_named(tmp_path, encoding):
+    text = "some text\n"
+    raw = b"\xfe\xff" + text.encode("utf-16-be") if encoding.endswith("marked") else text.encode(encoding)
+    path = tmp_path / "wide.txt"
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match="UTF-16") as refused:
+        list(read_file(path, Oddities()))
+    assert "UTF-8" in str(refused.value)
+
+
+def test_gzip(tmp_path):
+    path = tmp_path / "packed.txt.gz"
+    path.write_bytes(gzip.compress("première\r\n".encode()) + gzip.compress(b"second\n"))
+    oddities = Oddities()
+    assert "".join(read_file(path, oddities)) == "première\nsecond\n"
+    assert oddities.carriage_returns == 1
+
+
+@pytest.mark.parametrize("damage", ["truncated", "not gzip", "flipped"])
+def test_damaged_gzip(tmp_path, damage):
+    packed = gzip.compress(bytes(range(32, 127)) * 1000)
+    raw = {
+        "truncated": packed[:-20],
+        "not gzip": b"plain text",
+        "flipped": packed[:30] + bytes([packed[30] ^ 0xFF]) + packed[31:],
+    }[damage]
+    path = tmp_path / "packed.gz"
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match=r"packed\.gz' ends in \.gz but cannot be unpacked"):
+        list(read_file(path, Oddities()))
+
+
+def test_a_line_of_ten_megabytes(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"x" * 10_000_000 + "é\n".encode())
+    found = list(read_file(path, Oddities()))
+    assert "".join(found) == "x" * 10_000_000 + "é\n"
+    assert max(map(len, found)) <= reading.BLOCK
+
+
+def test_what_cannot_be_opened(tmp_path):
+    with pytest.raises(MissingInput, match="there is no file"):
+        list(read_file(tmp_path / "none.txt", Oddities()))
+    with pytest.raises(StorageError, match="cannot be read: Is a directory"):
+        list(read_file(tmp_path, Oddities()))
+
+
+def test_an_empty_file_has_no_blocks(tmp_path):
+    path = tmp_path / "empty.txt"
+    path.write_bytes(b"")
+    assert list(read_file(path, Oddities())) == []

@@ -1,0 +1,124 @@
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from seqlab.config import CorpusSettings
+from seqlab.data.corpus import Corpus, from_text
+from seqlab.data.splits import FEWEST_CHARACTERS, split_text, stretch
+from seqlab.errors import DataError
+
+quick = settings(deadline=None, max_examples=80)
+PARTS = {"90/10": ["train", "validation"], "80/10/10": ["train", "validation", "test"], "whole": ["whole"]}
+texts = st.text(st.sampled_from("ab é日\n"), min_size=FEWEST_CHARACTERS, max_size=150)
+
+
+def split(corpus, **values):
+    return split_text(corpus, CorpusSettings(source=("x",), **values))
+
+
+def corpus_of(blocks):
+    return Corpus("x", lambda: iter(blocks))
+
+
+def cut(text, size):
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def numbered(count):
+    return "".join(f"line {number}\n" for number in range(count))
+
+
+@quick
+@given(texts, st.integers(1, 60), st.sampled_from([*PARTS]))
+def test_the_parts_of_a_stream_are_the_text(text, size, shares):
+    found = split(corpus_of(cut(text, size)), split=shares)
+    parts = {part: found.text(part) for part in found.parts}
+    assert found.parts == PARTS[shares]
+    assert "".join(parts.values()) == text
+    n = len(text)
+    cuts = {"90/10": [9 * n // 10], "80/10/10": [8 * n // 10, 9 * n // 10], "whole": []}[shares]
+    assert list(parts.values()) == [text[a:b] for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
+
+
+@pytest.mark.parametrize("length", [64, 65, 69, 70, 71, 1001])
+def test_the_training_part_is_the_floor_of_nine_tenths(length):
+    found = split(from_text("x" * length, "x"))
+    assert len(found.text("train")) == int(length * 9 / 10)
+
+
+@quick
+@given(texts, st.integers(1, 60), st.integers(0, 200), st.integers(0, 200))
+def test_a_stretch(text, size, first, length):
+    found = list(stretch(iter(cut(text, size)), first, first + length))
+    assert "".join(found) == text[first : first + length]
+    assert all(found)
+
+
+@quick
+@given(st.lists(st.text(st.sampled_from("ab é"), max_size=8), min_size=10, max_size=60), st.sampled_from([*PARTS]))
+def test_the_parts_of_lines_are_the_lines(lines, shares):
+    """Each line is in one part, in the corpus's order; those without a character are in none."""
+    numbered_lines = [f"{number} {line}" if line else "" for number, line in enumerate(lines)]
+    text = "\n".join(numbered_lines) + "\n"
+    assume(len(text) >= FEWEST_CHARACTERS)
+    found = split(corpus_of(cut(text, 7)), split=shares, documents="lines")
+    parts = {part: list(found.lines(part)) for part in found.parts}
+    expected = [line for line in numbered_lines if line]
+    assert sorted(sum(parts.values(), [])) == sorted(expected)
+    for part, kept in parts.items():
+        assert kept == [line for line in expected if line in set(kept)]
+        assert found.text(part) == "".join(line + "\n" for line in kept)
+
+
+def test_lines_are_dealt_out_by_number():
+    found = split(from_text(numbered(1000), "x"), documents="lines", split="80/10/10")
+    assert [len(list(found.lines(part))) for part in found.parts] == [800, 100, 100]
+
+
+def test_lines_are_dealt_out_alike_each_time():
+    first, second = (list(split(from_text(numbered(50), "x"), documents="lines").lines("train")) for _ in range(2))
+    assert first == second
+
+
+def test_the_held_out_lines_are_from_all_over_the_list():
+    held_out = list(split(from_text(numbered(1000), "x"), documents="lines").lines("validation"))
+    numbers = [int(line.split()[1]) for line in held_out]
+    assert min(numbers) < 100
+    assert max(numbers) > 900
+    assert 350 < sum(numbers) / len(numbers) < 650
+
+
+def test_a_last_line_without_a_newline_is_a_line():
+    found = split(from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split="whole")
+    assert list(found.lines("whole"))[-1] == "line 19"
+
+
+def test_a_line_longer_than_many_blocks():
+    blocks = ["x" * 1000] * 50 + ["\n"] + ["short\n"] * 20
+    found = split(corpus_of(blocks), documents="lines", split="whole")
+    assert [len(line) for line in found.lines("whole")] == [50_000] + [5] * 20
+
+
+def test_a_limit_is_the_beginning_of_a_part():
+    found = split(corpus_of(["abcdefghij"] * 20))
+    assert found.text("train", 15) == "abcdefghijabcde"
+    assert found.text("validation", 10**9) == "abcdefghij" * 2
+    assert found.text("train", 0) == ""
+
+
+@pytest.mark.parametrize("length", [0, 1, FEWEST_CHARACTERS - 1])
+def test_too_short_a_text(length):
+    with pytest.raises(DataError, match=f"has {length} characters; training needs at least 64") as refused:
+        split(from_text("x" * length, "tiny"))
+    assert "seqlab train toy-words" in str(refused.value)
+
+
+def test_a_text_that_is_only_scored_may_be_short():
+    assert split(from_text("ab", "x"), split="whole").text("whole") == "ab"
+    with pytest.raises(DataError, match="nothing to score"):
+        split(from_text("a", "x"), split="whole")
+
+
+def test_too_few_lines():
+    with pytest.raises(DataError, match="has 9 lines; --documents lines needs at least 10"):
+        split(from_text("a line of text\n" * 9, "x"), documents="lines")

@@ -1,0 +1,194 @@
+import os
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqlab.config import CorpusSettings
+from seqlab.data import tokens
+from seqlab.data.corpus import from_text
+from seqlab.data.splits import split_text
+from seqlab.data.tokens import PartFacts, TokenPart, encode_split
+from seqlab.errors import DataError
+from seqlab.registry import TOKENIZERS
+from seqlab.text.tokenizer import cut_pieces
+
+quick = settings(deadline=None, max_examples=40)
+# full stops, so that even a short part has more words than one
+texts = st.lists(st.text(st.sampled_from("ab é日😀\n"), min_size=1, max_size=2), min_size=40, max_size=80).map(".".join)
+TEXT = "naïve 日本 😀 cafés. " * 20 + "the end"
+
+
+def split(text, **values):
+    return split_text(from_text(text, "x"), CorpusSettings(source=("x",), **values))
+
+
+def learnt(name, *pieces, documents=False, **values):
+    """A tokenizer that knows every symbol of these pieces of text."""
+    return TOKENIZERS.load(name).train(pieces, TOKENIZERS.settings(name)(**values), documents)
+
+
+def entries():
+    folder = Path(os.environ["SEQLAB_CACHE"]) / "tokens"
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+# --- what a part holds ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*TOKENIZERS])
+@quick
+@given(text=texts, first=st.sampled_from("a é日😀\n"))
+def test_a_stream_is_its_encoding(name, text, first):
+    text = first + text  # the first token may be a part of a character, a character or a word
+    found = split(text, split="80/10/10")
+    tokenizer = learnt(name, *map(found.text, found.parts))
+    parts = encode_split(found, tokenizer)
+    for part in found.parts:
+        own, ids = found.text(part), tokenizer.encode(found.text(part))
+        facts = parts[part].facts
+        context = tokenizer.decode_bytes(ids[:1])
+        np.testing.assert_array_equal(parts[part].read(0, len(ids)), ids)
+        assert (facts.tokens, facts.documents, facts.unknown) == (len(ids), 1, 0)
+        assert (facts.characters, facts.bytes) == (len(own), len(own.encode()))
+        assert facts.scored_bytes == facts.bytes - len(context)
+        # a character is scored with its first byte
+        assert facts.scored_characters == len(own.encode()[len(context) :].translate(None, bytes(range(0x80, 0xC0))))
+    assert sum(part.facts.characters for part in parts.values()) == len(text)
+    assert sum(part.facts.bytes for part in parts.values()) == len(text.encode())
+
+
+@pytest.mark.parametrize("name", [*TOKENIZERS])
+@quick
+@given(lines=st.lists(st.text(st.sampled_from("ab é日😀"), min_size=1, max_size=9), min_size=40, max_size=60))
+def test_documents_are_lines_between_symbols(name, lines):
+    text = "\n".join(lines) + "\n"
+    tokenizer, found = learnt(name, text, documents=True), split(text, documents="lines")
+    parts = encode_split(found, tokenizer)
+    for part in found.parts:
+        documents = [[tokenizer.begin, *tokenizer.encode(line), tokenizer.end] for line in found.lines(part)]
+        facts, starts = parts[part].facts, parts[part].starts()
+        np.testing.assert_array_equal(starts, np.cumsum([0, *map(len, documents)]))
+        np.testing.assert_array_equal(parts[part].read(0, facts.tokens), sum(documents, []))
+        assert (facts.documents, facts.longest) == (len(documents), max(map(len, documents)))
+        # the newline is the end symbol's, and all of a line is scored
+        own = found.text(part)
+        assert (facts.characters, facts.scored_characters) == (len(own), len(own))
+        assert (facts.bytes, facts.scored_bytes) == (len(own.encode()), len(own.encode()))
+
+
+@pytest.mark.parametrize("name", [*TOKENIZERS])
+def test_encoding_in_pieces_changes_nothing(name, monkeypatch):
+    found = split(TEXT)
+    tokenizer = learnt(name, *map(found.text, found.parts))
+    monkeypatch.setattr(tokens, "cut_pieces", partial(cut_pieces, size=5))
+    parts = encode_split(found, tokenizer)
+    for part in found.parts:
+        np.testing.assert_array_equal(parts[part].read(0, len(parts[part])), tokenizer.encode(found.text(part)))
+        facts, context = parts[part].facts, tokenizer.first(found.text(part))
+        assert facts.scored_bytes == facts.bytes - len(context)
+
+
+def test_unknown_symbols_are_counted():
+    text = "a" * 90 + "axaybzaaaa"
+    tokenizer = learnt("char", text[:90])
+    with pytest.warns(UserWarning, match="never occur"):
+        parts = encode_split(split(text), tokenizer)
+    assert (parts["train"].facts.unknown, parts["validation"].facts.unknown) == (0, 4)
+
+
+# --- the cache ------------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_encoded_once(monkeypatch):
+    tokenizer = learnt("char", TEXT)
+    first = encode_split(split(TEXT), tokenizer)
+
+    def encode(text):
+        raise AssertionError("encoded again")
+
+    monkeypatch.setattr(tokenizer, "encode", encode)
+    second = encode_split(split(TEXT), tokenizer)
+    for part in first:
+        assert first[part].facts == second[part].facts
+        np.testing.assert_array_equal(first[part].read(0, 50), second[part].read(0, 50))
+    assert len(entries()) == 1
+
+
+def test_an_equal_tokenizer_shares_the_encoding():
+    for _ in range(2):
+        encode_split(split(TEXT), learnt("bpe", TEXT, size=280))
+    assert len(entries()) == 1
+
+
+def test_whatever_changes_the_ids_changes_the_key():
+    lines = "one line of text\nanother line of it\n" * 20
+    encode_split(split(lines), learnt("char", lines))
+    encode_split(split(lines), learnt("byte", lines))
+    encode_split(split(lines), learnt("bpe", lines, size=260))
+    encode_split(split(lines), learnt("bpe", lines, size=270))
+    encode_split(split(lines, split="80/10/10"), learnt("char", lines))
+    encode_split(split(lines, documents="lines"), learnt("char", lines, documents=True))
+    encode_split(split(lines + lines), learnt("char", lines))
+    assert len(entries()) == 7
+
+
+def test_an_interrupted_encoding_leaves_no_entry(monkeypatch):
+    tokenizer, found = learnt("char", TEXT), split(TEXT)
+    with monkeypatch.context() as patch:
+
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        patch.setattr(tokenizer, "first", stop)
+        with pytest.raises(KeyboardInterrupt):
+            encode_split(found, tokenizer)
+    assert entries() == []
+    assert len(encode_split(found, tokenizer)["train"]) == len(found.text("train"))
+
+
+def test_somebody_else_may_have_just_encoded_it(monkeypatch):
+    tokenizer, found = learnt("char", TEXT), split(TEXT)
+    true_first, encoding = tokenizer.first, []
+
+    def first(text):
+        if not encoding:
+            encoding.append("a second process, while the first one is at work")
+            encode_split(found, tokenizer)
+        return true_first(text)
+
+    monkeypatch.setattr(tokenizer, "first", first)
+    assert len(encode_split(found, tokenizer)["train"]) == len(found.text("train"))
+    assert len(entries()) == 1
+
+
+def test_a_part_of_one_token_is_refused():
+    text = "word" * 100
+    with pytest.raises(DataError, match="the train part has 1 token"):
+        encode_split(split(text), learnt("word", text[:360], text[360:]))
+
+
+# --- access ---------------------------------------------------------------------------------------------------------
+
+
+def test_ids_are_read_where_they_are_wanted(tmp_path):
+    ids = np.arange(1000, dtype=np.uint16)
+    ids.tofile(tmp_path / "train.ids")
+    part = TokenPart(tmp_path, "train", ids.dtype, PartFacts(1000, 1, 0, 0, 0, 0, 0, 0))
+    assert len(part) == 1000
+    np.testing.assert_array_equal(part.read(10, 13), [10, 11, 12])
+    np.testing.assert_array_equal(part.gather(np.array([5, 997]), 3), [[5, 6, 7], [997, 998, 999]])
+    np.testing.assert_array_equal(part.pick(np.array([[3, 3], [999, 0]])), [[3, 3], [999, 0]])
+    assert {part.read(0, 2).dtype, part.pick(np.array([1])).dtype} == {np.dtype(np.int64)}
+
+
+def test_a_part_need_not_fit_into_memory(tmp_path):
+    """A file with nothing in it but its length, which is beyond any machine that runs this."""
+    size = 2**42
+    with (tmp_path / "train.ids").open("wb") as stream:
+        stream.truncate(size)
+    part = TokenPart(tmp_path, "train", np.dtype(np.uint8), PartFacts(size, 1, 0, 0, 0, 0, 0, 0))
+    np.testing.assert_array_equal(part.gather(np.array([0, size - 3]), 3), np.zeros((2, 3)))
