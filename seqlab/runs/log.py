@@ -37,11 +37,15 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             content = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(content, dict) and isinstance(content.get("step"), int):
+        if isinstance(content, dict) and type(content.get("step")) is int and all(map(_is_number, content.values())):
             lines.append(content)
     return lines
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or type(value) in (int, float)
 
 
 def _finite(value: Any) -> Any:

@@ -50,9 +50,13 @@ def learning_rate(settings: TrainSettings, step: int, steps: int, plateau: float
 
 
 def clip(parameters: Sequence[Tensor], settings: TrainSettings) -> float:
-    """Bound the gradients in place; return their norm from before, which is not finite if any element is not."""
+    """Bound the gradients in place; return their norm from before.
+
+    It is not finite if any element is not. Then they are left as they are, to be seen where it came from."""
     gradients = [p.grad for p in parameters if p.grad is not None]
     norm = torch.nn.utils.get_total_norm(gradients)
+    if not bool(torch.isfinite(norm)):
+        return float(norm)
     if settings.clip_value is not None:
         torch.nn.utils.clip_grad_value_(parameters, settings.clip_value)
     if settings.clip_norm is not None:

@@ -22,8 +22,9 @@ def test_parameters_of_the_core(variant: Variant):
 
 
 @every_variant
-def test_the_settings_know_the_width(variant: Variant):
-    assert variant.having().width == variant.build().width
+def test_the_settings_know_what_will_be_built(variant: Variant):
+    settings, backbone = variant.having(), variant.build()
+    assert (settings.width, settings.causal) == (backbone.width, backbone.causal)
 
 
 @every_causal

@@ -63,7 +63,7 @@ def test_seeds_and_indices_differ(folder, kind):
 
 def test_random_numbers_of_neighbours_have_nothing_in_common():
     draws = np.array([[generator(s, i).random(50) for i in range(20)] for s in range(20)]).reshape(400, 50)
-    correlations = np.corrcoef(draws)[~np.eye(400, dtype=bool)]
+    correlations = np.asarray(np.corrcoef(draws))[~np.eye(400, dtype=bool)]
     assert abs(correlations.mean()) < 0.005
     assert correlations.std() == pytest.approx(1 / np.sqrt(50), rel=0.1)
 

@@ -3,18 +3,18 @@
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reliability_runs import TEXT, Answer, train
+from reliability_runs import TEXT, Answer, apart, train
 
 from seqlab.__main__ import main
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out what takes longest and shows nothing here: drawing, and waiting for the disk as against power cuts."""
+    """Leave out what takes longest and shows nothing here: drawing, and waiting for the disk (against power cuts)."""
     monkeypatch.setattr("seqlab.train.finish.draw_curves", lambda *_: None)
     monkeypatch.setattr("os.fsync", lambda _: None)
 
@@ -27,12 +27,11 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def finished(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def finished(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run that carries state. Not to be changed: take a copy."""
     folder = tmp_path_factory.mktemp("finished")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
-        yield train(text, folder / "run", batching="stream", steps=10, evaluate_every=5)
+    with apart(folder):
+        return train(text, folder / "run", batching="stream", steps=10, evaluate_every=5)
 
 
 @pytest.fixture

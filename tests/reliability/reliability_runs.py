@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from seqlab import api
 from seqlab.runs.checkpoint import checkpoints
@@ -16,10 +19,22 @@ from seqlab.train.loop import Interrupted
 from seqlab.train.progress import Silent
 
 NOUNS, PLACES = ("cat", "dog", "hen", "fox", "owl"), ("mat", "hut", "sea", "oak")
-TEXT = "".join(f"the {noun} sat by the {place} and saw {n} of them.\n" for n in range(4) for noun in NOUNS for place in PLACES)
+TEXT = "".join(
+    f"the {noun} sat by the {place} and saw {n} of them.\n" for n in range(4) for noun in NOUNS for place in PLACES
+)
 TINY: dict[str, Any] = {"hidden": 16, "embedding": 8, "window": 16, "batch": 4, "threads": 1, "sample": 0}
 TINY_OPTIONS = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch", "4", "--threads", "1"]
 HERE = Path(__file__).parent
+
+
+@contextmanager
+def apart(folder: Path) -> Iterator[None]:
+    """For what tests share: a cache of its own, and neither drawing nor waiting for the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
+        patch.setattr("seqlab.train.finish.draw_curves", lambda *_: None)
+        patch.setattr("os.fsync", lambda _: None)
+        yield
 
 
 @dataclass(frozen=True)

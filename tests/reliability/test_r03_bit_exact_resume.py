@@ -74,7 +74,9 @@ def test_optimisers_schedules_and_budgets(settings: dict[str, Any], text: Path, 
     assert_equal_to_an_uninterrupted_run(text, tmp_path, [(3, terminate), (6, crash)], **settings)
 
 
-@pytest.mark.parametrize("stops", [[], [(11, crash)], [(14, terminate), (17, crash)]], ids=lambda stops: str(len(stops)))
+@pytest.mark.parametrize(
+    "stops", [[], [(11, crash)], [(14, terminate), (17, crash)]], ids=lambda stops: str(len(stops))
+)
 def test_further_training(stops: list[tuple[int, Any]], text: Path, tmp_path: Path) -> None:
     """The first crash comes before further training has saved anything."""
     settings = {"steps": 10, "evaluate_every": 6, "batching": "stream"}

@@ -1,0 +1,201 @@
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from seqlab.analysis import doctor as module
+from seqlab.analysis import suggestion
+from seqlab.analysis.doctor import examine
+from seqlab.baselines.compression import xz_bits
+from seqlab.cli.app import app
+from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.train import prepare
+
+
+@pytest.fixture(autouse=True)
+def quick_timing(monkeypatch):
+    monkeypatch.setattr(prepare, "TIMED_STEPS", 1)
+    for room in (prepare, suggestion):
+        monkeypatch.setattr(room, "default_threads", lambda: 1)
+
+
+def write(folder, content, name="my text.txt"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+def prose(words, seed=0):
+    draw = random.Random(seed)
+    return "".join(draw.choice(["the ", "lark ", "wren ", "sings ", "and.\n"]) for _ in range(words))
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["doctor", *arguments])
+
+
+# --- the library ----------------------------------------------------------------------------------------------------
+
+
+def test_a_healthy_text(tmp_path):
+    text = prose(2000)
+    path = write(tmp_path, text)
+    found = examine([path])
+    assert (found.name, found.refusal, found.scan.characters) == ("my text", None, len(text))
+    assert found.overlap is not None
+    assert found.overlap.asked
+    assert found.floors_on == "the whole text"
+    unigram, counting, xz = found.floors
+    assert [unigram.name, counting.name[:10], xz.name] == ["unigram", "kneser-ney", "xz"]
+    assert counting.likelihood.bits_per_char < unigram.likelihood.bits_per_char
+    cut = len(text) * 9 // 10
+    bits = xz_bits(text[:cut].encode(), text[cut:].encode())
+    assert xz.likelihood.bits_per_char == pytest.approx(bits / (len(text) - cut - 1))
+    assert found.command is not None
+    assert found.command.startswith(f"seqlab train '{path}' --arch lstm --tokenizer char")
+
+
+def test_lines(tmp_path):
+    draw = random.Random(0)
+    names = "".join("".join(draw.choices("abcde", k=draw.randint(2, 5))) + "\n" for _ in range(300))
+    found = examine([write(tmp_path, names)], "lines")
+    assert found.overlap is not None
+    assert (found.overlap.unit, found.overlap.asked) == ("lines", 30)
+    assert found.floors[0].likelihood.tokens == sum(len(line) + 1 for line in held_out_lines(names))
+    assert found.command is not None
+    assert "--documents lines" in found.command
+
+
+def held_out_lines(text):
+    from seqlab.config import CorpusSettings
+    from seqlab.data.corpus import from_text
+    from seqlab.data.splits import split_text
+
+    return split_text(from_text(text, "x"), CorpusSettings(source=("x",), documents="lines")).lines("validation")
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_of_a_long_text_samples_are_taken_and_named(tmp_path, monkeypatch, documents):
+    monkeypatch.setattr(module, "FLOOR_CHARACTERS", 3000)
+    monkeypatch.setattr(module, "TIMED_CHARACTERS", 2000)
+    text = prose(3000)
+    found = examine([write(tmp_path, text)], documents)
+    assert "3,000 characters" in found.floors_on
+    if documents == "stream":
+        # the sample is held out from where the whole text is
+        assert found.floors[0].likelihood.tokens == 299
+        cut = len(text) * 9 // 10
+        bits = xz_bits(text[cut - 2700 : cut].encode(), text[cut : cut + 300].encode())
+        assert found.floors[2].likelihood.bits_per_char == pytest.approx(bits / 299)
+    assert found.expected is not None
+    assert found.scan.characters == len(text)
+
+
+def test_unknown_characters_of_the_held_out_part_are_no_trouble(tmp_path):
+    assert examine([write(tmp_path, prose(500) + "日本語")]).floors
+
+
+def test_standard_input_is_not_kept(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(prose(300).encode())))
+    assert examine(["-"]).name == "stdin"
+    assert not list((Path(os.environ["SEQLAB_CACHE"]) / "stdin").iterdir())
+
+
+def test_a_built_in_corpus():
+    found = examine(["toy-words"])
+    assert found.overlap is not None
+    assert found.overlap.found == 0
+    assert found.scan.faults == []
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"caf\xe9\n" * 100, "byte 0xe9 is not UTF-8"),
+        (b"a\0b\n" * 100, "NUL"),
+        ("wide\n".encode("utf-16"), "UTF-16"),
+        (b"too short", "has 9 characters"),
+        (b"\xef\xbb\xbf", "has 0 characters"),
+    ],
+)
+def test_a_text_that_training_refuses(tmp_path, content, reason):
+    found = examine([write(tmp_path, content)])
+    assert found.refusal is not None
+    assert reason in found.refusal
+    assert found.scan.bytes == len(content)
+    assert (found.overlap, found.floors, found.suggestion, found.command) == (None, [], None, None)
+
+
+def test_what_cannot_be_examined(tmp_path):
+    with pytest.raises(DataError, match="has 0 characters"):
+        examine([write(tmp_path, b"")])
+    with pytest.raises(MissingInput, match="did you mean 'toy-words'"):
+        examine(["toywords"])
+    with pytest.raises(UsageError, match=r"corpus\.documents"):
+        examine(["toy-words"], "pages")
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+def test_the_report_ends_with_the_command(tmp_path):
+    result = run(write(tmp_path, prose(500) + "é"))
+    assert result.exception is None
+    said = " ".join(result.output.split())
+    for words in ("bits/char", "kneser-ney", "U+00E9", "held-out windows", "take about", "nothing is wrong"):
+        assert words in said
+    assert result.output.rstrip().splitlines()[-1].strip().startswith("seqlab train ")
+
+
+def test_the_suggested_command_is_one_that_train_takes(tmp_path, monkeypatch):
+    import shlex
+
+    from seqlab import api
+
+    asked = {}
+
+    def pretend(source, **values):
+        asked.update(values, source=source)
+        raise DataError("enough")
+
+    monkeypatch.setattr(api, "train", pretend)
+    names = "".join(f"name {number}\n" for number in range(100))
+    command = examine([write(tmp_path, names)]).command
+    assert command is not None
+    result = CliRunner().invoke(app, shlex.split(command)[1:])
+    assert str(result.exception) == "enough"
+    assert asked["source"] == [str(tmp_path / "my text.txt")]
+    assert (asked["documents"], asked["arch"], asked["steps"]) == ("lines", "lstm", 40 * 2)
+
+
+def test_json(tmp_path):
+    content = json.loads(run(write(tmp_path, prose(500)), "--json").output)
+    assert content["scan"]["lines"]["total"] > 1
+    assert content["overlap"]["share"] <= 1
+    assert content["expected"]["sentence"]
+    assert content["command"].startswith("seqlab train")
+
+
+def test_a_faulty_text_gets_a_report_and_then_an_error(tmp_path):
+    result = run(write(tmp_path, "naïve\r\ntext\n".encode() * 50 + b"\xff\n" * 30, "bad.txt"))
+    assert isinstance(result.exception, DataError)
+    said = " ".join(result.output.split())
+    assert "not UTF-8: 30, the first 20" in said
+    assert "50 CRLF and 80 LF, mixed" in said
+    assert "bits/char" not in said
+
+
+def test_exit_codes(tmp_path):
+    path = write(tmp_path, b"caf\xe9\n" * 20, "bad.txt")
+    done = subprocess.run([sys.executable, "-m", "seqlab", "doctor", path], capture_output=True, text=True, check=False)
+    assert done.returncode == 65
+    assert "bytes that are not UTF-8: 20" in done.stdout
+    assert done.stderr.startswith("error: ")
+    assert "line 1, offset 3" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,109 @@
+import shlex
+from dataclasses import replace
+
+import pytest
+
+from seqlab.analysis import suggestion as module
+from seqlab.analysis.scan import scan
+from seqlab.analysis.suggestion import Expected, Suggestion, duration, expect, suggest
+from seqlab.config import gather, spelt_out
+from seqlab.data.corpus import from_text, open_corpus
+from seqlab.train import prepare
+
+SOURCE = {"corpus": {"source": ["x"]}}
+
+
+@pytest.fixture(autouse=True)
+def quick_timing(monkeypatch):
+    monkeypatch.setattr(prepare, "TIMED_STEPS", 2)
+    for room in (prepare, module):
+        monkeypatch.setattr(room, "default_threads", lambda: 1)
+
+
+def found_in(text="some text\n", **changes):
+    """What a scan would tell of a text with these numbers."""
+    found = scan(from_text(text, "x"))
+    distinct = changes.pop("distinct", 60)
+    return replace(found, symbols=replace(found.symbols, distinct=distinct), **changes)
+
+
+@pytest.mark.parametrize(
+    ("characters", "distinct", "expected"),
+    [
+        (10_000, 60, {"tokenizer": "char", "hidden": 128, "window": 64}),
+        (1_000_000, 60, {"tokenizer": "char", "hidden": 256, "window": 128}),
+        (1_000_000, 3000, {"tokenizer": "bpe", "vocabulary": 2000, "hidden": 256}),
+        (19_000_000, 60, {"tokenizer": "char", "hidden": 512, "steps": 5000}),
+        (21_000_000, 60, {"tokenizer": "bpe", "vocabulary": 2000}),
+        (10**9, 60, {"tokenizer": "bpe", "vocabulary": 4000}),
+    ],
+)
+def test_settings_follow_from_length_and_symbols(characters, distinct, expected):
+    found = suggest(found_in(characters=characters, distinct=distinct), "stream")
+    assert expected.items() <= found.settings.items()
+    assert "documents" not in found.settings
+    assert found.reasons
+
+
+def test_what_is_suggested_can_be_set():
+    for characters in (100, 10**6, 10**7, 10**9):
+        for documents in ("stream", "lines"):
+            found = suggest(found_in(characters=characters), documents)
+            settings = gather(SOURCE, spelt_out(found.settings))
+            assert settings.corpus.documents == documents
+
+
+def test_a_list_is_read_line_by_line():
+    names = "".join(f"name {number}\n" for number in range(100))
+    found = suggest(found_in(names), "stream")
+    assert found.settings["documents"] == "lines"
+    assert any("--documents lines" in reason for reason in found.reasons)
+    asked_for = suggest(found_in(names), "lines")
+    assert asked_for.settings == found.settings
+    assert not any("--documents" in reason for reason in asked_for.reasons)
+
+
+def test_the_command_is_one_line_for_the_shell():
+    command = Suggestion({"arch": "lstm", "hidden": 256}, []).command(["my text.txt", "$HOME.txt"])
+    assert shlex.split(command) == ["seqlab", "train", "my text.txt", "$HOME.txt", "--arch", "lstm", "--hidden", "256"]
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_the_time_is_that_of_timed_steps(documents):
+    corpus = open_corpus(["toy-words"])
+    found = scan(corpus)
+    wanted = Suggestion({"hidden": 16, "embedding": 8, "steps": 100, "documents": documents, "batch": 8}, [])
+    same, expected = expect(wanted, found, corpus)
+    assert same == wanted
+    assert (expected.steps, expected.threads) == (100, 1)
+    assert expected.seconds_per_step > 0
+    assert expected.seconds > 100 * expected.seconds_per_step
+    assert f"100 steps of {expected.parameters:,} parameters take about" in str(expected)
+
+
+def test_a_short_text_is_not_passed_over_too_often():
+    text = "the cat sat on the mat. " * 40
+    corpus = from_text(text, "x")
+    suggestion, expected = expect(suggest(scan(corpus), "stream"), scan(corpus), corpus)
+    assert expected.steps == suggestion.settings["steps"] == prepare.MOST_EPOCHS
+
+
+def test_a_sample_stands_for_the_whole():
+    """Ten times the text allows ten times the steps."""
+    sample = from_text("the cat sat on the mat. " * 200, "x")
+    found = replace(scan(sample), characters=10 * 4800)
+    wanted = Suggestion({"hidden": 8, "embedding": 4, "window": 16, "batch": 4, "steps": 10**9}, [])
+    suggestion, _ = expect(wanted, found, sample)
+    assert suggestion.settings["steps"] == 10 * prepare.MOST_EPOCHS * (4320 // 64)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.01, "1 s"), (75, "75 s"), (250, "4 min"), (5000, "83 min"), (10_000, "2.8 h")]
+)
+def test_durations(seconds, words):
+    assert duration(seconds) == words
+
+
+def test_the_time_in_words():
+    said = str(Expected(steps=2500, seconds=240, seconds_per_step=0.09, parameters=435_304, threads=2))
+    assert said == "2,500 steps of 435,304 parameters take about 4 min on 2 threads of this machine."

@@ -1,0 +1,40 @@
+"""R6: crafted tensors and JSON are refused, quickly and without the memory that they ask for.
+
+hostile_runs.py has the cases; whoever made them has computed the hashes that fit.
+"""
+
+from typing import Any
+
+import pytest
+from reliability_runs import run_script
+
+MOST_SECONDS, MOST_GROWTH = 2.0, 64 << 20
+NO_CONFIG = ("endless: config.json", "pipe: config.json")  # a folder without a config is not a run
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return run_script("hostile_runs.py", tmp_path_factory.mktemp("hostile"))
+
+
+def test_hostile_files_are_refused_by_name(opened: dict[str, Any]) -> None:
+    assert len(opened) > 150
+    wrong = {
+        name: (one["error"], one["message"])
+        for name, one in opened.items()
+        if one["error"] != ("MissingInput" if name in NO_CONFIG else "DataError")
+        # what is too large is named by the file that is too small for it
+        or not any(str(path) in one["message"] for path in (one["file"], one["file"].rpartition("/")[0]))
+    }
+    assert not wrong
+
+
+def test_within_two_seconds_and_twice_the_file(opened: dict[str, Any]) -> None:
+    slow = {name: one["seconds"] for name, one in opened.items() if one["seconds"] > MOST_SECONDS}
+    assert not slow
+    large = {
+        name: one["growth"]
+        for name, one in opened.items()
+        if one["growth"] is not None and one["growth"] > 2 * one["size"] + MOST_GROWTH
+    }
+    assert not large
