@@ -45,5 +45,10 @@ def _other(run: Loaded, text: str | Path | Sequence[str | Path]) -> tuple[Langua
     settings = CorpusSettings(
         source=tuple(str(item) for item in source), documents=run.settings.corpus.documents, split="whole"
     )
-    split = split_text(open_corpus(settings.source), settings)
-    return make_task(run.settings, encode_split(split, run.tokenizer), run.tokenizer), "whole"
+    corpus = open_corpus(settings.source)
+    try:
+        parts = encode_split(split_text(corpus, settings), run.tokenizer)
+    finally:
+        if corpus.kept is not None:  # standard input, by now encoded
+            corpus.kept.unlink(missing_ok=True)
+    return make_task(run.settings, parts, run.tokenizer), "whole"

@@ -32,4 +32,4 @@ def runs(
 
 def _row(entry: "RunEntry") -> list[str]:
     bits = f"{entry.bits_per_char:.4f}" if entry.bits_per_char is not None else entry.status
-    return [entry.path, entry.arch, entry.corpus, f"{entry.parameters:,}", bits, f"{entry.steps:,}", entry.date]
+    return [entry.path, entry.arch, entry.corpus, f"{entry.parameters:,}", bits, f"{entry.steps:,}", entry.date[:10]]

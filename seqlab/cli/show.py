@@ -18,7 +18,15 @@ def table(title: str, columns: list[str], rows: list[list[Any]], texts: int = 1)
     """A table whose first `texts` columns are text and whose others are numbers, right-aligned."""
     shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for index, name in enumerate(columns):
-        shown.add_column(name, justify="left" if index < texts else "right", style="bold" if index == 0 else "")
+        # names are there to be copied, so the first column is never cut
+        least = max((len(str(row[0])) for row in rows), default=0) if index == 0 else None
+        shown.add_column(
+            name,
+            justify="left" if index < texts else "right",
+            style="bold" if index == 0 else "",
+            no_wrap=index == 0,
+            min_width=least,
+        )
     for row in rows:
         shown.add_row(*(Text(str(cell)) for cell in row))
     out.print(shown)

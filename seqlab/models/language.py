@@ -76,12 +76,13 @@ class LanguageModel(nn.Module):
 
 @torch.no_grad()
 def initialise(model: nn.Module, name: str, scale: float) -> None:
-    """Matrices by the named distribution, vectors zero; `torch` leaves every layer as torch made it."""
+    """Matrices by the named distribution, biases zero; `torch` leaves every layer as torch made it."""
     if name == "torch":
         return
-    for parameter in model.parameters():
+    for parameter_name, parameter in model.named_parameters():
         if parameter.dim() < 2:
-            parameter.zero_()
+            if "bias" in parameter_name:  # gains of norms keep their ones
+                parameter.zero_()
         elif name == "orthogonal":
             nn.init.orthogonal_(parameter)
         elif name == "uniform":

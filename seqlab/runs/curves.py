@@ -21,7 +21,8 @@ def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
     left, right = figure.subplots(1, 2)
     _draw_losses(left, log)
     _draw_perplexity(right, log)
-    left.set_title(title, parse_math=False)  # a file's name may hold dollar signs
+    # a file's name may hold dollar signs, and bytes that are not UTF-8
+    left.set_title(title.encode(errors="replace").decode(), parse_math=False)
     left.set(xlabel="step", ylabel="loss (nats per token)")
     right.set(title="perplexity", xlabel="step")
     for axes in (left, right):

@@ -12,6 +12,7 @@ from seqlab.baselines.floors import floors
 from seqlab.config import RunSettings
 from seqlab.data.splits import SplitText
 from seqlab.data.tokens import TokenPart
+from seqlab.errors import TrainingFailed
 from seqlab.metrics.likelihood import of_scores
 from seqlab.models.language import LanguageModel
 from seqlab.models.sizes import language_parameters
@@ -85,6 +86,11 @@ def plan_in_words(
 def finish(session: Session, progress: Progress) -> RunDirectory:
     """Score the best weights, hold them against the floors, draw the curves and write the card."""
     directory, settings = session.directory, session.settings
+    if progress.best_loss is None:
+        raise TrainingFailed(
+            f"no evaluation of '{directory.path}' gave a finite loss, so there are no best weights. "
+            f"Train again with a lower learning rate (train.lr={settings.train.lr / 3:.1g})."
+        )
     loaded = load_run(directory.path)
     model = loaded.model.to(settings.train.device)
     scores = session.task.score(model, "validation", limit=10 * EVALUATED_TOKENS)

@@ -191,7 +191,8 @@ class Trainer:
         self.model.eval()
         scores = self.task.score(self.model, "validation", limit=EVALUATED_TOKENS)
         loss = scores.nats / scores.tokens
-        is_best = now.best_loss is None or loss < now.best_loss or math.isnan(now.best_loss)
+        is_finite = math.isfinite(loss)
+        is_best = is_finite and (now.best_loss is None or loss < now.best_loss)
         train_loss = now.interval_nats / now.interval_count if now.interval_count else None
         self._note(interval_nats=0.0, interval_count=0)
         if is_best:
@@ -201,7 +202,7 @@ class Trainer:
             self._note(stale=now.stale + 1)
             self._lose_patience()
         log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3))
-        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, self.sample()))
+        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, self.sample() if is_finite else ""))
 
     def _lose_patience(self) -> None:
         stale = self.progress.stale

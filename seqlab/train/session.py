@@ -14,7 +14,7 @@ from seqlab.data.splits import split_text
 from seqlab.data.tokens import encode_split
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.writer import Writer
-from seqlab.errors import UsageError
+from seqlab.errors import DataError, UsageError
 from seqlab.runs.checkpoint import WEIGHTS, put_weights, weights_of
 from seqlab.runs.layout import RunDirectory, begin_run, next_name
 from seqlab.runs.load import build_model, load_parts, load_run
@@ -70,6 +70,7 @@ def _begin(
     if corpus.kept is not None:
         with storage_errors(directory.kept_input, corpus.kept.stat().st_size):
             shutil.copyfile(corpus.kept, directory.kept_input)
+        split = replace(split, corpus=open_corpus(settings.corpus.source, kept=directory.kept_input))
     budget = {k: v for k, v in settings.train.model_dump().items() if k in ("steps", "epochs", "seconds") and v}
     settings = settings.with_values(**in_steps(directory, settings, model, task, reporter))
     config = describe(settings, split, tokenizer, budget)
@@ -136,6 +137,9 @@ def make_trainer(session: Session, reporter: Reporter) -> Trainer:
     def sample() -> str:
         if not train.sample:
             return ""
-        return str(writer.write([""], train.sample, SamplingSettings(temperature=0.8, seed=train.seed)))
+        try:
+            return str(writer.write([""], train.sample, SamplingSettings(temperature=0.8, seed=train.seed)))
+        except DataError:  # logits that are not finite: the loop itself sees to that
+            return ""
 
     return Trainer(session.directory, train, session.model, session.task, reporter, sample)

@@ -1,5 +1,6 @@
 """The command line: what it prints, its exit codes, and how fast it answers."""
 
+import io
 import json
 import os
 import subprocess
@@ -78,7 +79,7 @@ def test_the_whole_way(seqlab, text: Path) -> None:
 
 def test_standard_input_is_kept_for_resuming(seqlab, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Piped:
-        buffer = text.open("rb")
+        buffer = io.BytesIO(TEXT.encode())
 
         def isatty(self) -> bool:
             return False

@@ -1,7 +1,7 @@
 """Run directories made to hurt, each with hashes that fit. Prints what became of opening them.
 
-hostile_runs.py FOLDER. Every case is opened in a process of its own, forked from one that has imported torch, so that its
-time and the growth of its memory are its own.
+hostile_runs.py FOLDER. Every case is opened in a process of its own, forked from one that has imported torch, so that
+its time and the growth of its memory are its own.
 """
 
 import json

@@ -1,7 +1,8 @@
 """Trains a run that saves after every step, in a process that is killed again and again, and prints what was found.
 
-kill_at_random.py FOLDER KILLS SEED. Processes are forked from one that has imported torch, so that many kills take little
-time; the kills are real. After each, the newest checkpoint is loaded and held against a run that was never stopped.
+kill_at_random.py FOLDER KILLS SEED. Processes are forked from one that has imported torch, so that many kills take
+little time; the kills are real. After each, the newest checkpoint is loaded and held against a run that was never
+stopped.
 """
 
 import json

@@ -75,7 +75,7 @@ def test_another_spelling_of_the_same_manifest_is_seen(tiny_run: Path) -> None:
         for spelling in (intact.replace("{", "{ ", 1), intact.replace('"files"', '"\\u0066iles"'), intact + "\n"):
             assert spelling != intact
             path.write_text(spelling)
-            with pytest.raises(DataError, match="manifest.json"):
+            with pytest.raises(DataError, match=r"manifest\.json"):
                 use(path, tiny_run)
         path.write_text(intact)
 
@@ -84,12 +84,12 @@ def test_a_file_from_another_run_is_seen(tiny_run: Path) -> None:
     """Whole in itself, and not the one that belongs here."""
     older, newer = checkpoints(tiny_run / "checkpoints")[-2:]
     (newer / "weights.safetensors").write_bytes((older / "weights.safetensors").read_bytes())
-    with pytest.raises(DataError, match="weights.safetensors"):
+    with pytest.raises(DataError, match=r"weights\.safetensors"):
         resume(tiny_run)
 
 
 def test_damaged_best_weights_are_seen_when_training_goes_on_not_when_it_ends(tiny_run: Path) -> None:
     weights = tiny_run / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
-    with pytest.raises(DataError, match="model.safetensors"):
+    with pytest.raises(DataError, match=r"model\.safetensors"):
         resume(tiny_run, more=1)

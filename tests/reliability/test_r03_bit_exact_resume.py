@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reliability_runs import crash, outcome, resume, terminate, train, train_with_stops
+from reliability_runs import At, Stopped, crash, outcome, resume, terminate, train, train_with_stops
 
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, UsageError
@@ -92,8 +92,6 @@ def test_a_run_begun_from_another_is_stopped_before_its_first_evaluation(text: P
     source = train(text, tmp_path / "source", steps=5)
     own = {"steps": 6, "evaluate_every": 6, "reporter": Silent(), "threads": 1, "window": 16, "batch": 4, "sample": 0}
     whole = api.train(text, out=tmp_path / "whole", init=source, **own).path
-    from reliability_runs import At, Stopped
-
     with pytest.raises(Stopped):
         api.train(text, out=tmp_path / "stopped", init=source, **{**own, "reporter": At(2, crash)})
     assert outcome(resume(tmp_path / "stopped")) == outcome(whole)

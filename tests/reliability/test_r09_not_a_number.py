@@ -139,7 +139,7 @@ def test_retries_are_counted_in_a_row(text: Path, tmp_path: Path, inject: Callab
 def test_weights_that_are_not_finite_are_named(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def loss(task: LanguageTask, model: LanguageModel, *rest: object) -> Loss:
         with torch.no_grad():
-            model.backbone.cells[0].weight_hh[0, 0] = math.nan  # pyright: ignore[reportIndexIssue]
+            dict(model.named_parameters())["backbone.cells.0.weight_hh"][0, 0] = math.nan
         return ORIGINAL(task, model, *rest)  # pyright: ignore[reportArgumentType]
 
     monkeypatch.setattr(LanguageTask, "loss", loss)

@@ -54,10 +54,11 @@ class Command:
 
     def send(self, *numbers: int) -> tuple[int, str, float]:
         """Send signals one after the other: exit code, what it said, and the seconds it still took."""
-        for number in numbers:
-            began = time.monotonic()
+        for number in numbers[:-1]:
             self.process.send_signal(number)
-            time.sleep(0.3 if number is not numbers[-1] else 0)
+            time.sleep(0.3)
+        began = time.monotonic()
+        self.process.send_signal(numbers[-1])
         _, err = self.process.communicate(timeout=30)
         return self.process.returncode, err, time.monotonic() - began
 
