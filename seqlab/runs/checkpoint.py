@@ -89,8 +89,8 @@ def load_checkpoint(
 ) -> State | None:
     """Put a checkpoint's content into model and optimiser; return the carried state.
 
-    Every file is verified before any tensor is used. `start` is a state such as the next batch begins with, None where
-    it begins with none."""
+    Every file is verified before any tensor is used. `start` is the state before a first batch, None where the next
+    batch needs none; what grows with the text, such as keys and values, has no extent in it yet."""
     files, _ = manifest.read_manifest(path)
     names = [WEIGHTS, OPTIMISER, *([CARRY] if CARRY in files else [])]
     contents = {name: manifest.verified(path, name) for name in names}

@@ -17,11 +17,15 @@ SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, 
 
 
 def to_bytes(tensors: dict[str, Tensor]) -> bytes:
-    return safetensors.torch.save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+    # copies, since a state may hold the same tensor in two places, which the library refuses to write
+    copies = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
+    }
+    return safetensors.torch.save(copies)
 
 
 def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a file, whose names, shapes and types must be those of `expected`."""
+    """The tensors of a file, whose names, shapes and types must be those of `expected`; there, 0 is any extent."""
     _compare(check_header(content, path), expected, path)
     try:
         return safetensors.torch.load(content)
@@ -66,9 +70,13 @@ def _compare(header: dict[str, Any], expected: dict[str, Tensor], path: Path) ->
         raise DataError(f"'{path}' does not fit the settings: tensor '{name}' is {_which(name, expected)}.")
     for name, tensor in expected.items():
         shape = list(tensor.shape)
-        if header[name]["shape"] != shape or header[name]["dtype"] != _dtype(tensor.dtype):
+        if not _fits(header[name]["shape"], shape) or header[name]["dtype"] != _dtype(tensor.dtype):
             given, wanted = f"{header[name]['dtype']} {header[name]['shape']}", f"{_dtype(tensor.dtype)} {shape}"
             raise DataError(f"'{path}' does not fit the settings: '{name}' is {given}, expected {wanted}.")
+
+
+def _fits(given: list[int], expected: list[int]) -> bool:
+    return len(given) == len(expected) and all(b in (0, a) for a, b in zip(given, expected, strict=True))
 
 
 def _which(name: str, expected: dict[str, Tensor]) -> str:

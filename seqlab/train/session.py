@@ -66,7 +66,10 @@ def _begin(
     if source is not None:
         put_weights(model, weights_of(source.model))
     task = make_task(settings, parts, tokenizer)
-    directory = begin_run(out or next_name(corpus.name, settings.backbone.name), overwrite)
+    out = out or next_name(corpus.name, settings.backbone.name)
+    if any(Path(item).resolve().is_relative_to(out.resolve()) for item in settings.corpus.source):
+        raise UsageError(f"'{out}' holds the text to be trained on: choose another --out.")
+    directory = begin_run(out, overwrite)
     if corpus.kept is not None:
         with storage_errors(directory.kept_input, corpus.kept.stat().st_size):
             shutil.copyfile(corpus.kept, directory.kept_input)

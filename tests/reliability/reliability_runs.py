@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from seqlab import api
+from seqlab.registry import BACKBONES
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.train.loop import Interrupted
 from seqlab.train.progress import Silent
@@ -66,6 +67,21 @@ def crash() -> None:
 
 def terminate() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
+
+
+LANGUAGE_BACKBONES = [name for name in BACKBONES if BACKBONES.settings(name)().causal]
+
+
+def hard(arch: str) -> dict[str, Any]:
+    """Settings of an architecture that leave nothing to luck: two layers and dropout wherever it has them."""
+    own = BACKBONES.settings(arch).model_fields
+    dropped = {"model.embedding_dropout": 0.3, "model.output_dropout": 0.3}
+    dropped |= {"backbone.dropout": 0.3} if "dropout" in own else {}
+    return {
+        "arch": arch,
+        "accumulate": 2,
+        "settings": {**dropped, **({"backbone.layers": 2} if "layers" in own else {})},
+    }
 
 
 def train(source: Path, out: Path, reporter: Silent | None = None, **settings: Any) -> Path:

@@ -8,11 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reliability_runs import At, Stopped, crash, outcome, resume, terminate, train, train_with_stops
+from reliability_runs import (
+    LANGUAGE_BACKBONES,
+    At,
+    Stopped,
+    crash,
+    hard,
+    outcome,
+    resume,
+    terminate,
+    train,
+    train_with_stops,
+)
 
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.registry import BACKBONES
 from seqlab.train.progress import Silent
 
 BATCHINGS = {
@@ -21,8 +31,6 @@ BATCHINGS = {
     "lines": {"documents": "lines"},
     "lines-in-a-stream": {"documents": "lines", "batching": "stream"},  # nothing is carried from line to line
 }
-HARD: dict[str, Any] = {"layers": 2, "dropout": 0.3, "accumulate": 2, "steps": 14, "evaluate_every": 5}
-LANGUAGE_BACKBONES = [name for name in BACKBONES if BACKBONES.settings(name)().causal]
 
 
 def assert_equal_to_an_uninterrupted_run(
@@ -40,7 +48,8 @@ def assert_equal_to_an_uninterrupted_run(
 def test_every_architecture_and_batching(arch: str, batching: str, text: Path, tmp_path: Path) -> None:
     draw = random.Random(f"{arch} {batching}")
     stops = [(draw.randint(1, 6), crash), (draw.randint(7, 13), terminate)]
-    assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, arch=arch, **BATCHINGS[batching], **HARD)
+    settings = {"steps": 14, "evaluate_every": 5, **BATCHINGS[batching], **hard(arch)}
+    assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, **settings)
 
 
 @pytest.mark.slow
@@ -50,9 +59,9 @@ def test_every_architecture_and_batching(arch: str, batching: str, text: Path, t
 def test_many_stops(arch: str, batching: str, seed: int, text: Path, tmp_path: Path) -> None:
     draw = random.Random(f"{arch} {batching} {seed}")
     stops = [(step, draw.choice([crash, terminate])) for step in sorted(draw.sample(range(1, 40), 5))]
-    often = {"save_seconds": draw.choice([1e-9, 60.0]), "seed": seed}
-    settings = {**HARD, "steps": 40, "evaluate_every": draw.randint(3, 50), **often}
-    assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, arch=arch, **BATCHINGS[batching], **settings)
+    often = {"save_seconds": draw.choice([1e-9, 60.0]), "evaluate_every": draw.randint(3, 50)}
+    settings = {"steps": 40, "seed": seed, **often, **BATCHINGS[batching], **hard(arch)}
+    assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, **settings)
 
 
 @pytest.mark.parametrize(

@@ -332,6 +332,13 @@ def test_places_that_are_taken(text: Path, tiny_run: Path, command: Command) -> 
     refused(command("train", text, "--out", text / "run", *OPTIONS), 74, str(text))
 
 
+def test_a_text_is_not_overwritten_by_the_run_on_it(text: Path, tiny_run: Path, command: Command) -> None:
+    (tiny_run / "corpus.txt").write_text(TEXT)
+    refused(command("train", tiny_run / "corpus.txt", "--out", tiny_run, "--overwrite", *OPTIONS), 2, "holds the text")
+    assert (tiny_run / "corpus.txt").read_text() == TEXT
+    refused(command("train", text, "--out", text, *OPTIONS), 2, str(text))
+
+
 def test_a_cache_that_cannot_be_made(text: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEQLAB_CACHE", str(text / "cache"))
     refused(command("train", text, *OPTIONS), 74, str(text))

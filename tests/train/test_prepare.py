@@ -1,0 +1,95 @@
+"""Budgets as numbers of steps, sizes that fit the text, devices."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from train_cases import run_settings, task_and_model
+
+from seqlab.data.tokens import TokenPart
+from seqlab.errors import UsageError
+from seqlab.runs.layout import RunDirectory
+from seqlab.train import prepare
+from seqlab.train.prepare import check_device, default_threads, fitted, in_steps
+from seqlab.train.progress import Silent
+
+
+class Listener(Silent):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.said.append(message)
+
+
+def budget(folder: Path, reporter: Silent | None = None, **train: Any) -> dict[str, Any]:
+    settings = run_settings(**{"steps": None, **train})
+    task, model = task_and_model(settings)
+    return in_steps(RunDirectory(folder), settings, model, task, reporter or Silent())
+
+
+def epoch(**train: Any) -> int:
+    return task_and_model(run_settings(**train))[0].epoch
+
+
+def test_steps_are_steps(tmp_path: Path) -> None:
+    found = budget(tmp_path, steps=17)
+    assert found == {"train.steps": 17, "train.threads": 1, "train.epochs": None, "train.seconds": None}
+
+
+@pytest.mark.parametrize("epochs", [0.01, 0.5, 1.0, 2.5])
+@pytest.mark.parametrize("accumulate", [1, 2, 3, 1000])
+@pytest.mark.parametrize("batching", ["windows", "stream"])
+def test_epochs_are_passes_over_the_text(epochs: float, accumulate: int, batching: str, tmp_path: Path) -> None:
+    """As near as whole steps come to it, whatever is accumulated, and at least one."""
+    steps = budget(tmp_path, epochs=epochs, accumulate=accumulate, batching=batching)["train.steps"]
+    assert steps == max(1, round(epochs * epoch(batching=batching) / accumulate))
+
+
+def test_seconds_are_steps_at_the_speed_that_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "time_steps", lambda *_: (0.002, 0.1))
+    listener = Listener()
+    # eleven evaluations come off
+    assert budget(tmp_path, listener, seconds=10)["train.steps"] == pytest.approx((10 - 1.1) / 0.002, abs=1)
+    assert "10 s are" in listener.said[0] and "2.0 ms" in listener.said[0]
+    assert budget(tmp_path, seconds=0.001)["train.steps"] == prepare.TIMED_STEPS
+
+
+def test_timing_leaves_the_model_as_it_is(tmp_path: Path) -> None:
+    settings = run_settings()
+    task, model = task_and_model(settings)
+    before = [p.detach().clone() for p in model.parameters()]
+    step_time, evaluation_time = prepare.time_steps(RunDirectory(tmp_path), settings, model, task)
+    assert 0 < step_time < 1 and 0 < evaluation_time < 5
+    assert all(bool((p == b).all()) for p, b in zip(model.parameters(), before, strict=True))
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_budget_a_small_text_is_read_forty_times(tmp_path: Path) -> None:
+    assert budget(tmp_path)["train.steps"] == min(prepare.DEFAULT_STEPS, 40 * epoch())
+    assert budget(tmp_path, batch=1, window=2)["train.steps"] == prepare.DEFAULT_STEPS
+
+
+def test_threads_that_were_not_given_are_written_down(tmp_path: Path) -> None:
+    assert budget(tmp_path, threads=None, steps=1)["train.threads"] == default_threads() >= 1
+
+
+def test_sizes_that_do_not_fit_are_said(tmp_path: Path) -> None:
+    settings, listener = run_settings(batch=64, window=64), Listener()
+    task, _ = task_and_model(settings)
+    part: TokenPart = task.parts["train"]
+    task_settings: Any = fitted(settings, part, listener).task.settings
+    assert task_settings.batch * task_settings.window < len(part)
+    assert f"{len(part):,} tokens" in listener.said[0] and "asked for: 64 and 64" in listener.said[0]
+    small = run_settings()
+    assert fitted(small, part, listener) == small and len(listener.said) == 1
+
+
+@pytest.mark.parametrize("name", ["abacus", "meta", "cpu:x", "", "cuda:99"])
+def test_devices_that_there_are_not(name: str) -> None:
+    with pytest.raises(UsageError, match=r"train\.device"):
+        check_device(run_settings(device=name))
+
+
+def test_the_processor_is_always_there() -> None:
+    check_device(run_settings(device="cpu"))

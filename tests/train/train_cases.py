@@ -1,0 +1,47 @@
+"""A small task and a trainer around it, without the command line and the results."""
+
+from pathlib import Path
+from typing import Any
+
+from seqlab.config import RunSettings, resolve
+from seqlab.data.corpus import from_text
+from seqlab.data.splits import split_text
+from seqlab.data.tokens import encode_split
+from seqlab.models.language import LanguageModel
+from seqlab.runs.layout import begin_run
+from seqlab.runs.load import build_model
+from seqlab.tasks.language import LanguageTask
+from seqlab.train.loop import Trainer
+from seqlab.train.prepare import learn_tokenizer, make_task
+from seqlab.train.progress import Reporter, Silent
+
+TEXT = "".join(
+    f"the {noun} saw {n} of {place}.\n" for n in range(5) for noun in ("cat", "dog", "hen") for place in "abcd"
+)
+
+
+def run_settings(**train: Any) -> RunSettings:
+    documents = train.pop("documents", "stream")
+    task = {name: train.pop(name) for name in ("batch", "window", "batching") if name in train}
+    return resolve(
+        {
+            "corpus": {"source": ["text"], "documents": documents},
+            "backbone": {"name": "gru", "hidden": 12},
+            "model": {"embedding": 6},
+            "task": {"batch": 4, "window": 8, **task},
+            "train": {"steps": 10, "threads": 1, **train},
+        }
+    )
+
+
+def task_and_model(settings: RunSettings) -> tuple[LanguageTask, LanguageModel]:
+    split = split_text(from_text(TEXT, "text"), settings.corpus)
+    tokenizer = learn_tokenizer(split, settings)
+    task = make_task(settings, encode_split(split, tokenizer), tokenizer)
+    return task, build_model(settings, tokenizer.vocabulary)
+
+
+def trainer_in(folder: Path, reporter: Reporter | None = None, **train: Any) -> Trainer:
+    settings = run_settings(**train)
+    task, model = task_and_model(settings)
+    return Trainer(begin_run(folder / "run", False), settings.train, model, task, reporter or Silent(), lambda: "")
