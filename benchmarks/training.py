@@ -23,8 +23,8 @@ from seqlab.data.batches import NOT_SCORED
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.tasks.language import LanguageTask
-from seqlab.train.loop import Trainer
-from seqlab.train.progress import Silent
+from seqlab.training.loop import Trainer
+from seqlab.training.progress import Silent
 
 VOCABULARY, EMBEDDING, HIDDEN, BATCH, WINDOW = 65, 128, 256, 32, 128
 DIRECT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}

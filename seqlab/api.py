@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seqlab.models.language import LanguageModel
     from seqlab.runs.load import Loaded
     from seqlab.runs.results import Results
-    from seqlab.train.progress import Reporter
+    from seqlab.training.progress import Reporter
 
 Source = str | Path | Sequence[str | Path]
 
@@ -48,8 +48,8 @@ def train(
     refuse_absurd(wanted.model, wanted.backbone.settings, getattr(wanted.tokenizer.settings, "size", 256))
     refuse_unfit(wanted)
 
-    from seqlab.train.progress import reporter_for_stderr
-    from seqlab.train.session import start
+    from seqlab.training.progress import reporter_for_stderr
+    from seqlab.training.session import start
 
     directory = start(
         wanted,
@@ -63,8 +63,8 @@ def train(
 
 def resume(path: str | Path, more: int | None = None, reporter: "Reporter | None" = None) -> "Run":
     """Go on with an interrupted run, or train a finished one for `more` steps."""
-    from seqlab.train.progress import reporter_for_stderr
-    from seqlab.train.session import go_on
+    from seqlab.training.progress import reporter_for_stderr
+    from seqlab.training.session import go_on
 
     return load(go_on(Path(path), more, reporter or reporter_for_stderr()).path)
 

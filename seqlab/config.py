@@ -22,7 +22,7 @@ S = TypeVar("S", bound="Settings")
 class Settings(BaseModel):
     """Immutable, complete, and closed: an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class NoSettings(Settings):
@@ -60,14 +60,19 @@ class ModelSettings(Settings):
         raise ValueError(f"'{self.init}' is not an initialisation: use torch, orthogonal, uniform:0.1 or normal:0.01")
 
 
+MOST = 10**9  # of anything that is counted in steps or seconds
+
+
 class TrainSettings(Settings):
-    steps: int | None = Field(default=None, ge=1, description="budget in optimiser steps")
-    epochs: float | None = Field(default=None, gt=0, description="budget in passes over the training text")
-    seconds: float | None = Field(default=None, gt=0, description="budget in seconds, turned into steps at first")
+    steps: int | None = Field(default=None, ge=1, le=MOST, description="budget in optimiser steps")
+    epochs: float | None = Field(default=None, gt=0, le=MOST, description="budget in passes over the training text")
+    seconds: float | None = Field(
+        default=None, gt=0, le=MOST, description="budget in seconds, turned into steps at first"
+    )
     optimiser: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
     schedule: Literal["constant", "cosine", "linear", "plateau"] = "cosine"
-    warmup: int = Field(default=100, ge=0, description="steps in which the learning rate rises to its peak")
+    warmup: int = Field(default=100, ge=0, le=MOST, description="steps in which the learning rate rises to its peak")
     final: float = Field(default=0.02, ge=0, le=1, description="the last learning rate, as a share of the peak")
     beta2: float = Field(default=0.99, gt=0, lt=1, description="decay of the squared gradients (adam, adamw, rmsprop)")
     momentum: float = Field(default=0.9, ge=0, lt=1, description="of sgd")
@@ -75,12 +80,18 @@ class TrainSettings(Settings):
     clip_norm: float | None = Field(default=1.0, gt=0, description="largest gradient norm; 'none' switches it off")
     clip_value: float | None = Field(default=None, gt=0, description="largest gradient element")
     accumulate: int = Field(default=1, ge=1, le=4096, description="batches per optimiser step")
-    evaluate_every: int | None = Field(default=None, ge=1, description="steps; a tenth of the run if unset")
-    patience: int | None = Field(default=None, ge=1, description="evaluations without a new best before stopping early")
+    evaluate_every: int | None = Field(default=None, ge=1, le=MOST, description="steps; a tenth of the run if unset")
+    patience: int | None = Field(
+        default=None, ge=1, le=MOST, description="evaluations without a new best before stopping early"
+    )
     save_seconds: float = Field(default=60.0, gt=0, description="longest time between checkpoints")
-    sample: int = Field(default=120, ge=0, description="tokens of text written at each evaluation")
-    from_step: int = Field(default=0, ge=0, description="where the schedule begins; set when a run is trained further")
-    retries: int = Field(default=3, ge=0, description="updates in a row that may be skipped for not being finite")
+    sample: int = Field(default=120, ge=0, le=100_000, description="tokens of text written at each evaluation")
+    from_step: int = Field(
+        default=0, ge=0, le=MOST, description="where the schedule begins; set when a run is trained further"
+    )
+    retries: int = Field(
+        default=3, ge=0, le=MOST, description="updates in a row that may be skipped for not being finite"
+    )
     seed: int = Field(default=0, ge=0, lt=2**63)
     threads: int | None = Field(default=None, ge=1, le=1024, description="all cores if unset")
     device: str = Field(default="cpu", description="cpu, cuda or mps")

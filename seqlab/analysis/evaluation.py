@@ -11,7 +11,7 @@ from seqlab.data.tokens import encode_split
 from seqlab.errors import UsageError
 from seqlab.runs.load import Loaded
 from seqlab.tasks.language import LanguageTask
-from seqlab.train.prepare import make_task, reopen
+from seqlab.training.prepare import make_task, reopen
 
 CONTEXTS = ("window", "carry")
 

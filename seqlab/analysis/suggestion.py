@@ -14,8 +14,8 @@ from seqlab.data.tokens import encode_split
 from seqlab.models.sizes import language_parameters
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import build_model
-from seqlab.train.loop import EVALUATED_TOKENS
-from seqlab.train.prepare import (
+from seqlab.training.loop import EVALUATED_TOKENS
+from seqlab.training.prepare import (
     DEFAULT_STEPS,
     MOST_EPOCHS,
     default_threads,
@@ -25,7 +25,7 @@ from seqlab.train.prepare import (
     time_steps,
     use_threads,
 )
-from seqlab.train.progress import Silent
+from seqlab.training.progress import Silent
 
 MOST_SYMBOLS = 500  # beyond that, as in Chinese or Japanese, characters are too many to learn one by one
 LARGEST_BY_CHARACTER = 20_000_000  # characters

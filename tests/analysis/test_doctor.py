@@ -15,7 +15,7 @@ from seqlab.analysis.doctor import examine
 from seqlab.baselines.compression import xz_bits
 from seqlab.cli.app import app
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.train import prepare
+from seqlab.training import prepare
 
 
 @pytest.fixture(autouse=True)

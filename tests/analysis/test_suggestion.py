@@ -8,7 +8,7 @@ from seqlab.analysis.scan import scan
 from seqlab.analysis.suggestion import Expected, Suggestion, duration, expect, suggest
 from seqlab.config import gather, spelt_out
 from seqlab.data.corpus import from_text, open_corpus
-from seqlab.train import prepare
+from seqlab.training import prepare
 
 SOURCE = {"corpus": {"source": ["x"]}}
 

@@ -8,7 +8,7 @@ import torch
 
 import seqlab
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.train.progress import Silent
+from seqlab.training.progress import Silent
 
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
 SMALL = {"hidden": 24, "embedding": 12, "window": 24, "batch": 8, "threads": 1, "reporter": Silent()}
@@ -163,5 +163,5 @@ def test_every_tokenizer_trains_and_writes(folder: Path, tokenizer: str) -> None
     run = seqlab.train(
         folder / "my.txt", tokenizer=tokenizer, steps=30, lr=2e-2, out=folder / tokenizer, settings=settings, **SMALL
     )
-    assert str(run.generate("the ", 30))
+    assert str(run.generate("the", 30))
     assert run.evaluate().likelihood.bits_per_char > 0

@@ -219,6 +219,8 @@ nats = model.nats(held_out).mean()
 after = resource.getrusage(resource.RUSAGE_SELF)
 seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 megabytes = after.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+if sys.platform == "linux":  # where ru_maxrss counts the parent's memory from before the start, too
+    megabytes = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 2**10
 print(json.dumps({"order": model.order, "nats": nats, "seconds": seconds, "megabytes": megabytes}))
 """
 

@@ -15,7 +15,7 @@ from seqlab.__main__ import main
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what takes longest and shows nothing here: drawing, and waiting for the disk (against power cuts)."""
-    monkeypatch.setattr("seqlab.train.finish.draw_curves", lambda *_: None)
+    monkeypatch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 

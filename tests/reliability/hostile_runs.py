@@ -22,7 +22,7 @@ from seqlab.runs import manifest
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.storage import sha256
-from seqlab.train import finish
+from seqlab.training import finish
 
 Spoil = Callable[[Path], Path]  # changes a run and returns the file that is to be refused
 CASES: dict[str, tuple[Spoil, Callable[[Path], object]]] = {}

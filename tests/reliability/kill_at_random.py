@@ -20,9 +20,9 @@ from reliability_runs import TEXT, lines, outcome, resume, train
 from seqlab.errors import SeqlabError
 from seqlab.runs import checkpoint, manifest
 from seqlab.runs.load import build_model, load_parts
-from seqlab.train import finish
-from seqlab.train.optimisation import make_optimiser
-from seqlab.train.progress import Silent
+from seqlab.training import finish
+from seqlab.training.optimisation import make_optimiser
+from seqlab.training.progress import Silent
 
 STEPS = 60
 SETTINGS: dict[str, Any] = {"arch": "lstm", "batching": "stream", "dropout": 0.2, "evaluate_every": 7, "steps": STEPS}

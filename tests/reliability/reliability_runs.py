@@ -16,8 +16,8 @@ import pytest
 from seqlab import api
 from seqlab.registry import BACKBONES
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.train.loop import Interrupted
-from seqlab.train.progress import Silent
+from seqlab.training.loop import Interrupted
+from seqlab.training.progress import Silent
 
 NOUNS, PLACES = ("cat", "dog", "hen", "fox", "owl"), ("mat", "hut", "sea", "oak")
 TEXT = "".join(
@@ -33,7 +33,7 @@ def apart(folder: Path) -> Iterator[None]:
     """For what tests share: a cache of its own, and neither drawing nor waiting for the disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
-        patch.setattr("seqlab.train.finish.draw_curves", lambda *_: None)
+        patch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
         patch.setattr("os.fsync", lambda _: None)
         yield
 

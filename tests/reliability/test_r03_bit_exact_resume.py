@@ -23,7 +23,7 @@ from reliability_runs import (
 
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.train.progress import Silent
+from seqlab.training.progress import Silent
 
 BATCHINGS = {
     "windows": {"batching": "windows"},
@@ -116,7 +116,7 @@ def test_stopped_by_a_signal_at_an_evaluation(last: int, text: Path, tmp_path: P
 def test_stopped_while_the_results_are_written(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = train(text, tmp_path / "whole", steps=6)
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr("seqlab.train.finish.measure_floors", lambda *_: 1 / 0)
+        patch.setattr("seqlab.training.finish.measure_floors", lambda *_: 1 / 0)
         train(text, tmp_path / "stopped", steps=6)
     assert outcome(resume(tmp_path / "stopped")) == outcome(whole)
     more = [resume(path, 4) for path in (whole, tmp_path / "stopped")]

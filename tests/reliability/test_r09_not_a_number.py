@@ -15,7 +15,7 @@ from seqlab.contracts import Batch, Loss, State
 from seqlab.errors import TrainingFailed
 from seqlab.models.language import LanguageModel
 from seqlab.tasks.language import LanguageTask
-from seqlab.train.progress import Silent
+from seqlab.training.progress import Silent
 
 Spoil = Callable[[LanguageModel, Loss], Loss]
 ORIGINAL = LanguageTask.loss

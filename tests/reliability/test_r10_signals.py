@@ -22,7 +22,7 @@ LONG_STEP = "progress.Lines.step = lambda *_: time.sleep(60)"
 LONG_END = "finish.measure_floors = lambda *_: (finish.write_whole(pathlib.Path('ending'), b''), time.sleep(60))"
 PROGRAM = """
 import pathlib, time
-from seqlab.train import finish, progress
+from seqlab.training import finish, progress
 from seqlab.runs.storage import write_whole
 finish.write_whole = write_whole
 finish.draw_curves = lambda *_: None

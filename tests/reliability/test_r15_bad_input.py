@@ -358,7 +358,6 @@ BOUNDLESS: dict[str, list[str]] = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="the numbers of the train section have no upper bounds in config.py")
 @pytest.mark.parametrize("what", BOUNDLESS)
 def test_numbers_without_bound(what: str, text: Path, command: Command) -> None:
     refused(command("train", text, "--out", "run", *TINY_OPTIONS, *BOUNDLESS[what]), 2, "train.")

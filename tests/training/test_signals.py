@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from seqlab.train.signals import Interrupts
+from seqlab.training.signals import Interrupts
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

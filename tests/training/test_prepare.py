@@ -9,9 +9,9 @@ from train_cases import run_settings, task_and_model
 from seqlab.data.tokens import TokenPart
 from seqlab.errors import UsageError
 from seqlab.runs.layout import RunDirectory
-from seqlab.train import prepare
-from seqlab.train.prepare import check_device, default_threads, fitted, in_steps
-from seqlab.train.progress import Silent
+from seqlab.training import prepare
+from seqlab.training.prepare import check_device, default_threads, fitted, in_steps
+from seqlab.training.progress import Silent
 
 
 class Listener(Silent):

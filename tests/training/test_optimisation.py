@@ -11,7 +11,7 @@ from torch import nn
 from train_cases import run_settings, task_and_model
 
 from seqlab.config import TrainSettings
-from seqlab.train.optimisation import clip, learning_rate, make_optimiser
+from seqlab.training.optimisation import clip, learning_rate, make_optimiser
 
 SCHEDULES = ["constant", "cosine", "linear", "plateau"]
 

@@ -23,7 +23,7 @@ from seqlab.runs.log import read_log
 from seqlab.runs.results import FloorResult, Results, floor_result, today, write_card, write_results
 from seqlab.tasks.language import LanguageTask
 from seqlab.text.tokenizer import Tokenizer
-from seqlab.train.loop import EVALUATED_TOKENS, Progress
+from seqlab.training.loop import EVALUATED_TOKENS, Progress
 
 FLOOR_TOKENS = 4_000_000  # a longer text would take minutes to count
 

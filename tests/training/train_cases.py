@@ -11,9 +11,9 @@ from seqlab.models.language import LanguageModel
 from seqlab.runs.layout import begin_run
 from seqlab.runs.load import build_model
 from seqlab.tasks.language import LanguageTask
-from seqlab.train.loop import Trainer
-from seqlab.train.prepare import learn_tokenizer, make_task
-from seqlab.train.progress import Reporter, Silent
+from seqlab.training.loop import Trainer
+from seqlab.training.prepare import learn_tokenizer, make_task
+from seqlab.training.progress import Reporter, Silent
 
 TEXT = "".join(
     f"the {noun} saw {n} of {place}.\n" for n in range(5) for noun in ("cat", "dog", "hen") for place in "abcd"

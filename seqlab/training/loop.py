@@ -23,9 +23,9 @@ from seqlab.runs.layout import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
 from seqlab.runs.manifest import verified
 from seqlab.tasks.language import LanguageTask
-from seqlab.train.optimisation import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimiser
-from seqlab.train.progress import Evaluation, Reporter
-from seqlab.train.signals import Interrupts
+from seqlab.training.optimisation import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimiser
+from seqlab.training.progress import Evaluation, Reporter
+from seqlab.training.signals import Interrupts
 
 EVALUATED_TOKENS = 500_000  # of a longer held-out part, evaluations during training score the beginning
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from seqlab.train.progress import Bar, Evaluation, Lines, Reporter, Silent, clock, losses, reporter_for_stderr
+from seqlab.training.progress import Bar, Evaluation, Lines, Reporter, Silent, clock, losses, reporter_for_stderr
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_log_has_a_line_every_ten_seconds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr("seqlab.train.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("seqlab.training.progress.time.monotonic", lambda: now[0])
     lines = Lines()
     lines.begin(20, 100)  # resumed at 20
     for step in range(21, 61):

@@ -19,8 +19,8 @@ from seqlab.runs.load import build_model
 from seqlab.runs.log import read_log
 from seqlab.runs.tensors import from_bytes
 from seqlab.tasks.language import LanguageTask
-from seqlab.train.loop import Trainer, step_seed
-from seqlab.train.progress import Evaluation, Silent
+from seqlab.training.loop import Trainer, step_seed
+from seqlab.training.progress import Evaluation, Silent
 
 
 class Watcher(Silent):
@@ -197,7 +197,7 @@ def test_two_checkpoints_are_kept_and_the_first_is_there_from_the_start(tmp_path
 def test_it_saves_as_often_as_the_clock_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One second per look at the clock, and a checkpoint every five."""
     ticks = iter(range(10_000))
-    monkeypatch.setattr("seqlab.train.loop.time.monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr("seqlab.training.loop.time.monotonic", lambda: float(next(ticks)))
     monkeypatch.setattr("seqlab.runs.checkpoint.KEPT", 100)
     trainer = trainer_in(tmp_path, steps=20, evaluate_every=20, save_seconds=5)
     trainer.run()

@@ -20,9 +20,9 @@ from seqlab.runs.layout import RunDirectory, begin_run, next_name
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.results import read_results
 from seqlab.runs.storage import storage_errors
-from seqlab.train.finish import Session, describe, finish, plan_in_words
-from seqlab.train.loop import Progress, Trainer, newest_checkpoint
-from seqlab.train.prepare import (
+from seqlab.training.finish import Session, describe, finish, plan_in_words
+from seqlab.training.loop import Progress, Trainer, newest_checkpoint
+from seqlab.training.prepare import (
     check_device,
     fitted,
     in_steps,
@@ -32,7 +32,7 @@ from seqlab.train.prepare import (
     tell_oddities,
     use_threads,
 )
-from seqlab.train.progress import Reporter
+from seqlab.training.progress import Reporter
 
 
 def start(

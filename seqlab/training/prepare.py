@@ -17,8 +17,8 @@ from seqlab.registry import TASKS, TOKENIZERS
 from seqlab.runs.layout import RunDirectory
 from seqlab.tasks.language import LanguageTask, fit_sizes
 from seqlab.text.tokenizer import Tokenizer, cut_pieces
-from seqlab.train.loop import EVALUATED_TOKENS, Trainer
-from seqlab.train.progress import Reporter, Silent
+from seqlab.training.loop import EVALUATED_TOKENS, Trainer
+from seqlab.training.progress import Reporter, Silent
 
 DEFAULT_STEPS = 2500
 MOST_EPOCHS = 40  # of a small text, when no budget is given

@@ -1,0 +1,33 @@
+"""A finished run for the tests of the run directory."""
+
+from pathlib import Path
+from typing import Any
+
+from seqlab import api
+from seqlab.metrics.likelihood import Likelihood
+from seqlab.runs.results import FloorResult, Results
+from seqlab.training.progress import Silent
+
+TEXT = "".join(
+    f"The {noun} saw {n} of {place}.\n" for n in range(5) for noun in ("cat", "dog", "hen") for place in "abcd"
+)
+
+
+def trained(folder: Path, name: str = "run", **settings: Any) -> api.Run:
+    text = folder / "my.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    small = {"hidden": 12, "embedding": 6, "window": 8, "batch": 4, "threads": 1, "sample": 0, "steps": 12, "lr": 0.02}
+    return api.train(text, out=folder / name, reporter=Silent(), **{**small, **settings})
+
+
+def results(**changes: Any) -> Results:
+    likelihood = Likelihood(1.5, 4.48, 2.16, 2.1, 1000)
+    floors = [
+        FloorResult("unigram", "letters alone", Likelihood(2.5, 12.2, 3.6, 3.5, 1000)),
+        FloorResult("kneser-ney (order 5)", "counting", Likelihood(1.2, 3.3, 1.7, 1.6, 1000)),
+    ]
+    plain: dict[str, Any] = {
+        "validation": likelihood, "context": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did",
+        "seconds": 1.5, "unknown_share": 0.01, "floors": floors, "date": "2026-11-15 12:00",
+    }  # fmt: skip
+    return Results(**{**plain, **changes})

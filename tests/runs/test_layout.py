@@ -1,0 +1,197 @@
+"""Where runs go: names that are free, nothing overwritten unasked, nothing removed that is not a run."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from runs_cases import TEXT, trained
+
+from seqlab import api
+from seqlab.errors import DataError, MissingInput, StorageError, UsageError
+from seqlab.runs import manifest
+from seqlab.runs.layout import RunDirectory, begin_run, next_name
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_free_number(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        path = next_name("my", "lstm", tmp_path)
+        assert path == tmp_path / f"my-lstm-{number}"
+        path.mkdir()
+    (tmp_path / "my-lstm-2").rmdir()
+    assert next_name("my", "lstm", tmp_path) == tmp_path / "my-lstm-2"
+    assert next_name("my", "gru", tmp_path) == tmp_path / "my-gru-1"
+
+
+@pytest.mark.parametrize(
+    ("corpus", "stem"),
+    [
+        ("a b/c", "a-b-c"),
+        ("../../etc", "etc"),
+        ("日本語", "text"),
+        ("", "text"),
+        (".hidden", "hidden"),
+        ("-rf", "rf"),
+        ("x" * 300, "x" * 48),
+        ("tiny-shakespeare", "tiny-shakespeare"),
+    ],
+)
+def test_names_are_safe(corpus: str, stem: str, tmp_path: Path) -> None:
+    path = next_name(corpus, "lstm", tmp_path)
+    assert path.name == f"{stem}-lstm-1" and path.parent == tmp_path
+
+
+# --- beginning ------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_begins_in_a_folder_that_is_new_or_empty(tmp_path: Path) -> None:
+    assert begin_run(tmp_path / "a" / "b", False).is_run()
+    (tmp_path / "empty").mkdir()
+    assert begin_run(tmp_path / "empty", False).is_run()
+
+
+def test_a_run_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
+    first = begin_run(tmp_path / "run", False)
+    first.put("config.json", b'{"format": "seqlab-run"}')
+    with pytest.raises(UsageError, match=r"holds a run already.*seqlab resume.*--overwrite"):
+        begin_run(tmp_path / "run", False)
+    assert (tmp_path / "run" / "config.json").is_file()
+    begin_run(tmp_path / "run", True)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [manifest.NAME]
+
+
+@pytest.mark.parametrize("damage", ["config.json", "manifest.json"])
+def test_a_damaged_run_is_still_a_run(damage: str, tmp_path: Path) -> None:
+    run = begin_run(tmp_path / "run", False)
+    run.put("config.json", b'{"format": "seqlab-run"}')
+    (run.path / damage).write_text("}")
+    begin_run(run.path, True)
+
+
+FOLDERS: dict[str, dict[str, str]] = {
+    "somebody's work": {"thesis.txt": "years of it"},
+    "a project with a config.json": {"config.json": '{"name": "my-app"}', "index.js": ""},
+    "a project with broken JSON": {"config.json": "{"},
+    "a project with checkpoints": {"checkpoints/model.pt": "", "train.py": ""},
+    "a project with a manifest.json": {"manifest.json": '{"files": {}, "facts": {}}', "app.js": ""},
+    "an extension": {"manifest.json": '{"manifest_version": 3}'},
+    "hidden things": {".git/config": ""},
+}
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_is_not_a_run_is_never_touched(kind: str, overwrite: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    for name, content in FOLDERS[kind].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    with pytest.raises(UsageError, match="not a run"):
+        begin_run(folder, overwrite)
+    assert {name: (folder / name).read_text() for name in FOLDERS[kind]} == FOLDERS[kind]
+
+
+def test_a_checkpoint_is_not_a_run(tmp_path: Path) -> None:
+    """It has a manifest of its own."""
+    run = trained(tmp_path, steps=1)
+    with pytest.raises(UsageError, match="not a run"):
+        begin_run(run.path / "checkpoints" / "step-1", True)
+
+
+def test_places_where_nothing_can_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file")
+    for overwrite in (False, True):
+        with pytest.raises(UsageError):
+            begin_run(tmp_path / "file", overwrite)
+        with pytest.raises(StorageError, match="cannot be written"):
+            begin_run(tmp_path / "file" / "run", overwrite)
+    assert (tmp_path / "file").read_text() == "a file"
+
+
+def test_a_link_to_a_run_is_not_removed_through(tmp_path: Path) -> None:
+    run = begin_run(tmp_path / "run", False)
+    (tmp_path / "link").symlink_to(run.path)
+    with pytest.raises(StorageError):
+        begin_run(tmp_path / "link", True)
+    assert run.is_run()
+
+
+# --- what is in it --------------------------------------------------------------------------------------------------
+
+
+def test_while_a_file_is_replaced_both_contents_are_vouched_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever it is stopped, the file that is there can be read."""
+    run = begin_run(tmp_path / "run", False)
+    run.put("config.json", b"old")
+    seen: list[bytes] = []
+    real = os.fsync
+
+    def look(handle: int) -> None:
+        real(handle)
+        seen.append(manifest.verified(run.path, "config.json"))
+
+    monkeypatch.setattr(os, "fsync", look)
+    run.put("config.json", b"new")
+    assert seen[0] == b"old" and seen[-1] == b"new" and len(seen) >= 4
+    assert sorted(seen, reverse=True) == seen
+    assert len(manifest.read_manifest(run.path)[0]["config.json"]) == 1
+
+
+def test_a_stopped_replacement_can_be_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin_run(tmp_path / "run", False)
+    run.put("config.json", b"old")
+    for stop in range(1, 7):
+        calls: list[int] = []
+
+        def crash(_: int, stop: int = stop, calls: list[int] = calls) -> None:
+            calls.append(1)
+            if len(calls) == stop:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", crash)
+            with pytest.raises(KeyboardInterrupt):
+                run.put("config.json", f"new {stop}".encode())
+        assert manifest.verified(run.path, "config.json")
+    run.put("config.json", b"last")
+    assert manifest.verified(run.path, "config.json") == b"last"
+
+
+def test_a_configuration_comes_back(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=1)
+    config = RunDirectory(run.path).config()
+    assert config == run.config and config["format"] == "seqlab-run"
+    assert config["settings"]["train"]["steps"] == 1 and config["threads"] == 1
+    assert config["parameters"]["total"] == sum(p.numel() for p in run.model.parameters())
+
+
+def test_folders_that_are_no_runs_are_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingInput, match="there is no run"):
+        RunDirectory(tmp_path / "none").config()
+    with pytest.raises(MissingInput, match="not a run"):
+        RunDirectory(tmp_path).config()
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(MissingInput, match=r"manifest\.json"):
+        RunDirectory(tmp_path).config()
+
+
+def test_more_files_than_a_configuration_can_name(tmp_path: Path) -> None:
+    """Said before anything is trained, because nobody could load it afterwards."""
+    (tmp_path / ("x" * 100)).mkdir()
+    files = [tmp_path / ("x" * 100) / f"{number:0100d}.txt" for number in range(4000)]
+    for path in files:
+        path.write_text(TEXT[:30])
+    with pytest.raises(UsageError, match="name a folder"):
+        api.train(files, out=tmp_path / "run", steps=1, hidden=4, embedding=4, window=8, batch=2, threads=1)
+
+
+def test_a_version_that_is_not_a_number(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=1)
+    config = {**run.config, "version": None}
+    RunDirectory(run.path).put("config.json", json.dumps(config).encode())
+    with pytest.raises(DataError, match="not written by seqlab"):
+        api.load(run.path)

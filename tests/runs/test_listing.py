@@ -1,0 +1,76 @@
+"""`seqlab runs`: the best first, and damaged ones named."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from runs_cases import results, trained
+
+from seqlab import api
+from seqlab.runs.layout import RunDirectory
+from seqlab.runs.listing import list_runs
+from seqlab.runs.results import write_results
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
+    folder = tmp_path_factory.mktemp("listing")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
+        patch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
+        return trained(folder, steps=2)
+
+
+@pytest.fixture
+def folder(made: api.Run, tmp_path: Path) -> Path:
+    """Three runs: good, better, unfinished."""
+    for name, bits in (("good", 3.0), ("better", 1.0), ("unfinished", None)):
+        run = RunDirectory(Path(shutil.copytree(made.path, tmp_path / "runs" / name)))
+        if bits is None:
+            (run.path / "results.json").unlink()
+        else:
+            plain = results()
+            write_results(
+                run, results(validation=plain.validation.__class__(1.0, 2.7, bits, bits, 10), steps=int(bits))
+            )
+    return tmp_path / "runs"
+
+
+def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
+    entries = list_runs(folder)
+    assert [Path(entry.path).name for entry in entries] == ["better", "good", "unfinished"]
+    assert [entry.bits_per_char for entry in entries] == [1.0, 3.0, None]
+    assert [entry.status for entry in entries] == ["finished", "finished", "unfinished"]
+    assert [entry.steps for entry in entries] == [1, 3, 2]
+    assert {entry.arch for entry in entries} == {"lstm"} and {entry.corpus for entry in entries} == {"my"}
+    assert {entry.parameters for entry in entries} == {sum(p.numel() for p in made.model.parameters())}
+
+
+def test_folders_that_are_no_runs_are_passed_over(folder: Path, tmp_path: Path) -> None:
+    (folder / "notes").mkdir()
+    (folder / "file.txt").write_text("")
+    assert len(list_runs(folder)) == 3
+    assert list_runs(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b"[" * 100_000, b'{"format": "seqlab-run"}'])
+@pytest.mark.parametrize("name", ["config.json", "manifest.json", "results.json"])
+@pytest.mark.parametrize("vouched", [False, True])
+def test_damaged_runs_are_named_and_the_others_shown(name: str, content: bytes, vouched: bool, folder: Path) -> None:
+    run = folder / "good"
+    if vouched and name != "manifest.json":
+        RunDirectory(run).put(name, content)
+    else:
+        (run / name).write_bytes(content)
+    entries = list_runs(folder)
+    assert [Path(entry.path).name for entry in entries] == ["better", "good", "unfinished"]
+    assert entries[1].status == "damaged" and entries[1].bits_per_char is None
+    json.dumps([entry.as_dict() for entry in entries])
+
+
+def test_an_unknown_architecture_is_damage_too(folder: Path) -> None:
+    config = json.loads((folder / "good" / "config.json").read_text())
+    config["settings"]["backbone"] = {"name": "of the future"}
+    RunDirectory(folder / "good").put("config.json", json.dumps(config).encode())
+    assert [entry.status for entry in list_runs(folder)] == ["finished", "damaged", "unfinished"]

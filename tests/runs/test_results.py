@@ -1,0 +1,117 @@
+"""results.json comes back as it was; the card says what is true."""
+
+import math
+import re
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from runs_cases import results, trained
+
+from seqlab import api
+from seqlab.__main__ import main
+from seqlab.errors import DataError
+from seqlab.metrics.likelihood import Likelihood, sentence
+from seqlab.runs.layout import begin_run
+from seqlab.runs.results import Results, read_results, write_results
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        results(),
+        results(floors=[]),
+        results(ended='quotes " and \\ and \n and 日本'),
+        results(validation=Likelihood(1e9, math.inf, 1e9, 1e9, 3)),
+    ],
+    ids=["plain", "no floors", "odd text", "diverged"],
+)
+def test_results_come_back_as_they_were(given: Results, tmp_path: Path) -> None:
+    directory = begin_run(tmp_path / "run", False)
+    assert read_results(directory) is None  # not finished yet
+    write_results(directory, given)
+    assert read_results(directory) == given
+    write_results(directory, replace(given, steps=99))
+    assert read_results(directory) == replace(given, steps=99)
+
+
+def test_results_that_were_changed_are_refused(tmp_path: Path) -> None:
+    directory = begin_run(tmp_path / "run", False)
+    write_results(directory, results())
+    path = directory.path / "results.json"
+    path.write_text(path.read_text().replace("1.5", "0.5"))
+    with pytest.raises(DataError, match=r"results\.json"):
+        read_results(directory)
+
+
+def test_counting_is_the_floor_of_n_grams() -> None:
+    counting = results().counting
+    assert counting is not None and counting.nats_per_token == 1.2
+    assert results(floors=[]).counting is None
+
+
+# --- the card -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
+    folder = tmp_path_factory.mktemp("card")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
+        return trained(folder, evaluate_every=4)
+
+
+@pytest.fixture
+def card(run: api.Run) -> str:
+    return (run.path / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_card_counts_parameters_as_the_model_does(run: api.Run, card: str) -> None:
+    count = sum(parameter.numel() for parameter in run.model.parameters())
+    parts = [int(number.replace(",", "")) for number in re.findall(r"(?:embedding|core|\noutput) ([\d,]+)", card)[:3]]
+    assert f"{count:,} parameters" in card and sum(parts) == count
+
+
+def test_the_card_says_what_it_was_trained_on(run: api.Run, card: str) -> None:
+    text = Path(run.settings.corpus.source[0]).read_text()
+    assert f"{len(text):,} characters of `my`" in card
+    assert run.config["corpus"]["fingerprint"] in card
+    assert "12 steps" in card and f"of step {run.results.best_step}," in card  # pyright: ignore[reportOptionalMemberAccess]
+    assert "because the budget is used up" in card
+
+
+def test_the_card_has_the_figures_that_an_evaluation_finds(run: api.Run, card: str) -> None:
+    found = run.evaluate()
+    likelihood = found.likelihood
+    assert (
+        f"| this model | {likelihood.nats_per_token:.4f} | {likelihood.perplexity:.2f} | "
+        f"{likelihood.bits_per_char:.4f} | {likelihood.bits_per_byte:.4f} |" in card
+    )
+    assert run.results is not None
+    assert sentence(likelihood, run.results.counting) in card and f"{likelihood.tokens:,} tokens" in card
+    for floor in run.results.floors:
+        assert f"| {floor.name} | {floor.likelihood.nats_per_token:.4f} |" in card
+        assert f"- {floor.name}: {floor.about}." in card
+    assert f"{found.as_dict()['unknown_share']:.2%} of the tokens" in card
+
+
+def test_the_card_has_every_setting(run: api.Run, card: str) -> None:
+    for section, values in run.settings.resolved().items():
+        (line,) = (line for line in card.splitlines() if line.startswith(f"- {section}: "))
+        assert all(f"{key} = {value}" in line for key, value in values.items())
+
+
+def test_the_cards_commands_and_code_run(run: api.Run, card: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = [line for line in card.splitlines() if line.startswith("seqlab ")]
+    assert len(commands) == 2
+    for command in commands:
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
+    (code,) = re.findall(r"```python\n(.*?)```", card, flags=re.DOTALL)
+    assert f"seqlab.load({str(run.path)!r})" in code
+    compile(code, "card", "exec")
+    assert (run.path / "curves.png").is_file()  # which the card shows
