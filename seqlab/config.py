@@ -66,9 +66,7 @@ MOST = 10**9  # of anything that is counted in steps or seconds
 class TrainSettings(Settings):
     steps: int | None = Field(default=None, ge=1, le=MOST, description="budget in optimiser steps")
     epochs: float | None = Field(default=None, gt=0, le=MOST, description="budget in passes over the training text")
-    seconds: float | None = Field(
-        default=None, gt=0, le=MOST, description="budget in seconds, turned into steps at first"
-    )
+    seconds: float | None = Field(default=None, gt=0, le=MOST, description="budget in seconds, made steps at first")
     optimiser: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
     schedule: Literal["constant", "cosine", "linear", "plateau"] = "cosine"
@@ -81,17 +79,11 @@ class TrainSettings(Settings):
     clip_value: float | None = Field(default=None, gt=0, description="largest gradient element")
     accumulate: int = Field(default=1, ge=1, le=4096, description="batches per optimiser step")
     evaluate_every: int | None = Field(default=None, ge=1, le=MOST, description="steps; a tenth of the run if unset")
-    patience: int | None = Field(
-        default=None, ge=1, le=MOST, description="evaluations without a new best before stopping early"
-    )
+    patience: int | None = Field(default=None, ge=1, le=MOST, description="evaluations without a best before stopping")
     save_seconds: float = Field(default=60.0, gt=0, description="longest time between checkpoints")
     sample: int = Field(default=120, ge=0, le=100_000, description="tokens of text written at each evaluation")
-    from_step: int = Field(
-        default=0, ge=0, le=MOST, description="where the schedule begins; set when a run is trained further"
-    )
-    retries: int = Field(
-        default=3, ge=0, le=MOST, description="updates in a row that may be skipped for not being finite"
-    )
+    from_step: int = Field(default=0, ge=0, le=MOST, description="where the schedule begins, of a run trained further")
+    retries: int = Field(default=3, ge=0, le=MOST, description="updates in a row that may fail to be finite")
     seed: int = Field(default=0, ge=0, lt=2**63)
     threads: int | None = Field(default=None, ge=1, le=1024, description="all cores if unset")
     device: str = Field(default="cpu", description="cpu, cuda or mps")

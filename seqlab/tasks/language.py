@@ -14,7 +14,7 @@ from seqlab.data.tokens import TokenPart
 from seqlab.models.language import LanguageModel
 from seqlab.tasks.language_settings import LanguageSettings
 
-SCORED_AT_ONCE = 64  # windows per forward pass when scoring
+SCORED_AT_ONCE = 1 << 25  # logits of one forward pass when scoring
 CARRIED_AT_ONCE = 1024  # tokens per forward pass when the state is carried through a text
 
 
@@ -142,8 +142,9 @@ def _score_windows(model: LanguageModel, part: TokenPart, window: int, tally: Ta
     """Windows laid end to end, each with a fresh state; those of one length go together."""
     firsts_P, lengths_P, _ = _within(part, window, limit)
     order_P = np.argsort(lengths_P, kind="stable")
-    for at in range(0, len(order_P), SCORED_AT_ONCE):
-        units_B = order_P[at : at + SCORED_AT_ONCE]
+    batch = max(1, min(64, SCORED_AT_ONCE // (window * model.vocabulary)))
+    for at in range(0, len(order_P), batch):
+        units_B = order_P[at : at + batch]
         rows = padded(part, firsts_P[units_B], lengths_P[units_B])
         tally.add(units_B, _run(model, rows, None)[0], rows.targets_BT)
 

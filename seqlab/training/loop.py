@@ -141,7 +141,7 @@ class Trainer:
 
     def gradients(self, step: int) -> tuple[float, int, float]:
         """Gradients of the mean loss of one step's batches, clipped: summed nats, count, and the norm from before."""
-        torch.manual_seed(step_seed(self.settings.seed, step))
+        seed_generators(step_seed(self.settings.seed, step))
         self.model.train()
         self.optimiser.zero_grad(set_to_none=True)
         device = self.parameters[0].device
@@ -246,5 +246,11 @@ class Interrupted(SeqlabError):
 
 
 def step_seed(seed: int, step: int) -> int:
-    """One number for the generator, different for neighbouring seeds and steps."""
+    """One number for the generators, different for neighbouring seeds and steps."""
     return (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + 1) % 2**63
+
+
+def seed_generators(number: int) -> None:
+    torch.default_generator.manual_seed(number)  # a thousand times as fast as torch.manual_seed
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed(number)
