@@ -45,6 +45,14 @@ class Answer:
     err: str
 
 
+def refused(answer: Answer, code: int, *words: str) -> None:
+    assert answer.code == code, answer
+    assert "\nerror: " in f"\n{answer.err}" or code == 2, answer.err
+    assert "Traceback" not in answer.err
+    for word in words:
+        assert word in answer.err, (word, answer.err)
+
+
 class Stopped(Exception):
     """Raised in the middle of training, as a crash would be."""
 

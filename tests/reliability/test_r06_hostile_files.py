@@ -1,6 +1,6 @@
 """R6: crafted tensors and JSON are refused, quickly and without the memory that they ask for.
 
-hostile_runs.py has the cases; whoever made them has computed the hashes that fit.
+hostile_tensors.py and hostile_json.py have the cases; whoever made them has computed the hashes that fit.
 """
 
 from typing import Any
