@@ -63,6 +63,11 @@ def finished_run(run: "Run") -> None:
     out.print(f"Loss curves: {run.path / 'curves.png'}")
 
 
+def writing_command(run: "Run") -> str:
+    """How to let it write; lines are written from nothing."""
+    return f"seqlab generate {run.path}" + ("" if run.tokenizer.documents else ' --prompt "The "')
+
+
 def next_steps(*commands: str) -> None:
     out.print("\nWhat to type next:")
     for command in commands:

@@ -58,7 +58,7 @@ def train(
         if name not in ("text", "out", "overwrite", "init", "recipe", "config", "assignments")
     }
     from seqlab import api
-    from seqlab.cli.show import finished_run, next_steps
+    from seqlab.cli.show import finished_run, next_steps, writing_command
     from seqlab.config import parse_assignment, read_toml
 
     settings = {**(read_toml(config) if config else {}), **dict(map(parse_assignment, assignments or []))}
@@ -66,7 +66,7 @@ def train(
     run = api.train(text or None, out=out, overwrite=overwrite, init=init, recipe=recipe, settings=settings, **short)
     finished_run(run)
     next_steps(
-        f'seqlab generate {run.path} --prompt "The "',
+        writing_command(run),
         f"seqlab evaluate {run.path}",
         f"seqlab resume {run.path} --more 1000",
     )

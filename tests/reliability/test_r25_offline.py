@@ -63,7 +63,7 @@ for command in json.loads(sys.argv[1]):
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "sitecustomize.py").write_text(NO_NETWORK)
     command = [sys.executable, *arguments]
-    paths = environment(PYTHONPATH=folder, SEQLAB_CACHE=folder / "cache", SEQLAB_DATA="", HOME=folder)
+    paths = environment(PYTHONPATH=folder, SEQLAB_CACHE=folder / "cache", SEQLAB_DATA="")
     return subprocess.run(command, cwd=folder, env=paths, capture_output=True, text=True, timeout=250, check=False)
 
 
