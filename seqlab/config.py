@@ -9,7 +9,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, model_validator
 
@@ -23,6 +23,8 @@ class Settings(BaseModel):
     """Immutable, complete, and closed: an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    usual: ClassVar[dict[str, Any]] = {}  # settings of training that suit an architecture better than the common ones
 
 
 class NoSettings(Settings):
@@ -130,8 +132,8 @@ class RunSettings(Settings):
 
 DEFAULT_NAMES: dict[str, tuple[Registry, str]] = {
     "tokenizer": (TOKENIZERS, "char"),
-    "backbone": (BACKBONES, "lstm"),
     "task": (TASKS, "language"),
+    "backbone": (BACKBONES, "lstm"),
 }
 
 
@@ -150,11 +152,20 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     for section, (registry, default) in DEFAULT_NAMES.items():
         content = ready.get(section, {})
         name = content.pop("name", default)
-        settings = checked(registry.settings(name), content, section)
-        ready[section] = Chosen(name=name, settings=settings)
+        cls = registry.settings(name)
+        if section == "backbone":
+            _adapt(cls, content, ready)
+        ready[section] = Chosen(name=name, settings=checked(cls, content, section))
     for section in ("corpus", "model", "train"):
         ready[section] = checked(_section_class(section), ready.get(section, {}), section)
     return RunSettings(**ready)
+
+
+def _adapt(cls: type[Settings], content: dict[str, Any], ready: dict[str, Any]) -> None:
+    """What is not set follows from what is: a context from the window, training from what suits the architecture."""
+    if "context" in cls.model_fields:
+        content.setdefault("context", ready["task"].settings.window)
+    ready["train"] = {**cls.usual, **ready.get("train", {})}
 
 
 def _section_class(section: str) -> type[Settings]:

@@ -6,7 +6,8 @@ row's own last kept position; `step` never changes the State it was given; nothi
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -55,8 +56,19 @@ class State(Leaves):
 
     @classmethod
     def concat(cls, states: Sequence[Self]) -> Self:
-        """One state whose rows are those of all the given ones."""
-        return states[0].join(states[1:], torch.cat)
+        """One state whose rows are those of all the given ones; what has a time axis is padded to the longest."""
+        return states[0].join(states[1:], _stack_rows)
+
+
+def _stack_rows(leaves: tuple[Tensor, ...]) -> Tensor:
+    longest = max((leaf.shape[1] for leaf in leaves if leaf.dim() > 1), default=0)
+    padded = [leaf if leaf.dim() == 1 or leaf.shape[1] == longest else _lengthened(leaf, longest) for leaf in leaves]
+    return torch.cat(padded)
+
+
+def _lengthened(leaf: Tensor, length: int) -> Tensor:
+    room = leaf.new_zeros(leaf.shape[0], length - leaf.shape[1], *leaf.shape[2:])
+    return torch.cat([leaf, room], dim=1)
 
 
 def _map(value: Any, f: Callable[[Tensor], Tensor]) -> Any:
@@ -165,6 +177,7 @@ class Backbone(nn.Module, ABC):
     width: int  # of its output
     causal: bool
     reads_memory: bool = False
+    context: int | None = None  # positions that a query sees at most; None where a state carries everything
 
     @abstractmethod
     def start(self, batch: int, memory: Memory | None = None) -> State:
@@ -183,6 +196,11 @@ class Backbone(nn.Module, ABC):
     @abstractmethod
     def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
         """One position; offered where the architecture is causal."""
+
+    @contextmanager
+    def limited_to(self, context: int) -> Iterator[None]:
+        """While entered, nothing further back than `context` positions is looked at; a carried state is no looking."""
+        yield
 
     @abstractmethod
     def state_bytes(self, length: int) -> int:

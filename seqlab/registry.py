@@ -67,6 +67,11 @@ BACKBONES = Registry(
     "architecture",
     "archs",
     {
+        "feedforward": Entry(
+            "seqlab.backbones.feedforward:Feedforward",
+            "the last few embeddings through a hidden layer: a fixed window",
+            "seqlab.backbones.feedforward_settings:FeedforwardSettings",
+        ),
         "rnn": Entry(
             "seqlab.backbones.recurrent:Rnn",
             "vanilla (Elman) recurrence: one tanh layer fed back into itself",
@@ -81,6 +86,16 @@ BACKBONES = Registry(
             "seqlab.backbones.recurrent:Lstm",
             "gated recurrence with a separate cell state and three gates",
             "seqlab.backbones.recurrent_settings:LstmSettings",
+        ),
+        "lstm-attention": Entry(
+            "seqlab.backbones.attentive:LstmAttention",
+            "an LSTM that looks back at all its own states",
+            "seqlab.backbones.attentive_settings:AttentiveSettings",
+        ),
+        "transformer": Entry(
+            "seqlab.backbones.transformer:Transformer",
+            "self-attention only, every position seeing what came before",
+            "seqlab.backbones.transformer_settings:TransformerSettings",
         ),
     },
 )

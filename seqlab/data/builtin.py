@@ -9,7 +9,7 @@ import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 
-from seqlab.data.cache import cache_directory
+from seqlab.cache import cache_directory
 from seqlab.data.corpus import Corpus, from_files, from_text
 from seqlab.errors import MissingInput
 

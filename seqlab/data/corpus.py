@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from seqlab.data.cache import cache_directory
+from seqlab.cache import cache_directory
 from seqlab.data.reading import Oddities, read_file
 from seqlab.errors import DataError, MissingInput, StorageError
 from seqlab.registry import CORPORA, did_you_mean

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from seqlab.data.cache import cache_directory
+from seqlab.cache import cache_directory
 from seqlab.data.splits import SplitText
 from seqlab.errors import DataError, StorageError
 from seqlab.text.tokenizer import Tokenizer, cut_pieces

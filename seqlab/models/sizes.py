@@ -13,15 +13,16 @@ BYTES_WHEN_TRAINING = 16  # per parameter: weight, gradient and two moments in f
 
 @dataclass(frozen=True)
 class Parameters:
-    """Trained numbers by part; `core` is everything but the token embedding and the output projection."""
+    """Trained numbers by part; `core` is everything but token embedding, output projection and a position table."""
 
     embedding: int
     core: int
     output: int
+    positions: int = 0
 
     @property
     def total(self) -> int:
-        return self.embedding + self.core + self.output
+        return self.embedding + self.core + self.output + self.positions
 
 
 def language_parameters(model: ModelSettings, backbone: Any, vocabulary: int) -> Parameters:
@@ -29,7 +30,7 @@ def language_parameters(model: ModelSettings, backbone: Any, vocabulary: int) ->
     core = backbone.core_parameters(model.embedding)
     projection = backbone.width * model.embedding if model.tied and backbone.width != model.embedding else 0
     output = projection + vocabulary if model.tied else (backbone.width + 1) * vocabulary
-    return Parameters(vocabulary * model.embedding, core, output)
+    return Parameters(vocabulary * model.embedding, core, output, getattr(backbone, "position_parameters", 0))
 
 
 def refuse_absurd(model: ModelSettings, backbone: Any, vocabulary: int) -> Parameters:

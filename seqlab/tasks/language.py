@@ -50,7 +50,7 @@ class LanguageTask:
         if context == "window":
             _score_windows(model, self.parts[split], self.settings.window, tally, limit)
         else:
-            _score_carrying(model, self.parts[split], tally, limit)
+            _score_carrying(model, self.parts[split], self.settings.window, tally, limit)
         return tally.scores()
 
 
@@ -131,6 +131,11 @@ def _run(model: LanguageModel, rows: Rows, state: State | None) -> tuple[np.ndar
     return _nats(logits_BTV, batch.targets_BT, "none").view(rows.targets_BT.shape).cpu().numpy(), after
 
 
+def batch_size(model: LanguageModel, window: int) -> int:
+    """Windows per forward pass, so that large vocabularies do not fill the memory."""
+    return max(1, min(64, SCORED_AT_ONCE // (window * model.vocabulary)))
+
+
 def _within(part: TokenPart, window: int, limit: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The part's pieces, or those that begin within its first `limit` tokens."""
     cut = pieces(part, window)
@@ -142,15 +147,36 @@ def _score_windows(model: LanguageModel, part: TokenPart, window: int, tally: Ta
     """Windows laid end to end, each with a fresh state; those of one length go together."""
     firsts_P, lengths_P, _ = _within(part, window, limit)
     order_P = np.argsort(lengths_P, kind="stable")
-    batch = max(1, min(64, SCORED_AT_ONCE // (window * model.vocabulary)))
-    for at in range(0, len(order_P), batch):
-        units_B = order_P[at : at + batch]
+    for at in range(0, len(order_P), batch_size(model, window)):
+        units_B = order_P[at : at + batch_size(model, window)]
         rows = padded(part, firsts_P[units_B], lengths_P[units_B])
         tally.add(units_B, _run(model, rows, None)[0], rows.targets_BT)
 
 
-def _score_carrying(model: LanguageModel, part: TokenPart, tally: Tally, limit: int | None) -> None:
-    """Each document in one pass, its state carried from chunk to chunk."""
+def _score_carrying(model: LanguageModel, part: TokenPart, window: int, tally: Tally, limit: int | None) -> None:
+    """Each document in one pass, its state carried; where attention has an end, in windows that overlap by half."""
+    if model.backbone.context is not None:
+        _score_overlapping(model, part, model.backbone.context, tally, limit)
+        return
+    with model.backbone.limited_to(window):
+        _score_chunks(model, part, tally, limit)
+
+
+def _score_overlapping(model: LanguageModel, part: TokenPart, context: int, tally: Tally, limit: int | None) -> None:
+    """Every piece of half a context with the half before it in view, of which only the new half is scored."""
+    half = max(1, context // 2)
+    firsts_P, lengths_P, document_P = _within(part, half, limit)
+    opens_P = np.diff(document_P, prepend=-1) != 0
+    seen_P = np.where(opens_P, 0, np.minimum(half, context - lengths_P))
+    for seen in np.unique(seen_P):
+        units_N = np.flatnonzero(seen_P == seen)
+        for at in range(0, len(units_N), batch_size(model, context)):
+            units_B = units_N[at : at + batch_size(model, context)]
+            rows = padded(part, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
+            tally.add(units_B, _run(model, rows, None)[0][:, seen:], rows.targets_BT[:, seen:])
+
+
+def _score_chunks(model: LanguageModel, part: TokenPart, tally: Tally, limit: int | None) -> None:
     state: State | None = None
     for unit, rows, fresh in _chunks(part, limit):
         nats_1T, state = _run(model, rows, None if fresh else state)

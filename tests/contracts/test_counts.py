@@ -18,7 +18,9 @@ from seqlab.registry import BACKBONES
 def test_parameters_of_the_core(variant: Variant):
     for inputs in (1, INPUTS, SIZES["hidden"]):
         backbone = variant.build(inputs=inputs)
-        assert variant.having().core_parameters(inputs) == sum(p.numel() for p in backbone.parameters())
+        settings = variant.having()
+        table = getattr(settings, "position_parameters", 0)
+        assert settings.core_parameters(inputs) + table == sum(p.numel() for p in backbone.parameters())
 
 
 @every_variant
@@ -38,7 +40,7 @@ def test_parameters_of_a_language_model(variant: Variant, tied: bool, equal: boo
     total = sum(p.numel() for p in model.parameters())
     core = sum(p.numel() for p in model.backbone.parameters())
     assert count.embedding == model.embedding.weight.numel()
-    assert count.core == core
+    assert count.core + count.positions == core
     assert count.output == total - core - count.embedding
     assert count.total == total
 

@@ -95,7 +95,7 @@ def test_a_module_keeps_nothing_of_what_it_read(variant: Variant):
 
 @every_variant
 def test_a_detached_state_ends_the_gradient(variant: Variant):
-    state = variant.build()(vectors(2, 4, INPUTS))[1]
+    state = variant.build()(vectors(2, 4, INPUTS).requires_grad_())[1]
     assert any(leaf.requires_grad for leaf in state.tensors())
     assert not any(leaf.requires_grad for leaf in state.detach().tensors())
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from seqlab import build
 from seqlab.backbones.recurrent import Lstm
 from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.config import ModelSettings, resolve
@@ -45,6 +46,7 @@ class KnownOdds(nn.Module):
         super().__init__()
         odds_V = torch.arange(1.0, VOCABULARY + 1)
         self.log_p_V = nn.Parameter((odds_V / odds_V.sum()).log())
+        self.backbone = build("rnn", vocabulary=VOCABULARY, hidden=1).backbone  # tells how far it sees, and no more
 
     def forward(self, tokens_BT, state=None, mask_BT=None):
         return self.log_p_V.expand(*tokens_BT.shape, VOCABULARY), state

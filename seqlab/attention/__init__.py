@@ -1,0 +1,8 @@
+"""Attention: score functions, who sees whom, the plain form beside the fast one, multi-head attention, positions.
+
+`from seqlab.attention import scaled_dot` is the textbook's formula, with everything that people look at.
+"""
+
+from seqlab.attention.plain import Attended as Attended
+from seqlab.attention.plain import attend as attend
+from seqlab.attention.plain import scaled_dot as scaled_dot

@@ -1,0 +1,70 @@
+"""Multi-head attention over a sequence's own vectors, whole or growing.
+
+The plain form computes each head as `scaled_dot`; the fast one is torch's kernel. Both read and extend the same keys
+and values.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout, scaled_dot_product_attention
+
+from seqlab.attention.memory import append
+from seqlab.attention.plain import scaled_dot
+from seqlab.attention.positions import Positions
+from seqlab.attention.ranges import Ranges
+from seqlab.contracts import Trace
+
+
+class MultiHead(nn.Module):
+    """Concat(head_1, ..., head_N) W, head_i = Attention(x Q_i, x K_i, x V_i) (Vaswani et al. 2017, section 3.2.2)"""
+
+    def __init__(self, width: int, heads: int, share: float):
+        super().__init__()
+        self.heads, self.share = heads, share
+        self.into = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        position_BT: Tensor,
+        positions: Positions,
+        held: tuple[Tensor, Tensor],
+        held_B: Tensor | None,
+        ranges: Ranges | None,
+        trace: Trace | None,
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Attention output and the keys and values, old and new. Without `ranges`, plainly causal from the start."""
+        q_BTNK, k_BTNK, v_BTNK = (part.unflatten(2, (self.heads, -1)) for part in self.into(x_BTD).chunk(3, dim=2))
+        q_BTNK, k_BTNK = positions.turn(q_BTNK, position_BT), positions.turn(k_BTNK, position_BT)
+        keys_BSD, values_BSD = k_BTNK.flatten(2), v_BTNK.flatten(2)
+        if held_B is not None:
+            keys_BSD, values_BSD = append(held[0], keys_BSD, held_B), append(held[1], values_BSD, held_B)
+        q_BNTK, k_BNSK, v_BNSK = q_BTNK.transpose(1, 2), self._by_head(keys_BSD), self._by_head(values_BSD)
+        if trace:
+            y_BNTK = self._plain(q_BNTK, k_BNSK, v_BNSK, ranges, trace)
+        else:
+            y_BNTK = self._fast(q_BNTK, k_BNSK, v_BNSK, ranges)
+        return self.out(y_BNTK.transpose(1, 2).flatten(2)), (keys_BSD, values_BSD)
+
+    def _by_head(self, x_BSD: Tensor) -> Tensor:
+        return x_BSD.unflatten(2, (self.heads, -1)).transpose(1, 2)
+
+    def _fast(self, q_BNTK: Tensor, k_BNSK: Tensor, v_BNSK: Tensor, ranges: Ranges | None) -> Tensor:
+        share = self.share if self.training else 0.0
+        if ranges is None:
+            return scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, dropout_p=share, is_causal=True)
+        mask_B1TS = ranges.mask(k_BNSK.shape[2])[:, None]
+        return scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, attn_mask=mask_B1TS, dropout_p=share)
+
+    def _plain(self, q_BNTK: Tensor, k_BNSK: Tensor, v_BNSK: Tensor, ranges: Ranges | None, trace: Trace) -> Tensor:
+        T, S = q_BNTK.shape[2], k_BNSK.shape[2]
+        if ranges is None:
+            mask = torch.ones(T, S, dtype=torch.bool, device=q_BNTK.device).tril()
+        else:
+            mask = ranges.mask(S)[:, None]
+        attended = scaled_dot(q_BNTK, k_BNSK, v_BNSK, mask)
+        trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
+        if not (self.share and self.training):
+            return attended.output_BTD
+        return dropout(attended.weights_BTS, self.share) @ v_BNSK

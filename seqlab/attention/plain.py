@@ -1,0 +1,33 @@
+"""Attention as its equations: scores, softmax, weighted sum, with all three to look at."""
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What came out, how much each key counted, and the scores before the softmax."""
+
+    output_BTD: Tensor
+    weights_BTS: Tensor
+    scores_BTS: Tensor
+
+
+def attend(scores_BTS: Tensor, values_BSD: Tensor, mask_BTS: Tensor | None = None) -> Attended:
+    """softmax(scores) values, over the keys that the mask keeps; a query that sees no key gets zeros."""
+    if mask_BTS is None:
+        weights_BTS = scores_BTS.softmax(-1)
+    else:
+        # a row without any key would be softmax of nothing: not a number, in its gradient too
+        blind_BT1 = ~mask_BTS.any(-1, keepdim=True)
+        visible_BTS = scores_BTS.masked_fill(~(mask_BTS | blind_BT1), -math.inf)
+        weights_BTS = visible_BTS.softmax(-1).masked_fill(blind_BT1, 0.0)
+    return Attended(weights_BTS @ values_BSD, weights_BTS, scores_BTS)
+
+
+def scaled_dot(q_BTK: Tensor, k_BSK: Tensor, v_BSD: Tensor, mask_BTS: Tensor | None = None) -> Attended:
+    """softmax(q kᵀ / √K) v (Vaswani et al. 2017, equation 1)."""
+    scores_BTS = q_BTK @ k_BSK.transpose(-2, -1) / math.sqrt(q_BTK.shape[-1])
+    return attend(scores_BTS, v_BSD, mask_BTS)

@@ -1,0 +1,71 @@
+"""The feed-forward network over a fixed window: what recurrence was invented to escape (Bengio et al. 2003)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.backbones.feedforward_settings import FeedforwardSettings
+from seqlab.contracts import Backbone, Memory, State, Trace
+
+
+@dataclass(frozen=True)
+class WindowState(State):
+    """The last inputs of each row, zeros where there were none yet; the newest stands last."""
+
+    inputs_BKD: Tensor
+
+
+class Feedforward(Backbone):
+    """h_t = tanh(W [x_{t-k+1}; ...; x_t] + b), and further layers on top"""
+
+    Settings = FeedforwardSettings
+    causal = True
+
+    def __init__(self, settings: FeedforwardSettings, inputs: int):
+        super().__init__()
+        self.settings = settings
+        self.inputs = inputs
+        self.width = settings.hidden
+        below = [settings.span * inputs] + [settings.hidden] * (settings.layers - 1)
+        self.layers = nn.ModuleList(nn.Linear(width, settings.hidden) for width in below)
+
+    def start(self, batch: int, memory: Memory | None = None) -> WindowState:
+        assert memory is None, "a fixed window reads no memory"
+        weight = next(self.parameters())
+        lengths_B = torch.zeros(batch, dtype=torch.long, device=weight.device)
+        return WindowState(lengths_B, weight.new_zeros(batch, self.settings.span, self.inputs))
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        state: State | None = None,
+        mask_BT: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> tuple[Tensor, WindowState]:
+        B, T, D = x_BTD.shape
+        K = self.settings.span
+        before = state if state is not None else self.start(B)
+        assert isinstance(before, WindowState)
+        seen_BPD = torch.cat([before.inputs_BKD, x_BTD], dim=1)
+        # position t sees the K inputs that end at t, which stands at K + t
+        windows_BTKD = seen_BPD[:, 1:].unfold(1, K, 1).transpose(2, 3)
+        h_BTH = windows_BTKD.reshape(B, T, K * D)
+        for layer in self.layers:
+            h_BTH = torch.tanh(layer(h_BTH))
+            if trace:
+                trace.record(hidden=h_BTH)
+        new_B = torch.full_like(before.lengths_B, T) if mask_BT is None else mask_BT.sum(1)
+        index_BK = new_B[:, None] + torch.arange(K, device=x_BTD.device)
+        last_BKD = seen_BPD.gather(1, index_BK[:, :, None].expand(-1, -1, D))
+        return h_BTH, WindowState(before.lengths_B + new_B, last_BKD)
+
+    def step(self, x_BD: Tensor, state: WindowState, trace: Trace | None = None) -> tuple[Tensor, WindowState]:
+        y_B1H, after = self(x_BD[:, None], state, None, trace)
+        return y_B1H[:, 0], after
+
+    def state_bytes(self, length: int) -> int:
+        return self.settings.span * self.inputs * next(self.parameters()).element_size()
+
+    def flops_per_token(self, length: int) -> int:
+        return sum(2 * p.numel() for p in self.parameters() if p.dim() == 2)

@@ -1,0 +1,63 @@
+"""Settings and closed-form sizes of the Transformer, importable without torch."""
+
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from seqlab.config import Settings
+
+
+class TransformerSettings(Settings):
+    causal: ClassVar[bool] = True
+
+    usual: ClassVar[dict[str, Any]] = {"lr": 2e-3, "optimiser": "adamw", "weight_decay": 0.1}
+
+    hidden: int = Field(default=128, ge=1, le=65_536, description="width of the stream of vectors")
+    layers: int = Field(default=4, ge=1, le=256)
+    heads: int = Field(default=4, ge=1, le=1024)
+    feedforward: int | None = Field(default=None, ge=1, le=2**20, description="inner width; 4 times hidden if unset")
+    activation: Literal["gelu", "relu", "swiglu"] = "gelu"
+    norm: Literal["layer", "rms"] = "layer"
+    norm_place: Literal["before", "after"] = Field(default="before", description="of each sublayer")
+    positions: Literal["rotary", "learned", "sinusoidal", "none"] = "rotary"
+    context: int = Field(default=128, ge=1, le=2**20, description="positions that a query sees; the window's if unset")
+    scale_input: bool = Field(default=False, description="multiply the embeddings by the root of the width")
+    dropout: float = Field(default=0.0, ge=0, lt=1, description="of sublayers and attention weights")
+    form: Literal["fused", "plain"] = Field(default="fused", description="torch's attention kernel, or the equations")
+
+    @model_validator(mode="after")
+    def _heads_fit(self) -> Self:
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+        if self.positions == "rotary" and self.hidden // self.heads % 2:
+            raise ValueError(f"rotary positions need an even head size, not {self.hidden // self.heads}")
+        return self
+
+    @property
+    def width(self) -> int:
+        return self.hidden
+
+    @property
+    def inner(self) -> int:
+        return self.feedforward or 4 * self.hidden
+
+    @property
+    def norm_parameters(self) -> int:
+        return self.hidden * (2 if self.norm == "layer" else 1)
+
+    def block_parameters(self) -> int:
+        """Attention, feed-forward and two norms of one layer."""
+        attention = 4 * self.hidden * (self.hidden + 1)
+        up = (2 if self.activation == "swiglu" else 1) * self.inner * (self.hidden + 1)
+        return attention + up + self.hidden * (self.inner + 1) + 2 * self.norm_parameters
+
+    def core_parameters(self, inputs: int) -> int:
+        """All layers, the final norm where norms come before, a projection where the embedding has another width."""
+        enter = self.hidden * (inputs + 1) if inputs != self.hidden else 0
+        last = self.norm_parameters if self.norm_place == "before" else 0
+        return enter + self.layers * self.block_parameters() + last
+
+    @property
+    def position_parameters(self) -> int:
+        """Of a learned table, which is no part of the core."""
+        return self.context * self.hidden if self.positions == "learned" else 0
