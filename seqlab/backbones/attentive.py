@@ -80,8 +80,10 @@ class LstmAttention(Backbone):
     @contextmanager
     def limited_to(self, context: int) -> Iterator[None]:
         before, self.window = self.window, min(context, self.window or context)
-        yield
-        self.window = before
+        try:
+            yield
+        finally:
+            self.window = before
 
     def _held(self, lengths_B: Tensor) -> Tensor:
         return lengths_B if self.window is None else lengths_B.clamp(max=self.window)
