@@ -193,9 +193,10 @@ class Backbone(nn.Module, ABC):
     ) -> tuple[Tensor, State]:
         """A whole sequence at once. What stands at padded positions of the output is not defined."""
 
-    @abstractmethod
     def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
-        """One position; offered where the architecture is causal."""
+        """One position, as a sequence of one; offered where the architecture is causal."""
+        y_B1H, after = self(x_BD[:, None], state, None, trace)
+        return y_B1H[:, 0], after
 
     @contextmanager
     def limited_to(self, context: int) -> Iterator[None]:

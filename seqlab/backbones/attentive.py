@@ -73,10 +73,6 @@ class LstmAttention(Backbone):
         )
         return self._combine(h_BTH, context_BTH), after
 
-    def step(self, x_BD: Tensor, state: AttentiveState, trace: Trace | None = None) -> tuple[Tensor, AttentiveState]:
-        y_B1H, after = self(x_BD[:, None], state, None, trace)
-        return y_B1H[:, 0], after
-
     @contextmanager
     def limited_to(self, context: int) -> Iterator[None]:
         before, self.window = self.window, min(context, self.window or context)

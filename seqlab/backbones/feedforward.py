@@ -60,10 +60,6 @@ class Feedforward(Backbone):
         last_BKD = seen_BPD.gather(1, index_BK[:, :, None].expand(-1, -1, D))
         return h_BTH, WindowState(before.lengths_B + new_B, last_BKD)
 
-    def step(self, x_BD: Tensor, state: WindowState, trace: Trace | None = None) -> tuple[Tensor, WindowState]:
-        y_B1H, after = self(x_BD[:, None], state, None, trace)
-        return y_B1H[:, 0], after
-
     def state_bytes(self, length: int) -> int:
         return self.settings.span * self.inputs * next(self.parameters()).element_size()
 

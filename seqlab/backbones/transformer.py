@@ -171,12 +171,6 @@ class Transformer(Backbone):
         )
         return y_BTD, TransformerState(before.lengths_B + new_B, trimmed)
 
-    def step(
-        self, x_BD: Tensor, state: TransformerState, trace: Trace | None = None
-    ) -> tuple[Tensor, TransformerState]:
-        y_B1D, after = self(x_BD[:, None], state, None, trace)
-        return y_B1D[:, 0], after
-
     def state_bytes(self, length: int) -> int:
         size = next(self.parameters()).element_size()
         return min(length, self.settings.context) * 2 * self.settings.layers * self.settings.hidden * size
