@@ -37,7 +37,7 @@ class OneBatch(LanguageTask):
     """The task as it is, except that every batch is the same one, so that no file is read."""
 
     def __init__(self, settings: Any, fixed: Batch):
-        super().__init__(settings, {}, None)
+        super().__init__(settings, {}, VOCABULARY, None)
         self.fixed = fixed
 
     def batch(self, split: str, seed: int, index: int) -> Batch:

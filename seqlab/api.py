@@ -9,21 +9,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seqlab.config import RunSettings, checked, gather, spelt_out
 from seqlab.errors import UsageError
 from seqlab.metrics.likelihood import Likelihood, of_scores, sentence
-from seqlab.models.sizes import refuse_absurd
+from seqlab.models.sizes import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
-from seqlab.registry import BACKBONES
+from seqlab.registry import BACKBONES, TASKS
 
 if TYPE_CHECKING:
-    from seqlab.contracts import Scores
+    from seqlab.contracts import Generator, Scores
     from seqlab.decode.writer import Found, Written
-    from seqlab.models.language import LanguageModel
+    from seqlab.models.tokens import TokenModel
     from seqlab.runs.load import Loaded
     from seqlab.runs.results import Results
+    from seqlab.tasks.text import TextTask
     from seqlab.training.progress import Reporter
 
 Source = str | Path | Sequence[str | Path]
@@ -45,8 +46,8 @@ def train(
     `source` is a file, several, a folder or a built-in corpus. `short` are the usual settings by one word (arch,
     steps, hidden, lr, ...), `settings` any setting by its dotted name or nested tables as in a TOML file."""
     wanted = wanted_settings(source, recipe, settings or {}, short, Path(init) if init else None)
-    refuse_absurd(wanted.model, wanted.backbone.settings, getattr(wanted.tokenizer.settings, "size", 256))
     refuse_unfit(wanted)
+    refuse_absurd(wanted, getattr(wanted.tokenizer.settings, "size", 256))
 
     from seqlab.training.progress import reporter_for_stderr
     from seqlab.training.session import start
@@ -76,29 +77,20 @@ def load(path: str | Path) -> "Run":
     return Run(load_run(Path(path)))
 
 
-def build(arch: str = "lstm", *, vocabulary: int, **short: Any) -> "LanguageModel":
-    """An untrained language model: `model(ids)` gives its logits and state."""
+def build(arch: str = "lstm", *, vocabulary: int, **short: Any) -> "TokenModel":
+    """An untrained model, a language model unless `task` says otherwise: `model(ids)` gives logits and state."""
     if vocabulary < 1:
         raise UsageError(f"vocabulary is {vocabulary}: expected at least 1.")
     own = {word: value for word, value in short.items() if word in BACKBONES.settings(arch).model_fields}
     changes = [(f"backbone.{word}", value) for word, value in own.items()]
     changes += spelt_out({"arch": arch, **{word: value for word, value in short.items() if word not in own}})
     settings = gather({"corpus": {"source": ["none"]}}, changes)
-    refuse_absurd(settings.model, settings.backbone.settings, vocabulary)
+    refuse_unfit(settings)
+    refuse_absurd(settings, vocabulary)
 
     from seqlab.runs.load import build_model
 
     return build_model(settings, vocabulary)
-
-
-def refuse_unfit(settings: RunSettings) -> None:
-    """UsageError where the architecture cannot do the task."""
-    backbone: Any = settings.backbone.settings
-    if settings.task.name == "language" and not backbone.causal:
-        raise UsageError(
-            f"a bidirectional {settings.backbone.name} sees the token that it is to predict, so it cannot be a "
-            f"language model. Leave out backbone.bidirectional."
-        )
 
 
 def wanted_settings(
@@ -181,6 +173,7 @@ class Run:
 
     def __init__(self, loaded: "Loaded"):
         self._loaded = loaded
+        self.directory = loaded.directory
         self.path = loaded.directory.path
         self.settings = loaded.settings
         self.config = loaded.config
@@ -189,6 +182,23 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run('{self.path}': {self.settings.backbone.name} on {self.config['corpus']['name']})"
+
+    @property
+    def writes(self) -> bool:
+        """Whether it continues a text."""
+        return TASKS.load(self.settings.task.name).writes
+
+    def task(self) -> "TextTask":
+        """What it was trained on: batches, loss and scores."""
+        from seqlab.analysis.evaluation import own_task
+
+        return own_task(self._loaded)
+
+    def text(self, part: str = "train", limit: int | None = None) -> str:
+        """A part of the corpus that it was trained on, or its first `limit` characters."""
+        from seqlab.training.prepare import reopen
+
+        return reopen(self.directory, self.config, self.settings).text(part, limit)
 
     @cached_property
     def results(self) -> "Results | None":
@@ -251,7 +261,9 @@ class Run:
     def _writer(self) -> Any:
         from seqlab.decode.writer import Writer
 
-        return Writer(self.model, self.tokenizer)
+        if not self.writes:
+            raise UsageError(f"'{self.path}' was trained to fill gaps, not to go on: it cannot write.")
+        return Writer(cast("Generator", self.model), self.tokenizer)
 
 
 def _sampling(given: Mapping[str, Any]) -> Any:

@@ -235,6 +235,7 @@ def merge(tables: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict
 
 # the usual settings by one word, as commands and functions take them
 SHORT = {
+    "task": ("task.name",),
     "arch": ("backbone.name",),
     "tokenizer": ("tokenizer.name",),
     "vocabulary": ("tokenizer.size",),

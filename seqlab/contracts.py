@@ -176,6 +176,7 @@ class Backbone(nn.Module, ABC):
     Settings: ClassVar[type[BaseModel]]
     width: int  # of its output
     causal: bool
+    carries: bool = True  # whether what was read before, in the State, changes what comes out
     reads_memory: bool = False
     context: int | None = None  # positions that a query sees at most; None where a state carries everything
 

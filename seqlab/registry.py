@@ -1,7 +1,7 @@
 """Every extension point: name -> where its class lives, and one line about it.
 
 Values are "module:Class" strings, so that listing, completion and `--help` import nothing heavy. To add an
-architecture, tokenizer, corpus or task, write its file and add its line here: the contract tests, the command
+architecture, tokenizer, corpus, task or measure, write its file and add its line here: the contract tests, the command
 line's choices and the documentation's tables are made from these registries.
 """
 
@@ -97,6 +97,11 @@ BACKBONES = Registry(
             "self-attention only, every position seeing what came before",
             "seqlab.backbones.transformer_settings:TransformerSettings",
         ),
+        "transformer-encoder": Entry(
+            "seqlab.backbones.encoder:TransformerEncoder",
+            "self-attention in both directions, every position seeing all others",
+            "seqlab.backbones.encoder_settings:EncoderSettings",
+        ),
     },
 )
 
@@ -137,6 +142,10 @@ CORPORA = Registry(
             "seqlab.data.builtin:toy_words",
             "short words repeated at random: learnt in seconds",
         ),
+        "toy-sentences": Entry(
+            "seqlab.data.builtin:toy_sentences",
+            "ten short sentences, for looking at a small model",
+        ),
         "tiny-shakespeare": Entry(
             "seqlab.data.builtin:tiny_shakespeare",
             "1.1 MB of plays; found in SEQLAB_DATA or the cache, else downloaded",
@@ -151,7 +160,29 @@ TASKS = Registry(
         "language": Entry(
             "seqlab.tasks.language:LanguageTask",
             "predict the next token",
-            "seqlab.tasks.language_settings:LanguageSettings",
+            "seqlab.tasks.text_settings:LanguageSettings",
         ),
+        "masked": Entry(
+            "seqlab.tasks.masked:MaskedTask",
+            "predict hidden tokens from both sides",
+            "seqlab.tasks.text_settings:MaskedSettings",
+        ),
+    },
+)
+
+MEASURES = Registry(
+    "measure",
+    "measures",
+    {
+        "temperatures": Entry("seqlab.studies.samples:temperatures", "texts at several temperatures"),
+        "beam": Entry("seqlab.studies.samples:beam", "greedy beside beam search"),
+        "closing": Entry("seqlab.studies.samples:closing", "the share of brackets and quotes that samples close"),
+        "speed": Entry("seqlab.studies.speed:speed", "time of a training step and of a written token"),
+        "memory": Entry("seqlab.studies.speed:memory", "weights, state, and a whole process"),
+        "contextual": Entry("seqlab.studies.contextual:contextual", "a vector for each word, and heads as heatmaps"),
+        "mask-off": Entry(
+            "seqlab.studies.mask_off:mask_off", "attention that may look ahead, against one that may not"
+        ),
+        "attention-scaling": Entry("seqlab.studies.scaling:attention_scaling", "why scores are divided by √d"),
     },
 )

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+# every test has a cache of its own, but kernels are compiled once for all of them
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "numba"))
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

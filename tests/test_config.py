@@ -7,6 +7,8 @@ import pytest
 
 from seqlab.config import gather, merge, parse_assignment, read_toml, resolve, spelt_out
 from seqlab.errors import MissingInput, UsageError
+from seqlab.models.sizes import refuse_unfit
+from seqlab.registry import MEASURES
 
 TEXT = {"corpus": {"source": ["my.txt"]}}
 
@@ -98,10 +100,20 @@ def test_toml(tmp_path: Path) -> None:
 
 
 def test_every_recipe_resolves() -> None:
-    from seqlab.recipes import recipe, recipes
+    from seqlab.recipes import find_recipe, recipe, recipes
 
     for name, about in recipes().items():
         assert about
-        resolve(recipe(name))
+        found = find_recipe(name)
+        assert found.models or found.shows
+        for model, tables in found.models.items():
+            refuse_unfit(resolve(tables))
+            assert recipe(f"{name}/{model}") == tables
+        for measure in (*found.measures, *found.shows):
+            assert measure in MEASURES
     with pytest.raises(UsageError, match="did you mean 'demo'"):
         recipe("demoo")
+    with pytest.raises(UsageError, match="did you mean 'lstm'"):
+        recipe("char-rnn/lsmt")
+    with pytest.raises(UsageError, match="not a single model"):
+        recipe("char-rnn")

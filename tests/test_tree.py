@@ -21,8 +21,9 @@ ORDER = {
     "metrics": {"contracts"},
     "data": {"text", "metrics", "cache"},
     "baselines": {"data"},
+    "kernels": {"cache"},
     "cells": {"contracts"},
-    "attention": {"contracts"},
+    "attention": {"contracts", "kernels"},
     "backbones": {"cells", "attention"},
     "models": {"backbones"},
     "decode": {"models", "text"},
@@ -32,7 +33,8 @@ ORDER = {
     "analysis": {"training"},
     "recipes": {"config"},
     "api": {"analysis", "recipes"},
-    "cli": {"api"},
+    "studies": {"api"},
+    "cli": {"studies"},
     "__main__": {"cli"},
     "__init__": {"api"},
 }
@@ -86,11 +88,12 @@ def test_files_and_functions_stay_small(path: Path) -> None:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or 0) - node.lineno + 1
-            # a command declares one parameter per option
+            # a command declares one parameter per option, a kernel one per array
             declared = node.args.args + node.args.kwonlyargs
             if room(path) != "cli":
                 assert length <= 60, f"{node.name} has {length} lines"
-                assert len(declared) <= 9, f"{node.name} has {len(declared)} parameters"
+                most = 13 if room(path) == "kernels" else 9
+                assert len(declared) <= most, f"{node.name} has {len(declared)} parameters"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

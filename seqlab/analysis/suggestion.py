@@ -11,7 +11,7 @@ from seqlab.config import gather, spelt_out
 from seqlab.data.corpus import Corpus
 from seqlab.data.splits import split_text
 from seqlab.data.tokens import encode_split
-from seqlab.models.sizes import language_parameters
+from seqlab.models.sizes import parameters
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.training.loop import EVALUATED_TOKENS
@@ -122,7 +122,7 @@ def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggest
     steps = min(suggestion.settings["steps"], max(1, round(MOST_EPOCHS * task.epoch * times_sample)))
     evaluated = min(EVALUATED_TOKENS, len(parts["validation"]) * times_sample) / len(parts["validation"])
     seconds = steps * step_time + EVALUATIONS * evaluated * evaluation_time
-    count = language_parameters(settings.model, settings.backbone.settings, tokenizer.vocabulary)
+    count = parameters(settings, tokenizer.vocabulary)
     expected = Expected(steps, seconds, step_time, count.total, settings.train.threads or default_threads())
     return Suggestion({**suggestion.settings, "steps": steps}, suggestion.reasons), expected
 

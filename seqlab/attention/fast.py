@@ -1,7 +1,7 @@
 """The fast forms: what `plain.attend` computes over each query's range of keys, without what it need not hold.
 
-Dot products go through torch's own kernel. Additive scores are computed for a few queries at a time: only the weights
-are kept, and the tanh of every pair is computed again in the backward pass.
+Dot products go through torch's own kernel. Additive scores go through the compiled kernel on the CPU, and through a
+chunked form elsewhere; both keep the weights only, and compute the tanh of every pair again in the backward pass.
 """
 
 from typing import Any
@@ -19,13 +19,63 @@ CHUNKS = 64  # the chunked form holds this share of what the plain one does
 def attend_fast(score: Score, q_BTH: Tensor, k_BSH: Tensor, values_BSD: Tensor, ranges: Ranges) -> Tensor:
     """The output of attention with projected queries and keys."""
     if isinstance(score, Additive):
-        seen = ranges.first_BT, ranges.last_BT
-        return ChunkedAdditive.apply(q_BTH, k_BSH, score.v_H, values_BSD, *seen)  # pyright: ignore[reportReturnType]
+        form = CompiledAdditive if q_BTH.device.type == "cpu" and can_compile() else ChunkedAdditive
+        return form.apply(q_BTH, k_BSH, score.v_H, values_BSD, ranges.first_BT, ranges.last_BT)  # pyright: ignore
     assert isinstance(score, Dot)
     mask_BTS = ranges.mask(k_BSH.shape[1])
     output_BTD = scaled_dot_product_attention(q_BTH, k_BSH, values_BSD, attn_mask=mask_BTS, scale=score.scale)
     blind_BT1 = (ranges.first_BT >= ranges.last_BT)[:, :, None]
     return output_BTD.masked_fill(blind_BT1, 0.0)
+
+
+def can_compile() -> bool:
+    try:
+        import seqlab.kernels.additive  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+class CompiledAdditive(torch.autograd.Function):
+    """Additive attention by the kernels of `seqlab.kernels.additive`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, values_BSD: Tensor, first_BT: Tensor, last_BT: Tensor
+    ):
+        from seqlab.kernels import call
+        from seqlab.kernels.additive import weigh
+
+        weights_BTS = q_BTH.new_zeros(q_BTH.shape[0], q_BTH.shape[1], k_BSH.shape[1])
+        arrays = [*_arrays(q_BTH, k_BSH, v_H, first_BT, last_BT), weights_BTS.numpy()]
+        call(weigh, arrays, torch.get_num_threads())
+        ctx.save_for_backward(q_BTH, k_BSH, v_H, values_BSD, first_BT, last_BT, weights_BTS)
+        return weights_BTS @ values_BSD
+
+    @staticmethod
+    def backward(ctx: Any, *outer: Tensor):
+        from seqlab.kernels import call
+        from seqlab.kernels.additive import spread
+
+        q_BTH, k_BSH, v_H, values_BSD, first_BT, last_BT, weights_BTS = ctx.saved_tensors
+        ds_BTS, dvalues_BSD = _through_softmax(outer[0], weights_BTS, values_BSD)
+        dq_BTH, dk_BSH = torch.zeros_like(q_BTH), torch.zeros_like(k_BSH)
+        dv_BH = v_H.new_zeros(len(q_BTH), len(v_H))
+        gradients = [dq_BTH.numpy(), dk_BSH.numpy(), dv_BH.numpy()]
+        arrays = [*_arrays(q_BTH, k_BSH, v_H, first_BT, last_BT), ds_BTS.numpy(), *gradients]
+        call(spread, arrays, torch.get_num_threads())
+        slope_H = 4 * v_H
+        return dq_BTH.mul_(slope_H), dk_BSH.mul_(slope_H), ds_BTS.sum() - 2 * dv_BH.sum(0), dvalues_BSD, None, None
+
+
+def _arrays(q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, first_BT: Tensor, last_BT: Tensor) -> list[Any]:
+    """What the kernels take: inputs, their exponentials, and which rows leave the exponentials' exact range."""
+    from seqlab.kernels.additive import EXACT
+
+    q_BTH, k_BSH = q_BTH.detach().contiguous(), k_BSH.detach().contiguous()
+    wide_BT, wide_BS = (q_BTH.abs() > EXACT).any(-1), (k_BSH.abs() > EXACT).any(-1)
+    tensors = (q_BTH, k_BSH, (2 * q_BTH).exp(), (2 * k_BSH).exp(), wide_BT, wide_BS, v_H.detach(), first_BT, last_BT)
+    return [tensor.contiguous().numpy() for tensor in tensors]
 
 
 def _through_softmax(outer_BTD: Tensor, weights_BTS: Tensor, values_BSD: Tensor) -> tuple[Tensor, Tensor]:

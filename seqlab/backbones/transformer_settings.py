@@ -51,11 +51,14 @@ class TransformerSettings(Settings):
         up = (2 if self.activation == "swiglu" else 1) * self.inner * (self.hidden + 1)
         return attention + up + self.hidden * (self.inner + 1) + 2 * self.norm_parameters
 
-    def core_parameters(self, inputs: int) -> int:
+    def stack_parameters(self, inputs: int) -> int:
         """All layers, the final norm where norms come before, a projection where the embedding has another width."""
         enter = self.hidden * (inputs + 1) if inputs != self.hidden else 0
         last = self.norm_parameters if self.norm_place == "before" else 0
         return enter + self.layers * self.block_parameters() + last
+
+    def core_parameters(self, inputs: int) -> int:
+        return self.stack_parameters(inputs)
 
     @property
     def position_parameters(self) -> int:

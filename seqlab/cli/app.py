@@ -7,6 +7,7 @@ from seqlab.cli.doctor import doctor
 from seqlab.cli.evaluate import evaluate
 from seqlab.cli.generate import generate
 from seqlab.cli.listing import list_registered
+from seqlab.cli.results import results
 from seqlab.cli.resume import resume
 from seqlab.cli.runs import runs
 from seqlab.cli.train import train
@@ -37,5 +38,6 @@ app.command(rich_help_panel=TRAIN)(demo)
 app.command(rich_help_panel=USE)(generate)
 app.command(rich_help_panel=USE)(evaluate)
 app.command(rich_help_panel=COMPARE)(runs)
+app.command(rich_help_panel=COMPARE)(results)
 app.command(rich_help_panel=LOOK)(doctor)
 app.command(rich_help_panel=LOOK, name="list")(list_registered)

@@ -4,16 +4,16 @@ from typing import Annotated
 
 from typer import Argument
 
-from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS, did_you_mean
+from seqlab.registry import BACKBONES, CORPORA, MEASURES, TASKS, TOKENIZERS, did_you_mean
 
-REGISTRIES = {registry.plural: registry for registry in (BACKBONES, CORPORA, TOKENIZERS, TASKS)}
+REGISTRIES = {registry.plural: registry for registry in (BACKBONES, CORPORA, TOKENIZERS, TASKS, MEASURES)}
 KINDS = [*REGISTRIES, "recipes"]
 
 
 def list_registered(
     kind: Annotated[str, Argument(help=f"{', '.join(KINDS)}.", autocompletion=lambda: KINDS)],
 ) -> None:
-    """List architectures, corpora, tokenizers, tasks or recipes."""
+    """List architectures, corpora, tokenizers, tasks, measures or recipes."""
     from seqlab.errors import UsageError
 
     if kind not in KINDS:

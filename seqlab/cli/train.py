@@ -2,11 +2,11 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from seqlab.registry import BACKBONES, CORPORA, TOKENIZERS
+from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS
 
 Model = partial(Option, rich_help_panel="Model")
 Budget = partial(Option, rich_help_panel="Budget")
@@ -16,6 +16,9 @@ Where = partial(Option, rich_help_panel="Where")
 
 def train(
     text: Annotated[list[str] | None, Argument(help=f"Files, a folder, - or: {', '.join(CORPORA)}.")] = None,
+    task: Annotated[
+        str | None, Model(help=f"{', '.join(TASKS)}; language if not given.", autocompletion=lambda: list(TASKS))
+    ] = None,
     arch: Annotated[
         str | None, Model(help=f"{', '.join(BACKBONES)}; lstm if not given.", autocompletion=lambda: list(BACKBONES))
     ] = None,
@@ -45,13 +48,13 @@ def train(
     out: Annotated[Path | None, Where(help="The run's folder; runs/<text>-<arch>-<n> if not given.")] = None,
     overwrite: Annotated[bool, Where("--overwrite", help="Replace the run in that folder.")] = False,
     init: Annotated[Path | None, Where(help="Start from this run's tokenizer and weights.")] = None,
-    recipe: Annotated[str | None, Where(help="Settings by name: seqlab list recipes.")] = None,
+    recipe: Annotated[str | None, Where(help="Settings by name, or name/model: seqlab list recipes.")] = None,
     config: Annotated[Path | None, Where(help="Settings from a TOML file.")] = None,
     assignments: Annotated[
         list[str] | None, Where("--set", metavar="SECTION.KEY=VALUE", help="Any setting: --set train.clip_norm=0.5")
     ] = None,
 ) -> None:
-    """Train a model on a text."""
+    """Train a model on a text, or all models of a recipe."""
     short = {
         name: value
         for name, value in locals().items()
@@ -60,9 +63,13 @@ def train(
     from seqlab import api
     from seqlab.cli.show import finished_run, next_steps, writing_command
     from seqlab.config import parse_assignment, read_toml
+    from seqlab.recipes import is_study
 
     settings = {**(read_toml(config) if config else {}), **dict(map(parse_assignment, assignments or []))}
     settings.pop("about", None)
+    if recipe and is_study(recipe):
+        study(recipe, text, out, overwrite or init is not None, settings, short)
+        return
     run = api.train(text or None, out=out, overwrite=overwrite, init=init, recipe=recipe, settings=settings, **short)
     finished_run(run)
     next_steps(
@@ -70,3 +77,35 @@ def train(
         f"seqlab evaluate {run.path}",
         f"seqlab resume {run.path} --more 1000",
     )
+
+
+def study(
+    recipe: str,
+    text: list[str] | None,
+    out: Path | None,
+    refused: bool,
+    settings: dict[str, Any],
+    short: dict[str, Any],
+) -> None:
+    """Every model of a recipe; what is there already is used, what was stopped goes on."""
+    from seqlab.cli.show import finished_run, next_steps
+    from seqlab.cli.show import out as console
+    from seqlab.errors import UsageError
+    from seqlab.studies.run import run_recipe
+
+    if refused:
+        raise UsageError("--overwrite and --init are for one model: name it as --recipe RECIPE/MODEL.")
+    given = {name: value for name, value in short.items() if value is not None}
+    folder = None
+    for done in run_recipe(recipe, source=text or None, out=out, settings=settings, **given):
+        console.rule(f"{recipe}: {done.model}")
+        if done.run is not None:
+            finished_run(done.run)
+        for name, shown in done.measures.items():
+            console.print(f"\n[bold]{name}[/]")
+            console.print(shown.text, markup=False)
+            for figure in shown.figures:
+                console.print(f"Picture: {figure}")
+        console.print(f"Record: {done.record}")
+        folder = done.record.parent
+    next_steps(f"seqlab results {folder}")

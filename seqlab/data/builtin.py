@@ -18,6 +18,19 @@ SHAKESPEARE_SHA256 = "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2d
 
 TOY_SENTENCE = "the cat sat on a mat and the dog ran to see the red sun set over my old sea hut by an oak tree"
 
+TOY_SENTENCES = (
+    "The cat sat on the mat",
+    "The dog sat on the rug",
+    "A cat saw the dog",
+    "The dog saw a bird",
+    "The bird sat on the tree",
+    "A bird sang to the cat",
+    "The cat ran to the tree",
+    "The dog ran to the mat",
+    "A dog slept on the rug",
+    "The cat slept on the mat",
+)
+
 
 def python_docs() -> Corpus:
     """The language reference that every Python ships; it varies with the version, which the name therefore tells."""
@@ -34,6 +47,11 @@ def toy_words() -> Corpus:
     words = TOY_SENTENCE.split()
     lines = (" ".join(draw.choice(words) for _ in range(10)) for _ in range(2000))
     return from_text("\n".join(lines) + "\n", "toy-words", about="short words in random order")
+
+
+def toy_sentences() -> Corpus:
+    """Ten short sentences, the same few words in several places."""
+    return from_text("\n".join(TOY_SENTENCES) + "\n", "toy-sentences", about="ten short sentences")
 
 
 def tiny_shakespeare() -> Corpus:

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from seqlab.config import ModelSettings
+from seqlab.config import ModelSettings, RunSettings
 from seqlab.errors import UsageError
 
 MAX_VOCABULARY = 2**24
@@ -25,24 +25,51 @@ class Parameters:
         return self.embedding + self.core + self.output + self.positions
 
 
-def language_parameters(model: ModelSettings, backbone: Any, vocabulary: int) -> Parameters:
-    """Of a language model with these settings; a tied output costs its bias and, for unequal widths, a projection."""
+def token_parameters(model: ModelSettings, backbone: Any, vocabulary: int, symbols: int = 0) -> Parameters:
+    """Of a model from ids to logits; a tied output costs its bias and, for unequal widths, a projection.
+
+    `symbols` are ids beyond the vocabulary that are read and never predicted."""
+    rows = vocabulary + symbols
     core = backbone.core_parameters(model.embedding)
     projection = backbone.width * model.embedding if model.tied and backbone.width != model.embedding else 0
-    output = projection + vocabulary if model.tied else (backbone.width + 1) * vocabulary
-    return Parameters(vocabulary * model.embedding, core, output, getattr(backbone, "position_parameters", 0))
+    output = projection + rows if model.tied else (backbone.width + 1) * vocabulary
+    return Parameters(rows * model.embedding, core, output, getattr(backbone, "position_parameters", 0))
 
 
-def refuse_absurd(model: ModelSettings, backbone: Any, vocabulary: int) -> Parameters:
+def parameters(settings: RunSettings, vocabulary: int) -> Parameters:
+    """Of the model that a run with these settings trains."""
+    task: Any = settings.task.settings
+    return token_parameters(settings.model, settings.backbone.settings, vocabulary, task.symbols)
+
+
+def refuse_unfit(settings: RunSettings) -> None:
+    """UsageError where the architecture cannot do the task."""
+    backbone: Any = settings.backbone.settings
+    task: Any = settings.task.settings
+    name = settings.backbone.name
+    if backbone.causal and task.reads_ahead:
+        raise UsageError(
+            f"{name} never sees what comes after a gap, so it is not trained to fill one. "
+            f"Use --arch transformer-encoder, or leave out --task {settings.task.name}."
+        )
+    if not backbone.causal and not task.reads_ahead:
+        raise UsageError(
+            f"a {name} that reads ahead sees the token that it is to predict, so it cannot be a language model. "
+            f"Use a causal one, or train it to fill gaps: --task masked."
+        )
+
+
+def refuse_absurd(settings: RunSettings, vocabulary: int) -> Parameters:
     """The parameter count, or UsageError if this machine could not hold the model while it trains."""
+    backbone: Any = settings.backbone.settings
     if vocabulary > MAX_VOCABULARY:
         raise UsageError(f"a vocabulary of {vocabulary:,} symbols is beyond {MAX_VOCABULARY:,}: choose a smaller one.")
-    count = language_parameters(model, backbone, vocabulary)
+    count = parameters(settings, vocabulary)
     needed, there = count.total * BYTES_WHEN_TRAINING, machine_memory()
     if needed > there:
         raise UsageError(
             f"{count.total:,} parameters (backbone.hidden={backbone.hidden}, backbone.layers={backbone.layers}, "
-            f"model.embedding={model.embedding}, vocabulary {vocabulary:,}) take {in_units(needed)} to train; "
+            f"model.embedding={settings.model.embedding}, vocabulary {vocabulary:,}) take {in_units(needed)} to train; "
             f"this machine has {in_units(there)}. Make one of them smaller."
         )
     return count

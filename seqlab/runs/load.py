@@ -9,9 +9,9 @@ import torch
 from seqlab.config import RunSettings, resolve
 from seqlab.contracts import Backbone
 from seqlab.errors import DataError, UsageError
-from seqlab.models.language import LanguageModel
-from seqlab.models.sizes import language_parameters, refuse_absurd
-from seqlab.registry import BACKBONES
+from seqlab.models.sizes import parameters, refuse_absurd, refuse_unfit
+from seqlab.models.tokens import TokenModel
+from seqlab.registry import BACKBONES, TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.layout import TOKENIZER, WEIGHTS, RunDirectory
@@ -26,19 +26,20 @@ class Loaded:
     config: dict[str, Any]
     settings: RunSettings
     tokenizer: Tokenizer
-    model: LanguageModel
+    model: TokenModel
 
 
-def build_model(settings: RunSettings, vocabulary: int, weights: Path | None = None) -> LanguageModel:
+def build_model(settings: RunSettings, vocabulary: int, weights: Path | None = None) -> TokenModel:
     """An untrained model, its weights drawn from the run's seed; none that a given file of weights could not fill."""
-    count = language_parameters(settings.model, settings.backbone.settings, vocabulary)
+    refuse_unfit(settings)
+    count = parameters(settings, vocabulary)
     if weights is not None and weights.is_file() and weights.stat().st_size < BYTES_PER_WEIGHT * count.total:
         raise DataError(f"'{weights}' does not fit the settings: it is too small to hold {count.total:,} weights.")
-    refuse_absurd(settings.model, settings.backbone.settings, vocabulary)
+    refuse_absurd(settings, vocabulary)
     generator_state = torch.get_rng_state()
     torch.manual_seed(settings.train.seed)
     backbone: Backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
-    model = LanguageModel(settings.model, backbone, vocabulary)
+    model = TASKS.load(settings.task.name).Model(settings.model, backbone, vocabulary)
     torch.set_rng_state(generator_state)
     return model
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from seqlab.runs.storage import storage_errors, write_whole
 
+SAMPLE = "sample"
+
 
 class MetricsLog:
     """Appends lines; opening it at a step drops whatever an interrupted run wrote beyond that step."""
@@ -39,13 +41,15 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             content = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(content, dict) and type(content.get("step")) is int and all(map(_is_number, content.values())):
+        if isinstance(content, dict) and type(content.get("step")) is int and all(map(_fits, content.items())):
             lines.append(content)
     return lines
 
 
-def _is_number(value: Any) -> bool:
-    return value is None or type(value) in (int, float)
+def _fits(item: tuple[str, Any]) -> bool:
+    """Everything is a number, but for the text written at an evaluation."""
+    key, value = item
+    return value is None or type(value) in ((str,) if key == SAMPLE else (int, float))
 
 
 def _finite(value: Any) -> Any:

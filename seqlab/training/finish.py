@@ -14,14 +14,14 @@ from seqlab.data.splits import SplitText
 from seqlab.data.tokens import TokenPart
 from seqlab.errors import TrainingFailed
 from seqlab.metrics.likelihood import of_scores
-from seqlab.models.language import LanguageModel
-from seqlab.models.sizes import language_parameters
+from seqlab.models.sizes import parameters
+from seqlab.models.tokens import TokenModel
 from seqlab.runs.curves import draw_curves
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
 from seqlab.runs.results import FloorResult, Results, floor_result, today, write_card, write_results
-from seqlab.tasks.language import LanguageTask
+from seqlab.tasks.text import TextTask
 from seqlab.text.tokenizer import Tokenizer
 from seqlab.training.loop import EVALUATED_TOKENS, Progress
 
@@ -37,13 +37,13 @@ class Session:
     config: dict[str, Any]
     split: SplitText
     tokenizer: Tokenizer
-    task: LanguageTask
-    model: LanguageModel
+    task: TextTask
+    model: TokenModel
 
 
 def describe(settings: RunSettings, split: SplitText, tokenizer: Tokenizer, budget: dict[str, Any]) -> dict[str, Any]:
     """config.json: every setting, resolved, and the facts that a result depends on."""
-    count = language_parameters(settings.model, settings.backbone.settings, tokenizer.vocabulary)
+    count = parameters(settings, tokenizer.vocabulary)
     return {
         "settings": settings.resolved(),
         "budget": budget,
@@ -68,7 +68,7 @@ def _git_revision() -> str | None:
 
 
 def plan_in_words(
-    settings: RunSettings, config: dict[str, Any], parts: dict[str, TokenPart], task: LanguageTask, run: RunDirectory
+    settings: RunSettings, config: dict[str, Any], parts: dict[str, TokenPart], task: TextTask, run: RunDirectory
 ) -> str:
     count, train = config["parameters"], parts["train"].facts
     steps = settings.train.steps or 0
@@ -94,6 +94,7 @@ def finish(session: Session, progress: Progress) -> RunDirectory:
     loaded = load_run(directory.path)
     model = loaded.model.to(settings.train.device)
     scores = session.task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
+    floors_found = measure_floors(session.split, session.task.parts, session.tokenizer)
     results = Results(
         validation=of_scores(scores),
         context=scores.context,
@@ -103,7 +104,7 @@ def finish(session: Session, progress: Progress) -> RunDirectory:
         ended=progress.finished,
         seconds=round(progress.seconds, 1),
         unknown_share=scores.unknown_tokens / scores.tokens,
-        floors=measure_floors(session.split, session.task.parts, session.tokenizer),
+        floors=[floor for floor in floors_found if floor.name.startswith(session.task.floors)],
         date=today(),
     )
     write_results(directory, results)

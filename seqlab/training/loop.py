@@ -17,12 +17,12 @@ from pydantic import TypeAdapter, ValidationError
 from seqlab.config import TrainSettings
 from seqlab.contracts import State
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
-from seqlab.models.language import LanguageModel
+from seqlab.models.tokens import TokenModel
 from seqlab.runs.checkpoint import checkpoints, load_checkpoint, read_progress, save_checkpoint
 from seqlab.runs.layout import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
 from seqlab.runs.manifest import verified
-from seqlab.tasks.language import LanguageTask
+from seqlab.tasks.text import TextTask
 from seqlab.training.optimisation import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimiser
 from seqlab.training.progress import Evaluation, Reporter
 from seqlab.training.signals import Interrupts
@@ -53,8 +53,8 @@ class Trainer:
         self,
         directory: RunDirectory,
         settings: TrainSettings,
-        model: LanguageModel,
-        task: LanguageTask,
+        model: TokenModel,
+        task: TextTask,
         reporter: Reporter,
         sample: Callable[[], str],
     ):
@@ -201,8 +201,10 @@ class Trainer:
         else:
             self._note(stale=now.stale + 1)
             self._lose_patience()
-        log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3))
-        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, self.sample() if is_finite else ""))
+        sample = self.sample() if is_finite else ""
+        log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3),
+                  sample=sample)  # fmt: skip
+        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, sample))
 
     def _lose_patience(self) -> None:
         stale = self.progress.stale

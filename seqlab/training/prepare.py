@@ -12,10 +12,10 @@ from seqlab.data.corpus import Corpus, open_corpus
 from seqlab.data.splits import SplitText, split_text
 from seqlab.data.tokens import TokenPart
 from seqlab.errors import DataError, UsageError
-from seqlab.models.language import LanguageModel
+from seqlab.models.tokens import TokenModel
 from seqlab.registry import TASKS, TOKENIZERS
 from seqlab.runs.layout import RunDirectory
-from seqlab.tasks.language import LanguageTask, fit_sizes
+from seqlab.tasks.text import TextTask, fit_sizes
 from seqlab.text.tokenizer import Tokenizer, cut_pieces
 from seqlab.training.loop import EVALUATED_TOKENS, Trainer
 from seqlab.training.progress import Reporter, Silent
@@ -26,8 +26,8 @@ TIMED_STEPS = 20
 DEVICES = ("cpu", "cuda", "mps")
 
 
-def make_task(settings: RunSettings, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> LanguageTask:
-    return TASKS.load(settings.task.name)(settings.task.settings, parts, tokenizer.unknown)
+def make_task(settings: RunSettings, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> TextTask:
+    return TASKS.load(settings.task.name)(settings.task.settings, parts, tokenizer.vocabulary, tokenizer.unknown)
 
 
 def use_threads(settings: RunSettings) -> None:
@@ -79,7 +79,7 @@ def fitted(settings: RunSettings, train: TokenPart, reporter: Reporter) -> RunSe
 
 
 def in_steps(
-    directory: RunDirectory, settings: RunSettings, model: LanguageModel, task: LanguageTask, reporter: Reporter
+    directory: RunDirectory, settings: RunSettings, model: TokenModel, task: TextTask, reporter: Reporter
 ) -> dict[str, Any]:
     """The budget as a number of steps, and the thread count, as settings to be kept."""
     train = settings.train
@@ -100,7 +100,7 @@ def in_steps(
 
 
 def time_steps(
-    directory: RunDirectory, settings: RunSettings, model: LanguageModel, task: LanguageTask
+    directory: RunDirectory, settings: RunSettings, model: TokenModel, task: TextTask
 ) -> tuple[float, float]:
     """Seconds of a training step and of an evaluation, measured on a copy so that the run itself starts clean."""
     train = settings.train.model_copy(update={"steps": TIMED_STEPS, "seconds": None})

@@ -15,6 +15,7 @@ from seqlab.data.tokens import encode_split
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.writer import Writer
 from seqlab.errors import DataError, UsageError
+from seqlab.models.language import LanguageModel
 from seqlab.runs.checkpoint import WEIGHTS, put_weights, weights_of
 from seqlab.runs.layout import RunDirectory, begin_run, next_name
 from seqlab.runs.load import build_model, load_parts, load_run
@@ -135,11 +136,11 @@ def _train_further(session: Session, done: Progress, more: int, reporter: Report
 
 def make_trainer(session: Session, reporter: Reporter) -> Trainer:
     train = session.settings.train
-    writer = Writer(session.model, session.tokenizer)
 
     def sample() -> str:
-        if not train.sample:
+        if not (train.sample and isinstance(session.model, LanguageModel)):
             return ""
+        writer = Writer(session.model, session.tokenizer)
         try:
             return str(writer.write([""], train.sample, SamplingSettings(temperature=0.8, seed=train.seed)))
         except DataError:  # logits that are not finite: the loop itself sees to that

@@ -60,13 +60,22 @@ def alternatives(base: BaseModel) -> dict[str, list[Any]]:
     return found
 
 
+def inherited_options(settings_class: type[BaseModel]) -> set[str]:
+    """Options that the settings have from another registered architecture's."""
+    registered = {BACKBONES.settings(name) for name in BACKBONES} - {settings_class}
+    return {key for cls in registered if issubclass(settings_class, cls) for key in cls.model_fields}
+
+
 def variants(name: str, at_once: int) -> Iterator[Variant]:
     """The architecture as it comes, and with up to `at_once` options changed, where its settings allow it."""
     settings_class = BACKBONES.settings(name)
     base = settings_class(**{key: value for key, value in SIZES.items() if key in settings_class.model_fields})
     others = alternatives(base)
+    inherited = inherited_options(settings_class)
     for count in range(at_once + 1):
         for keys in combinations(others, count):
+            if count > 1 and inherited.issuperset(keys):
+                continue  # tested together where they come from
             for values in product(*(others[key] for key in keys)):
                 changes = dict(zip(keys, values, strict=True))
                 try:
@@ -78,11 +87,16 @@ def variants(name: str, at_once: int) -> Iterator[Variant]:
 VARIANTS = [variant for name in BACKBONES for variant in variants(name, at_once=2)]
 CAUSAL = [variant for variant in VARIANTS if variant.build().causal]
 READING_AHEAD = [variant for variant in VARIANTS if not variant.build().causal]
+CARRYING = [variant for variant in VARIANTS if variant.build().carries]
 SIMPLE_CAUSAL = [variant for variant in CAUSAL if len(variant.changes) <= 1]
 
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 every_causal = pytest.mark.parametrize("variant", CAUSAL, ids=str)
+every_carrying = pytest.mark.parametrize("variant", CARRYING, ids=str)
 every_simple_causal = pytest.mark.parametrize("variant", SIMPLE_CAUSAL, ids=str)
+every_simple_reading_ahead = pytest.mark.parametrize(
+    "variant", [variant for variant in READING_AHEAD if len(variant.changes) <= 1], ids=str
+)
 every_reading_ahead = pytest.mark.parametrize("variant", READING_AHEAD, ids=str)
 
 

@@ -5,12 +5,13 @@ import sys
 
 import pytest
 import torch
-from contract_variants import INPUTS, SIZES, Variant, every_causal, every_variant, vectors
+from contract_variants import INPUTS, SIZES, Variant, every_causal, every_reading_ahead, every_variant, vectors
 from torch.utils.flop_counter import FlopCounterMode
 
 from seqlab.config import ModelSettings
 from seqlab.models.language import LanguageModel
-from seqlab.models.sizes import language_parameters
+from seqlab.models.masked import MaskedModel
+from seqlab.models.sizes import token_parameters
 from seqlab.registry import BACKBONES
 
 
@@ -36,13 +37,23 @@ def test_parameters_of_a_language_model(variant: Variant, tied: bool, equal: boo
     width, vocabulary = variant.build().width, 11
     settings = ModelSettings(embedding=width if equal else width + 3, tied=tied)
     model = LanguageModel(settings, variant.build(inputs=settings.embedding), vocabulary)
-    count = language_parameters(settings, variant.having(), vocabulary)
+    count = token_parameters(settings, variant.having(), vocabulary)
     total = sum(p.numel() for p in model.parameters())
     core = sum(p.numel() for p in model.backbone.parameters())
     assert count.embedding == model.embedding.weight.numel()
     assert count.core + count.positions == core
     assert count.output == total - core - count.embedding
     assert count.total == total
+
+
+@every_reading_ahead
+@pytest.mark.parametrize("tied", [False, True])
+def test_parameters_of_a_masked_model(variant: Variant, tied: bool):
+    settings = ModelSettings(embedding=INPUTS, tied=tied)
+    model = MaskedModel(settings, variant.build(), 11)
+    assert token_parameters(settings, variant.having(), 11, symbols=1).total == sum(
+        p.numel() for p in model.parameters()
+    )
 
 
 @every_variant

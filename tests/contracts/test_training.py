@@ -9,9 +9,11 @@ from contract_variants import (
     INPUTS,
     Variant,
     equal_states,
+    every_carrying,
     every_causal,
     every_reading_ahead,
     every_simple_causal,
+    every_simple_reading_ahead,
     every_variant,
     mask_of,
     some_state,
@@ -20,9 +22,11 @@ from contract_variants import (
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from seqlab.config import ModelSettings
+from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.models.language import LanguageModel
+from seqlab.models.masked import MaskedModel
+from seqlab.models.sizes import refuse_unfit
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 
@@ -34,8 +38,10 @@ HALF = 0.5
 def test_every_parameter_gets_a_gradient(variant: Variant, ragged: bool):
     backbone, kept_BT = variant.build(), mask_of([6, 3, 1] if ragged else [6, 6, 6], 6)
     x_BTD = vectors(3, 6, INPUTS).requires_grad_()
-    y_BTH, _ = backbone(x_BTD, some_state(backbone, 3), kept_BT if ragged else None)
-    (y_BTH * vectors(*y_BTH.shape, seed=1))[kept_BT].sum().backward()
+    y_BTH, after = backbone(x_BTD, some_state(backbone, 3), kept_BT if ragged else None)
+    # in what comes out or, as a pooler is, in the state
+    states = sum(leaf.square().sum() for leaf in after.tensors() if leaf.requires_grad)
+    ((y_BTH * vectors(*y_BTH.shape, seed=1))[kept_BT].sum() + states).backward()
     assert x_BTD.grad is not None
     for name, parameter in backbone.named_parameters():
         assert parameter.grad is not None, name
@@ -45,7 +51,7 @@ def test_every_parameter_gets_a_gradient(variant: Variant, ragged: bool):
     assert not x_BTD.grad[~kept_BT].any()
 
 
-@every_variant
+@every_carrying
 def test_the_gradient_reaches_the_state_that_was_given(variant: Variant):
     backbone = variant.build()
     state = some_state(backbone, 2).map(lambda leaf: leaf.requires_grad_() if leaf.is_floating_point() else leaf)
@@ -96,7 +102,37 @@ def test_the_same_seed_gives_the_same_bits(variant: Variant):
 @every_reading_ahead
 def test_what_reads_ahead_is_no_language_model(variant: Variant):
     with pytest.raises(UsageError, match="reads ahead"):
-        language_model(variant)
+        refuse_unfit(settings_for(variant, "language"))
+    refuse_unfit(settings_for(variant, "masked"))
+
+
+@every_simple_causal
+def test_what_does_not_read_ahead_fills_no_gaps(variant: Variant):
+    with pytest.raises(UsageError, match="never sees what comes after"):
+        refuse_unfit(settings_for(variant, "masked"))
+
+
+def settings_for(variant: Variant, task: str) -> RunSettings:
+    backbone = {"name": variant.name, **variant.having().model_dump()}
+    return resolve({"corpus": {"source": ["none"]}, "task": {"name": task}, "backbone": backbone})
+
+
+@every_simple_reading_ahead
+def test_a_hidden_token_can_be_learnt_by_heart(variant: Variant):
+    """What stands after the gap tells what was in it."""
+    tokens_BT = torch.tensor([[1, 0, 2], [1, 5, 3], [1, 6, 4], [1, 2, 5]])
+    model = MaskedModel(ModelSettings(embedding=INPUTS), variant.build(hidden=32), 7)
+    hidden_BT = tokens_BT.clone()
+    hidden_BT[:, 1] = model.mask
+    optimiser, loss = torch.optim.Adam(model.parameters(), lr=0.01), torch.tensor(torch.inf)
+    for _ in range(200):
+        loss = cross_entropy(model(hidden_BT)[0][:, 1], tokens_BT[:, 1])
+        if loss < 0.05:
+            break
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert loss < 0.05
 
 
 @every_variant

@@ -12,13 +12,14 @@ from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.models.language import LanguageModel
-from seqlab.models.sizes import language_parameters
+from seqlab.models.masked import MaskedModel
+from seqlab.models.sizes import parameters
 from seqlab.registry import BACKBONES
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.load import build_model
 
-ARCHS = list(BACKBONES)
+ARCHS = [name for name in BACKBONES if BACKBONES.settings(name)().causal]
 RECURRENT = ["rnn", "gru", "lstm"]
 VOCABULARY = 11
 
@@ -29,7 +30,9 @@ def settings_of(arch: str = "lstm", hidden: int = 8, layers: int = 1, seed: int 
 
 
 def make(arch: str = "lstm", vocabulary: int = VOCABULARY, **others: Any) -> LanguageModel:
-    return build_model(settings_of(arch, **others), vocabulary).eval()
+    model = build_model(settings_of(arch, **others), vocabulary).eval()
+    assert isinstance(model, LanguageModel)
+    return model
 
 
 def tokens(*shape: int) -> torch.Tensor:
@@ -186,7 +189,7 @@ def test_build():
     expected = 2000 * 128 + 4 * 256 * (128 + 256 + 2) + 4 * 256 * (256 + 256 + 2) + 257 * 2000
     assert sum(p.numel() for p in model.parameters()) == expected
     settings = settings_of(hidden=256, layers=2)
-    assert language_parameters(settings.model, settings.backbone.settings, 2000).total == expected
+    assert parameters(settings, 2000).total == expected
 
 
 def test_building_is_seeded_and_disturbs_no_other_draw():
@@ -214,6 +217,6 @@ def test_building_what_cannot_be(wrong: dict[str, object], said: str):
 
 
 def test_a_backbone_that_reads_ahead_is_refused():
-    backbone = BACKBONES.load("gru")(BACKBONES.settings("gru")(hidden=4, bidirectional=True), 6)
-    with pytest.raises(UsageError, match=r"backbone\.bidirectional=false"):
-        LanguageModel(ModelSettings(embedding=6), backbone, 9)
+    with pytest.raises(UsageError, match="--task masked"):
+        seqlab.build("gru", vocabulary=9, bidirectional=True)
+    assert isinstance(seqlab.build("gru", vocabulary=9, bidirectional=True, task="masked"), MaskedModel)

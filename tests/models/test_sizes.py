@@ -1,28 +1,32 @@
 import pytest
 
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings
-from seqlab.config import ModelSettings
+from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.models import sizes
-from seqlab.models.sizes import in_units, language_parameters, machine_memory, refuse_absurd
+from seqlab.models.sizes import in_units, machine_memory, refuse_absurd, token_parameters
+
+
+def run_of(backbone: LstmSettings, embedding: int = 128) -> RunSettings:
+    tables = {"corpus": {"source": ["none"]}, "model": {"embedding": embedding}, "backbone": backbone.model_dump()}
+    return resolve(tables)
 
 
 def test_counted_by_hand():
     """Embedding 3·2; reset, update and candidate from 2 and 4 inputs with two biases each; 4·3 and 3 biases out."""
-    count = language_parameters(ModelSettings(embedding=2), GruSettings(hidden=4), 3)
+    count = token_parameters(ModelSettings(embedding=2), GruSettings(hidden=4), 3)
     assert (count.embedding, count.core, count.output) == (6, 3 * 4 * (2 + 4 + 2), 15)
     assert count.total == 117
 
 
 def test_tied_outputs_counted_by_hand():
     tied = ModelSettings(embedding=2, tied=True)
-    assert language_parameters(tied, GruSettings(hidden=4), 3).output == 4 * 2 + 3
-    assert language_parameters(tied, GruSettings(hidden=2), 3).output == 3
+    assert token_parameters(tied, GruSettings(hidden=4), 3).output == 4 * 2 + 3
+    assert token_parameters(tied, GruSettings(hidden=2), 3).output == 3
 
 
 def test_what_fits_is_counted():
-    count = refuse_absurd(ModelSettings(), LstmSettings(), 65)
-    assert count == language_parameters(ModelSettings(), LstmSettings(), 65)
+    assert refuse_absurd(run_of(LstmSettings()), 65) == token_parameters(ModelSettings(), LstmSettings(), 65)
 
 
 @pytest.mark.parametrize(
@@ -34,22 +38,22 @@ def test_what_fits_is_counted():
 )
 def test_what_no_machine_holds_is_refused(backbone: LstmSettings, embedding: int, vocabulary: int, named: str):
     with pytest.raises(UsageError, match=named) as refused:
-        refuse_absurd(ModelSettings(embedding=embedding), backbone, vocabulary)
+        refuse_absurd(run_of(backbone, embedding), vocabulary)
     assert "TiB" in str(refused.value)
 
 
 def test_the_bound_is_this_machines_memory(monkeypatch: pytest.MonkeyPatch):
-    needed = 16 * language_parameters(ModelSettings(), LstmSettings(), 65).total
+    needed = 16 * token_parameters(ModelSettings(), LstmSettings(), 65).total
     monkeypatch.setattr(sizes, "machine_memory", lambda: needed)
-    refuse_absurd(ModelSettings(), LstmSettings(), 65)
+    refuse_absurd(run_of(LstmSettings()), 65)
     monkeypatch.setattr(sizes, "machine_memory", lambda: needed - 1)
     with pytest.raises(UsageError, match="Make one of them smaller"):
-        refuse_absurd(ModelSettings(), LstmSettings(), 65)
+        refuse_absurd(run_of(LstmSettings()), 65)
 
 
 def test_a_vocabulary_beyond_reason_is_refused():
     with pytest.raises(UsageError, match="16,777,217 symbols"):
-        refuse_absurd(ModelSettings(embedding=1), LstmSettings(hidden=1), 2**24 + 1)
+        refuse_absurd(run_of(LstmSettings(hidden=1), 1), 2**24 + 1)
 
 
 def test_machine_memory_is_plausible():

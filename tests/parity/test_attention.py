@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from seqlab.attention.fast import ChunkedAdditive, attend_fast
+from seqlab.attention.fast import ChunkedAdditive, CompiledAdditive, attend_fast
 from seqlab.attention.plain import attend
 from seqlab.attention.ranges import Ranges, causal, everything
 from seqlab.attention.scores import Additive, Bilinear, Dot, ScaledDot, Score
@@ -68,8 +68,9 @@ def test_fast_equals_plain(name: str, kind: str, queries: int, keys: int, dtype:
         close(found, expected[gradient], gradient)
 
 
+@pytest.mark.parametrize("form", [CompiledAdditive, ChunkedAdditive])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
-def test_inputs_of_any_size_stay_right(dtype: torch.dtype) -> None:
+def test_inputs_of_any_size_stay_right(form, dtype: torch.dtype) -> None:
     q = torch.tensor([[[50.0, 0.3, -60.0], [0.1, 30.0, 1e4]]], dtype=dtype, requires_grad=True)
     k = torch.tensor([[[-45.0, 0.2, 61.0], [0.5, -29.5, -1e4]]], dtype=dtype, requires_grad=True)
     v = torch.tensor([0.7, -0.2, 0.4], dtype=dtype, requires_grad=True)
@@ -77,7 +78,7 @@ def test_inputs_of_any_size_stay_right(dtype: torch.dtype) -> None:
     seen = everything(torch.tensor([2]), 2)
     inputs = {"q": q, "k": k, "v": v, "values": values}
     plain = attend(torch.tanh(q[:, :, None] + k[:, None]) @ v, values, None).output_BTD
-    fast = ChunkedAdditive.apply(q, k, v, values, seen.first_BT, seen.last_BT)
+    fast = form.apply(q, k, v, values, seen.first_BT, seen.last_BT)
     close(fast, plain, "output")
     expected = gradients(plain, inputs)
     for name, found in gradients(fast, inputs).items():
@@ -88,14 +89,14 @@ def test_one_pair_is_its_tanh() -> None:
     """A single key's score, read back through the softmax over it and a key whose score is known."""
     q = torch.tensor([[[50.0]]])
     k = torch.tensor([[[-45.0], [-50.0]]])
-    weights = ChunkedAdditive.apply(q, k, torch.ones(1), torch.eye(2)[None], *[torch.tensor([[n]]) for n in (0, 2)])
+    weights = CompiledAdditive.apply(q, k, torch.ones(1), torch.eye(2)[None], *[torch.tensor([[n]]) for n in (0, 2)])
     odds = float(weights[0, 0, 0] / weights[0, 0, 1])
     assert math.isclose(math.log(odds), math.tanh(5) - math.tanh(0), rel_tol=1e-5)
 
 
 def test_not_a_number_survives() -> None:
     q = torch.full((1, 1, 2), math.nan)
-    output = ChunkedAdditive.apply(
+    output = CompiledAdditive.apply(
         q, torch.zeros(1, 2, 2), torch.ones(2), torch.ones(1, 2, 1), torch.tensor([[0]]), torch.tensor([[2]])
     )
     assert output.isnan().all()
@@ -107,10 +108,10 @@ def test_a_future_key_leaves_the_past_bit_equal() -> None:
     q, k, values = torch.randn(2, 6, 17), torch.randn(2, 6, 17), torch.randn(2, 6, 4)
     seen = causal(torch.zeros(2, dtype=torch.long), 6)
     v = torch.randn(17)
-    before = ChunkedAdditive.apply(q, k, v, values, seen.first_BT, seen.last_BT)
+    before = CompiledAdditive.apply(q, k, v, values, seen.first_BT, seen.last_BT)
     k = k.clone()
     k[:, 5, 3] = 1e6
-    after = ChunkedAdditive.apply(q, k, v, values, seen.first_BT, seen.last_BT)
+    after = CompiledAdditive.apply(q, k, v, values, seen.first_BT, seen.last_BT)
     assert torch.equal(before[:, :5], after[:, :5])
 
 
@@ -118,8 +119,8 @@ def test_a_rows_bits_do_not_depend_on_the_batch() -> None:
     torch.manual_seed(0)
     q, k, values, v = torch.randn(5, 4, 9), torch.randn(5, 4, 9), torch.randn(5, 4, 3), torch.randn(9)
     seen = causal(torch.zeros(5, dtype=torch.long), 4)
-    whole = ChunkedAdditive.apply(q, k, v, values, seen.first_BT, seen.last_BT)
+    whole = CompiledAdditive.apply(q, k, v, values, seen.first_BT, seen.last_BT)
     for row in range(5):
         rows = slice(row, row + 1)
-        alone = ChunkedAdditive.apply(q[rows], k[rows], v, values[rows], seen.first_BT[rows], seen.last_BT[rows])
+        alone = CompiledAdditive.apply(q[rows], k[rows], v, values[rows], seen.first_BT[rows], seen.last_BT[rows])
         assert torch.equal(alone, whole[rows])

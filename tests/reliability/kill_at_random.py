@@ -136,7 +136,11 @@ def why_not(run: Path, newest: Path) -> str | None:
 
 
 def lines_to(run: Path, logged: list[dict[str, Any]] | None, step: int) -> list[dict[str, Any]]:
-    found = lines(run) if logged is None else [{k: v for k, v in line.items() if k != "seconds"} for line in logged]
+    found = (
+        lines(run)
+        if logged is None
+        else [{k: v for k, v in line.items() if k not in ("seconds", "sample")} for line in logged]
+    )
     return [line for line in found if line["step"] <= step]
 
 

@@ -84,7 +84,7 @@ WRONG: dict[str, tuple[list[str], int, tuple[str, ...]]] = {
     "a device that is no device": (["--set", "train.device=meta"], 2, ("train.device", "meta")),
     "a vocabulary for characters": (["--vocabulary", "300"], 2, ("tokenizer.size",)),
     "an unknown run to start from": (["--init", "none"], 66, ("none",)),
-    "the other direction": (["--set", "backbone.bidirectional=true"], 2, ("bidirectional",)),
+    "the other direction": (["--set", "backbone.bidirectional=true"], 2, ("reads ahead", "--task masked")),
     "an unknown batching": (["--batching", "rows"], 2, ("task.batching", "rows")),
     "an unknown initialisation": (["--set", "model.init=uniform:x"], 2, ("uniform:x",)),
 }

@@ -28,7 +28,9 @@ OPTIMISERS: dict[str, Any] = {
 
 def small(tied: bool = False) -> LanguageModel:
     tables = {"corpus": {"source": ["none"]}, "backbone": {"hidden": 6}, "model": {"embedding": 6, "tied": tied}}
-    return build_model(resolve(tables), 11)
+    model = build_model(resolve(tables), 11)
+    assert isinstance(model, LanguageModel)
+    return model
 
 
 def step(model: nn.Module, optimiser: torch.optim.Optimizer, seed: int) -> None:

@@ -16,9 +16,10 @@ from seqlab.config import ModelSettings, resolve
 from seqlab.contracts import Batch
 from seqlab.data.tokens import PartFacts, TokenPart
 from seqlab.models.language import LanguageModel
-from seqlab.tasks import language
-from seqlab.tasks.language import LanguageTask, fit_sizes, make_batches
-from seqlab.tasks.language_settings import LanguageSettings
+from seqlab.tasks import language, text
+from seqlab.tasks.language import LanguageTask
+from seqlab.tasks.text import fit_sizes, make_batches
+from seqlab.tasks.text_settings import LanguageSettings
 
 quick = settings(deadline=None, max_examples=60)
 VOCABULARY, UNKNOWN = 11, 10
@@ -33,7 +34,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def small_passes(monkeypatch):
     """So that even short texts take several forward passes."""
-    monkeypatch.setattr(language, "SCORED_AT_ONCE", 200)
+    monkeypatch.setattr(text, "SCORED_AT_ONCE", 200)
     monkeypatch.setattr(language, "CARRIED_AT_ONCE", 8)
 
 
@@ -79,7 +80,7 @@ def part_of(folder: Path, *lengths: int, characters: int = 0) -> TokenPart:
 
 def task_on(part, **values):
     settings = LanguageSettings(**{"batch": 2, "window": 5, **values})
-    return LanguageTask(settings, {"train": part, "validation": part}, UNKNOWN)
+    return LanguageTask(settings, {"train": part, "validation": part}, VOCABULARY, UNKNOWN)
 
 
 def documents_of(part):

@@ -7,10 +7,10 @@ from seqlab.config import RunSettings, resolve
 from seqlab.data.corpus import from_text
 from seqlab.data.splits import split_text
 from seqlab.data.tokens import encode_split
-from seqlab.models.language import LanguageModel
+from seqlab.models.tokens import TokenModel
 from seqlab.runs.layout import begin_run
 from seqlab.runs.load import build_model
-from seqlab.tasks.language import LanguageTask
+from seqlab.tasks.text import TextTask
 from seqlab.training.loop import Trainer
 from seqlab.training.prepare import learn_tokenizer, make_task
 from seqlab.training.progress import Reporter, Silent
@@ -34,7 +34,7 @@ def run_settings(**train: Any) -> RunSettings:
     )
 
 
-def task_and_model(settings: RunSettings) -> tuple[LanguageTask, LanguageModel]:
+def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
     split = split_text(from_text(TEXT, "text"), settings.corpus)
     tokenizer = learn_tokenizer(split, settings)
     task = make_task(settings, encode_split(split, tokenizer), tokenizer)

@@ -1,0 +1,105 @@
+"""Additive attention without a tanh per pair.
+
+A score is Σ_h v_h tanh(q_h + k_h), and tanh(q + k) = 1 - 2 r with r = 1 / (1 + e^(2q) e^(2k)): the exponentials factor
+into one table per query and one per key. The slope is 4 r (1 - r). Two elements share a division, a/x + b/y =
+(a y + b x) / (x y), which halves the cost of the forward pass. Beyond `EXACT` these products could leave the range of a
+float, so such an element of a query or key takes the direct tanh in all its pairs.
+
+Each query sees its own range of keys [first, last), so that causal, windowed and ragged attention are one kernel.
+Every output element is summed by one thread in one order: bits depend neither on the batch nor on other queries' keys.
+"""
+
+import math
+
+import numba
+
+from seqlab.kernels import FASTMATH
+
+EXACT = 10.0
+
+
+@numba.njit(fastmath=FASTMATH, cache=True)
+def _r(q, k, eq, ek):
+    """r of one element, by the direct tanh where the exponentials are out of range."""
+    if abs(q) > EXACT or abs(k) > EXACT:
+        return (type(q)(1) - math.tanh(q + k)) / type(q)(2)
+    return type(q)(1) / (type(q)(1) + eq * ek)
+
+
+@numba.njit(fastmath=FASTMATH, cache=True)
+def _wide_shortfall(q_H, k_H, eq_H, ek_H, v_H):
+    """Σ v r where an element is out of range."""
+    shortfall = v_H.dtype.type(0)
+    for h in range(len(v_H)):
+        shortfall += v_H[h] * _r(q_H[h], k_H[h], eq_H[h], ek_H[h])
+    return shortfall
+
+
+@numba.njit(fastmath=FASTMATH, cache=True)
+def _softmax(row_S, first, last, largest):
+    total = row_S.dtype.type(0)
+    for s in range(first, last):
+        row_S[s] = math.exp(row_S[s] - largest)
+        total += row_S[s]
+    for s in range(first, last):
+        row_S[s] /= total
+
+
+@numba.njit(parallel=True, fastmath=FASTMATH, cache=True)
+def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H, first_BT, last_BT, weights_BTS):
+    """Fill `weights_BTS` with the softmax of the scores over each query's own keys; others stay as they are."""
+    B, T, H = q_BTH.shape
+    half = H // 2
+    one, two = v_H.dtype.type(1), v_H.dtype.type(2)
+    whole = v_H.sum()
+    for b in numba.prange(B):
+        for t in range(T):
+            largest = -v_H.dtype.type(math.inf)
+            for s in range(first_BT[b, t], last_BT[b, t]):
+                shortfall = v_H.dtype.type(0)
+                if wide_BT[b, t] or wide_BS[b, s]:
+                    shortfall = _wide_shortfall(q_BTH[b, t], k_BSH[b, s], eq_BTH[b, t], ek_BSH[b, s], v_H)
+                else:
+                    for h in range(half):
+                        x = one + eq_BTH[b, t, h] * ek_BSH[b, s, h]
+                        y = one + eq_BTH[b, t, half + h] * ek_BSH[b, s, half + h]
+                        shortfall += (v_H[h] * y + v_H[half + h] * x) / (x * y)
+                    if H % 2:
+                        shortfall += v_H[H - 1] / (one + eq_BTH[b, t, H - 1] * ek_BSH[b, s, H - 1])
+                weights_BTS[b, t, s] = whole - two * shortfall
+                largest = max(largest, weights_BTS[b, t, s])
+            _softmax(weights_BTS[b, t], first_BT[b, t], last_BT[b, t], largest)
+
+
+@numba.njit(fastmath=FASTMATH, cache=True)
+def _spread_wide(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
+    for h in range(len(dq_H)):
+        r = _r(q_H[h], k_H[h], eq_H[h], ek_H[h])
+        dq_H[h] += d * r - d * r * r
+        dk_H[h] += d * r - d * r * r
+        dv_H[h] += d * r
+
+
+@numba.njit(parallel=True, fastmath=FASTMATH, cache=True)
+def spread(q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H, first_BT, last_BT, ds_BTS, dq_BTH, dk_BSH, dv_BH):
+    """Gradients of the scores, `ds_BTS`, back to queries, keys and v; the tanh of every pair is computed again.
+
+    What comes out lacks the factor 4 v_h for queries and keys, and is Σ d r for v."""
+    B, T, H = q_BTH.shape
+    one = v_H.dtype.type(1)
+    for b in numba.prange(B):
+        for t in range(T):
+            for s in range(first_BT[b, t], last_BT[b, t]):
+                d = ds_BTS[b, t, s]
+                if wide_BT[b, t] or wide_BS[b, s]:
+                    _spread_wide(
+                        d, q_BTH[b, t], k_BSH[b, s], eq_BTH[b, t], ek_BSH[b, s], dq_BTH[b, t], dk_BSH[b, s], dv_BH[b]
+                    )
+                else:
+                    for h in range(H):
+                        r = one / (one + eq_BTH[b, t, h] * ek_BSH[b, s, h])
+                        dr = d * r
+                        slope = dr - dr * r
+                        dq_BTH[b, t, h] += slope
+                        dk_BSH[b, s, h] += slope
+                        dv_BH[b, h] += dr

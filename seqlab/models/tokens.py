@@ -1,0 +1,80 @@
+"""Ids in, logits over the vocabulary out: the embedding, a backbone and the projection that every token model has."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from seqlab.cells.lstm import LstmCell
+from seqlab.config import ModelSettings
+from seqlab.contracts import Backbone, State, Trace
+
+
+class TokenModel(nn.Module):
+    """`symbols` are ids that may be read and are never predicted, after those of the vocabulary."""
+
+    symbols = 0
+
+    def __init__(self, settings: ModelSettings, backbone: Backbone, vocabulary: int):
+        super().__init__()
+        self.settings = settings
+        self.vocabulary = vocabulary
+        self.embedding = nn.Embedding(vocabulary + self.symbols, settings.embedding)
+        self.backbone = backbone
+        self.narrow = None  # a tied output reads vectors of the embedding's width
+        if settings.tied and backbone.width != settings.embedding:
+            self.narrow = nn.Linear(backbone.width, settings.embedding, bias=False)
+        self.output = nn.Linear(settings.embedding if settings.tied else backbone.width, vocabulary + self.tied_symbols)
+        if settings.tied:
+            self.output.weight = self.embedding.weight
+        initialise(self, *settings.init_scheme())
+
+    @property
+    def limit(self) -> int | None:
+        """The longest context it can hold; None where there is no end."""
+        return getattr(self.backbone, "limit", None)
+
+    @property
+    def tied_symbols(self) -> int:
+        """A tied projection has a row for every row of the embedding; those of symbols are cut off."""
+        return self.symbols if self.settings.tied else 0
+
+    def forward(
+        self,
+        tokens_BT: Tensor,
+        state: State | None = None,
+        mask_BT: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> tuple[Tensor, State]:
+        """The logits at every token, and the state after each row's last."""
+        y_BTH, after = self.backbone(self.embed(tokens_BT), state, mask_BT, trace)
+        return self.project(y_BTH), after
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        return self._drop(self.embedding(tokens), self.settings.embedding_dropout)
+
+    def project(self, y: Tensor) -> Tensor:
+        y = self._drop(y, self.settings.output_dropout)
+        return self.output(y if self.narrow is None else self.narrow(y))[..., : self.vocabulary]
+
+    def _drop(self, x: Tensor, share: float) -> Tensor:
+        return dropout(x, share, self.training) if share else x
+
+
+@torch.no_grad()
+def initialise(model: nn.Module, name: str, scale: float) -> None:
+    """Matrices by the named distribution, biases zero; `torch` leaves every layer as torch made it."""
+    if name == "torch":
+        return
+    for parameter_name, parameter in model.named_parameters():
+        if parameter.dim() < 2:
+            if "bias" in parameter_name:  # gains of norms keep their ones
+                parameter.zero_()
+        elif name == "orthogonal":
+            nn.init.orthogonal_(parameter)
+        elif name == "uniform":
+            parameter.uniform_(-scale, scale)
+        else:
+            parameter.normal_(0, scale)
+    for module in model.modules():
+        if isinstance(module, LstmCell):
+            module.remember_at_first()

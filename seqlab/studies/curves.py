@@ -1,0 +1,37 @@
+"""The curves of several runs in one picture."""
+
+import io
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqlab.runs.storage import write_whole
+from seqlab.studies.record import Record
+
+COLOURS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be185d", "#4b5563"]
+
+
+def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
+    """Training (dashed) and validation loss on the left, validation perplexity on the right."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained", dpi=120)
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    for at, record in enumerate(records):
+        colour = COLOURS[at % len(COLOURS)]
+        steps = [one["step"] for one in record.evaluations]
+        validation = [one["validation_loss"] for one in record.evaluations]
+        left.plot(steps, [one["train_loss"] for one in record.evaluations], "--", color=colour, linewidth=1)
+        left.plot(steps, validation, "-", color=colour, linewidth=1.6, label=record.model)
+        right.plot(steps, [math.exp(loss) for loss in validation], "-", color=colour, linewidth=1.6)
+    left.set(title=f"{title}: loss (training dashed)", xlabel="step", ylabel="nats per token")
+    right.set(title="validation perplexity", xlabel="step")
+    for axes in (left, right):
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=8)
+    drawn = io.BytesIO()
+    figure.savefig(drawn)
+    write_whole(path, drawn.getvalue())

@@ -1,0 +1,198 @@
+"""docs/results.md: tables and curves made from the records of finished runs, nothing by hand."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from seqlab.errors import MissingInput, UsageError
+from seqlab.recipes import Recipe, find_recipe
+from seqlab.runs.storage import write_whole
+from seqlab.studies.curves import draw_together
+from seqlab.studies.record import Record, read_records
+
+HEAD = """# Results
+
+Made by `seqlab results` from the records in [{folder}]({folder}), one for each finished run. A recipe is run, and its
+missing records are made, by `seqlab train --recipe NAME`; a record is never measured twice, so remove one to have it
+made anew. Losses are in nats per token on the validation part, in windows of the training length with a fresh state.
+"""
+
+# a row of the table of a recipe: its name, and the value of a record
+ROWS: dict[str, Callable[[Record], Any]] = {
+    "architecture": lambda r: r.arch,
+    "parameters": lambda r: f"{r.parameters['total']:,}",
+    "of them embedding": lambda r: f"{r.parameters['embedding']:,}",
+    "core": lambda r: f"{r.parameters['core']:,}",
+    "output": lambda r: f"{r.parameters['output']:,}",
+    "window x batch": lambda r: f"{r.settings['task']['window']} x {r.settings['task']['batch']}",
+    "steps": lambda r: f"{r.results['steps']:,}",
+    "best at step": lambda r: f"{r.results['best_step']:,}",
+    "loss": lambda r: f"{r.results['validation']['nats_per_token']:.4f}",
+    "perplexity": lambda r: f"{r.results['validation']['perplexity']:.2f}",
+    "bits per character": lambda r: f"{r.results['validation']['bits_per_char']:.3f}",
+    "training, s": lambda r: f"{r.results['seconds']:,.0f} on {r.settings['train']['threads']} thread(s)",
+    "training step, ms": lambda r: _measure(r, "speed", "step_ms", "{:.1f}"),
+    "a token alone, ms": lambda r: _measure(r, "speed", "alone_ms", "{:.2f}"),
+    "a token of 32 at once, ms": lambda r: _measure(r, "speed", "batched_ms", "{:.3f}"),
+    "a process that writes, MB": lambda r: _measure(r, "memory", "process", "{:.0f}", 1e-6),
+}
+
+
+def write_page(folder: Path, out: Path) -> Path:
+    """The page, and a picture of the curves of each recipe beside the records."""
+    records = read_records(folder) if folder.is_dir() else []
+    if not records:
+        raise MissingInput(f"there are no records in '{folder}'. Make some: seqlab train --recipe toy-gru.")
+    parts = [HEAD.format(folder=_link(folder, out))]
+    for name in dict.fromkeys(record.recipe for record in records):
+        parts.append(recipe_part(find_recipe(name), [one for one in records if one.recipe == name], folder, out))
+    write_whole(out, ("\n".join(parts).rstrip() + "\n").encode())
+    return out
+
+
+def recipe_part(recipe: Recipe, records: list[Record], folder: Path, out: Path) -> str:
+    order = [*recipe.models, *recipe.shows]
+    records = sorted(
+        records, key=lambda record: (order.index(record.model) if record.model in order else 99, record.seed)
+    )
+    trained = [record for record in records if record.results]
+    parts = [
+        f"## {recipe.name}\n\n{recipe.about[0].upper()}{recipe.about[1:]}: `seqlab train --recipe {recipe.name}`.\n"
+    ]
+    if trained:
+        parts += [_summary(trained), _beside(recipe, trained), _by_step(trained)]
+        if len(trained[0].evaluations) > 1:
+            picture = folder / f"{recipe.name}.png"
+            draw_together(trained, recipe.name, picture)
+            parts.append(f"![curves of {recipe.name}]({_link(picture, out)})\n")
+    parts += [_notes(recipe, records), *(_measures(record, folder, out) for record in records), _origin(records)]
+    return "\n".join(part for part in parts if part)
+
+
+def _summary(records: list[Record]) -> str:
+    """Aspects down, models across; floors at the end."""
+    rows = [[name, *(_or_dash(value, record) for record in records)] for name, value in ROWS.items()]
+    rows = [row for row in rows if set(row[1:]) != {"-"}]
+    floors = {floor["name"]: floor for record in records for floor in record.results["floors"]}
+    for name in floors:
+        cells = [
+            next((f"{f['likelihood']['nats_per_token']:.4f}" for f in r.results["floors"] if f["name"] == name), "-")
+            for r in records
+        ]
+        rows.append([f"loss of {name}", *cells])
+    return table(["", *(_title(record) for record in records)], rows)
+
+
+def _beside(recipe: Recipe, records: list[Record]) -> str:
+    """The published figures of a model beside ours, evaluation by evaluation."""
+    parts = []
+    for record in records:
+        theirs = recipe.reference.get(record.model)
+        if theirs is None or len(theirs["validation"]) != len(record.evaluations):
+            continue
+        rows = []
+        for at, ours in enumerate(record.evaluations):
+            validation = ours["validation_loss"]
+            rows.append([
+                str(at + 1), f"{ours['train_loss']:.4f}", f"{theirs['train'][at]:.4f}", f"{validation:.4f}",
+                f"{theirs['validation'][at]:.4f}", f"{2.718281828459045**validation:.2f}",
+                f"{theirs['perplexity'][at]:.2f}",
+            ])  # fmt: skip
+        heads = ["epoch", "training loss", "study", "validation loss", "study", "perplexity", "study"]
+        parts.append(f"{_title(record)}, epoch by epoch, beside the study's own figures:\n\n{table(heads, rows)}")
+    return "\n".join(parts)
+
+
+def _by_step(records: list[Record]) -> str:
+    """Validation losses at the steps that several models share, at most a dozen."""
+    losses = [{one["step"]: one["validation_loss"] for one in record.evaluations} for record in records]
+    shared = sorted(step for step in {s for one in losses for s in one} if sum(step in one for one in losses) > 1)
+    if len(records) < 2 or not shared:
+        return ""
+    every = -(-len(shared) // 12)
+    rows = [
+        [f"{step:,}", *(f"{one[step]:.4f}" if step in one else "-" for one in losses)]
+        for step in shared[::-1][::every][::-1]
+    ]
+    heads = ["step", *(_title(record) for record in records)]
+    return f"Validation loss at equal steps:\n\n{table(heads, rows)}"
+
+
+def _notes(recipe: Recipe, records: list[Record]) -> str:
+    """What the results say; fields in braces are of records by model. A note without its record is left out."""
+    fields = {record.model.replace("-", "_"): _namespace(record) for record in records}
+    notes = []
+    for note in recipe.notes:
+        try:
+            notes.append(f"- {note.format(**fields)}")
+        except (KeyError, AttributeError):
+            continue
+        except (ValueError, TypeError, IndexError) as error:
+            raise UsageError(f"the recipe '{recipe.name}' has a note that cannot be filled: {error}: {note}") from None
+    return "\n".join(notes) + "\n" if notes else ""
+
+
+def _namespace(record: Record) -> SimpleNamespace:
+    measures = {name: _as_names(kept["data"]) for name, kept in record.measures.items()}
+    losses = SimpleNamespace(**{f"at_{one['step']}": one["validation_loss"] for one in record.evaluations})
+    result = _as_names(record.results.get("validation", {}))
+    best = record.results.get("best_step")
+    return SimpleNamespace(**record.parameters, result=result, losses=losses, best_step=best, **measures)
+
+
+def _as_names(data: Any) -> Any:
+    """Nested tables with attributes: {a.b}. Keys become words."""
+    if not isinstance(data, dict):
+        return data
+    return SimpleNamespace(**{"".join(c if c.isalnum() else "_" for c in key): _as_names(v) for key, v in data.items()})
+
+
+def _measures(record: Record, folder: Path, out: Path) -> str:
+    parts = []
+    for name, kept in record.measures.items():
+        pictures = "".join(f"![{figure}]({_link(folder / figure, out)})\n\n" for figure in kept["figures"])
+        title = f"{_title(record)}: {name}" if record.results else name
+        parts.append(f"<details><summary>{title}</summary>\n\n```text\n{kept['text']}\n```\n\n{pictures}</details>\n")
+    if record.samples:
+        texts = "\n\n".join(f"--- step {one['step']} ---\n{one['text']}" for one in record.samples)
+        parts.append(
+            f"<details><summary>{_title(record)}: written while it was trained</summary>\n\n"
+            f"```text\n{texts}\n```\n\n</details>\n"
+        )
+    return "\n".join(parts)
+
+
+def _origin(records: list[Record]) -> str:
+    seeds = sorted({record.seed for record in records})
+    machines = sorted({record.machine for record in records})
+    versions = sorted({", ".join(f"{k} {v}" for k, v in record.versions.items()) for record in records})
+    dates = sorted(record.date[:10] for record in records)
+    when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    named = f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}. "
+    return f"{named}Machine: {'; '.join(machines)}. Versions: {'; '.join(versions)}. {when}.\n"
+
+
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [heads, ["---"] + ["---:"] * (len(heads) - 1), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
+
+
+def _title(record: Record) -> str:
+    return record.model if record.seed == 0 else f"{record.model}, seed {record.seed}"
+
+
+def _or_dash(value: Callable[[Record], Any], record: Record) -> str:
+    try:
+        return str(value(record))
+    except KeyError:
+        return "-"
+
+
+def _measure(record: Record, measure: str, key: str, form: str, factor: float = 1.0) -> str:
+    return form.format(record.measures[measure]["data"][key] * factor)
+
+
+def _link(path: Path, page: Path) -> str:
+    return Path(os.path.relpath(path, page.parent)).as_posix()

@@ -1,0 +1,92 @@
+"""What a run costs: time of a training step, of a written token, and memory."""
+
+import copy
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seqlab.recipes import Writing
+from seqlab.studies.shown import Shown, columns
+
+if TYPE_CHECKING:
+    from seqlab.api import Run
+
+ROUNDS = 12
+WRITTEN = 100  # tokens
+BATCH = 32
+PROFILE = (10, 100, 400, 1000)  # tokens that stand there already
+STATES = (128, 1024)
+
+
+def speed(run: "Run", folder: Path, writing: Writing) -> Shown:
+    """Milliseconds of a training step, of a token written alone, in a batch, and late in a text: each the fastest."""
+    data = {"threads": run.settings.train.threads, "step_ms": 1e3 * fastest(training_step(run), ROUNDS)}
+    if run.writes:
+        data["alone_ms"] = 1e3 / WRITTEN * fastest(lambda: run.generate("", WRITTEN), 3)
+        data["batched_ms"] = 1e3 / WRITTEN / BATCH * fastest(lambda: run.generate("", WRITTEN, samples=BATCH), 3)
+        data["profile_ms"] = {str(length): late(run, length) for length in PROFILE}
+    rows = [["", "ms"], ["training step", f"{data['step_ms']:.1f}"]]
+    if run.writes:
+        rows += [["a token, alone", f"{data['alone_ms']:.2f}"], [f"a token, of {BATCH}", f"{data['batched_ms']:.3f}"]]
+        rows += [[f"a token after {length}", f"{ms:.2f}"] for length, ms in data["profile_ms"].items()]
+    return Shown(data, columns(rows))
+
+
+def late(run: "Run", length: int) -> float:
+    """Milliseconds of a token when `length` stand there already."""
+    begun = run.generate("", length)
+    return 1e3 / WRITTEN * fastest(lambda: run.go_on(begun, WRITTEN), 3)
+
+
+def training_step(run: "Run") -> Callable[[], object]:
+    """One step of the run's own training, on a copy of its model."""
+    from seqlab.training.loop import Trainer
+    from seqlab.training.progress import Silent
+
+    model = copy.deepcopy(run.model)
+    trainer = Trainer(run.directory, run.settings.train, model, run.task(), Silent(), lambda: "")
+
+    def step() -> None:
+        trainer.gradients(0)
+        trainer.optimiser.step()
+
+    return step
+
+
+def fastest(action: Callable[[], object], rounds: int) -> float:
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def memory(run: "Run", folder: Path, writing: Writing) -> Shown:
+    """Weights, what training adds to them, the state of one text, and all of a process that writes."""
+    weights = sum(p.numel() * p.element_size() for p in run.model.parameters())
+    state = {str(length): run.model.backbone.state_bytes(length) for length in STATES}
+    data = {"weights": weights, "training": 4 * weights, "state": state, "process": whole_process(run.path)}
+    rows = [
+        ["", "MB"],
+        ["weights", f"{weights / 1e6:.1f}"],
+        ["weights, gradients, moments", f"{4 * weights / 1e6:.1f}"],
+    ]
+    rows += [[f"state after {length} tokens", f"{size / 1e6:.3f}"] for length, size in state.items()]
+    rows.append(["a process that writes 100 tokens", f"{data['process'] / 1e6:.0f}"])
+    return Shown(data, columns(rows))
+
+
+def whole_process(path: Path) -> int:
+    """Peak resident bytes of a process that loads the run and writes, the libraries included."""
+    program = (
+        "import json, resource, sys, seqlab\n"
+        "seqlab.load(sys.argv[1]).generate('', 100)\n"
+        "print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout) * (1 if sys.platform == "darwin" else 1024)

@@ -1,0 +1,38 @@
+"""Settings of the tasks on a running text, importable without torch."""
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from seqlab.config import Settings
+
+
+class TextSettings(Settings):
+    reads_ahead: ClassVar[bool]  # whether what is to be predicted may be seen from both sides
+    symbols: ClassVar[int]  # ids that a model reads beyond the vocabulary
+
+    batching: Literal["windows", "stream"] = Field(
+        default="windows", description="random windows, or contiguous rows, their state carried where there is one"
+    )
+    batch: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
+    window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")
+
+
+class LanguageSettings(TextSettings):
+    reads_ahead: ClassVar[bool] = False
+    symbols: ClassVar[int] = 0
+
+
+class MaskedSettings(TextSettings):
+    reads_ahead: ClassVar[bool] = True
+    symbols: ClassVar[int] = 1
+
+    share: float = Field(default=0.15, gt=0, lt=1, description="of the tokens that are to be predicted")
+    masked: float = Field(default=0.8, ge=0, le=1, description="of these, the share shown as the mask symbol")
+    replaced: float = Field(default=0.1, ge=0, le=1, description="and the share shown as a random token; others stay")
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> Self:
+        if self.masked + self.replaced > 1:
+            raise ValueError(f"masked ({self.masked}) and replaced ({self.replaced}) are shares of one whole")
+        return self
