@@ -1,8 +1,8 @@
 """Every benchmark, one after the other: `python -m benchmarks`."""
 
-from benchmarks import encoding, training
+from benchmarks import additive_attention, encoding, training, transformer
 
 if __name__ == "__main__":
-    for module in (encoding, training):
+    for module in (encoding, training, transformer, additive_attention):
         print(f"--- {module.__name__} ---")
         module.main()

@@ -57,21 +57,27 @@ def make_batch(ragged: bool) -> Batch:
     return Batch(inputs_BT, targets_BT.masked_fill(~mask_BT, NOT_SCORED), mask_BT)
 
 
-def our_step(arch: str, form: str = "fused", ragged: bool = False) -> Step:
-    """One step of the trainer, as a run takes it."""
-    settings: RunSettings = gather(
-        {"corpus": {"source": ["none"]}, "train": {"steps": 1}},
-        [("backbone.name", arch), ("backbone.hidden", HIDDEN), ("backbone.form", form), ("model.embedding", EMBEDDING)],
-    )
+def our_trainer(arch: str, changes: list[tuple[str, Any]], ragged: bool = False) -> Trainer:
+    """As a run would make it."""
+    base = {"corpus": {"source": ["none"]}, "train": {"steps": 1}}
+    settings: RunSettings = gather(base, [("backbone.name", arch), *changes])
     task = OneBatch(settings.task.settings, make_batch(ragged))
     model = build_model(settings, VOCABULARY)
-    trainer = Trainer(RunDirectory(Path("nowhere")), settings.train, model, task, Silent(), lambda: "")
+    return Trainer(RunDirectory(Path("nowhere")), settings.train, model, task, Silent(), lambda: "")
 
+
+def step_of(trainer: Trainer) -> Step:
     def step() -> None:
         trainer.gradients(0)
         trainer.optimiser.step()
 
     return step
+
+
+def our_step(arch: str, form: str = "fused", ragged: bool = False) -> Step:
+    """One step of the trainer, as a run takes it."""
+    changes = [("backbone.hidden", HIDDEN), ("backbone.form", form), ("model.embedding", EMBEDDING)]
+    return step_of(our_trainer(arch, changes, ragged))
 
 
 class Direct(nn.Module):
@@ -116,6 +122,7 @@ COMPETITORS: dict[str, Callable[[], Step]] = {
     "lstm direct": lambda: direct_step("lstm"),
     "lstm plain": lambda: our_step("lstm", form="plain"),
     "lstm ragged": lambda: our_step("lstm", ragged=True),
+    "lstm-attention": lambda: our_step("lstm-attention"),
     "gru": lambda: our_step("gru"),
     "gru direct": lambda: direct_step("gru"),
     "rnn": lambda: our_step("rnn"),
@@ -124,15 +131,15 @@ COMPETITORS: dict[str, Callable[[], Step]] = {
 COMPARISONS = [
     Comparison("lstm against nn.LSTM", "lstm", "lstm direct", 0.95),
     Comparison("lstm, plain loop, against nn.LSTM", "lstm plain", "lstm direct"),
+    Comparison("lstm-attention against lstm", "lstm-attention", "lstm", 1 / 1.85),
     Comparison("gru against nn.GRU", "gru", "gru direct"),
     Comparison("rnn against nn.RNN", "rnn", "rnn direct"),
     Comparison("lstm, ragged, against itself unmasked", "lstm ragged", "lstm", 0.8),
 ]
 
 
-def fastest(rounds: int) -> dict[str, float]:
+def fastest(steps: dict[str, Step], rounds: int) -> dict[str, float]:
     """Seconds of each competitor's fastest step."""
-    steps = {name: make() for name, make in COMPETITORS.items()}
     best = dict.fromkeys(steps, float("inf"))
     for turn in range(rounds + 1):
         for name, step in steps.items():
@@ -146,7 +153,7 @@ def fastest(rounds: int) -> dict[str, float]:
 def main(rounds: int = ROUNDS) -> None:
     torch.set_num_threads(os.cpu_count() or 1)
     print(f"training step: batch {BATCH}, window {WINDOW}, hidden {HIDDEN}, {torch.get_num_threads()} threads")
-    best = fastest(rounds)
+    best = fastest({name: make() for name, make in COMPETITORS.items()}, rounds)
     for one in COMPARISONS:
         ours, other = best[one.ours], best[one.other]
         target = "no target" if one.target is None else f"target {one.target:.2f}"

@@ -46,10 +46,10 @@ class CompiledAdditive(torch.autograd.Function):
         from seqlab.kernels import call
         from seqlab.kernels.additive import weigh
 
+        read = _readable(q_BTH, k_BSH, v_H, first_BT, last_BT)
         weights_BTS = q_BTH.new_zeros(q_BTH.shape[0], q_BTH.shape[1], k_BSH.shape[1])
-        arrays = [*_arrays(q_BTH, k_BSH, v_H, first_BT, last_BT), weights_BTS.numpy()]
-        call(weigh, arrays, torch.get_num_threads())
-        ctx.save_for_backward(q_BTH, k_BSH, v_H, values_BSD, first_BT, last_BT, weights_BTS)
+        call(weigh, [tensor.numpy() for tensor in (*read, weights_BTS)], torch.get_num_threads())
+        ctx.save_for_backward(values_BSD, weights_BTS, *read)
         return weights_BTS @ values_BSD
 
     @staticmethod
@@ -57,25 +57,26 @@ class CompiledAdditive(torch.autograd.Function):
         from seqlab.kernels import call
         from seqlab.kernels.additive import spread
 
-        q_BTH, k_BSH, v_H, values_BSD, first_BT, last_BT, weights_BTS = ctx.saved_tensors
+        values_BSD, weights_BTS, *read = ctx.saved_tensors
+        q_BTH, k_BSH, v_H = read[0], read[1], read[6]
         ds_BTS, dvalues_BSD = _through_softmax(outer[0], weights_BTS, values_BSD)
         dq_BTH, dk_BSH = torch.zeros_like(q_BTH), torch.zeros_like(k_BSH)
         dv_BH = v_H.new_zeros(len(q_BTH), len(v_H))
-        gradients = [dq_BTH.numpy(), dk_BSH.numpy(), dv_BH.numpy()]
-        arrays = [*_arrays(q_BTH, k_BSH, v_H, first_BT, last_BT), ds_BTS.numpy(), *gradients]
+        arrays = [tensor.numpy() for tensor in (*read, ds_BTS, dq_BTH, dk_BSH, dv_BH)]
         call(spread, arrays, torch.get_num_threads())
         slope_H = 4 * v_H
         return dq_BTH.mul_(slope_H), dk_BSH.mul_(slope_H), ds_BTS.sum() - 2 * dv_BH.sum(0), dvalues_BSD, None, None
 
 
-def _arrays(q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, first_BT: Tensor, last_BT: Tensor) -> list[Any]:
+def _readable(q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, first_BT: Tensor, last_BT: Tensor) -> list[Tensor]:
     """What the kernels take: inputs, their exponentials, and which rows leave the exponentials' exact range."""
     from seqlab.kernels.additive import EXACT
 
-    q_BTH, k_BSH = q_BTH.detach().contiguous(), k_BSH.detach().contiguous()
-    wide_BT, wide_BS = (q_BTH.abs() > EXACT).any(-1), (k_BSH.abs() > EXACT).any(-1)
-    tensors = (q_BTH, k_BSH, (2 * q_BTH).exp(), (2 * k_BSH).exp(), wide_BT, wide_BS, v_H.detach(), first_BT, last_BT)
-    return [tensor.contiguous().numpy() for tensor in tensors]
+    q_BTH, k_BSH = q_BTH.detach(), k_BSH.detach()
+    wide_BT, wide_BS = ((x.amax(-1) > EXACT) | (x.amin(-1) < -EXACT) for x in (q_BTH, k_BSH))
+    eq_BTH, ek_BSH = (x.mul(2).exp_() for x in (q_BTH, k_BSH))
+    read = (q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H.detach(), first_BT, last_BT)
+    return [tensor.contiguous() for tensor in read]
 
 
 def _through_softmax(outer_BTD: Tensor, weights_BTS: Tensor, values_BSD: Tensor) -> tuple[Tensor, Tensor]:

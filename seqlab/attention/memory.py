@@ -7,8 +7,10 @@ from torch import Tensor
 def append(held_BSD: Tensor, new_BTD: Tensor, held_B: Tensor) -> Tensor:
     """Each row's `held_B` vectors followed by its new ones; what stands beyond is of no meaning."""
     S, T = held_BSD.shape[1], new_BTD.shape[1]
+    if S == 0:
+        return new_BTD
     both = torch.cat([held_BSD, new_BTD], dim=1)
-    if S == 0 or bool((held_B == S).all()):
+    if bool((held_B == S).all()):
         return both
     place_P = torch.arange(S + T, device=held_B.device)
     index_BP = torch.where(place_P < held_B[:, None], place_P, place_P - held_B[:, None] + S).clamp(max=S + T - 1)

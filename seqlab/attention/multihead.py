@@ -27,8 +27,8 @@ class MultiHead(nn.Module):
     def forward(
         self,
         x_BTD: Tensor,
-        position_BT: Tensor,
         positions: Positions,
+        turns: Tensor | None,
         held: tuple[Tensor, Tensor],
         held_B: Tensor | None,
         ranges: Ranges | None,
@@ -36,7 +36,7 @@ class MultiHead(nn.Module):
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Attention output and the keys and values, old and new. Without `ranges`, plainly causal from the start."""
         q_BTNK, k_BTNK, v_BTNK = (part.unflatten(2, (self.heads, -1)) for part in self.into(x_BTD).chunk(3, dim=2))
-        q_BTNK, k_BTNK = positions.turn(q_BTNK, position_BT), positions.turn(k_BTNK, position_BT)
+        q_BTNK, k_BTNK = positions.turn(q_BTNK, turns), positions.turn(k_BTNK, turns)
         keys_BSD, values_BSD = k_BTNK.flatten(2), v_BTNK.flatten(2)
         if held_B is not None:
             keys_BSD, values_BSD = append(held[0], keys_BSD, held_B), append(held[1], values_BSD, held_B)

@@ -8,14 +8,20 @@ from torch import Tensor, nn
 
 
 class Positions(nn.Module, ABC):
-    """`place` acts on the inputs of the first layer, `turn` on the queries and keys of every layer."""
+    """`place` acts on the inputs of the first layer, `turn` on the queries and keys of every layer.
+
+    Positions are those of each row, or of one row for all."""
 
     limit: int | None = None  # beyond this position there is nothing to tell
 
     @abstractmethod
     def place(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor: ...
 
-    def turn(self, x_BTNK: Tensor, position_BT: Tensor) -> Tensor:
+    def turns(self, position_BT: Tensor, head: int, dtype: torch.dtype) -> Tensor | None:
+        """What `turn` needs, the same for all layers."""
+        return None
+
+    def turn(self, x_BTNK: Tensor, turns: Tensor | None) -> Tensor:
         return x_BTNK
 
 
@@ -46,16 +52,21 @@ class Learned(Positions):
 
 
 class Rotary(Positions):
-    """Pairs of features turn with the position, so that a query and a key meet at their distance (Su et al. 2021)."""
+    """x e^(ipθ), two features being one complex number, so that query and key meet at their distance (Su et al. 2021).
+
+    As complex numbers, because that is one operation where sines and cosines are seven."""
 
     def place(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
         return x_BTD
 
-    def turn(self, x_BTNK: Tensor, position_BT: Tensor) -> Tensor:
-        angle_BT1F = angles(position_BT, x_BTNK.shape[3])[:, :, None]
-        cos, sin = angle_BT1F.cos().to(x_BTNK.dtype), angle_BT1F.sin().to(x_BTNK.dtype)
-        a, b = x_BTNK.chunk(2, dim=-1)
-        return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    def turns(self, position_BT: Tensor, head: int, dtype: torch.dtype) -> Tensor:
+        angle_BT1F = angles(position_BT, head)[:, :, None]
+        return torch.polar(torch.ones_like(angle_BT1F), angle_BT1F).to(dtype.to_complex())
+
+    def turn(self, x_BTNK: Tensor, turns: Tensor | None) -> Tensor:
+        assert turns is not None
+        x_BTNF = torch.view_as_complex(x_BTNK.unflatten(-1, (-1, 2)))
+        return torch.view_as_real(x_BTNF * turns).flatten(-2)
 
 
 def angles(position_BT: Tensor, width: int) -> Tensor:

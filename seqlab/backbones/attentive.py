@@ -59,6 +59,7 @@ class LstmAttention(Backbone):
         before = state if state is not None else self.start(len(x_BTD))
         assert isinstance(before, AttentiveState)
         h_BTH, recurrent = self.recurrent(x_BTD, before.recurrent, mask_BT, trace)
+        h_BTH = h_BTH.contiguous()  # the kernels of the recurrence lay time before the batch
         held_B = self._held(before.lengths_B)
         states_BSH = append(before.states_BSH, h_BTH, held_B)
         keys_BSH = append(before.keys_BSH, self.score.project_keys(h_BTH), held_B)

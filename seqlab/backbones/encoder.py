@@ -63,7 +63,7 @@ class TransformerEncoder(Backbone):
         before = state if state is not None else self.start(B)
         assert isinstance(before, EncoderState)
         new_B = torch.full((B,), T, device=x_BTD.device) if mask_BT is None else mask_BT.sum(1)
-        position_BT = torch.arange(T, device=x_BTD.device).expand(B, T)
+        position_BT = torch.arange(T, device=x_BTD.device)[None]
         embedded_BTD = self._embed(x_BTD, position_BT, segment_BT)
         nothing = ((embedded_BTD, embedded_BTD),) * self.settings.layers
         y_BTD, _ = self.stack(embedded_BTD, position_BT, nothing, None, everything(new_B, T), trace)
@@ -76,7 +76,7 @@ class TransformerEncoder(Backbone):
     def _embed(self, x_BTD: Tensor, position_BT: Tensor, segment_BT: Tensor | None) -> Tensor:
         x_BTD = self.stack.embed(x_BTD, position_BT)
         if self.segments_GD is not None:
-            x_BTD = x_BTD + self.segments_GD[torch.zeros_like(position_BT) if segment_BT is None else segment_BT]
+            x_BTD = x_BTD + (self.segments_GD[:1] if segment_BT is None else self.segments_GD[segment_BT])
         return x_BTD if self.norm is None else self.norm(x_BTD)
 
     def _summary(self, first_BD: Tensor) -> Tensor:

@@ -103,13 +103,14 @@ class Stack(nn.Module):
         trace: Trace | None,
     ) -> tuple[Tensor, list[KeysValues]]:
         trace = trace or (Trace() if self.settings.form == "plain" else None)
+        turns = self.positions.turns(position_BT, self.settings.hidden // self.settings.heads, x_BTD.dtype)
         kept: list[KeysValues] = []
         for layer, block in enumerate(self.blocks):
             assert isinstance(block, Block)
             within = trace.within(f"blocks.{layer}") if trace else None
 
             def attend(y_BTD: Tensor, block: Block = block, layer: int = layer, within: Trace | None = within):
-                return block.attention(y_BTD, position_BT, self.positions, held[layer], held_B, ranges, within)
+                return block.attention(y_BTD, self.positions, turns, held[layer], held_B, ranges, within)
 
             x_BTD, keys_values = block(x_BTD, attend)
             kept.append(keys_values)
@@ -156,11 +157,13 @@ class Transformer(Backbone):
         before = state if state is not None else self.start(B)
         assert isinstance(before, TransformerState)
         context = self.settings.context
-        position_BT = before.lengths_B[:, None] + torch.arange(T, device=x_BTD.device)
+        fresh = before.layers[0][0].shape[1] == 0
+        position_BT = torch.arange(T, device=x_BTD.device)[None]  # one row for all while they are the same
+        if not fresh:
+            position_BT = before.lengths_B[:, None] + position_BT
         if self.limit is not None and int(position_BT.max()) >= self.limit:
             raise UsageError(f"learned positions end at {self.limit}: the text is longer. Use rotary positions.")
         held_B = before.lengths_B.clamp(max=context)
-        fresh = before.layers[0][0].shape[1] == 0
         ranges = None if fresh and context >= T else causal(held_B, T, context)
         embedded_BTD = self.stack.embed(x_BTD, position_BT)
         y_BTD, kept = self.stack(embedded_BTD, position_BT, before.layers, None if fresh else held_B, ranges, trace)

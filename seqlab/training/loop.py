@@ -145,18 +145,20 @@ class Trainer:
         self.model.train()
         self.optimiser.zero_grad(set_to_none=True)
         device = self.parameters[0].device
-        nats, count = 0.0, 0
+        nats, count, scale = 0.0, 0, 0
         for micro in range(self.settings.accumulate):
             index = step * self.settings.accumulate + micro
             batch = self.task.batch("train", self.settings.seed, index).to(device)
             loss = self.task.loss(self.model, batch, self.carry, step)
-            loss.total.backward()
+            scale = scale or loss.count
+            (loss.total / scale).backward()
             self.carry = loss.carry
             nats += float(loss.total.detach())
             count += loss.count
-        for parameter in self.parameters:
-            if parameter.grad is not None:
-                parameter.grad.div_(count)
+        if count != scale:  # several batches: the mean is over all of them
+            for parameter in self.parameters:
+                if parameter.grad is not None:
+                    parameter.grad.mul_(scale / count)
         return nats, count, clip(self.parameters, self.settings)
 
     def _not_finite(self, nats: float) -> str:

@@ -66,7 +66,7 @@ def language_model(variant: Variant, vocabulary: int = 7, seed: int = 0, **chang
     return LanguageModel(ModelSettings(embedding=INPUTS), backbone, vocabulary)
 
 
-def train(model: LanguageModel, tokens_BT: torch.Tensor, steps: int, lr: float = 0.02) -> float:
+def train(model: LanguageModel, tokens_BT: torch.Tensor, steps: int, lr: float = 0.01) -> float:
     """The loss of the next tokens before the last step."""
     optimiser, loss = torch.optim.Adam(model.parameters(), lr=lr), torch.tensor(torch.inf)
     for _ in range(steps):
