@@ -177,6 +177,7 @@ MEASURES = Registry(
         "temperatures": Entry("seqlab.studies.samples:temperatures", "texts at several temperatures"),
         "beam": Entry("seqlab.studies.samples:beam", "greedy beside beam search"),
         "closing": Entry("seqlab.studies.samples:closing", "the share of brackets and quotes that samples close"),
+        "carried": Entry("seqlab.studies.scores:carried", "the loss with the state carried through the whole text"),
         "speed": Entry("seqlab.studies.speed:speed", "time of a training step and of a written token"),
         "memory": Entry("seqlab.studies.speed:memory", "weights, state, and a whole process"),
         "contextual": Entry("seqlab.studies.contextual:contextual", "a vector for each word, and heads as heatmaps"),

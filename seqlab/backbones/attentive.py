@@ -39,7 +39,8 @@ class LstmAttention(Backbone):
         self.settings = settings
         self.width = settings.width
         self.window = settings.window
-        own = LstmSettings(hidden=settings.hidden, layers=settings.layers, dropout=settings.dropout, form=settings.form)
+        shared = settings.model_dump(include={"hidden", "layers", "dropout", "forget_bias", "form"})
+        own = LstmSettings(**shared)
         self.recurrent = Lstm(own, inputs)
         self.score = make_score(settings.score, settings.hidden)
 

@@ -13,6 +13,7 @@ class AttentiveSettings(Settings):
     hidden: int = Field(default=256, ge=1, le=65_536, description="width of the state")
     layers: int = Field(default=1, ge=1, le=256, description="LSTM layers under the attention")
     dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
+    forget_bias: float = Field(default=1.0, ge=-100, le=100, description="where the forget gate's bias starts")
     score: Literal["additive", "dot", "scaled"] = Field(default="additive", description="how states are compared")
     combine: Literal["concat", "context", "add"] = Field(
         default="concat", description="what goes on: [state; context], the context alone, or their sum"

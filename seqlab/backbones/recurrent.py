@@ -152,4 +152,4 @@ class Lstm(Recurrent):
     settings: LstmSettings
 
     def make_cell(self, inputs: int) -> LstmCell:
-        return LstmCell(inputs, self.settings.hidden)
+        return LstmCell(inputs, self.settings.hidden, self.settings.forget_bias)

@@ -48,3 +48,4 @@ class GruSettings(RecurrentSettings):
 
 class LstmSettings(RecurrentSettings):
     gates = 4
+    forget_bias: float = Field(default=1.0, ge=-100, le=100, description="where the forget gate's bias starts")

@@ -27,15 +27,16 @@ class LstmCell(RecurrentCell):
 
     gates = 4
 
-    def __init__(self, inputs: int, hidden: int):
+    def __init__(self, inputs: int, hidden: int, forget_bias: float = 1.0):
         super().__init__(inputs, hidden)
+        self.forget_bias = forget_bias
         self.remember_at_first()
 
     @torch.no_grad()
     def remember_at_first(self) -> None:
-        """The forget gate's biases start at 1 in sum (Jozefowicz et al. 2015)."""
+        """The forget gate's biases start at this in sum: above 0 it begins open (Jozefowicz et al. 2015)."""
         forget = slice(self.hidden, 2 * self.hidden)
-        self.bias_ih[forget] = 1
+        self.bias_ih[forget] = self.forget_bias
         self.bias_hh[forget] = 0
 
     def start(self, batch: int) -> LstmState:

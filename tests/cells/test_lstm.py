@@ -34,9 +34,10 @@ def test_a_step_worked_by_hand():
     assert seen == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_forget_gates_biases_are_one_in_sum():
-    cell = LstmCell(3, 5)
+@pytest.mark.parametrize("given, expected", [({}, 1.0), ({"forget_bias": 0.0}, 0.0), ({"forget_bias": 2.5}, 2.5)])
+def test_the_forget_gates_biases_in_sum(given: dict[str, float], expected: float):
+    cell = LstmCell(3, 5, **given)
     sums_GH = (cell.bias_ih + cell.bias_hh).view(4, 5)
-    assert (sums_GH[1] == 1).all()
+    assert (sums_GH[1] == expected).all()
     assert (sums_GH[[0, 2, 3]].abs() <= 2 / math.sqrt(5)).all()
     assert (sums_GH[[0, 2, 3]] != 0).all()
