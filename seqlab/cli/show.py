@@ -64,11 +64,14 @@ def finished_run(run: "Run") -> None:
 
 
 def writing_command(run: "Run") -> str:
-    """How to let it write; lines are written from nothing."""
+    """How to let it write, if it can; lines are written from nothing."""
+    if not run.writes:
+        return ""
     return f"seqlab generate {run.path}" + ("" if run.tokenizer.documents else ' --prompt "The "')
 
 
 def next_steps(*commands: str) -> None:
+    """What to type next; an empty command is none."""
     out.print("\nWhat to type next:")
-    for command in commands:
+    for command in filter(None, commands):
         out.print(f"  {command}", markup=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from seqlab.config import RunSettings
 from seqlab.metrics.likelihood import Likelihood, likelihood, sentence
+from seqlab.registry import TASKS
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.manifest import verified
 from seqlab.runs.storage import JSON_LIMIT, as_bytes, from_json, not_ours, to_json, write_whole
@@ -85,9 +86,12 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
     )
     floors = "\n".join(f"- {floor.name}: {floor.about}." for floor in results.floors)
     where, about = directory.path, f" ({corpus['about']})" if corpus["about"] else ""
+    task = TASKS.load(settings.task.name)
+    writing = f'seqlab generate {where} --prompt "The "\n' if task.writes else ""
+    written = 'run.generate("The ", temperature=0.8)' if task.writes else "run.evaluate()"
     card = f"""# {settings.backbone.name} on {corpus["name"]}
 
-A language model with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
+A {task.kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
 output {count["output"]:,}), trained on {corpus["characters"]:,} characters of `{corpus["name"]}`{about}
 for {results.steps:,} steps in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,}, the best
 on validation. Training ended because {results.ended}.
@@ -108,15 +112,14 @@ On the validation part ({settings.corpus.split} split, {got.tokens:,} tokens, wi
 ## Use
 
 ```
-seqlab generate {where} --prompt "The "
-seqlab evaluate {where}
+{writing}seqlab evaluate {where}
 ```
 
 ```python
 import seqlab
 
 run = seqlab.load({str(where)!r})
-print(run.generate("The ", temperature=0.8))
+print({written})
 ```
 
 ## Settings

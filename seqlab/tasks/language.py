@@ -20,6 +20,7 @@ class LanguageTask(TextTask):
     """Next-token prediction. Units of text are windows, or with `carry` stretches."""
 
     Model = LanguageModel
+    kind = "language model"
     contexts = ("window", "carry")
     floors = ("unigram", "kneser-ney", "xz")
     writes = True

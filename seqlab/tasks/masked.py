@@ -19,6 +19,7 @@ class MaskedTask(TextTask):
     """Of the tokens of a window 15 % are to be predicted: 80 % of them hidden, 10 % replaced, 10 % left as they are."""
 
     Model = MaskedModel
+    kind = "masked language model"
     contexts = ("window",)
     floors = ("unigram",)  # the others predict from one side only
     writes = False

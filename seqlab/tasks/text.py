@@ -21,6 +21,7 @@ class TextTask(ABC):
     """A task on the parts of one corpus."""
 
     Model: ClassVar[type[TokenModel]]
+    kind: ClassVar[str]  # what its models are called
     contexts: ClassVar[tuple[str, ...]]  # the ways in which a text can be scored, the usual one first
     floors: ClassVar[tuple[str, ...]]  # what a result is held against: beginnings of their names
     writes: ClassVar[bool]  # whether its models continue a text

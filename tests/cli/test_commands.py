@@ -192,3 +192,44 @@ def test_help_shows_the_groups(seqlab) -> None:
     shown = seqlab("--help").out
     for group in ("Train", "Use", "Compare", "Look inside"):
         assert group in shown
+
+
+def test_a_recipe_of_several_models(seqlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = ["--steps", "2", "--threads", "1", "--set", "train.sample=0", "--batch", "2", "--window", "8"]
+    (tmp_path / "my.txt").write_text("ROMEO:\n" + TEXT, encoding="utf-8")
+    trained = seqlab("train", "my.txt", "--recipe", "char-rnn", *small, "--hidden", "8", "--layers", "1")
+    assert trained.code == 0, trained.err
+    assert "char-rnn: rnn" in trained.out and "char-rnn: gru-python" in trained.out
+    assert "--- temperature 0.2 ---" in trained.out
+    assert Path("runs/char-rnn/lstm-0/results.json").is_file()
+    page = seqlab("results", "runs/char-rnn")
+    assert page.code == 0
+    assert "| lstm |" in Path("runs/char-rnn.md").read_text()
+    assert seqlab("train", "--recipe", "char-rnn", "--overwrite").code == 2
+    assert seqlab("results", "nothing").code == 66
+
+
+def test_a_recipe_that_only_shows(seqlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = seqlab("train", "--recipe", "attention-scaling")
+    assert shown.code == 0
+    assert "softmax of the scaled" in shown.out
+    assert Path("runs/attention-scaling/attention-scaling.png").is_file()
+
+
+def test_filling_gaps(seqlab, text: Path) -> None:
+    encoder = ["--arch", "transformer-encoder", "--set", "backbone.heads=2"]
+    refused = seqlab("train", "my.txt", *encoder, "--steps", "4", *SMALL)
+    assert refused.code == 2 and "--task masked" in refused.err
+    trained = seqlab("train", "my.txt", "--task", "masked", *encoder, "--steps", "4", "--out", "gaps", *SMALL)
+    assert trained.code == 0, trained.err
+    assert "unigram" in trained.out and "kneser" not in trained.out
+    assert "seqlab generate" not in trained.out
+    assert seqlab("evaluate", "gaps", "--json").code == 0
+    carried = seqlab("evaluate", "gaps", "--context", "carry")
+    assert carried.code == 2 and "expected window" in carried.err
+    written = seqlab("generate", "gaps", "--prompt", "the")
+    assert written.code == 2 and "fill gaps" in written.err
+    assert seqlab("resume", "gaps", "--more", "2").code == 0
+    assert "masked language model" in Path("gaps/README.md").read_text()

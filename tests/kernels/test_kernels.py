@@ -1,0 +1,107 @@
+"""Compiled once and kept; said aloud when it takes a while; done without where there is no compiler."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from seqlab import kernels
+from seqlab.attention import fast
+from seqlab.attention.fast import attend_fast, can_compile
+from seqlab.attention.plain import attend
+from seqlab.attention.ranges import causal
+from seqlab.attention.scores import Additive
+
+PROGRAM = """
+import torch, time
+from seqlab.attention.fast import attend_fast
+from seqlab.attention.ranges import causal
+from seqlab.attention.scores import Additive
+q, k, v = (torch.randn(2, 3, 4) for _ in range(3))
+began = time.perf_counter()
+attend_fast(Additive(4, 4, 4), q, k, v, causal(torch.zeros(2, dtype=torch.long), 3))
+print(time.perf_counter() - began)
+"""
+
+
+def first_use(cache: Path) -> tuple[float, str]:
+    """Seconds of the first attention in a new process, and what it said."""
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment | {"SEQLAB_CACHE": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout), done.stderr
+
+
+def test_the_first_use_compiles_says_so_and_keeps_it(tmp_path: Path) -> None:
+    seconds, said = first_use(tmp_path)
+    assert list(tmp_path.joinpath("numba").rglob("*.nbi")), "nothing was kept"
+    if seconds > kernels.PATIENCE + 0.5:
+        assert "compiling the kernel 'weigh'" in said
+    again, silent = first_use(tmp_path)
+    assert "compiling" not in silent
+    assert again < seconds
+
+
+def test_what_takes_no_time_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    met = []
+    kernels.call(lambda *arguments: met.append(arguments), [1, 2], threads=1)
+    assert met == [(1, 2)]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_failing_kernel_says_nothing_later(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import time
+
+    monkeypatch.setattr(kernels, "PATIENCE", 0.05)
+
+    def failing() -> None:
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        kernels.call(failing, [], threads=1)
+    time.sleep(0.15)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_takes_long_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "PATIENCE", 0.05)
+
+    def slow() -> None:
+        time.sleep(0.2)
+
+    kernels.call(slow, [], threads=1)
+    assert "compiling the kernel 'slow'" in capsys.readouterr().err
+
+
+def test_without_a_compiler_the_chunked_form_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "seqlab.kernels.additive", raising=False)
+    monkeypatch.setattr(fast, "CompiledAdditive", None)  # not to be touched
+    can_compile.cache_clear()
+    try:
+        assert not can_compile()
+        score = Additive(4, 4, 4)
+        q, k, values = (torch.randn(2, 3, 4) for _ in range(3))
+        seen = causal(torch.zeros(2, dtype=torch.long), 3)
+        expected = attend(score.of_projected(q, k), values, seen.mask(3)).output_BTD
+        torch.testing.assert_close(attend_fast(score, q, k, values, seen), expected)
+    finally:
+        can_compile.cache_clear()
+
+
+def test_threads_are_those_of_torch() -> None:
+    import numba
+
+    kernels.call(lambda: None, [], threads=1)
+    assert numba.get_num_threads() == 1
