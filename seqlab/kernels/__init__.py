@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from seqlab.cache import cache_directory
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_directory("numba")))
@@ -35,8 +37,10 @@ def call(kernel: Callable[..., None], arguments: list[Any], threads: int) -> Non
         kernel(*arguments)
     finally:
         said.cancel()
+        # numba's first parallel loop sets the thread count of the OpenMP library that torch uses too
+        torch.set_num_threads(threads)
 
 
 def _say(name: str) -> None:
-    message = f"compiling the kernel '{name}' for this machine, once; it is kept for later runs"
+    message = f"preparing the kernel '{name}': it is compiled once for this machine and kept for later runs"
     print(message, file=sys.stderr, flush=True)  # noqa: T201

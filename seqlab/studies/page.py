@@ -1,5 +1,6 @@
 """docs/results.md: tables and curves made from the records of finished runs, nothing by hand."""
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,9 @@ ROWS: dict[str, Callable[[Record], Any]] = {
     "training step, ms": lambda r: _measure(r, "speed", "step_ms", "{:.1f}"),
     "a token alone, ms": lambda r: _measure(r, "speed", "alone_ms", "{:.2f}"),
     "a token of 32 at once, ms": lambda r: _measure(r, "speed", "batched_ms", "{:.3f}"),
+    "a token after 10 others, ms": lambda r: f"{r.measures['speed']['data']['profile_ms']['10']:.2f}",
+    "a token after 1,000 others, ms": lambda r: f"{r.measures['speed']['data']['profile_ms']['1000']:.2f}",
+    "state after 1,024 tokens, kB": lambda r: f"{r.measures['memory']['data']['state']['1024'] / 1e3:,.0f}",
     "a process that writes, MB": lambda r: _measure(r, "memory", "process", "{:.0f}", 1e-6),
 }
 
@@ -64,7 +68,7 @@ def recipe_part(recipe: Recipe, records: list[Record], folder: Path, out: Path) 
         f"## {recipe.name}\n\n{recipe.about[0].upper()}{recipe.about[1:]}: `seqlab train --recipe {recipe.name}`.\n"
     ]
     if trained:
-        parts += [_summary(trained), _beside(recipe, trained), _by_step(trained)]
+        parts += [_summary(recipe, trained), _beside(recipe, trained), _by_step(trained)]
         if len(trained[0].evaluations) > 1:
             picture = folder / f"{recipe.name}.png"
             draw_together(trained, recipe.name, picture)
@@ -73,9 +77,13 @@ def recipe_part(recipe: Recipe, records: list[Record], folder: Path, out: Path) 
     return "\n".join(part for part in parts if part)
 
 
-def _summary(records: list[Record]) -> str:
-    """Aspects down, models across; floors at the end."""
-    rows = [[name, *(_or_dash(value, record) for record in records)] for name, value in ROWS.items()]
+def _summary(recipe: Recipe, records: list[Record]) -> str:
+    """Aspects down, models across; what a study says of an aspect in brackets; floors at the end."""
+    said = {record.model: recipe.reference.get(record.model, {}).get("said", {}) for record in records}
+    rows = [
+        [name, *(_or_dash(value, record) + _in_brackets(said[record.model].get(name)) for record in records)]
+        for name, value in ROWS.items()
+    ]
     rows = [row for row in rows if set(row[1:]) != {"-"}]
     floors = {floor["name"]: floor for record in records for floor in record.results["floors"]}
     for name in floors:
@@ -91,15 +99,15 @@ def _beside(recipe: Recipe, records: list[Record]) -> str:
     """The published figures of a model beside ours, evaluation by evaluation."""
     parts = []
     for record in records:
-        theirs = recipe.reference.get(record.model)
-        if theirs is None or len(theirs["validation"]) != len(record.evaluations):
+        theirs = recipe.reference.get(record.model, {})
+        if len(theirs.get("validation", ())) != len(record.evaluations):
             continue
         rows = []
         for at, ours in enumerate(record.evaluations):
             validation = ours["validation_loss"]
             rows.append([
                 str(at + 1), f"{ours['train_loss']:.4f}", f"{theirs['train'][at]:.4f}", f"{validation:.4f}",
-                f"{theirs['validation'][at]:.4f}", f"{2.718281828459045**validation:.2f}",
+                f"{theirs['validation'][at]:.4f}", f"{math.exp(validation):.2f}",
                 f"{theirs['perplexity'][at]:.2f}",
             ])  # fmt: skip
         heads = ["epoch", "training loss", "study", "validation loss", "study", "perplexity", "study"]
@@ -124,7 +132,9 @@ def _by_step(records: list[Record]) -> str:
 
 def _notes(recipe: Recipe, records: list[Record]) -> str:
     """What the results say; fields in braces are of records by model. A note without its record is left out."""
-    fields = {record.model.replace("-", "_"): _namespace(record) for record in records}
+    fields = {
+        record.model.replace("-", "_"): _namespace(record, recipe.reference.get(record.model, {})) for record in records
+    }
     notes = []
     for note in recipe.notes:
         try:
@@ -136,12 +146,17 @@ def _notes(recipe: Recipe, records: list[Record]) -> str:
     return "\n".join(notes) + "\n" if notes else ""
 
 
-def _namespace(record: Record) -> SimpleNamespace:
-    measures = {name: _as_names(kept["data"]) for name, kept in record.measures.items()}
-    losses = SimpleNamespace(**{f"at_{one['step']}": one["validation_loss"] for one in record.evaluations})
-    result = _as_names(record.results.get("validation", {}))
-    best = record.results.get("best_step")
-    return SimpleNamespace(**record.parameters, result=result, losses=losses, best_step=best, **measures)
+def _namespace(record: Record, reference: dict[str, Any]) -> SimpleNamespace:
+    """What a note can name of a record. `off` is how far its loss is from the study's."""
+    fields = {name.replace("-", "_"): _as_names(kept["data"]) for name, kept in record.measures.items()}
+    fields |= {**record.parameters, "best_step": record.results.get("best_step")}
+    fields["losses"] = SimpleNamespace(**{f"at_{one['step']}": one["validation_loss"] for one in record.evaluations})
+    if record.results:
+        fields["result"] = result = _as_names(record.results["validation"])
+        fields["characters_per_token"] = result.nats_per_token / math.log(2) / result.bits_per_char
+        if "validation" in reference:
+            fields["off"] = result.nats_per_token - reference["validation"][-1]
+    return SimpleNamespace(**fields)
 
 
 def _as_names(data: Any) -> Any:
@@ -183,6 +198,10 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 
 def _title(record: Record) -> str:
     return record.model if record.seed == 0 else f"{record.model}, seed {record.seed}"
+
+
+def _in_brackets(said: str | None) -> str:
+    return f" (study: {said})" if said else ""
 
 
 def _or_dash(value: Callable[[Record], Any], record: Record) -> str:
