@@ -167,18 +167,20 @@ def _as_names(data: Any) -> Any:
 
 
 def _measures(record: Record, folder: Path, out: Path) -> str:
+    """Of a run folded up, for there are many; what is shown without one stands open."""
     parts = []
     for name, kept in record.measures.items():
         pictures = "".join(f"![{figure}]({_link(folder / figure, out)})\n\n" for figure in kept["figures"])
-        title = f"{_title(record)}: {name}" if record.results else name
-        parts.append(f"<details><summary>{title}</summary>\n\n```text\n{kept['text']}\n```\n\n{pictures}</details>\n")
+        content = f"~~~text\n{kept['text']}\n~~~\n\n{pictures}"
+        parts.append(_folded(f"{_title(record)}: {name}", content) if record.results else content)
     if record.samples:
         texts = "\n\n".join(f"--- step {one['step']} ---\n{one['text']}" for one in record.samples)
-        parts.append(
-            f"<details><summary>{_title(record)}: written while it was trained</summary>\n\n"
-            f"```text\n{texts}\n```\n\n</details>\n"
-        )
+        parts.append(_folded(f"{_title(record)}: written while it was trained", f"~~~text\n{texts}\n~~~\n\n"))
     return "\n".join(parts)
+
+
+def _folded(title: str, content: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{content}</details>\n"
 
 
 def _origin(records: list[Record]) -> str:
