@@ -95,8 +95,12 @@ class Direct(nn.Module):
 
 
 def direct_step(arch: str) -> Step:
-    model, batch = Direct(arch), make_batch(ragged=False)
-    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.99), fused=True)
+    model = Direct(arch)
+    return step_by_hand(model, torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.99), fused=True))
+
+
+def step_by_hand(model: nn.Module, optimiser: torch.optim.Optimizer) -> Step:
+    batch = make_batch(ragged=False)
 
     def step() -> float:
         optimiser.zero_grad(set_to_none=True)

@@ -9,9 +9,9 @@ import os
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, gelu, scaled_dot_product_attention
+from torch.nn.functional import gelu, scaled_dot_product_attention
 
-from benchmarks.training import BATCH, VOCABULARY, WINDOW, Step, fastest, make_batch, our_trainer, step_of
+from benchmarks.training import BATCH, VOCABULARY, WINDOW, Step, fastest, our_trainer, step_by_hand, step_of
 
 HIDDEN, LAYERS, HEADS = 128, 4, 4
 ROUNDS = 20
@@ -47,18 +47,9 @@ class Direct(nn.Module):
 
 
 def direct_step() -> Step:
-    model, batch = Direct(), make_batch(ragged=False)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True)
-
-    def step() -> float:
-        optimiser.zero_grad(set_to_none=True)
-        loss = cross_entropy(model(batch.inputs_BT).flatten(0, 1), batch.targets_BT.flatten())
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        return float(loss.detach())
-
-    return step
+    model = Direct()
+    adamw = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True)
+    return step_by_hand(model, adamw)
 
 
 def product_step() -> Step:
