@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab import __version__, api
-from seqlab.config import RunSettings
+from seqlab.config import RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import MEASURES
@@ -86,11 +86,11 @@ def _trained(
 
 
 def difference(config: Mapping[str, Any], wanted: RunSettings) -> list[str]:
-    """The settings in which a run differs from what is wanted, in words."""
-    found = []
+    """In which settings a run differs from what is wanted; one that did not exist then has its default."""
+    had, found = resolve(config["settings"]).resolved(), []
     for section, values in wanted.resolved().items():
         for key, value in values.items():
-            was = config["settings"][section].get(key)
+            was = had[section].get(key)
             if was != value and key not in DECIDED.get(section, ()):
                 found.append(f"{section}.{key} was {was}, not {value}")
     budget = {key: value for key in BUDGETS if (value := getattr(wanted.train, key)) is not None}
