@@ -26,6 +26,7 @@ def table(title: str, columns: list[str], rows: list[list[Any]], texts: int = 1)
             style="bold" if index == 0 else "",
             no_wrap=index == 0,
             min_width=least,
+            overflow="fold",  # a number that is cut is a wrong number
         )
     for row in rows:
         shown.add_row(*(Text(str(cell)) for cell in row))

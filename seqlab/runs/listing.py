@@ -26,8 +26,9 @@ class RunEntry:
 
 
 def list_runs(folder: Path) -> list[RunEntry]:
-    """All runs directly in a folder, the best first; damaged ones are named too."""
-    entries = [_entry(path.parent) for path in sorted(folder.glob(f"*/{CONFIG}"))]
+    """All runs in a folder and in the studies there, the best first; damaged ones are named too."""
+    found = [*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}")]
+    entries = [_entry(path.parent) for path in sorted(found)]
     return sorted(entries, key=lambda entry: (entry.bits_per_char is None, entry.bits_per_char or 0.0))
 
 

@@ -18,6 +18,7 @@ HEAD = """# Results
 Made by `seqlab results` from the records in [{folder}]({folder}), one for each finished run. A recipe is run, and its
 missing records are made, by `seqlab train --recipe NAME`; a record is never measured twice, so remove one to have it
 made anew. Losses are in nats per token on the validation part, in windows of the training length with a fresh state.
+Seconds of training are those of the run, on a machine that may have had other work; a step's time is the fastest of a dozen.
 """
 
 # a row of the table of a recipe: its name, and the value of a record
@@ -27,6 +28,7 @@ ROWS: dict[str, Callable[[Record], Any]] = {
     "of them embedding": lambda r: f"{r.parameters['embedding']:,}",
     "core": lambda r: f"{r.parameters['core']:,}",
     "output": lambda r: f"{r.parameters['output']:,}",
+    "position table": lambda r: f"{r.parameters['positions']:,}" if r.parameters["positions"] else "-",
     "window x batch": lambda r: f"{r.settings['task']['window']} x {r.settings['task']['batch']}",
     "text": lambda r: r.corpus["name"],
     "steps": lambda r: f"{r.results['steps']:,}",

@@ -47,6 +47,13 @@ def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
     assert {entry.parameters for entry in entries} == {sum(p.numel() for p in made.model.parameters())}
 
 
+def test_runs_of_a_study_are_listed_too(folder: Path) -> None:
+    (folder / "study").mkdir()
+    (folder / "good").rename(folder / "study" / "good")
+    names = [Path(entry.path).relative_to(folder).as_posix() for entry in list_runs(folder)]
+    assert names == ["better", "study/good", "unfinished"]
+
+
 def test_folders_that_are_no_runs_are_passed_over(folder: Path, tmp_path: Path) -> None:
     (folder / "notes").mkdir()
     (folder / "file.txt").write_text("")
