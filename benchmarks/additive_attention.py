@@ -86,7 +86,7 @@ def main(rounds: int = 3) -> None:
         plain = make_step("plain", length) if length <= PLAIN_UP_TO else None
         times: dict[str, list[float]] = {"fast": [], "plain": []}
         for _ in range(rounds if length <= 256 else 1):
-            times["fast"] += [timed(fast) for _ in range(3)]
+            times["fast"] += [timed(fast) for _ in range(8)]
             times["plain"] += [timed(plain)] if plain else []
         fast_bytes = measured_growth("fast", length)
         plain_bytes = measured_growth("plain", length) if plain else None

@@ -1,5 +1,6 @@
 """How results look in a terminal: tables, text that may hold anything, and what to type next."""
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -11,7 +12,8 @@ from seqlab.metrics.likelihood import Likelihood, sentence
 if TYPE_CHECKING:
     from seqlab.api import Run
 
-out = Console(highlight=False)
+# in a file or a pipe there is no edge to fold tables at
+out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
 
 def table(title: str, columns: list[str], rows: list[list[Any]], texts: int = 1) -> None:

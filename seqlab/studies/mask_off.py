@@ -21,9 +21,9 @@ from seqlab.data.splits import split_text
 from seqlab.data.tokens import encode_split
 from seqlab.studies.shown import Shown, columns
 from seqlab.training.loop import seed_generators, step_seed
-from seqlab.training.prepare import learn_tokenizer, make_task
+from seqlab.training.prepare import default_threads, learn_tokenizer, make_task
 
-EMBEDDING, HIDDEN, STEPS, LR, SEED = 128, 256, 1000, 3e-4, 0
+EMBEDDING, HIDDEN, STEPS, LR, SEED = 128, 256, 500, 3e-4, 0
 SCORED = 20  # validation batches
 
 
@@ -46,6 +46,7 @@ class Looking(nn.Module):
 
 def mask_off(folder: Path) -> Shown:
     """Train with the mask and without; score both with everything in view and with the future hidden."""
+    torch.set_num_threads(default_threads())
     settings = resolve({"corpus": {"source": ["tiny-shakespeare"]}})
     split = split_text(open_corpus(settings.corpus.source), CorpusSettings(source=settings.corpus.source))
     tokenizer = learn_tokenizer(split, settings)

@@ -18,7 +18,8 @@ HEAD = """# Results
 Made by `seqlab results` from the records in [{folder}]({folder}), one for each finished run. A recipe is run, and its
 missing records are made, by `seqlab train --recipe NAME`; a record is never measured twice, so remove one to have it
 made anew. Losses are in nats per token on the validation part, in windows of the training length with a fresh state.
-Seconds of training are those of the run, on a machine that may have had other work; a step's time is the fastest of a dozen.
+Seconds of training are those of the run, on a machine that may have had other work; the time of a step is the fastest
+of a dozen.
 """
 
 # a row of the table of a recipe: its name, and the value of a record

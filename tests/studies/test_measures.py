@@ -122,6 +122,7 @@ def test_without_the_mask_answers_are_read_off_the_future(
     monkeypatch.setenv("SEQLAB_DATA", str(shared_data))
     for name, value in {"STEPS": 60, "HIDDEN": 32, "EMBEDDING": 16, "SCORED": 2, "LR": 1e-2}.items():
         monkeypatch.setattr(mask_off, name, value)
+    monkeypatch.setattr(mask_off, "default_threads", lambda: 1)
     data = mask_off.mask_off(tmp_path).data
     on, off = data["mask on"], data["mask off"]
     assert off["everything in view"] < off["future hidden"]
