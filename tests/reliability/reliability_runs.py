@@ -77,7 +77,7 @@ def terminate() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-LANGUAGE_BACKBONES = [name for name in BACKBONES if BACKBONES.settings(name)().causal]
+ARCHITECTURES = list(BACKBONES)
 
 
 def hard(arch: str) -> dict[str, Any]:
@@ -87,6 +87,7 @@ def hard(arch: str) -> dict[str, Any]:
     dropped |= {"backbone.dropout": 0.3} if "dropout" in own else {}
     return {
         "arch": arch,
+        "task": "language" if BACKBONES.settings(arch)().causal else "masked",
         "accumulate": 2,
         "settings": {**dropped, **({"backbone.layers": 2} if "layers" in own else {})},
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from reliability_runs import (
-    LANGUAGE_BACKBONES,
+    ARCHITECTURES,
     At,
     Stopped,
     crash,
@@ -44,7 +44,7 @@ def assert_equal_to_an_uninterrupted_run(
 
 
 @pytest.mark.parametrize("batching", BATCHINGS)
-@pytest.mark.parametrize("arch", LANGUAGE_BACKBONES)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_every_architecture_and_batching(arch: str, batching: str, text: Path, tmp_path: Path) -> None:
     draw = random.Random(f"{arch} {batching}")
     stops = [(draw.randint(1, 6), crash), (draw.randint(7, 13), terminate)]
@@ -55,7 +55,7 @@ def test_every_architecture_and_batching(arch: str, batching: str, text: Path, t
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("batching", BATCHINGS)
-@pytest.mark.parametrize("arch", LANGUAGE_BACKBONES)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_many_stops(arch: str, batching: str, seed: int, text: Path, tmp_path: Path) -> None:
     draw = random.Random(f"{arch} {batching} {seed}")
     stops = [(step, draw.choice([crash, terminate])) for step in sorted(draw.sample(range(1, 40), 5))]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from reliability_runs import LANGUAGE_BACKBONES, hard, outcome, train
+from reliability_runs import ARCHITECTURES, hard, outcome, train
 
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])
-@pytest.mark.parametrize("arch", LANGUAGE_BACKBONES)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_the_same_seed_gives_the_same_bits(arch: str, documents: str, text: Path, tmp_path: Path) -> None:
     settings = {"documents": documents, "steps": 8, "evaluate_every": 4, **hard(arch)}
     first = train(text, tmp_path / "first", seed=3, **settings)
