@@ -232,4 +232,5 @@ def test_filling_gaps(seqlab, text: Path) -> None:
     written = seqlab("generate", "gaps", "--prompt", "the")
     assert written.code == 2 and "fill gaps" in written.err
     assert seqlab("resume", "gaps", "--more", "2").code == 0
-    assert "masked language model" in Path("gaps/README.md").read_text()
+    card = Path("gaps/README.md").read_text()
+    assert "masked language model" in card and "run.evaluate()" in card and "generate" not in card

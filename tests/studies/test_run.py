@@ -1,6 +1,7 @@
 """A recipe's models one after another: trained, resumed, measured once, recorded; and the page made of the records."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,8 @@ def test_the_page(recipe: str, tmp_path: Path) -> None:
     loss = one.results["validation"]["nats_per_token"]
     assert f"| loss | {loss:.4f} |" in page
     assert "| epoch | training loss | study | validation loss | study | perplexity | study |" in page
-    assert f"| 2 | {one.evaluations[1]['train_loss']:.4f} | 2.9000 |" in page
+    trained, validated = (one.evaluations[1][key] for key in ("train_loss", "validation_loss"))
+    assert f"| 2 | {trained:.4f} | 2.9000 | {validated:.4f} | 2.8000 | {math.exp(validated):.2f} | 16.40 |" in page
     assert f"- one has {one.parameters['core']} core parameters and ends at {loss:.2f}" in page
     assert f"- at step 4 the other had {records['the-other'].evaluations[1]['validation_loss']:.2f}" in page
     assert "nobody" not in page
