@@ -14,7 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from seqlab.attention.ranges import Ranges
 from seqlab.attention.scores import Additive, Dot, Score
 
-CHUNKS = 64  # the chunked form holds this share of what the plain one does
+CHUNKS = 128  # the chunked form holds this share of what the plain one does
 
 
 def attend_fast(score: Score, q_BTH: Tensor, k_BSH: Tensor, values_BSD: Tensor, ranges: Ranges) -> Tensor:
@@ -101,7 +101,7 @@ class ChunkedAdditive(torch.autograd.Function):
         mask_BTS = Ranges(first_BT, last_BT).mask(k_BSH.shape[1])
         weights = []
         for part in _parts(q_BTH.shape[1]):
-            scores_BtS = torch.tanh(q_BTH[:, part, None] + k_BSH[:, None]) @ v_H
+            scores_BtS = (q_BTH[:, part, None] + k_BSH[:, None]).tanh_() @ v_H
             weights.append(attend(scores_BtS, values_BSD, mask_BTS[:, part]).weights_BTS)
         weights_BTS = torch.cat(weights, dim=1)
         ctx.save_for_backward(q_BTH, k_BSH, v_H, values_BSD, weights_BTS)
@@ -113,9 +113,9 @@ class ChunkedAdditive(torch.autograd.Function):
         ds_BTS, dvalues_BSD = _through_softmax(outer[0], weights_BTS, values_BSD)
         dq_BTH, dk_BSH, dv_H = torch.zeros_like(q_BTH), torch.zeros_like(k_BSH), torch.zeros_like(v_H)
         for part in _parts(q_BTH.shape[1]):
-            tanh_BtSH = torch.tanh(q_BTH[:, part, None] + k_BSH[:, None])
+            tanh_BtSH = (q_BTH[:, part, None] + k_BSH[:, None]).tanh_()
             dv_H += torch.einsum("bts,btsh->h", ds_BTS[:, part], tanh_BtSH)
-            slope_BtSH = ds_BTS[:, part, :, None] * (1 - tanh_BtSH * tanh_BtSH)
+            slope_BtSH = tanh_BtSH.square_().neg_().add_(1).mul_(ds_BTS[:, part, :, None])  # d (1 - tanh²), in place
             dq_BTH[:, part] = slope_BtSH.sum(2)
             dk_BSH += slope_BtSH.sum(1)
         return dq_BTH * v_H, dk_BSH * v_H, dv_H, dvalues_BSD, None, None
