@@ -92,10 +92,15 @@ class TrainSettings(Settings):
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:
-        given = [name for name in ("steps", "epochs", "seconds") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} contradict each other: give one budget")
+        if len(self.budget) > 1:
+            raise ValueError(f"{' and '.join(self.budget)} contradict each other: give one budget")
         return self
+
+    @property
+    def budget(self) -> dict[str, float]:
+        """How long to train, in the unit that was given."""
+        given = {"steps": self.steps, "epochs": self.epochs, "seconds": self.seconds}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class Chosen(Settings):

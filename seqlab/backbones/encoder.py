@@ -58,8 +58,6 @@ class TransformerEncoder(Backbone):
     ) -> tuple[Tensor, EncoderState]:
         """Without `segment_BT` all is of the first segment."""
         B, T = x_BTD.shape[:2]
-        if self.limit is not None and self.limit < T:
-            raise UsageError(f"learned positions end at {self.limit}: the text is longer. Use rotary positions.")
         before = state if state is not None else self.start(B)
         assert isinstance(before, EncoderState)
         new_B = torch.full((B,), T, device=x_BTD.device) if mask_BT is None else mask_BT.sum(1)

@@ -89,6 +89,9 @@ class Stack(nn.Module):
         self.last = make_norm(settings) if settings.norm_place == "before" else None
 
     def embed(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
+        limit = self.positions.limit
+        if limit is not None and int(position_BT.max()) >= limit:
+            raise UsageError(f"learned positions end at {limit}: the text is longer. Use rotary positions.")
         x_BTD = x_BTD if self.enter is None else self.enter(x_BTD)
         x_BTD = x_BTD * math.sqrt(self.settings.hidden) if self.settings.scale_input else x_BTD
         return self.positions.place(x_BTD, position_BT)
@@ -161,8 +164,6 @@ class Transformer(Backbone):
         position_BT = torch.arange(T, device=x_BTD.device)[None]  # one row for all while they are the same
         if not fresh:
             position_BT = before.lengths_B[:, None] + position_BT
-        if self.limit is not None and int(position_BT.max()) >= self.limit:
-            raise UsageError(f"learned positions end at {self.limit}: the text is longer. Use rotary positions.")
         held_B = before.lengths_B.clamp(max=context)
         ranges = None if fresh and context >= T else causal(held_B, T, context)
         embedded_BTD = self.stack.embed(x_BTD, position_BT)

@@ -11,7 +11,7 @@ from seqlab.errors import MissingInput, UsageError
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.runs.storage import write_whole
 from seqlab.studies.curves import draw_together
-from seqlab.studies.record import Record, read_records
+from seqlab.studies.record import Record, read_records, spread
 
 HEAD = """# Results
 
@@ -124,10 +124,8 @@ def _by_step(records: list[Record]) -> str:
     shared = sorted(step for step in {s for one in losses for s in one} if sum(step in one for one in losses) > 1)
     if len(records) < 2 or not shared:
         return ""
-    every = -(-len(shared) // 12)
     rows = [
-        [f"{step:,}", *(f"{one[step]:.4f}" if step in one else "-" for one in losses)]
-        for step in shared[::-1][::every][::-1]
+        [f"{step:,}", *(f"{one[step]:.4f}" if step in one else "-" for one in losses)] for step in spread(shared, 12)
     ]
     heads = ["step", *(_title(record) for record in records)]
     return f"Validation loss at equal steps:\n\n{table(heads, rows)}"

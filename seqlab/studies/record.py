@@ -80,9 +80,9 @@ def machine() -> str:
     return f"{name}, {os.cpu_count()} cores, {platform.system()}"
 
 
-def spread(items: Sequence[Any]) -> list[Any]:
+def spread(items: Sequence[Any], most: int = SAMPLES) -> list[Any]:
     """A few of them, evenly spread, the last among them."""
-    every = -(-len(items) // SAMPLES) or 1
+    every = -(-len(items) // most) or 1
     return list(items[::-1][::every][::-1])
 
 

@@ -17,7 +17,6 @@ from seqlab.studies.shown import Shown
 
 # what a run decides for itself, so that it may differ from what was asked for
 DECIDED = {"train": {"threads", "steps", "epochs", "seconds", "from_step"}}
-BUDGETS = ("steps", "epochs", "seconds")
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,9 @@ def run_recipe(
         path = root / f"{model}-{wanted.train.seed}"
         run = _trained(path, wanted, f"{name}/{model}", source, settings, short)
         record = folder / f"{name}-{model}-{wanted.train.seed}.json"
-        measures = {} if record.exists() else _measured(recipe, run, folder, record.stem)
+        measures: dict[str, Shown] = {}
         if not record.exists():
+            measures = _measured(recipe, run, folder, record.stem)
             kept = {measure: _kept(shown) for measure, shown in measures.items()}
             write_record(record_of(name, model, run, kept), folder)
         yield Done(model, run, measures, record)
@@ -93,9 +93,8 @@ def difference(config: Mapping[str, Any], wanted: RunSettings) -> list[str]:
             was = had[section].get(key)
             if was != value and key not in DECIDED.get(section, ()):
                 found.append(f"{section}.{key} was {was}, not {value}")
-    budget = {key: value for key in BUDGETS if (value := getattr(wanted.train, key)) is not None}
-    if config["budget"] != budget:
-        found.append(f"the budget was {config['budget']}, not {budget}")
+    if config["budget"] != wanted.train.budget:
+        found.append(f"the budget was {config['budget']}, not {wanted.train.budget}")
     return found
 
 

@@ -11,7 +11,7 @@ from seqlab.data.batches import Rows, padded
 from seqlab.data.tokens import TokenPart
 from seqlab.models.language import LanguageModel
 from seqlab.models.tokens import TokenModel
-from seqlab.tasks.text import Tally, TextTask, as_batch, batch_size, nats_of, within
+from seqlab.tasks.text import Tally, TextTask, as_batch, batch_size, nats_of, score_rows, windows, within
 
 CARRIED_AT_ONCE = 1024  # tokens per forward pass when the state is carried through a text
 
@@ -44,20 +44,10 @@ class LanguageTask(TextTask):
         return tally.scores()
 
 
-def _run(model: TokenModel, rows: Rows, state: State | None) -> tuple[np.ndarray, State]:
-    batch = as_batch(rows).to(next(model.parameters()).device)
-    logits_BTV, after = model(batch.inputs_BT, state, batch.mask_BT)
-    return nats_of(logits_BTV, batch.targets_BT, "none").view(rows.targets_BT.shape).cpu().numpy(), after
-
-
 def _score_windows(model: TokenModel, part: TokenPart, window: int, tally: Tally, limit: int | None) -> None:
-    """Windows laid end to end, each with a fresh state; those of one length go together."""
-    firsts_P, lengths_P, _ = within(part, window, limit)
-    order_P = np.argsort(lengths_P, kind="stable")
-    for at in range(0, len(order_P), batch_size(model, window)):
-        units_B = order_P[at : at + batch_size(model, window)]
-        rows = padded(part, firsts_P[units_B], lengths_P[units_B])
-        tally.add(units_B, _run(model, rows, None)[0], rows.targets_BT)
+    """Windows laid end to end, each with a fresh state."""
+    for units_B, rows in windows(model, part, window, limit):
+        tally.add(units_B, score_rows(model, rows)[0], rows.targets_BT)
 
 
 def _score_carrying(model: TokenModel, part: TokenPart, window: int, tally: Tally, limit: int | None) -> None:
@@ -80,13 +70,13 @@ def _score_overlapping(model: TokenModel, part: TokenPart, context: int, tally: 
         for at in range(0, len(units_N), batch_size(model, context)):
             units_B = units_N[at : at + batch_size(model, context)]
             rows = padded(part, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
-            tally.add(units_B, _run(model, rows, None)[0][:, seen:], rows.targets_BT[:, seen:])
+            tally.add(units_B, score_rows(model, rows)[0][:, seen:], rows.targets_BT[:, seen:])
 
 
 def _score_chunks(model: TokenModel, part: TokenPart, tally: Tally, limit: int | None) -> None:
     state: State | None = None
     for unit, rows, fresh in _chunks(part, limit):
-        nats_1T, state = _run(model, rows, None if fresh else state)
+        nats_1T, state = score_rows(model, rows, None if fresh else state)
         tally.add(np.array([unit]), nats_1T, rows.targets_BT)
 
 

@@ -1,15 +1,16 @@
 """Masked language modelling: hide some tokens and predict them from both sides (Devlin et al. 2018, section 3.1)."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from seqlab.contracts import Batch, Loss, Scores, State
-from seqlab.data.batches import NOT_SCORED, Rows, generator, padded
+from seqlab.data.batches import NOT_SCORED, Rows, generator
 from seqlab.models.masked import MaskedModel
 from seqlab.models.tokens import TokenModel
-from seqlab.tasks.text import Tally, TextTask, as_batch, batch_size, nats_of, within
+from seqlab.tasks.text import Tally, TextTask, as_batch, nats_of, score_rows, windows
 from seqlab.tasks.text_settings import MaskedSettings
 
 PASSES = 7  # over a text when it is scored: each hides every seventh token
@@ -35,19 +36,12 @@ class MaskedTask(TextTask):
     @torch.inference_mode()
     def score(self, model: TokenModel, split: str, context: str = "window", limit: int | None = None) -> Scores:
         """In several passes, each of which hides other tokens, so that every one is hidden exactly once."""
-        part, window = self.parts[split], self.settings.window
+        part = self.parts[split]
         tally = Tally(part, self.unknown, context)
-        firsts_P, lengths_P, _ = within(part, window, limit)
-        order_P = np.argsort(lengths_P, kind="stable")
-        for at in range(0, len(order_P), batch_size(model, window)):
-            units_B = order_P[at : at + batch_size(model, window)]
-            rows = padded(part, firsts_P[units_B], lengths_P[units_B])
+        for units_B, rows in windows(model, part, self.settings.window, limit):
             for turn in range(PASSES):
                 hidden = hide_every(rows, PASSES, turn, self.vocabulary)
-                batch = as_batch(hidden).to(next(model.parameters()).device)
-                logits_BTV, _ = model(batch.inputs_BT, None, batch.mask_BT)
-                nats_BT = nats_of(logits_BTV, batch.targets_BT, "none").view(hidden.targets_BT.shape)
-                tally.add(units_B, nats_BT.cpu().numpy(), hidden.targets_BT)
+                tally.add(units_B, score_rows(model, hidden)[0], hidden.targets_BT)
         return tally.scores()
 
 
@@ -64,14 +58,18 @@ def hide(rows: Rows, settings: Any, mask: int, draw: np.random.Generator) -> Row
     fate_BT = draw.random(kept_BT.shape)
     as_mask_BT = chosen_BT & (fate_BT < settings.masked)
     as_other_BT = chosen_BT & ~as_mask_BT & (fate_BT < settings.masked + settings.replaced)
-    shown_BT = np.where(as_mask_BT, mask, np.where(kept_BT, rows.targets_BT, 0))
-    shown_BT = np.where(as_other_BT, draw.integers(0, mask, kept_BT.shape), shown_BT)
-    return Rows(shown_BT, np.where(chosen_BT, rows.targets_BT, NOT_SCORED), rows.mask_BT)
+    hidden = _hidden(rows, chosen_BT, as_mask_BT, mask)
+    return replace(hidden, inputs_BT=np.where(as_other_BT, draw.integers(0, mask, kept_BT.shape), hidden.inputs_BT))
 
 
 def hide_every(rows: Rows, passes: int, turn: int, mask: int) -> Rows:
     """Every so many-th token hidden, beginning with the `turn`-th."""
     kept_BT = rows.targets_BT != NOT_SCORED
     chosen_BT = kept_BT & (np.arange(kept_BT.shape[1]) % passes == turn)
-    shown_BT = np.where(chosen_BT, mask, np.where(kept_BT, rows.targets_BT, 0))
+    return _hidden(rows, chosen_BT, chosen_BT, mask)
+
+
+def _hidden(rows: Rows, chosen_BT: np.ndarray, as_mask_BT: np.ndarray, mask: int) -> Rows:
+    """What is chosen is the target; some of it is shown as the mask, and padding as any id."""
+    shown_BT = np.where(as_mask_BT, mask, np.where(rows.targets_BT != NOT_SCORED, rows.targets_BT, 0))
     return Rows(shown_BT, np.where(chosen_BT, rows.targets_BT, NOT_SCORED), rows.mask_BT)

@@ -1,6 +1,7 @@
 """What every task on a running text shares: its parts as batches, and the sums that scoring finds."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from seqlab.contracts import Batch, Loss, Scores, State
-from seqlab.data.batches import NOT_SCORED, Batches, Lines, Rows, Stream, Windows, pieces
+from seqlab.data.batches import NOT_SCORED, Batches, Lines, Rows, Stream, Windows, padded, pieces
 from seqlab.data.tokens import TokenPart
 from seqlab.models.tokens import TokenModel
 from seqlab.tasks.text_settings import TextSettings
@@ -133,3 +134,20 @@ def within(part: TokenPart, window: int, limit: int | None) -> tuple[np.ndarray,
     cut = pieces(part, window)
     last = len(cut[0]) if limit is None else int(np.searchsorted(cut[0], limit))
     return cut[0][:last], cut[1][:last], cut[2][:last]
+
+
+def windows(model: TokenModel, part: TokenPart, window: int, limit: int | None) -> Iterator[tuple[np.ndarray, Rows]]:
+    """The part's windows laid end to end, those of one length together: which they are, and their ids."""
+    firsts_P, lengths_P, _ = within(part, window, limit)
+    order_P = np.argsort(lengths_P, kind="stable")
+    size = batch_size(model, window)
+    for at in range(0, len(order_P), size):
+        units_B = order_P[at : at + size]
+        yield units_B, padded(part, firsts_P[units_B], lengths_P[units_B])
+
+
+def score_rows(model: TokenModel, rows: Rows, state: State | None = None) -> tuple[np.ndarray, State]:
+    """The nats of every target, and the state after."""
+    batch = as_batch(rows).to(next(model.parameters()).device)
+    logits_BTV, after = model(batch.inputs_BT, state, batch.mask_BT)
+    return nats_of(logits_BTV, batch.targets_BT, "none").view(rows.targets_BT.shape).cpu().numpy(), after

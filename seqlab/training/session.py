@@ -75,7 +75,7 @@ def _begin(
         with storage_errors(directory.kept_input, corpus.kept.stat().st_size):
             shutil.copyfile(corpus.kept, directory.kept_input)
         split = replace(split, corpus=open_corpus(settings.corpus.source, kept=directory.kept_input))
-    budget = {k: v for k, v in settings.train.model_dump().items() if k in ("steps", "epochs", "seconds") and v}
+    budget = settings.train.budget
     settings = settings.with_values(**in_steps(directory, settings, model, task, reporter))
     config = describe(settings, split, tokenizer, budget)
     directory.put_tokenizer(tokenizer)
