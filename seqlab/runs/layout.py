@@ -133,6 +133,9 @@ class RunDirectory:
 
     def is_run(self) -> bool:
         """Whether seqlab made this directory, be it damaged or hardly begun. Other folders have a config.json too."""
+        with suppress(OSError):
+            if all(re.fullmatch(rf"\.{manifest.NAME}\.\d+\.tmp", item.name) for item in self.path.iterdir()):
+                return True  # stopped while the first manifest was being written
         with suppress(SeqlabError):
             return manifest.read_manifest(self.path)[1].get("format") == FORMAT
         with suppress(SeqlabError):
@@ -150,11 +153,15 @@ def begin_run(path: Path, overwrite: bool) -> RunDirectory:
                 what = "a run" if is_run else "something that is not a run"
                 hint = f"Continue it with 'seqlab resume {path}', replace it with --overwrite, or " if is_run else ""
                 raise UsageError(f"'{path}' holds {what} already. {hint or 'Please '}choose another --out.")
-            if not is_run:
-                raise UsageError(f"'{path}' is not a run, so --overwrite does not touch it. Choose another --out.")
-            shutil.rmtree(path)
+            if not is_run or path.is_symlink():
+                what = "only a link to a run" if is_run else "not a run"
+                raise UsageError(f"'{path}' is {what}, so --overwrite does not touch it. Choose another --out.")
         path.mkdir(parents=True, exist_ok=True)
-    directory.begin()
+    directory.begin()  # before anything is removed, so that stopped half-way it is still known as a run
+    with storage_errors(path, 0):
+        for item in path.iterdir():
+            if item.name != manifest.NAME:
+                shutil.rmtree(item) if item.is_dir() and not item.is_symlink() else item.unlink()
     return directory
 
 

@@ -2,7 +2,10 @@
 
 import json
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runs_cases import TEXT, trained
@@ -113,9 +116,46 @@ def test_places_where_nothing_can_be_made(tmp_path: Path) -> None:
 def test_a_link_to_a_run_is_not_removed_through(tmp_path: Path) -> None:
     run = begin_run(tmp_path / "run", False)
     (tmp_path / "link").symlink_to(run.path)
-    with pytest.raises(StorageError):
+    with pytest.raises(UsageError, match="link"):
         begin_run(tmp_path / "link", True)
     assert run.is_run()
+
+
+def test_a_replacement_stopped_anywhere_can_be_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was removed before the stop, what is left is still known as a run."""
+
+    class Stopped(BaseException):
+        pass
+
+    stops = 0
+    for stop in range(1, 100):
+        (tmp_path / str(stop)).mkdir()
+        run = trained(tmp_path / str(stop), steps=1)
+        calls: list[str] = []
+
+        def counted(real: Callable[..., Any], stop: int = stop, calls: list[str] = calls) -> Callable[..., Any]:
+            def call(*args: Any, **named: Any) -> Any:
+                calls.append(str(args))
+                if len(calls) == stop:
+                    raise Stopped
+                return real(*args, **named)
+
+            return call
+
+        with monkeypatch.context() as patch, suppress(Stopped):
+            for name in ("unlink", "rmdir", "fsync", "replace", "mkdir"):
+                patch.setattr(os, name, counted(getattr(os, name)))
+            begin_run(run.path, True)
+            break
+        stops += 1
+        again = begin_run(run.path, True)
+        assert [item.name for item in again.path.iterdir()] == [manifest.NAME]
+    assert stops > 8
+
+
+def test_a_first_manifest_that_was_being_written_makes_a_run(tmp_path: Path) -> None:
+    (tmp_path / f".{manifest.NAME}.4321.tmp").write_bytes(b"half")
+    assert begin_run(tmp_path, True).is_run() and len(list(tmp_path.iterdir())) == 1
 
 
 # --- what is in it --------------------------------------------------------------------------------------------------
