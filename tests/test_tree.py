@@ -33,10 +33,12 @@ ORDER = {
     "analysis": {"training"},
     "recipes": {"config"},
     "api": {"analysis", "recipes"},
+    "audit": {"api"},
+    "comparison": {"audit"},
     "studies": {"api"},
-    "cli": {"studies"},
+    "cli": {"studies", "comparison"},
     "__main__": {"cli"},
-    "__init__": {"api"},
+    "__init__": {"comparison"},
 }
 
 

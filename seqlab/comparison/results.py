@@ -1,0 +1,230 @@
+"""results.json of a comparison: everything that was found. Table, figures and report are functions of it alone."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from seqlab.errors import DataError, MissingInput
+from seqlab.runs.storage import from_json, not_ours, read_bytes, to_json, write_whole
+
+NAME = "results.json"
+FORMAT, VERSION = "seqlab-comparison", 1
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is compared: a number that is computed from sums over units of held-out text."""
+
+    name: str  # "nats/char"
+    lower_is_better: bool
+    negligible: float  # a difference that does not matter in practice
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One architecture at its settings, and what it costs."""
+
+    name: str
+    arch: str
+    settings: dict[str, Any]
+    core_parameters: int
+    embedding_parameters: int
+    output_parameters: int
+    position_parameters: int
+    tokens_per_step: int
+    flops_per_token: int  # of the forward pass, output layer included
+    flops_per_step: int  # of forward and backward
+    step_seconds: float  # timed before the first run, alone, at the plan's thread count
+    form: str  # which computation it ran in
+    lr: float
+    state_bytes: dict[str, int] = field(default_factory=dict)  # of one text, by its length
+    generation: dict[str, float] = field(default_factory=dict)  # tokens/s, by the length that stands there already
+
+    @property
+    def parameters(self) -> int:
+        return self.core_parameters + self.embedding_parameters + self.output_parameters + self.position_parameters
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One trained run, scored once on the part that decides."""
+
+    name: str  # of the entrant
+    arch: str
+    seed: int
+    path: str  # within the comparison
+    core_parameters: int
+    embedding_parameters: int
+    steps: int
+    tokens: int
+    flops: int
+    seconds: float  # steps times the planned step time
+    best_step: int
+    value: float  # of the metric
+    nats_per_token: float
+    bits_per_char: float
+    bits_per_byte: float
+    perplexity: float
+    validation: float  # nats per token of the best weights, by which they were chosen
+    carried: float | None  # nats per token with the state carried through the text
+    peak_memory: int | None  # resident bytes of the process that trained it
+    sums: list[list[float]]  # by unit of text: the sums from which the metric is computed
+    loss_by_position: list[float]
+    curve: list[dict[str, float]]  # step, train_loss, validation_loss
+
+
+@dataclass(frozen=True)
+class FloorResult:
+    """What needs no training, on the same text."""
+
+    name: str
+    about: str
+    value: float
+    nats_per_token: float
+    bits_per_char: float
+    bits_per_byte: float
+    perplexity: float
+    sums: list[list[float]] | None  # None where it cannot be said of a unit
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two entrants; `a` is the one ahead. `difference` is by how much, never negative; low and high are its 95 %."""
+
+    a: str
+    b: str
+    difference: float
+    low: float | None  # None where one seed leaves the noise of seeds unknown
+    high: float | None
+    p: float | None
+    adjusted_p: float | None  # by Holm, over all pairs
+    df: float | None
+    v_seeds: float | None
+    v_text: float
+    units: int  # of text, after merging
+    seeds_needed: int | None  # of each, to show the observed difference at 80 % power; None: no number would
+    verdict: str  # better, suggestive, equal for practical purposes, not distinguishable, ahead on this text
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Which to choose when one thing matters most."""
+
+    lens: str  # quality, time, size, memory
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Best:
+    name: str
+    seed: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One short training at other settings; its loss on validation decides."""
+
+    name: str
+    tried: dict[str, Any]  # by setting, such as train.lr
+    loss: float | None  # None where it failed
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Sample:
+    name: str
+    seed: int
+    prompt: str
+    temperature: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Memorised:
+    """How much of a text stands in the training text already."""
+
+    name: str  # an entrant, or "held-out text"
+    characters: int
+    longest: int
+    longest_text: str
+    novel: float  # share of its 8-grams that the training text does not have
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    name: str
+    passed: bool
+    found: str  # the number, in words
+
+
+@dataclass(frozen=True)
+class Audited:
+    name: str
+    checks: list[CheckResult]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What was the same for all, and what was not."""
+
+    equal: dict[str, str]
+    unequal: dict[str, dict[str, str]]  # by what, then by entrant
+
+
+@dataclass(frozen=True)
+class Results:
+    corpus: dict[str, Any]  # name, about, characters, fingerprint, split
+    protocol: dict[str, Any]  # part, context, window, tokenizer, vocabulary, tokens, characters
+    metric: Metric
+    estimand: str
+    command: str
+    plan: dict[str, Any]
+    entrants: list[Entrant]
+    runs: list[RunResult]
+    floors: list[FloorResult]
+    pairs: list[Pair]
+    counting: list[Pair]  # every entrant and the floor that counts, in the same order of ahead and behind
+    recommendation: list[Advice]
+    best: Best
+    trials: list[Trial]
+    samples: list[Sample]
+    memorisation: list[Memorised]
+    audits: list[Audited]
+    ledger: Ledger
+    warnings: list[str]
+    machine: str
+    versions: dict[str, str]
+    date: str
+
+    def entrant(self, name: str) -> Entrant:
+        return next(one for one in self.entrants if one.name == name)
+
+    def runs_of(self, name: str) -> list[RunResult]:
+        return [run for run in self.runs if run.name == name]
+
+
+def write_comparison(results: Results, directory: Path) -> Path:
+    path = directory / NAME
+    write_whole(path, to_json({"format": FORMAT, "version": VERSION, **asdict(results)}))
+    return path
+
+
+def read_comparison(directory: Path) -> Results:
+    """What `write_comparison` wrote."""
+    path = directory / NAME
+    if not path.is_file():
+        raise MissingInput(f"'{directory}' holds no finished comparison: there is no '{path}'.")
+    content = from_json(read_bytes(path), path)
+    if content.pop("format", None) != FORMAT:
+        raise DataError(f"'{path}' was not written by seqlab compare.")
+    if content.pop("version", None) != VERSION:
+        raise DataError(f"'{path}' was written by another version of seqlab: make the comparison again.")
+    try:
+        return TypeAdapter(Results).validate_python(content)
+    except ValidationError as error:
+        raise not_ours(path, error) from None
