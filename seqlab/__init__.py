@@ -12,16 +12,22 @@ if TYPE_CHECKING:
     from seqlab.api import load as load
     from seqlab.api import resume as resume
     from seqlab.api import train as train
+    from seqlab.comparison.experiment import Comparison as Comparison
+    from seqlab.comparison.experiment import compare as compare
 
 __version__ = "0.1.0"
 
-_PUBLIC = ("Run", "build", "load", "resume", "train")
-__all__ = ["Run", "__version__", "build", "load", "resume", "train"]
+_API, _COMPARISON = "seqlab.api", "seqlab.comparison.experiment"
+_PUBLIC = {
+    **dict.fromkeys(("Run", "build", "load", "resume", "train"), _API),
+    **dict.fromkeys(("Comparison", "compare"), _COMPARISON),
+}
+__all__ = ["Comparison", "Run", "__version__", "build", "compare", "load", "resume", "train"]
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
-        return getattr(import_module("seqlab.api"), name)
+        return getattr(import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module 'seqlab' has no attribute '{name}'")
 
 

@@ -36,6 +36,7 @@ def train(
     out: str | Path | None = None,
     overwrite: bool = False,
     init: str | Path | None = None,
+    like: str | Path | None = None,
     recipe: str | None = None,
     settings: Mapping[str, Any] | None = None,
     reporter: "Reporter | None" = None,
@@ -44,8 +45,12 @@ def train(
     """Train a model on a text and return the run.
 
     `source` is a file, several, a folder or a built-in corpus. `short` are the usual settings by one word (arch,
-    steps, hidden, lr, ...), `settings` any setting by its dotted name or nested tables as in a TOML file."""
-    wanted = wanted_settings(source, recipe, settings or {}, short, Path(init) if init else None)
+    steps, hidden, lr, ...), `settings` any setting by its dotted name or nested tables as in a TOML file. `init` is a
+    run whose weights and tokenizer are the start; `like` is a run or a comparison whose settings are taken."""
+    base = settings_of(Path(like)) if like else read_recipe(recipe) if recipe else {}
+    if like and (recipe or init):
+        raise UsageError("a run is trained like another, from a recipe or from weights: give one of them.")
+    wanted = wanted_settings(source, base, settings or {}, short, Path(init) if init else None)
     refuse_unfit(wanted)
     refuse_absurd(wanted, getattr(wanted.tokenizer.settings, "size", 256))
 
@@ -93,15 +98,23 @@ def build(arch: str = "lstm", *, vocabulary: int, **short: Any) -> "TokenModel":
     return build_model(settings, vocabulary)
 
 
+def settings_of(path: Path) -> dict[str, Any]:
+    """The settings of a run, or of the one that a comparison recommends, to be trained on 90/10 from the start."""
+    from seqlab.runs.load import load_parts
+
+    found = load_parts(path)[2].resolved()
+    train = {**found["train"], "seed": 0, "from_step": 0, "threads": None}
+    return {**found, "corpus": {**found["corpus"], "split": "90/10"}, "train": train}
+
+
 def wanted_settings(
     source: Source | None,
-    recipe: str | None,
+    base: Mapping[str, Any],
     settings: Mapping[str, Any],
     short: Mapping[str, Any],
     init: Path | None = None,
 ) -> RunSettings:
-    """Recipe, then tables and dotted settings, then one-word settings and the source: the later wins."""
-    base: dict[str, Any] = read_recipe(recipe) if recipe else {}
+    """The tables of a recipe or a run, then tables and dotted settings, then one-word settings: the later wins."""
     changes: list[tuple[str, Any]] = []
     for key, value in settings.items():
         nested = isinstance(value, Mapping)
@@ -114,7 +127,7 @@ def wanted_settings(
         if key.count(".") != 1:
             raise UsageError(f"'{key}' is not a setting: write section.key, such as train.lr.")
     if init is not None:
-        base = _from_init(base, changes, init)
+        base = _from_init(dict(base), changes, init)
     if "source" not in base.get("corpus", {}) and not any(key == "corpus.source" for key, _ in changes):
         raise UsageError("no text was given. Name a file, a folder or a built-in corpus, such as python-docs.")
     return gather(base, changes)

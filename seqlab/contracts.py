@@ -176,6 +176,7 @@ class Backbone(nn.Module, ABC):
     Settings: ClassVar[type[BaseModel]]
     width: int  # of its output
     causal: bool
+    fast: ClassVar[str]  # what its fast form calls, in words
     carries: bool = True  # whether what was read before, in the State, changes what comes out
     reads_memory: bool = False
     context: int | None = None  # positions that a query sees at most; None where a state carries everything
@@ -198,6 +199,11 @@ class Backbone(nn.Module, ABC):
         """One position, as a sequence of one; offered where the architecture is causal."""
         y_B1H, after = self(x_BD[:, None], state, None, trace)
         return y_B1H[:, 0], after
+
+    @property
+    def form(self) -> str:
+        """The computation that `forward` takes, in words."""
+        return "the equations, position by position" if getattr(self.settings, "form", "") == "plain" else self.fast
 
     @contextmanager
     def limited_to(self, context: int) -> Iterator[None]:

@@ -35,8 +35,8 @@ ORDER = {
     "api": {"analysis", "recipes"},
     "audit": {"api"},
     "comparison": {"audit"},
-    "studies": {"api"},
-    "cli": {"studies", "comparison"},
+    "studies": {"comparison"},
+    "cli": {"studies"},
     "__main__": {"cli"},
     "__init__": {"comparison"},
 }

@@ -18,7 +18,7 @@ from seqlab.data.splits import SplitText, split_text, stretch
 from seqlab.data.tokens import encode_split
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.runs.results import FloorResult
-from seqlab.training.finish import measure_floors
+from seqlab.training.floors import measure_floors
 from seqlab.training.prepare import learn_tokenizer
 
 FLOOR_CHARACTERS = 2_000_000  # of a longer text, floors are measured on so much of it

@@ -32,6 +32,7 @@ class AttentiveState(State):
 
 class LstmAttention(Backbone):
     Settings = AttentiveSettings
+    fast = f"{Lstm.fast}, then our compiled attention"
     causal = True
 
     def __init__(self, settings: AttentiveSettings, inputs: int):

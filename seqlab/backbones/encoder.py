@@ -24,6 +24,7 @@ class EncoderState(State):
 
 class TransformerEncoder(Backbone):
     Settings = EncoderSettings
+    fast = "torch's attention kernel, all positions at once"
     causal = False
     carries = False
 

@@ -20,6 +20,7 @@ class Feedforward(Backbone):
     """h_t = tanh(W [x_{t-k+1}; ...; x_t] + b), and further layers on top"""
 
     Settings = FeedforwardSettings
+    fast = "matrix products over all positions at once"
     causal = True
 
     def __init__(self, settings: FeedforwardSettings, inputs: int):

@@ -133,6 +133,7 @@ def reverse(x_BTD: Tensor, mask_BT: Tensor | None) -> Tensor:
 
 class Rnn(Recurrent):
     Settings = RnnSettings
+    fast = "torch's recurrent loop"
     settings: RnnSettings
 
     def make_cell(self, inputs: int) -> RnnCell:
@@ -141,6 +142,7 @@ class Rnn(Recurrent):
 
 class Gru(Recurrent):
     Settings = GruSettings
+    fast = "torch's recurrent loop"
     settings: GruSettings
 
     def make_cell(self, inputs: int) -> GruCell:
@@ -149,6 +151,7 @@ class Gru(Recurrent):
 
 class Lstm(Recurrent):
     Settings = LstmSettings
+    fast = "torch's LSTM kernel (oneDNN on a CPU)"
     settings: LstmSettings
 
     def make_cell(self, inputs: int) -> LstmCell:

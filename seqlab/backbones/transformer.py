@@ -129,6 +129,7 @@ class Transformer(Backbone):
     """Decoder only: every position sees itself and what came before."""
 
     Settings = TransformerSettings
+    fast = "torch's attention kernel, all positions at once"
     causal = True
 
     def __init__(self, settings: TransformerSettings, inputs: int):

@@ -18,6 +18,7 @@ class Floor:
     nats: float
     tokens: int
     about: str
+    nats_P: np.ndarray | None = None  # by scored position; None where that cannot be said
 
 
 def floors(
@@ -37,12 +38,14 @@ def floors(
 
     counted = "modified Kneser-Ney, its order chosen on the end of the training text"
     if kneser_ney.fitted_tokens < len(train_N):
-        counted += f"; counts of the last {kneser_ney.fitted_tokens:,} of {len(train_N):,} training tokens"
+        counted += f"; counts of the last {kneser_ney.fitted_tokens:,} training tokens"
     compressed = "xz -9e: what the held-out text adds to the compressed training text"
     if len(train_text) > TRAIN_BYTES:
-        compressed += f"; the last {TRAIN_BYTES:,} of {len(train_text):,} training bytes"
+        compressed += f"; the last {TRAIN_BYTES:,} training bytes"
     return [
-        Floor("unigram", float(unigram_P.sum()), tokens, "how often each token occurs, and one more of each"),
-        Floor(f"kneser-ney (order {kneser_ney.order})", float(kneser_ney_P.sum()), tokens, counted),
+        Floor(
+            "unigram", float(unigram_P.sum()), tokens, "how often each token occurs, and one more of each", unigram_P
+        ),
+        Floor(f"kneser-ney (order {kneser_ney.order})", float(kneser_ney_P.sum()), tokens, counted, kneser_ney_P),
         Floor("xz", xz_bits(train_text, held_out_text) * math.log(2), tokens, compressed),
     ]

@@ -2,11 +2,14 @@
 
 import typer
 
+from seqlab.cli.audit import audit
+from seqlab.cli.compare import compare
 from seqlab.cli.demo import demo
 from seqlab.cli.doctor import doctor
 from seqlab.cli.evaluate import evaluate
 from seqlab.cli.generate import generate
 from seqlab.cli.listing import list_registered
+from seqlab.cli.report import report
 from seqlab.cli.results import results
 from seqlab.cli.resume import resume
 from seqlab.cli.runs import runs
@@ -37,7 +40,10 @@ app.command(rich_help_panel=TRAIN)(resume)
 app.command(rich_help_panel=TRAIN)(demo)
 app.command(rich_help_panel=USE)(generate)
 app.command(rich_help_panel=USE)(evaluate)
+app.command(rich_help_panel=COMPARE)(compare)
+app.command(rich_help_panel=COMPARE)(report)
 app.command(rich_help_panel=COMPARE)(runs)
 app.command(rich_help_panel=COMPARE)(results)
 app.command(rich_help_panel=LOOK)(doctor)
+app.command(rich_help_panel=LOOK)(audit)
 app.command(rich_help_panel=LOOK, name="list")(list_registered)

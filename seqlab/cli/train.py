@@ -48,6 +48,9 @@ def train(
     out: Annotated[Path | None, Where(help="The run's folder; runs/<text>-<arch>-<n> if not given.")] = None,
     overwrite: Annotated[bool, Where("--overwrite", help="Replace the run in that folder.")] = False,
     init: Annotated[Path | None, Where(help="Start from this run's tokenizer and weights.")] = None,
+    like: Annotated[
+        Path | None, Where("--from", help="Take the settings of this run, or of a comparison's best, on 90/10.")
+    ] = None,
     recipe: Annotated[str | None, Where(help="Settings by name, or name/model: seqlab list recipes.")] = None,
     config: Annotated[Path | None, Where(help="Settings from a TOML file.")] = None,
     assignments: Annotated[
@@ -58,7 +61,7 @@ def train(
     short = {
         name: value
         for name, value in locals().items()
-        if name not in ("text", "out", "overwrite", "init", "recipe", "config", "assignments")
+        if name not in ("text", "out", "overwrite", "init", "like", "recipe", "config", "assignments")
     }
     from seqlab import api
     from seqlab.cli.show import finished_run, next_steps, writing_command
@@ -70,7 +73,16 @@ def train(
     if recipe and is_study(recipe):
         study(recipe, text, out, overwrite or init is not None, settings, short)
         return
-    run = api.train(text or None, out=out, overwrite=overwrite, init=init, recipe=recipe, settings=settings, **short)
+    run = api.train(
+        text or None,
+        out=out,
+        overwrite=overwrite,
+        init=init,
+        like=like,
+        recipe=recipe,
+        settings=settings,
+        **short,
+    )
     finished_run(run)
     next_steps(
         writing_command(run),

@@ -65,6 +65,15 @@ class SplitText:
                 break
         return "".join(found)[:limit]
 
+    def ending(self, part: str, limit: int) -> str:
+        """The last `limit` characters of a part; no more than twice that is held in memory."""
+        kept = ""
+        for block in self.blocks(part):
+            kept += block
+            if len(kept) > 2 * limit:
+                kept = kept[-limit:]
+        return kept[-limit:]
+
     def _bounds(self, part: str, total: int) -> tuple[int, int]:
         index = self.parts.index(part)
         ends = [total * tenths // 10 for tenths in ENDS[self.settings.split].values()]

@@ -49,6 +49,11 @@ class TokenModel(nn.Module):
         y_BTH, after = self.backbone(self.embed(tokens_BT), state, mask_BT, trace)
         return self.project(y_BTH), after
 
+    def flops_per_token(self, length: int) -> int:
+        """Multiplications and additions of the forward pass per token, in sequences of `length`."""
+        narrowing = 0 if self.narrow is None else self.narrow.weight.numel()
+        return self.backbone.flops_per_token(length) + 2 * (narrowing + self.output.weight.numel())
+
     def embed(self, tokens: Tensor) -> Tensor:
         return self._drop(self.embedding(tokens), self.settings.embedding_dropout)
 

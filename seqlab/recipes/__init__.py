@@ -36,6 +36,7 @@ class Recipe:
     shows: tuple[str, ...] = ()
     writing: Writing = Writing()
     reference: dict[str, Any] = field(default_factory=dict)  # published figures by model, to stand beside ours
+    comparison: Tables = field(default_factory=dict)  # how its models are compared: seeds, budget, tune, ...
     notes: tuple[str, ...] = ()  # what the results say; fields in braces are filled from the records
 
 
@@ -52,11 +53,12 @@ def find_recipe(name: str) -> Recipe:
     content = read_toml(FOLDER / f"{name}.toml")
     about, measures, shows = content.pop("about"), content.pop("measures", []), content.pop("shows", [])
     own, reference, notes = content.pop("models", None), content.pop("reference", {}), content.pop("notes", [])
+    comparison = content.pop("comparison", {})
     if own is None:
         own = {content["backbone"]["name"]: {}} if "backbone" in content else {}
     writing = Writing(**content.pop("writing", {}))
     models = {model: _on_top(content, tables) for model, tables in own.items()}
-    return Recipe(name, about, models, tuple(measures), tuple(shows), writing, reference, tuple(notes))
+    return Recipe(name, about, models, tuple(measures), tuple(shows), writing, reference, comparison, tuple(notes))
 
 
 def is_study(name: str) -> bool:

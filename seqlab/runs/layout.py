@@ -27,6 +27,7 @@ from seqlab.text.tokenizer import Tokenizer
 
 FORMAT, VERSION = "seqlab-run", 1
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+BEST = "best"  # in a comparison, a link to the run that it recommends
 
 
 class CorpusFacts(BaseModel):
@@ -141,6 +142,12 @@ class RunDirectory:
         with suppress(SeqlabError):
             return from_json(read_bytes(self.path / CONFIG, JSON_LIMIT), self.path / CONFIG).get("format") == FORMAT
         return False
+
+
+def run_at(path: Path) -> Path:
+    """The run itself, or of a comparison the one that it recommends."""
+    best = path / BEST
+    return path / best.readlink() if best.is_symlink() and not (path / CONFIG).exists() else path
 
 
 def begin_run(path: Path, overwrite: bool) -> RunDirectory:

@@ -14,7 +14,7 @@ from seqlab.models.tokens import TokenModel
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
-from seqlab.runs.layout import TOKENIZER, WEIGHTS, RunDirectory
+from seqlab.runs.layout import TOKENIZER, WEIGHTS, RunDirectory, run_at
 from seqlab.text.tokenizer import Tokenizer, load_tokenizer
 
 BYTES_PER_WEIGHT = 4
@@ -46,6 +46,7 @@ def build_model(settings: RunSettings, vocabulary: int, weights: Path | None = N
 
 def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Tokenizer]:
     """All of a run but its weights."""
+    path = run_at(path)
     directory = RunDirectory(path)
     config = directory.config()
     try:
@@ -59,6 +60,7 @@ def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, T
 def load_run(path: Path) -> Loaded:
     """The best weights of a run, in a model that is ready to use; everything is verified first."""
     directory, config, settings, tokenizer = load_parts(path)
+    path = directory.path
     content = manifest.verified(path, WEIGHTS)
     model = build_model(settings, tokenizer.vocabulary, path / WEIGHTS)
     put_weights(model, tensors.from_bytes(content, path / WEIGHTS, weights_of(model)))

@@ -19,7 +19,8 @@ from seqlab.config import CorpusSettings, resolve
 from seqlab.data.corpus import open_corpus
 from seqlab.data.splits import split_text
 from seqlab.data.tokens import encode_split
-from seqlab.studies.shown import Shown, columns
+from seqlab.metrics.table import columns
+from seqlab.studies.shown import Shown
 from seqlab.training.loop import seed_generators, step_seed
 from seqlab.training.prepare import default_threads, learn_tokenizer, make_task
 

@@ -1,8 +1,6 @@
 """What stays of a finished run in a repository: one JSON file with its settings, results, curves and measurements."""
 
 import json
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from seqlab.errors import DataError
 from seqlab.runs.log import read_log
+from seqlab.runs.machine import machine
 from seqlab.runs.storage import write_whole
 
 if TYPE_CHECKING:
@@ -66,18 +65,6 @@ def record_of(recipe: str, model: str, run: "Run", measures: dict[str, dict[str,
         samples=spread([{"step": line["step"], "text": line["sample"]} for line in evaluations if line.get("sample")]),
         measures=measures,
     )
-
-
-def machine() -> str:
-    """The processor and its cores, in words."""
-    name = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        found = [
-            line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
-        ]
-        name = found[0] if found else name
-    return f"{name}, {os.cpu_count()} cores, {platform.system()}"
 
 
 def spread(items: Sequence[Any], most: int = SAMPLES) -> list[Any]:

@@ -11,8 +11,9 @@ from seqlab.errors import UsageError
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import MEASURES
 from seqlab.runs.layout import RunDirectory
+from seqlab.runs.machine import machine
 from seqlab.runs.results import today
-from seqlab.studies.record import Record, machine, record_of, write_record
+from seqlab.studies.record import Record, record_of, write_record
 from seqlab.studies.shown import Shown
 
 # what a run decides for itself, so that it may differ from what was asked for
@@ -46,7 +47,7 @@ def run_recipe(
     root = out or Path("runs") / name
     folder = results or (Path("docs/results") if Path("docs/results").is_dir() else root)
     for model in recipe.models:
-        wanted = api.wanted_settings(source, f"{name}/{model}", settings or {}, short)
+        wanted = api.wanted_settings(source, recipe.models[model], settings or {}, short)
         path = root / f"{model}-{wanted.train.seed}"
         run = _trained(path, wanted, f"{name}/{model}", source, settings, short)
         record = folder / f"{name}-{model}-{wanted.train.seed}.json"

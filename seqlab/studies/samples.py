@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqlab.metrics.table import columns
 from seqlab.recipes import Writing
-from seqlab.studies.shown import Shown, columns
+from seqlab.studies.shown import Shown
 
 if TYPE_CHECKING:
     from seqlab.api import Run

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from seqlab.attention import scaled_dot
-from seqlab.studies.shown import Shown, columns
+from seqlab.metrics.table import columns
+from seqlab.studies.shown import Shown
 
 SIZES = [4**power for power in range(1, 7)]  # 4 to 4,096
 KEYS, TRIALS = 16, 200

@@ -3,19 +3,19 @@
 import copy
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seqlab.comparison.cost import WRITTEN, fastest, late
+from seqlab.metrics.table import columns
 from seqlab.recipes import Writing
-from seqlab.studies.shown import Shown, columns
+from seqlab.studies.shown import Shown
 
 if TYPE_CHECKING:
     from seqlab.api import Run
 
 ROUNDS = 12
-WRITTEN = 100  # tokens
 BATCH = 32
 PROFILE = (10, 100, 400, 1000)  # tokens that stand there already
 STATES = (128, 1024)
@@ -27,18 +27,12 @@ def speed(run: "Run", folder: Path, writing: Writing) -> Shown:
     if run.writes:
         data["alone_ms"] = 1e3 / WRITTEN * fastest(lambda: run.generate("", WRITTEN), 3)
         data["batched_ms"] = 1e3 / WRITTEN / BATCH * fastest(lambda: run.generate("", WRITTEN, samples=BATCH), 3)
-        data["profile_ms"] = {str(length): late(run, length) for length in PROFILE}
+        data["profile_ms"] = {str(length): 1e3 * late(run, length) for length in PROFILE}
     rows = [["", "ms"], ["training step", f"{data['step_ms']:.1f}"]]
     if run.writes:
         rows += [["a token, alone", f"{data['alone_ms']:.2f}"], [f"a token, of {BATCH}", f"{data['batched_ms']:.3f}"]]
         rows += [[f"a token after {length}", f"{ms:.2f}"] for length, ms in data["profile_ms"].items()]
     return Shown(data, columns(rows))
-
-
-def late(run: "Run", length: int) -> float:
-    """Milliseconds of a token when `length` stand there already."""
-    begun = run.generate("", length)
-    return 1e3 / WRITTEN * fastest(lambda: run.go_on(begun, WRITTEN), 3)
 
 
 def training_step(run: "Run") -> Callable[[], object]:
@@ -54,15 +48,6 @@ def training_step(run: "Run") -> Callable[[], object]:
         trainer.optimiser.step()
 
     return step
-
-
-def fastest(action: Callable[[], object], rounds: int) -> float:
-    times = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - began)
-    return min(times)
 
 
 def memory(run: "Run", folder: Path, writing: Writing) -> Shown:

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from seqlab import __version__
-from seqlab.baselines.floors import floors
 from seqlab.config import RunSettings
 from seqlab.data.splits import SplitText
 from seqlab.data.tokens import TokenPart
@@ -20,12 +19,11 @@ from seqlab.runs.curves import draw_curves
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
-from seqlab.runs.results import FloorResult, Results, floor_result, today, write_card, write_results
+from seqlab.runs.results import Results, today, write_card, write_results
 from seqlab.tasks.text import TextTask
 from seqlab.text.tokenizer import Tokenizer
+from seqlab.training.floors import measure_floors
 from seqlab.training.loop import EVALUATED_TOKENS, Progress
-
-FLOOR_TOKENS = 4_000_000  # a longer text would take minutes to count
 
 
 @dataclass(frozen=True)
@@ -112,25 +110,3 @@ def finish(session: Session, progress: Progress) -> RunDirectory:
     draw_curves(read_log(directory.metrics), title, directory.curves)
     write_card(directory, settings, session.config, results)
     return directory
-
-
-def measure_floors(split: SplitText, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> list[FloorResult]:
-    """The floors on the validation part; none where it is too long to count in reasonable time."""
-    train, held_out = parts["train"], parts["validation"]
-    if len(train) > FLOOR_TOKENS:
-        return []
-    documented = train.facts.documents > 1
-    found = floors(
-        train.read(0, len(train)),
-        held_out.read(0, len(held_out)),
-        tokenizer.vocabulary,
-        split.text("train").encode(),
-        split.text("validation").encode(),
-        train.starts()[:-1] if documented else None,
-        held_out.starts()[:-1] if documented else None,
-    )
-    facts = held_out.facts
-    return [
-        floor_result(one.name, one.about, one.nats, (one.tokens, facts.scored_characters, facts.scored_bytes))
-        for one in found
-    ]

@@ -64,6 +64,15 @@ def test_operations_are_those_that_torch_counts_in_the_plain_form(variant: Varia
     assert backbone.flops_per_token(length) * batch * length == counter.get_total_flops()
 
 
+@every_causal
+@pytest.mark.parametrize("tied", [False, True])
+def test_operations_of_a_language_model(variant: Variant, tied: bool):
+    model = LanguageModel(ModelSettings(embedding=INPUTS, tied=tied), variant.build(form="plain"), 11)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(torch.zeros(3, 4, dtype=torch.long))
+    assert model.flops_per_token(4) * 3 * 4 == counter.get_total_flops()
+
+
 @pytest.mark.parametrize("name", list(BACKBONES))
 def test_the_settings_are_those_of_the_class(name: str):
     assert BACKBONES.load(name).Settings is BACKBONES.settings(name)

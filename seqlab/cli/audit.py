@@ -1,0 +1,54 @@
+"""seqlab audit: whether a run's model knows only what it may, and its score is honest."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Exit, Option
+
+if TYPE_CHECKING:
+    from seqlab.audit.result import CheckResult
+
+
+def audit(
+    run: Annotated[Path, Argument(help="The run's folder.")],
+    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Look for leaks and mistakes: the future, the state, the cache, padding, the vocabulary, splits, seeds, counts."""
+    import json
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from seqlab import api
+    from seqlab.audit.audit import audit as all_checks
+    from seqlab.cli.show import out
+
+    with Console(stderr=True).status("checking ..."):
+        found = all_checks(api.load(run))
+    if as_json:
+        out.print_json(json.dumps([asdict(one) for one in found]))
+    else:
+        _show(found)
+    if not all(one.passed for one in found):
+        raise Exit(1)
+
+
+def _show(found: "list[CheckResult]") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from seqlab.cli.show import out
+
+    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    shown.add_column(no_wrap=True)
+    shown.add_column(no_wrap=True)
+    shown.add_column(overflow="fold")
+    for one in found:
+        word = Text("pass", "green") if one.passed else Text("FAIL", "bold red")
+        shown.add_row(word, Text(one.name), Text(one.found))
+    out.print(shown)
+    failed = [one.name for one in found if not one.passed]
+    if failed:
+        out.print(f"\n{len(failed)} of {len(found)} checks failed: {'; '.join(failed)}.", markup=False)
+    else:
+        out.print(f"\nAll {len(found)} checks passed.")

@@ -1,0 +1,193 @@
+"""compare: plan, tune, train, judge, write up. Stopped anywhere, the same call goes on."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from seqlab.api import Run, Source, load
+from seqlab.comparison.gather import gather
+from seqlab.comparison.jobs import LOCKS, Job
+from seqlab.comparison.plan import TUNING, Plan, read_plan, refuse_other, write_plan
+from seqlab.comparison.planning import EVALUATIONS, jobs_of, make_plan, with_winners
+from seqlab.comparison.pool import Pool
+from seqlab.comparison.prepared import Prepared, prepare
+from seqlab.comparison.report import write_report
+from seqlab.comparison.report.table import table
+from seqlab.comparison.results import NAME, Results, read_comparison, write_comparison
+from seqlab.comparison.settings import Asked, asked
+from seqlab.comparison.told import plan_in_words
+from seqlab.comparison.tuning import tune
+from seqlab.comparison.view import View, view_for_stderr
+from seqlab.errors import DataError, UsageError
+from seqlab.metrics.table import columns
+from seqlab.models.sizes import refuse_absurd
+from seqlab.runs.layout import BEST
+from seqlab.runs.storage import storage_errors
+from seqlab.training.progress import Silent
+
+RUNS = "runs"
+
+
+class Comparison:
+    """A finished comparison."""
+
+    def __init__(self, directory: Path, results: Results):
+        self.directory, self.results = directory, results
+
+    def __repr__(self) -> str:
+        return f"Comparison('{self.directory}': {', '.join(one.name for one in self.results.entrants)})"
+
+    def table(self) -> str:
+        """Every entrant and floor with its loss and its cost, the best first."""
+        made = table(self.results, brief=True)
+        return columns([made.heads, *made.lines()])
+
+    @property
+    def verdicts(self) -> list[str]:
+        """What can be said of every pair, in sentences."""
+        return [pair.sentence for pair in self.results.pairs]
+
+    @property
+    def best(self) -> Run:
+        """The recommended run, ready to use."""
+        return load(self.directory / self.results.best.path)
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the report and its figures, into the comparison's own folder or another."""
+        return write_report(self.results, Path(path) if path else self.directory)
+
+
+def compare(
+    source: Source | None = None,
+    *,
+    out: str | Path | None = None,
+    recipe: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    command: str | None = None,
+    view: View | None = None,
+    **options: Any,
+) -> Comparison:
+    """Train several architectures on one text under one plan, and say which to use.
+
+    `options` are those of a comparison (archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible) and
+    the one-word settings of its runs (tokenizer, window, batch, layers, ...). A comparison that was stopped goes on."""
+    wanted = asked(source, recipe, settings or {}, options)
+    for model in wanted.models.values():
+        refuse_absurd(model, getattr(model.tokenizer.settings, "size", 256))
+    directory = Path(out) if out else default_directory(wanted)
+    view = view or view_for_stderr()
+    _enter(directory, wanted)
+    prepared = prepare(wanted, directory, _Saying(view))
+    with FileLock(directory / LOCKS / "plan.lock"):
+        draft = _drafted(wanted, directory, prepared, view)
+    view.say(plan_in_words(draft, wanted, prepared, directory))
+    with Pool(directory, jobs_of(wanted), draft.threads, view) as pool:
+        plan = _planned(draft, wanted, directory, prepared, pool)
+        pool.run([_job(plan, prepared, name, seed) for name in wanted.models for seed in plan.seeds], "runs")
+    if not (directory / NAME).is_file():
+        view.say("all runs are done: counting, auditing and writing up")
+        command = command or _call(source, out, recipe, settings, options)
+        results = gather(plan, wanted, prepared, directory, command)
+        write_comparison(results, directory)
+    return _written_up(directory)
+
+
+def _written_up(directory: Path) -> Comparison:
+    results = read_comparison(directory)
+    write_report(results, directory)
+    best = directory / BEST
+    target = Path(results.best.path)
+    with storage_errors(best, 0):
+        if best.is_symlink() or best.exists():
+            best.unlink()
+        best.symlink_to(target)
+    return Comparison(directory, results)
+
+
+def default_directory(wanted: Asked) -> Path:
+    """The same for the same text, so that the same command goes on."""
+    source = next(iter(wanted.models.values())).corpus.source[0]
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", wanted.recipe or Path(source).stem).strip("-.")[:48] or "text"
+    return Path("runs") / f"{stem}-comparison"
+
+
+def _enter(directory: Path, wanted: Asked) -> None:
+    """Make the folder, or refuse one that holds something else."""
+    plan = read_plan(directory) or read_plan(directory / TUNING)
+    if plan is not None:
+        refuse_other(plan, wanted, directory)
+    elif directory.exists() and (not directory.is_dir() or _foreign(directory)):
+        raise UsageError(f"'{directory}' holds something that is not a comparison. Choose another --out.")
+    with storage_errors(directory, 0):
+        (directory / LOCKS).mkdir(parents=True, exist_ok=True)
+
+
+def _foreign(directory: Path) -> bool:
+    """Whether there is anything but what a comparison leaves that was stopped before its plan was made."""
+    return any(item.name not in (LOCKS, TUNING, "corpus.txt") for item in directory.iterdir())
+
+
+def _drafted(wanted: Asked, directory: Path, prepared: Prepared, view: View) -> Plan:
+    """The plan as it stands before tuning, made once."""
+    draft = read_plan(directory) or read_plan(directory / TUNING)
+    if draft is None:
+        draft = make_plan(wanted, prepared, _Saying(view))
+        (directory / TUNING).mkdir(exist_ok=True)
+        write_plan(draft, directory / TUNING)
+    found = prepared.split.survey.fingerprint
+    if draft.fingerprints != {"corpus": found, "tokenizer": prepared.tokenizer.fingerprint}:
+        raise DataError(
+            f"the text is no longer the one that '{directory}' was planned for: its SHA-256 was "
+            f"{draft.fingerprints['corpus'][:12]}, now {found[:12]}. Bring it back, or choose another --out."
+        )
+    return draft
+
+
+def _planned(draft: Plan, wanted: Asked, directory: Path, prepared: Prepared, pool: Pool) -> Plan:
+    """The plan with its rates, frozen before the first run."""
+    plan = read_plan(directory)
+    if plan is not None:
+        return plan
+    plan = draft
+    if draft.trials:
+        told, winners = tune(draft, wanted.comparison, directory, pool)
+        plan = with_winners(told, wanted, prepared, winners, _Saying(pool.view))
+    with FileLock(directory / LOCKS / "plan.lock"):
+        frozen = read_plan(directory)  # another command on the same comparison may have come first
+        if frozen is None:
+            write_plan(plan, directory)
+    return frozen or plan
+
+
+def _job(plan: Plan, prepared: Prepared, name: str, seed: int) -> Job:
+    model = plan.model(name)
+    settings = model.changed(**{"train.seed": seed}).settings
+    seconds = model.seconds + EVALUATIONS * model.evaluation_seconds
+    return Job(f"{RUNS}/{name}-{seed}", settings, prepared.decides, seconds)
+
+
+def _call(
+    source: Source | None,
+    out: str | Path | None,
+    recipe: str | None,
+    settings: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> str:
+    """The Python call that repeats it."""
+    named = {"out": str(out) if out else None, "recipe": recipe, "settings": settings and dict(settings), **options}
+    words = [repr(str(source) if isinstance(source, Path) else source)] if source is not None else []
+    words += [f"{key}={value!r}" for key, value in named.items() if value is not None]
+    return f"seqlab.compare({', '.join(words)})"
+
+
+class _Saying(Silent):
+    """Puts what is said while a text is prepared on the view."""
+
+    def __init__(self, view: View):
+        self._view = view
+
+    def say(self, message: str) -> None:
+        self._view.say(message)

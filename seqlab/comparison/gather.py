@@ -1,0 +1,215 @@
+"""From finished runs to results: scores, floors, costs, samples, audits, and what follows from them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqlab.api import Run, load
+from seqlab.audit.audit import audit
+from seqlab.comparison.cost import generation, state_bytes
+from seqlab.comparison.ledger import ledger
+from seqlab.comparison.memorised import HELD_OUT, memorised, sample, shared_prompt, written_by
+from seqlab.comparison.plan import Plan, PlannedModel
+from seqlab.comparison.prepared import Prepared
+from seqlab.comparison.results import (
+    Audited,
+    Best,
+    Entrant,
+    FloorResult,
+    Memorised,
+    Metric,
+    Results,
+    RunResult,
+    Sample,
+)
+from seqlab.comparison.scored import Scored, read_scored
+from seqlab.comparison.settings import Asked
+from seqlab.comparison.statistics import ratio
+from seqlab.comparison.verdicts import ESTIMAND, judge_counting, judge_pairs, recommendation, seed_warnings
+from seqlab.metrics.likelihood import likelihood
+from seqlab.models.sizes import parameters
+from seqlab.runs.layout import RunDirectory
+from seqlab.runs.log import read_log
+from seqlab.runs.machine import machine
+from seqlab.runs.results import today
+from seqlab.training.floors import floors_on
+
+RUNS = "runs"
+
+
+def gather(plan: Plan, asked: Asked, prepared: Prepared, directory: Path, command: str) -> Results:
+    metric = Metric("nats/char", True, asked.comparison.negligible)
+    runs = [_run(plan.model(name), seed, directory, prepared) for name in asked.models for seed in plan.seeds]
+    # of each, the seed with the lowest validation loss
+    best = {run.name: run for run in sorted(runs, key=lambda run: -run.validation)}
+    loaded = {name: load(directory / best[name].path) for name in asked.models}
+    entrants = [_entrant(plan, prepared, loaded[name]) for name in asked.models]
+    scored = read_scored(RunDirectory(directory / runs[0].path))
+    floors = _floors(prepared, scored)
+    pairs = judge_pairs(entrants, runs, metric, ratio)
+    advice = recommendation(entrants, runs, metric, pairs)
+    chosen = best[advice[0].name]
+    samples, copies = _written(loaded, prepared)
+    return Results(
+        corpus=_corpus(prepared),
+        protocol=_protocol(plan, prepared, scored),
+        metric=metric,
+        estimand=ESTIMAND,
+        command=command,
+        plan=_plan(plan, asked),
+        entrants=entrants,
+        runs=runs,
+        floors=floors,
+        pairs=pairs,
+        counting=judge_counting(entrants, runs, floors, metric, ratio),
+        recommendation=advice,
+        best=Best(chosen.name, chosen.seed, chosen.path),
+        trials=plan.tried,
+        samples=samples,
+        memorisation=copies,
+        audits=[Audited(name, audit(run)) for name, run in loaded.items()],
+        ledger=ledger(plan, prepared),
+        warnings=[*plan.notes, *seed_warnings(runs)],
+        machine=machine(),
+        versions=next(iter(loaded.values())).config["versions"],
+        date=today(),
+    )
+
+
+def _run(model: PlannedModel, seed: int, directory: Path, prepared: Prepared) -> RunResult:
+    place = f"{RUNS}/{model.name}-{seed}"
+    run = RunDirectory(directory / place)
+    scored, settings = read_scored(run), model.run_settings
+    count = parameters(settings, prepared.tokenizer.vocabulary)
+    curve = [line for line in read_log(run.metrics) if "validation_loss" in line]
+    best = min(curve, key=lambda line: line["validation_loss"])
+    found = scored.likelihood
+    return RunResult(
+        name=model.name,
+        arch=settings.backbone.name,
+        seed=seed,
+        path=place,
+        core_parameters=count.core,
+        embedding_parameters=count.embedding,
+        steps=model.steps,
+        tokens=model.steps * model.tokens_per_step,
+        flops=model.steps * model.flops_per_step,
+        seconds=model.seconds,
+        best_step=best["step"],
+        value=float(np.divide(*np.sum(scored.sums_UK, 0))),
+        nats_per_token=found.nats_per_token,
+        bits_per_char=found.bits_per_char,
+        bits_per_byte=found.bits_per_byte,
+        perplexity=found.perplexity,
+        validation=best["validation_loss"],
+        carried=scored.carried,
+        peak_memory=scored.peak_memory,
+        sums=scored.sums_UK,
+        loss_by_position=scored.loss_by_position,
+        curve=[{key: line[key] for key in ("step", "train_loss", "validation_loss")} for line in curve],
+    )
+
+
+def _entrant(plan: Plan, prepared: Prepared, run: Run) -> Entrant:
+    model = plan.model(run.path.name.rpartition("-")[0])
+    settings = model.run_settings
+    count = parameters(settings, prepared.tokenizer.vocabulary)
+    return Entrant(
+        name=model.name,
+        arch=settings.backbone.name,
+        settings=model.settings,
+        core_parameters=count.core,
+        embedding_parameters=count.embedding,
+        output_parameters=count.output,
+        position_parameters=count.positions,
+        tokens_per_step=model.tokens_per_step,
+        flops_per_token=model.flops_per_token,
+        flops_per_step=model.flops_per_step,
+        step_seconds=model.step_seconds,
+        form=model.form,
+        lr=settings.train.lr,
+        state_bytes=state_bytes(run),
+        generation=generation(run, plan.threads),
+    )
+
+
+def _floors(prepared: Prepared, scored: Scored) -> list[FloorResult]:
+    """On the same units of text as the runs."""
+    facts = prepared.parts[prepared.decides].facts
+    firsts_U = np.cumsum([0, *scored.tokens_U[:-1]])
+    characters_U = np.array(scored.sums_UK)[:, 1]
+    wanted = prepared.task(next(iter(prepared.models.values()))).floors
+    found = []
+    for floor in floors_on(prepared.decides, prepared.split, prepared.parts, prepared.tokenizer):
+        if not floor.name.startswith(wanted):
+            continue
+        got = likelihood(floor.nats, floor.tokens, facts.scored_characters, facts.scored_bytes)
+        sums = None
+        if floor.nats_P is not None:
+            sums = np.stack([np.add.reduceat(floor.nats_P, firsts_U), characters_U], 1).tolist()
+        found.append(
+            FloorResult(
+                name=floor.name,
+                about=floor.about,
+                value=floor.nats / float(characters_U.sum()),
+                nats_per_token=got.nats_per_token,
+                bits_per_char=got.bits_per_char,
+                bits_per_byte=got.bits_per_byte,
+                perplexity=got.perplexity,
+                sums=sums,
+            )
+        )
+    return found
+
+
+def _written(loaded: dict[str, Run], prepared: Prepared) -> tuple[list[Sample], list[Memorised]]:
+    """What each writes after the same beginning, and how much of its writing is copied."""
+    writing = {name: run for name, run in loaded.items() if run.writes}
+    if not writing:
+        return [], []
+    prompt = shared_prompt(prepared.split, prepared.decides)
+    texts = {name: written_by(run) for name, run in writing.items()}
+    longest = max(map(len, texts.values()))
+    texts[HELD_OUT] = prepared.split.text(prepared.decides, longest)
+    return [sample(run, name, prompt) for name, run in writing.items()], memorised(texts, prepared.split)
+
+
+def _corpus(prepared: Prepared) -> dict[str, Any]:
+    split = prepared.split
+    return {
+        "name": split.corpus.name,
+        "about": split.corpus.about,
+        "characters": split.survey.characters,
+        "fingerprint": split.survey.fingerprint,
+        "split": split.settings.split,
+        "documents": split.settings.documents,
+    }
+
+
+def _protocol(plan: Plan, prepared: Prepared, scored: Scored) -> dict[str, Any]:
+    one: Any = plan.models[0].run_settings
+    return {
+        "task": one.task.name,
+        "part": prepared.decides,
+        "context": "window",
+        "window": one.task.settings.window,
+        "tokenizer": one.tokenizer.name,
+        "tokenizer_fingerprint": prepared.tokenizer.fingerprint,
+        "vocabulary": prepared.tokenizer.vocabulary,
+        "tokens": scored.likelihood.tokens,
+        "characters": prepared.parts[prepared.decides].facts.scored_characters,
+    }
+
+
+def _plan(plan: Plan, asked: Asked) -> dict[str, Any]:
+    return {
+        **asked.comparison.model_dump(mode="json"),
+        "archs": list(asked.models),
+        "recipe": asked.recipe,
+        "seeds": plan.seeds,
+        "threads": plan.threads,
+        "horizon": plan.horizon,
+        "steps": {model.name: model.steps for model in plan.models},
+        "estimate": plan.estimate,
+    }

@@ -1,0 +1,59 @@
+"""The fairness ledger: what was the same for all entrants, and what was not."""
+
+from typing import Any
+
+from seqlab.comparison.plan import Plan, PlannedModel
+from seqlab.comparison.prepared import Prepared
+from seqlab.comparison.results import Ledger
+
+
+def ledger(plan: Plan, prepared: Prepared) -> Ledger:
+    """Facts of each entrant, put on one side or the other by whether they agree."""
+    equal = _shared(plan, prepared)
+    unequal: dict[str, dict[str, str]] = {}
+    facts = {model.name: _facts(model) for model in plan.models}
+    for what in next(iter(facts.values())):
+        values = {name: own[what] for name, own in facts.items()}
+        if len(set(values.values())) == 1:
+            equal[what] = next(iter(values.values()))
+        else:
+            unequal[what] = values
+    return Ledger(equal, unequal)
+
+
+def _shared(plan: Plan, prepared: Prepared) -> dict[str, str]:
+    split = prepared.split
+    one: Any = plan.models[0].run_settings
+    trials = len(plan.trials)
+    return {
+        "text": f"{split.corpus.name}, {split.survey.characters:,} characters, SHA-256 {split.survey.fingerprint[:12]}",
+        "split": f"{split.settings.split}, {'by lines' if split.by_lines else 'contiguous'}",
+        "tokenizer": f"{one.tokenizer.name}, {prepared.tokenizer.vocabulary:,} symbols, learnt from the training part",
+        "data order": "the same batches in the same order for the same seed",
+        "evaluation": f"windows of {one.task.settings.window} laid end to end, fresh state, every token once",
+        "checkpoint": "the best on validation",
+        "verdict": f"on the {prepared.decides} part, scored once",
+        "seeds": ", ".join(map(str, plan.seeds)),
+        "trials": f"{trials} each, at {plan.horizon:.0%} of the steps" if trials else "none: rates as set",
+        "threads": str(plan.threads),
+    }
+
+
+def _facts(model: PlannedModel) -> dict[str, str]:
+    settings: Any = model.run_settings
+    own, train = settings.backbone.settings, settings.train
+    return {
+        "core parameters": f"{model.core:,}",
+        "embedding": str(settings.model.embedding),
+        "width and layers": f"{own.hidden} × {own.layers}",
+        "steps": f"{model.steps:,}",
+        "tokens": f"{model.steps * model.tokens_per_step:,}",
+        "FLOPs": f"{model.steps * model.flops_per_step:.3g}",
+        "training seconds": f"{model.seconds:.0f}",
+        "batch": str(settings.task.settings.batch),
+        "optimiser": f"{train.optimiser}, weight decay {train.weight_decay:g}, clipped at {train.clip_norm}",
+        "schedule": f"{train.schedule}, {train.warmup} steps of warm-up",
+        "learning rate": f"{train.lr:g}",
+        "dropout": f"{own.dropout if hasattr(own, 'dropout') else 0:g}",
+        "runs as": model.form,
+    }

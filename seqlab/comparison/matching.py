@@ -1,0 +1,95 @@
+"""Models of equal size: the width is solved for, then the feed-forward width closes the gap.
+
+Layers, heads and the embedding stay as they are set.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from seqlab.comparison.settings import Amount
+from seqlab.config import RunSettings
+from seqlab.errors import UsageError
+from seqlab.registry import BACKBONES
+
+CLOSE = 0.01  # as a share of the target
+WIDEST = 65_536
+NEIGHBOURS = 2  # widths tried on either side: sizes jump where the width is the embedding's
+
+
+@dataclass(frozen=True)
+class Matched:
+    settings: RunSettings
+    size: int
+    target: float
+
+    @property
+    def gap(self) -> float:
+        """By which share of the target it is off."""
+        return (self.size - self.target) / self.target
+
+
+def matched(settings: RunSettings, target: Amount) -> Matched:
+    """The settings with the width that comes nearest to the target."""
+    size = core_parameters if target.kind == "params" else core_flops
+    unit = _unit(settings)
+    found = _bisect(lambda units: size(_wide(settings, units * unit)), target.size, WIDEST // unit)
+    near = range(max(1, found - NEIGHBOURS), min(WIDEST // unit, found + 1 + NEIGHBOURS) + 1)
+    by_width = sorted(near, key=lambda units: abs(size(_wide(settings, units * unit)) - target.size))
+    tried = [_closed(_wide(settings, units * unit), size, target.size) for units in by_width]
+    # the nearest width, unless its feed-forward part cannot close the gap and a neighbour's can
+    return next((one for one in tried if abs(one.gap) <= CLOSE), min(tried, key=lambda one: abs(one.gap)))
+
+
+def core_parameters(settings: RunSettings) -> int:
+    """Everything but the token embedding, the output projection and a learned table of positions."""
+    own = settings.backbone.settings
+    return own.core_parameters(settings.model.embedding)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def core_flops(settings: RunSettings) -> int:
+    """Of the backbone's forward pass per token, in windows of the task's length."""
+    import torch
+
+    with torch.device("meta"):  # shapes alone
+        backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
+    return backbone.flops_per_token(settings.task.settings.window)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _wide(settings: RunSettings, hidden: int) -> RunSettings:
+    return settings.with_values(**{"backbone.hidden": hidden})
+
+
+def _unit(settings: RunSettings) -> int:
+    """Widths come in multiples of this: heads must divide them evenly."""
+    for hidden in range(1, 4097):
+        try:
+            _wide(settings, hidden)
+            return hidden
+        except UsageError:
+            continue
+    raise UsageError(f"no width suits the settings of {settings.backbone.name}.")
+
+
+def _bisect(size: Callable[[int], int], target: float, most: int) -> int:
+    """The largest number whose size is not above the target; 1 if there is none."""
+    low, high = 1, 2
+    while high < most and size(high) <= target:
+        low, high = high, high * 2
+    high = min(high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if size(middle) <= target else (low, middle)
+    return low
+
+
+def _closed(settings: RunSettings, size: Callable[[RunSettings], int], target: float) -> Matched:
+    """With the feed-forward width, where there is one, that brings the size nearest to the target."""
+    if "feedforward" not in type(settings.backbone.settings).model_fields:
+        return Matched(settings, size(settings), target)
+
+    def inner(width: int) -> RunSettings:
+        return settings.with_values(**{"backbone.feedforward": width})
+
+    one, two = size(inner(1)), size(inner(2))
+    best = inner(max(1, min(2**20, round(1 + (target - one) / (two - one)))))
+    return Matched(best, size(best), target)

@@ -1,0 +1,27 @@
+"""The written report of a comparison: one page that opens offline, a table in markdown, and figures for papers.
+
+All of it is a function of results.json alone: the same results give the same bytes.
+"""
+
+from pathlib import Path
+
+from seqlab.comparison.report.clean import cleaned
+from seqlab.comparison.report.figures import write_figures
+from seqlab.comparison.report.page import page
+from seqlab.comparison.report.table import markdown
+from seqlab.comparison.results import Results
+from seqlab.runs.storage import storage_errors, write_whole
+
+NAME, TABLE, FIGURES = "report.html", "table.md", "figures"
+
+
+def write_report(results: Results, directory: Path) -> Path:
+    """Write all of it into the folder of the comparison; returns the page."""
+    shown = cleaned(results)
+    figures = directory / FIGURES
+    with storage_errors(figures, 0):
+        figures.mkdir(parents=True, exist_ok=True)
+    write_figures(shown, figures)
+    write_whole(directory / TABLE, markdown(shown).encode())
+    write_whole(directory / NAME, page(shown).encode())
+    return directory / NAME

@@ -1,0 +1,129 @@
+"""Figures for papers, as PNG and SVG: the four lenses, loss by position, and the differences of pairs."""
+
+import io
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+from seqlab.comparison.report.series import LIGHT, Panel, best_floor, height, lenses, positions
+from seqlab.comparison.report.svg import cut
+from seqlab.comparison.results import FloorResult, Pair, Results
+from seqlab.runs.storage import write_whole
+
+STYLES = ["-", "--", ":"]  # when the colours are used up, as on the page
+QUIET, SHADE = "#5a6169", "#eceef0"
+LONGEST = 40  # characters of a name
+
+
+def write_figures(results: Results, folder: Path) -> list[Path]:
+    """Those for which there is something to draw."""
+    drawn = {}
+    panels, by_position = lenses(results), positions(results)
+    if panels:
+        drawn["lenses"] = _lines(panels, best_floor(results), "loss on validation (nats per token)")
+    if by_position:
+        drawn["positions"] = _lines([by_position], None, "loss (nats per token)")
+    if results.pairs:
+        drawn["pairs"] = _forest(results)
+    return [path for name, figure in drawn.items() for path in _written(figure, folder / name)]
+
+
+def _figure(width: float, tall: float) -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, tall), layout="constrained", dpi=200)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
+    """One or four charts with a shared vertical axis and legend."""
+    y = height(panels, floor.nats_per_token if floor else None)
+    figure = _figure(1.2 + 2.9 * max(len(panels), 1.4), 3.2)
+    row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, panel in zip(row, panels, strict=True):
+        for line in panel.lines:
+            colour = LIGHT[line.index % len(LIGHT)]
+            style = STYLES[line.index // len(LIGHT) % len(STYLES)]
+            marker = "o" if len(line.x) == 1 else ""
+            axes.plot(line.x, line.mean, style, color=colour, linewidth=1.5, marker=marker, label=_name(line.name))
+            if line.low != line.high:
+                axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
+        if floor:
+            axes.axhline(floor.nats_per_token, linestyle=(0, (1, 2)), color=QUIET, linewidth=1, label=_name(floor.name))
+        if panel.log:
+            axes.set_xscale("log")
+        axes.set_xlim(*_room(panel.reach(y[1]), panel.log))
+        axes.set_xlabel(panel.x_label)
+        _quiet(axes)
+    row[0].set_ylabel(label)
+    row[0].set_ylim(*y)
+    handles, labels = row[0].get_legend_handles_labels()
+    legend = figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # names may hold dollar signs
+    return figure
+
+
+def _room(reach: tuple[float, float], log: bool) -> tuple[float, float]:
+    """A little of it at both ends."""
+    first, last = reach
+    if log:
+        more = (last / first) ** 0.03 if last > first else 1.5
+        return first / more, last * more
+    more = 0.03 * (last - first) or 1.0
+    return first - more, last + more
+
+
+def _forest(results: Results) -> Any:
+    """A row for each pair: the difference, its interval, and the band of what does not matter."""
+    pairs, metric = results.pairs, results.metric
+    figure = _figure(7, 1.1 + 0.32 * len(pairs))
+    axes = figure.subplots()
+    axes.axvspan(-metric.negligible, metric.negligible, color=SHADE, zorder=0)
+    axes.axvline(0, color=QUIET, linewidth=0.8)
+    for row, pair in enumerate(pairs):
+        _draw_pair(axes, row, pair)
+    axes.set_yticks(range(len(pairs)), [f"{_name(pair.a)} – {_name(pair.b)}" for pair in pairs], parse_math=False)
+    axes.set_ylim(len(pairs) - 0.4, -0.6)
+    axes.set_xlabel(f"by how much the first is ahead ({metric.name}); shaded: negligible", parse_math=False)
+    _quiet(axes)
+    axes.grid(visible=False, axis="y")
+    return figure
+
+
+def _draw_pair(axes: Any, row: int, pair: Pair) -> None:
+    if pair.low is not None and pair.high is not None:
+        axes.plot([pair.low, pair.high], [row, row], color=LIGHT[0], linewidth=1.5, solid_capstyle="butt")
+    fill = LIGHT[0] if pair.verdict == "better" else "white"
+    if math.isfinite(pair.difference):
+        axes.plot([pair.difference], [row], "o", color=LIGHT[0], markerfacecolor=fill, markersize=5)
+
+
+def _quiet(axes: Any) -> None:
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+
+
+def _name(name: str) -> str:
+    """On one line; matplotlib leaves out what begins with an underscore from a legend."""
+    one_line = cut(" ".join(name.split()), LONGEST)
+    return f" {one_line}" if one_line.startswith("_") else one_line
+
+
+def _written(figure: Any, stem: Path) -> list[Path]:
+    """The same bytes for the same figure: no date, and names of elements that are not drawn by lot."""
+    import matplotlib
+
+    paths = []
+    with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": stem.name}):
+        warnings.simplefilter("ignore")  # a name may hold characters that the font has not
+        for kind in ("png", "svg"):
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
+            paths.append(stem.with_suffix(f".{kind}"))
+            write_whole(paths[-1], drawn.getvalue())
+    return paths

@@ -1,0 +1,187 @@
+"""report.html: what the template shows, taken from results. The page holds no script and asks nothing of the network."""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from seqlab.comparison.report.amounts import decimals, short, whole
+from seqlab.comparison.report.charts import Forest, Grid, colour, grids, panel_charts, rate_charts, swatch
+from seqlab.comparison.report.series import DARK, LIGHT, best_floor, lenses, positions
+from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
+from seqlab.comparison.results import Pair, Results, Sample
+
+HERE = Path(__file__).parent
+TEMPLATE, STYLE = "report.html.j2", "report.css"
+HELD_OUT = "held-out text"
+# answers the question that a reader has of each recommendation
+LENS_NAMES = {"quality": "prediction", "time": "time", "size": "size", "memory": "memory"}
+PLAN_NAMES = {
+    "archs": "entrants", "match": "made equal in", "tune": "trials of each", "jobs": "runs at a time",
+    "threads": "threads of each run", "minutes": "minutes allowed",
+}  # fmt: skip
+
+
+def page(results: Results) -> str:
+    """The whole page. Every string is escaped by the template or by the charts."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"whole": whole, "short": short, "decimals": decimals, "said": said}
+    environment.globals |= {"swatch": swatch, "colour": colour}
+    style = _style()
+    return environment.get_template(TEMPLATE).render(
+        style=style,
+        policy=_policy(style),
+        r=results,
+        index={entrant.name: index for index, entrant in enumerate(results.entrants)},
+        names=[entrant.name for entrant in ranked(results)],
+        **_verdict(results),
+        **_charts(results),
+        **_cards(results),
+        **_settings(results),
+    )
+
+
+def _style() -> str:
+    def rules(colours: tuple[str, ...]) -> str:
+        return ":root{" + "".join(f"--c{index}:{colour};" for index, colour in enumerate(colours)) + "}"
+
+    used = "".join(f".c{index}{{--c:var(--c{index})}}" for index in range(len(LIGHT)))
+    dark = f"@media screen and (prefers-color-scheme:dark){{{rules(DARK)}}}"
+    return f"{(HERE / STYLE).read_text(encoding='utf-8')}{rules(LIGHT)}{dark}{used}\n"
+
+
+def _policy(style: str) -> str:
+    """Nothing may be loaded or run; of styles, only the one that has this hash."""
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def _verdict(results: Results) -> dict[str, Any]:
+    headline = next((one for one in results.recommendation if one.lens == "quality"), None)
+    forest = Forest.of(results.pairs, results.metric.negligible)
+    lead = headline.name if headline else None
+    return {
+        "headline": headline,
+        "lenses": [(LENS_NAMES.get(one.lens, one.lens), one) for one in results.recommendation if one is not headline],
+        "counted": next((pair for pair in results.counting if lead in (pair.a, pair.b)), None),
+        "pairs": [(pair, forest.row(pair), numbers(pair)) for pair in results.pairs],
+        "scale": forest.axis(results.metric.name),
+    }
+
+
+def numbers(pair: Pair) -> dict[str, str]:
+    """Difference, interval and p, as they stand in the list of pairs."""
+    known = pair.low is not None and pair.high is not None
+    return {
+        "difference": decimals(pair.difference, 4),
+        "interval": f"{decimals(pair.low, 4)} to {decimals(pair.high, 4)}" if known else "interval unknown: one seed",
+        "p": "" if pair.adjusted_p is None else _p_value(pair.adjusted_p),
+    }
+
+
+def _p_value(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _charts(results: Results) -> dict[str, Any]:
+    by_position, found = positions(results), grids(results)
+    floor = best_floor(results)
+    panels = lenses(results)
+    plotted = [grid for grid in found if grid.of_rates]
+    return {
+        "table": _grouped(table(results)),
+        "terms": terms(results),
+        "no_training": NO_TRAINING,
+        "floor": floor,
+        "panels": panel_charts(panels, "Loss on validation", floor),
+        "position": panel_charts([by_position], "Loss")[0] if by_position else None,
+        "rates": list(zip(plotted, rate_charts(plotted), strict=True)),
+        "trials": [_trial_table(grid) for grid in found if not grid.of_rates],
+    }
+
+
+def _grouped(made: Table) -> dict[str, Any]:
+    """With the columns under the names of their groups, and the first of each group marked."""
+    groups: list[list[Any]] = []
+    firsts = []
+    for column in made.columns:
+        firsts.append(not groups or groups[-1][0] != column.group)
+        if firsts[-1]:
+            groups.append([column.group, 0])
+        groups[-1][1] += 1
+    return {"groups": groups, "columns": list(zip(made.columns, firsts, strict=True)), "rows": made.rows}
+
+
+def _trial_table(grid: Grid) -> dict[str, Any]:
+    keys = list(dict.fromkeys(key for trial in grid.trials for key in trial.tried))
+    rows = [([said(trial.tried.get(key)) for key in keys], trial.loss, trial.chosen) for trial in grid.trials]
+    return {"name": grid.name, "index": grid.index, "keys": keys, "rows": rows}
+
+
+def _cards(results: Results) -> dict[str, Any]:
+    place = {entrant.name: index for index, entrant in enumerate(ranked(results))}  # best first, as in the table
+    groups: dict[tuple[str, float], list[Sample]] = {}
+    for sample in sorted(results.samples, key=lambda one: place.get(one.name, len(place))):
+        groups.setdefault((sample.prompt, sample.temperature), []).append(sample)
+    checks = list(dict.fromkeys(check.name for audited in results.audits for check in audited.checks))
+    audits = sorted(results.audits, key=lambda one: place.get(one.name, len(place)))
+    found = [(one.name, {check.name: check for check in one.checks}) for one in audits]
+    return {
+        "samples": groups,
+        "memorised": sorted(results.memorisation, key=lambda one: place.get(one.name, len(place))),
+        "held_out": HELD_OUT,
+        "checks": checks,
+        "audits": found,
+        "failures": sum(not check.passed for _, by_name in found for check in by_name.values()),
+        "forms": {entrant.name: entrant.form for entrant in results.entrants},
+        "counting": [(pair, numbers(pair)) for pair in results.counting],
+    }
+
+
+def _settings(results: Results) -> dict[str, Any]:
+    """Settings as dotted names: those that differ between entrants by entrant, the others once."""
+    flat = {entrant.name: _flat(entrant.settings) for entrant in results.entrants}
+    keys = list(dict.fromkeys(key for settings in flat.values() for key in settings))
+    by_key = {key: {name: settings.get(key, "–") for name, settings in flat.items()} for key in keys}
+    return {
+        "differing": {key: values for key, values in by_key.items() if len(set(values.values())) > 1},
+        "shared": {key: next(iter(v.values())) for key, v in by_key.items() if len(set(v.values())) == 1},
+        "facts": {
+            "Text": {key: said(value) for key, value in results.corpus.items()},
+            "Scoring": {key: said(value) for key, value in results.protocol.items()},
+            "Plan": {PLAN_NAMES.get(key, key): said(value) for key, value in results.plan.items()},
+        },
+    }
+
+
+def _flat(settings: dict[str, Any], above: str = "") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict) and value:
+            found |= _flat(value, f"{above}{key}.")
+        else:
+            found[f"{above}{key}"] = said(value)
+    return found
+
+
+def said(value: Any) -> str:
+    """A value of a free table, in words."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(said, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

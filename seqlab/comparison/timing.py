@@ -1,0 +1,65 @@
+"""What a step of each entrant takes, alone on the machine, one after the other in turn."""
+
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqlab.comparison.prepared import Prepared
+from seqlab.runs.layout import RunDirectory
+from seqlab.training.loop import EVALUATED_TOKENS, Trainer
+from seqlab.training.progress import Silent
+
+ROUNDS = 9
+SCORED = 20_000  # tokens that are scored to know what an evaluation takes
+
+
+@dataclass(frozen=True)
+class Timed:
+    step_seconds: float
+    evaluation_seconds: float
+
+
+def time_all(prepared: Prepared, threads: int) -> dict[str, Timed]:
+    """The median over rounds, in each of which every entrant takes a step: what disturbs one disturbs all."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        trainers = {name: _trainer(prepared, name) for name in prepared.models}
+        for trainer in trainers.values():
+            _step(trainer, 0)  # compiles, allocates
+        rounds = [
+            {name: _step(trainer, number) for name, trainer in trainers.items()} for number in range(1, ROUNDS + 1)
+        ]
+        return {
+            name: Timed(statistics.median(times[name] for times in rounds), _evaluation(prepared, trainer))
+            for name, trainer in trainers.items()
+        }
+    finally:
+        torch.set_num_threads(before)
+
+
+def _trainer(prepared: Prepared, name: str) -> Trainer:
+    settings = prepared.models[name]
+    train = settings.train.model_copy(update={"steps": ROUNDS + 1, "epochs": None, "seconds": None})
+    model = prepared.model(settings).to(train.device)
+    nowhere = RunDirectory(Path())  # nothing is saved
+    return Trainer(nowhere, train, model, prepared.task(settings), Silent(), lambda: "")
+
+
+def _step(trainer: Trainer, number: int) -> float:
+    began = time.perf_counter()
+    trainer.gradients(number)
+    trainer.optimiser.step()
+    return time.perf_counter() - began
+
+
+def _evaluation(prepared: Prepared, trainer: Trainer) -> float:
+    """Seconds of one look at the validation part, from a short stretch of it."""
+    tokens = min(len(prepared.parts["validation"]), EVALUATED_TOKENS)
+    began = time.perf_counter()
+    scored: Any = trainer.task.score(trainer.model.eval(), "validation", limit=SCORED)
+    return (time.perf_counter() - began) * tokens / scored.tokens

@@ -1,0 +1,278 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from seqlab.comparison.statistics import estimate, holm, level, ratio, seeds_needed
+from seqlab.errors import DataError
+
+quick = settings(deadline=None, max_examples=40)
+numbers = st.integers(0, 2**32 - 1)
+
+
+def sums(values, characters: float | np.ndarray = 1024.0):
+    """Sums of runs whose every unit has this value per character."""
+    values = np.asarray(values, float)
+    return np.stack([values * characters, np.broadcast_to(np.asarray(characters, float), values.shape)], -1)
+
+
+def drawn(seed, seeds=3, units=20, offset=0.0, spread=1.0):
+    draw = np.random.default_rng(seed)
+    return offset + draw.normal(size=(seeds, 1)) * spread + draw.normal(size=(seeds, units))
+
+
+def perplexity(found):
+    return np.exp(found[..., 0] / found[..., 1])
+
+
+def jackknife(a, b, value):
+    """Written out: leave out one unit after another."""
+    a, b = (one[None] if one.ndim == 2 else one for one in (a, b))
+    without = []
+    for unit in range(a.shape[1]):
+        left = [np.delete(one, unit, axis=1).sum(1) for one in (a, b)]
+        without.append(np.mean([value(run) for run in left[1]]) - np.mean([value(run) for run in left[0]]))
+    return (len(without) - 1) / len(without) * sum((one - np.mean(without)) ** 2 for one in without)
+
+
+def test_noise_of_seeds_alone_is_welchs_test():
+    draw = np.random.default_rng(0)
+    a_S, b_S = draw.normal(0, 1, 3), draw.normal(1, 3, 7)
+    units = np.ones(25)
+    found = estimate(sums(a_S[:, None] * units), sums(b_S[:, None] * units))
+    known: Any = stats.ttest_ind(b_S, a_S, equal_var=False)  # its attributes are not declared
+    interval = known.confidence_interval(0.95)
+    assert found.difference == pytest.approx(b_S.mean() - a_S.mean())
+    assert (found.p, found.df) == pytest.approx((known.pvalue, known.df))
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert found.v_seeds == pytest.approx(a_S.var(ddof=1) / 3 + b_S.var(ddof=1) / 7)
+    assert found.v_text == pytest.approx(0, abs=1e-20)
+
+
+@pytest.mark.parametrize("seeds", [0, 1, 4])
+def test_noise_of_text_alone_is_the_paired_test(seeds):
+    """Of two things without seeds, and of seeds that make no difference. What is hard for both is no noise."""
+    draw = np.random.default_rng(1)
+    hard_U = draw.normal(0, 50, 20)
+    a_U, b_U = hard_U + draw.normal(0, 1, 20), hard_U + draw.normal(0.5, 1, 20)
+    a, b = (np.tile(one, (seeds, 1)) if seeds > 1 else one for one in (a_U, b_U))
+    found = estimate(sums(a), sums(b))
+    known = stats.ttest_rel(b_U, a_U)
+    interval = known.confidence_interval(0.95)
+    assert (found.p, found.df) == pytest.approx((known.pvalue, 19))
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert (found.units, found.v_text) == pytest.approx((20, np.var(b_U - a_U, ddof=1) / 20))
+
+
+def test_both_noises_together():
+    a, b = drawn(0, seeds=3), drawn(1, seeds=5, spread=3)
+    found = estimate(sums(a), sums(b))
+    terms = [a.mean(1).var(ddof=1) / 3, b.mean(1).var(ddof=1) / 5, (b.mean(0) - a.mean(0)).var(ddof=1) / 20]
+    df = sum(terms) ** 2 / (terms[0] ** 2 / 2 + terms[1] ** 2 / 4 + terms[2] ** 2 / 19)
+    known = stats.t(df, loc=b.mean() - a.mean(), scale=math.sqrt(sum(terms)))
+    assert (found.v_seeds, found.v_text) == pytest.approx((terms[0] + terms[1], terms[2]))
+    assert found.seed_variances == pytest.approx((terms[0] * 3, terms[1] * 5))
+    assert found.df == pytest.approx(df)
+    assert (found.low, found.high) == pytest.approx(known.interval(0.95))
+    assert found.p == pytest.approx(2 * min(known.cdf(0), known.sf(0)))
+
+
+@pytest.mark.parametrize("value", [ratio, perplexity])
+def test_any_metric_is_jackknifed(value):
+    """Units of unequal size, and a metric that is no mean."""
+    characters = np.random.default_rng(0).integers(200, 1500, 20)
+    a, b = sums(drawn(0) / 10, characters), sums(drawn(1, seeds=2) / 10, characters)
+    found = estimate(a, b, value)
+    values = [[value(run.sum(0)) for run in side] for side in (a, b)]
+    assert found.difference == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
+    assert found.v_text == pytest.approx(jackknife(a, b, value))
+    assert found.v_seeds == pytest.approx(np.var(values[0], ddof=1) / 3 + np.var(values[1], ddof=1) / 2)
+    assert level(a, value) == pytest.approx(np.mean(values[0]))
+    assert level(a[0], value) == pytest.approx(values[0][0])
+
+
+def lag_1(series):
+    centred = series - series.mean()
+    return (centred[:-1] * centred[1:]).sum() / (centred**2).sum()
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 7])
+def test_neighbours_are_merged_until_they_have_nothing_in_common(times):
+    """Each of 30 independent texts stands there several times: the blocks know no more than 30 do."""
+    texts = np.random.default_rng(3).normal(size=30)
+    assert lag_1(texts) < 0.1
+    found = estimate(sums(np.zeros(30 * times)), sums(np.repeat(texts, times)))
+    assert found.v_text == pytest.approx(texts.var(ddof=1) / 30, rel=1e-9 if times < 4 else 0.3)
+    assert found.units == 30 if times < 4 else 30 <= found.units < 60
+
+
+def test_merging_looks_at_the_difference_of_the_averaged_seeds():
+    """What both have in common on neighbouring units, and what cancels between seeds, is no reason to merge."""
+    draw = np.random.default_rng(0)
+    slope, own = np.arange(60.0), np.tile([1.0, -1.0, 2.0], 20)
+    assert lag_1(own) < 0.1 < lag_1(slope)
+    a, b = np.stack([slope, slope]), np.stack([own + 3 * slope, own - slope])
+    assert estimate(sums(a), sums(b)).units == 60
+    assert estimate(sums(a), sums(a + slope + draw.normal(size=60))).units == 20
+
+
+@pytest.mark.parametrize(("units", "left"), [(5, 5), (15, 15), (20, 20), (21, 20), (39, 20), (400, 20), (419, 20)])
+def test_merging_leaves_twenty(units, left):
+    """A slope is correlated however it is merged."""
+    slope = np.arange(units) + np.random.default_rng(0).normal(size=units) / 100
+    found = estimate(sums(np.zeros(units)), sums(slope))
+    assert found.units == left
+    assert found.difference == pytest.approx(slope.mean())
+
+
+def test_the_noise_of_one_seed_is_unknown():
+    one, three = sums(drawn(0, seeds=1)), sums(drawn(1, seeds=3))
+    for a, b in ((one, three), (three, one), (one, one + 1)):
+        found = estimate(a, b)
+        assert (found.low, found.high, found.p, found.df, found.v_seeds, found.seed_variances) == (None,) * 6
+        assert found.v_text is not None and found.v_text >= 0
+        assert found.difference == pytest.approx(level(b) - level(a))
+
+
+def test_what_has_no_seeds_has_no_noise_of_seeds():
+    counting, model = sums(drawn(0, seeds=1)[0]), sums(drawn(1, seeds=4))
+    found = estimate(counting, model)
+    own = drawn(1, seeds=4).mean(1).var(ddof=1)
+    assert found.seed_variances == pytest.approx((0.0, own))
+    assert found.v_seeds == pytest.approx(own / 4)
+    assert found.p is not None and found.low is not None
+    assert estimate(counting, counting + np.array([1, 0])).v_seeds == 0
+
+
+def test_the_noise_of_one_unit_is_unknown():
+    found = estimate(sums(drawn(0, units=1)), sums(drawn(1, units=1)))
+    assert (found.low, found.high, found.p, found.df, found.v_text, found.units) == (None,) * 5 + (1,)
+    assert found.v_seeds is not None and found.v_seeds > 0
+
+
+def test_two_units_are_enough():
+    found = estimate(sums([[1.0, 2.0]] * 2), sums([[2.0, 5.0]] * 2))
+    assert (found.units, found.difference, found.v_text) == pytest.approx((2, 2.0, 1.0))
+    assert found.p == pytest.approx(stats.ttest_rel([2, 5], [1, 2]).pvalue)
+
+
+def test_the_same_runs_do_not_differ():
+    for runs in (sums(drawn(0)), sums(drawn(0, seeds=1)[0])):
+        found = estimate(runs, runs)
+        assert (found.difference, found.p, found.v_text) == (0.0, 1.0, 0.0)
+        assert found.low is not None and found.high is not None and -found.low == found.high
+
+
+def test_a_difference_without_any_noise_is_certain():
+    found = estimate(sums(np.full((3, 8), 2.0)), sums(np.full((3, 8), 2.5)))
+    assert (found.difference, found.low, found.high, found.p) == (0.5, 0.5, 0.5, 0.0)
+    assert found.df is not None and math.isfinite(found.df)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_what_is_not_finite_is_refused(bad):
+    broken = drawn(0)
+    broken[1, 4] = bad
+    for a, b in ((drawn(1), broken), (broken, drawn(1))):
+        with pytest.raises(DataError, match="not a finite number"):
+            estimate(sums(a), sums(b))
+
+
+def test_text_that_stands_in_one_unit_is_refused():
+    """Without that unit nothing is left to be scored."""
+    characters = np.array([0.0, 1024.0, 0.0])
+    with pytest.raises(DataError, match="hold out more text"):
+        estimate(sums(drawn(0, units=3), characters), sums(drawn(1, units=3), characters))
+
+
+def test_sides_are_scored_on_the_same_text():
+    with pytest.raises(AssertionError, match="same units"):
+        estimate(sums(drawn(0, units=20)), sums(drawn(0, units=21)))
+
+
+@quick
+@given(seed=numbers, a_seeds=st.integers(2, 5), b_seeds=st.integers(2, 5), units=st.integers(2, 90))
+def test_the_other_way_round(seed, a_seeds, b_seeds, units):
+    a, b = sums(drawn(seed, a_seeds, units)), sums(drawn(seed + 1, b_seeds, units, offset=0.3))
+    one, other = estimate(a, b), estimate(b, a)
+    assert one.low is not None and one.high is not None
+    assert (other.difference, other.low, other.high) == pytest.approx((-one.difference, -one.high, -one.low))
+    assert (other.p, other.df, other.units) == pytest.approx((one.p, one.df, one.units))
+
+
+@quick
+@given(seed=numbers, units=st.integers(2, 20))
+def test_order_of_units_and_seeds_does_not_matter_where_nothing_is_merged(seed, units):
+    a, b = drawn(seed, 3, units), drawn(seed + 1, 4, units)
+    draw = np.random.default_rng(seed)
+    places = draw.permutation(units)
+    one = estimate(sums(a), sums(b))
+    other = estimate(sums(draw.permutation(a)[:, places]), sums(draw.permutation(b)[:, places]))
+    assert (other.low, other.high, other.p) == pytest.approx((one.low, one.high, one.p))
+
+
+@quick
+@given(seed=numbers, scale=st.floats(1e-6, 1e6), units=st.integers(2, 60))
+def test_units_of_measurement_do_not_matter(seed, scale, units):
+    """Nor what both have in common on each unit of text."""
+    a, b = drawn(seed, 3, units), drawn(seed + 1, 3, units, offset=1.0)
+    common = np.random.default_rng(seed).normal(size=units)
+    one, other = estimate(sums(a), sums(b)), estimate(sums(scale * (a + common)), sums(scale * (b + common)))
+    assert one.low is not None and one.high is not None
+    assert (other.low, other.high) == pytest.approx((scale * one.low, scale * one.high), rel=1e-6, abs=1e-7 * scale)
+    assert (other.p, other.df) == pytest.approx((one.p, one.df), rel=1e-6)
+
+
+def test_holm_on_worked_examples():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []
+
+
+@quick
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_bonferroni_for_the_smallest_and_keeps_the_order(p_values):
+    adjusted = holm(p_values)
+    assert min(adjusted) == min(1.0, len(p_values) * min(p_values))
+    assert all(p <= one <= 1 for p, one in zip(p_values, adjusted, strict=True))
+    order = np.argsort(p_values, kind="stable")
+    assert (np.diff(np.array(adjusted)[order]) >= 0).all()
+
+
+@pytest.mark.parametrize(("effect", "seeds"), [(0.5, 64), (0.8, 26), (1.0, 17), (1.2, 12), (1.4, 9)])
+def test_seeds_needed_are_those_of_cohens_table(effect, seeds):
+    """Statistical Power Analysis (1988), table 2.4.1: two-sided 5 %, power 80 %, no noise of text."""
+    assert abs((seeds_needed(effect, (1.0, 1.0), 0.0, 100) or 0) - seeds) <= 1
+
+
+@quick
+@given(effect=st.floats(0.05, 3), ratio_of=st.floats(0, 3), text=st.floats(0, 0.5), units=st.integers(20, 200))
+def test_seeds_needed_have_the_power_of_the_noncentral_t(effect, ratio_of, text, units):
+    """`text` is the share of what may be there at most."""
+    v_text = text * (effect / 3.0) ** 2
+    variances = (1.0, ratio_of**2)
+    needed = seeds_needed(effect, variances, v_text, units)
+    assert needed is not None
+
+    def power(seeds):
+        terms = [(variances[0] / seeds, seeds - 1), (variances[1] / seeds, seeds - 1), (v_text, units - 1)]
+        total = sum(variance for variance, _ in terms)
+        df = total**2 / sum(variance**2 / freedom for variance, freedom in terms)
+        return stats.nct.sf(stats.t.ppf(0.975, df), df, effect / math.sqrt(total))
+
+    assert power(needed) > 0.78
+    assert needed == 2 or power(needed - 1) < 0.82
+
+
+def test_no_number_of_seeds_helps_against_the_noise_of_text():
+    limit = float(0.01 / (stats.t.ppf(0.975, 49) + stats.t.ppf(0.8, 49))) ** 2
+    assert seeds_needed(0.01, (1e-4, 1e-4), 1.001 * limit, 50) is None
+    assert seeds_needed(0.01, (1e-4, 1e-4), 0.9 * limit, 50) is not None
+    assert seeds_needed(-0.01, (1e-4, 1e-4), 0.9 * limit, 50) == seeds_needed(0.01, (1e-4, 1e-4), 0.9 * limit, 50)
+    assert seeds_needed(0.01, (0.0, 0.0), 0.0, 50) == 2
+    assert seeds_needed(0.0, (1e-4, 1e-4), 0.0, 50) is None
