@@ -126,9 +126,9 @@ def _nats_by_hand(task: TextTask, model: TokenModel, context: str, count: int) -
     if not task.writes:
         pieces = _gaps(model, part, unit)
     elif context == "window":
-        pieces = _windows(model, part, unit, 0)
+        pieces = _windows(model, part, unit, 0, unit)
     elif model.backbone.context is not None:
-        pieces = _windows(model, part, unit, model.backbone.context - unit)
+        pieces = _windows(model, part, unit, unit, model.backbone.context)
     else:
         pieces = _carried(model, part, task.settings.window)
     found, so_far = [np.empty(0)], 0
@@ -140,13 +140,13 @@ def _nats_by_hand(task: TextTask, model: TokenModel, context: str, count: int) -
     return np.concatenate(found)[:count]
 
 
-def _windows(model: TokenModel, part: TokenPart, length: int, room: int) -> Iterator[np.ndarray]:
-    """Every `length` targets from a fresh state, with up to as many tokens before them as there is room for."""
+def _windows(model: TokenModel, part: TokenPart, length: int, before: int, most: int) -> Iterator[np.ndarray]:
+    """Every `length` targets from a fresh state; `before` tokens stand before them, where `most` in all allow it."""
     for first, end in _documents(part):
         for at in range(first, end - 1, length):
-            last = min(at + length + 1, end)
-            seen = 0 if at == first else min(length, room + length - (last - 1 - at))
-            yield _nats(model, part.read(at - seen, last), None)[0][seen:]
+            last = min(at + length, end - 1)
+            seen = 0 if at == first else min(before, most - (last - at))
+            yield _nats(model, part.read(at - seen, last + 1), None)[0][seen:]
 
 
 def _carried(model: TokenModel, part: TokenPart, window: int) -> Iterator[np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from seqlab.comparison.results import Trial
-from seqlab.comparison.settings import Asked
+from seqlab.comparison.settings import Amount, Asked
 from seqlab.config import RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.runs.storage import from_json, not_ours, read_bytes, to_json, write_whole
@@ -55,6 +55,7 @@ class PlannedModel:
 class Plan:
     asked: dict[str, Any]
     models: list[PlannedModel]
+    size: Amount | None  # in which all were made equal
     seeds: list[int]
     threads: int  # of each run
     horizon: float  # of a trial, as a share of the steps

@@ -29,6 +29,7 @@ SPARE = 0.92  # of the minutes that are planned for
 class Sized:
     """Models of a size, timed."""
 
+    size: Amount | None
     prepared: Prepared
     timed: dict[str, Timed]
     notes: list[str]
@@ -50,6 +51,7 @@ def make_plan(asked: Asked, prepared: Prepared, reporter: Reporter) -> Plan:
     return Plan(
         asked=asked.as_dict(),
         models=models,
+        size=sized.size,
         seeds=list(range(asked.comparison.seeds)),
         threads=threads,
         horizon=HORIZON,
@@ -101,7 +103,7 @@ def _sized(prepared: Prepared, size: Amount | None, threads: int, reporter: Repo
         notes = [_off(name, one, size) for name, one in found.items() if abs(one.gap) > CLOSE]
     reporter.say(f"timing a step of {', '.join(models)} on {threads} {'thread' if threads == 1 else 'threads'}")
     sized = with_models(prepared, models)
-    return Sized(sized, time_all(sized, threads), notes)
+    return Sized(size, sized, time_all(sized, threads), notes)
 
 
 def _off(name: str, found: Matched, size: Amount) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from seqlab.audit.result import CheckResult
 from seqlab.errors import DataError, MissingInput
 from seqlab.runs.storage import from_json, not_ours, read_bytes, to_json, write_whole
 
@@ -153,13 +154,6 @@ class Memorised:
     longest: int
     longest_text: str
     novel: float  # share of its 8-grams that the training text does not have
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    name: str
-    passed: bool
-    found: str  # the number, in words
 
 
 @dataclass(frozen=True)

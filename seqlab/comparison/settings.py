@@ -49,7 +49,9 @@ def amount(text: str, kinds: tuple[str, ...], option: str) -> Amount:
 
 
 class ComparisonSettings(Settings):
-    archs: tuple[str, ...] | None = Field(default=None, description="architectures, or models of the recipe")
+    archs: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="architectures, or models of the recipe"
+    )
     seeds: int = Field(default=3, ge=1, le=1000, description="runs of each architecture")
     match: str | None = Field(default=None, description="params=N, flops=N or none; chosen by the text if unset")
     budget: str | None = Field(default=None, description="steps=, tokens=, flops= or seconds=N; by minutes if unset")
@@ -136,8 +138,6 @@ def _names(comparison: ComparisonSettings, models: list[str] | None, recipe: str
     for name in names:
         if models is not None and name not in models:
             raise UsageError(f"the recipe '{recipe}' has no model '{name}'{did_you_mean(name, models)}.")
-    if not names:
-        raise UsageError("nothing to compare: name architectures with --archs.")
     return names
 
 

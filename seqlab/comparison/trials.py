@@ -9,7 +9,7 @@ import numpy as np
 from seqlab.comparison.matching import matched
 from seqlab.comparison.plan import PlannedModel
 from seqlab.comparison.results import Trial
-from seqlab.comparison.settings import ComparisonSettings
+from seqlab.comparison.settings import Amount, ComparisonSettings
 from seqlab.config import RunSettings
 
 HORIZON = 0.2  # of a run's steps
@@ -56,12 +56,12 @@ def grows(comparison: ComparisonSettings) -> bool:
     return comparison.tune_over == ("lr",) and comparison.tune > 1
 
 
-def changed(model: PlannedModel, comparison: ComparisonSettings, tried: Tried) -> RunSettings:
+def changed(model: PlannedModel, size: Amount | None, tried: Tried) -> RunSettings:
     """An entrant with what was tried: its size matched again, and as many tokens whatever the batch."""
     before = model.run_settings
     settings = before.with_values(**tried)
-    if comparison.sizes is not None and "backbone.layers" in tried:
-        settings = matched(settings, comparison.sizes).settings
+    if size is not None and "backbone.layers" in tried:
+        settings = matched(settings, size).settings
     batch: Any = before.task.settings
     steps = max(1, round(model.steps * batch.batch / tried.get("task.batch", batch.batch)))
     return settings.with_values(**{"train.steps": steps})

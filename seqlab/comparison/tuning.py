@@ -22,7 +22,7 @@ def tune(
     notes = list(plan.notes)
     growths = 0
     while True:
-        losses = _carry_out(plan, comparison, trials, directory, pool)
+        losses = _carry_out(plan, trials, directory, pool)
         best = best_of(trials, losses)
         more = grown(trials, best) if grows(comparison) else []
         if not more or growths == MOST_GROWTHS:
@@ -31,17 +31,14 @@ def tune(
         growths += 1
     if more:
         notes.append(f"after {growths} extensions of the grid somebody's best learning rate still lies at its edge")
-    winners = {model.name: changed(model, comparison, best[model.name]) for model in plan.models}
+    winners = {model.name: changed(model, plan.size, best[model.name]) for model in plan.models}
     return replace(plan, trials=trials, tried=told(trials, losses), notes=notes), winners
 
 
-def _carry_out(
-    plan: Plan, comparison: ComparisonSettings, trials: list[Tried], directory: Path, pool: Pool
-) -> dict[str, list[float | None]]:
+def _carry_out(plan: Plan, trials: list[Tried], directory: Path, pool: Pool) -> dict[str, list[float | None]]:
     """The validation loss of every trial, by entrant; trials that were made before are not made again."""
     jobs = {
-        model.name: [_job(plan, model, comparison, tried, index) for index, tried in enumerate(trials)]
-        for model in plan.models
+        model.name: [_job(plan, model, tried, index) for index, tried in enumerate(trials)] for model in plan.models
     }
     pool.run([job for own in jobs.values() for job in own], "tuning")
     losses = {name: [_loss(job, directory) for job in own] for name, own in jobs.items()}
@@ -52,8 +49,8 @@ def _carry_out(
     return losses
 
 
-def _job(plan: Plan, model: PlannedModel, comparison: ComparisonSettings, tried: Tried, index: int) -> Job:
-    settings = short(changed(model, comparison, tried), plan.horizon)
+def _job(plan: Plan, model: PlannedModel, tried: Tried, index: int) -> Job:
+    settings = short(changed(model, plan.size, tried), plan.horizon)
     seconds = (settings.train.steps or 0) * model.step_seconds + 2 * model.evaluation_seconds
     return Job(f"{TUNING}/{model.name}-{index}", settings.resolved(), None, seconds)
 

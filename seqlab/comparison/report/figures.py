@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from seqlab.comparison.report.amounts import linear_ticks, log_ticks, short
 from seqlab.comparison.report.series import LIGHT, Panel, best_floor, height, lenses, positions
 from seqlab.comparison.report.svg import cut
 from seqlab.comparison.results import FloorResult, Pair, Results
@@ -53,9 +54,12 @@ def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
                 axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
         if floor:
             axes.axhline(floor.nats_per_token, linestyle=(0, (1, 2)), color=QUIET, linewidth=1, label=_name(floor.name))
-        if panel.log:
-            axes.set_xscale("log")
-        axes.set_xlim(*_room(panel.reach(y[1]), panel.log))
+        reach = panel.reach(y[1])
+        axes.set_xscale("log" if panel.log else "linear")
+        ticks = log_ticks(*reach) if panel.log else linear_ticks(*reach)
+        axes.set_xticks(ticks, [short(tick) for tick in ticks])
+        axes.set_xticks([], minor=True)
+        axes.set_xlim(*reach)
         axes.set_xlabel(panel.x_label)
         _quiet(axes)
     row[0].set_ylabel(label)
@@ -65,16 +69,6 @@ def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
     for text in legend.get_texts():
         text.set_parse_math(False)  # names may hold dollar signs
     return figure
-
-
-def _room(reach: tuple[float, float], log: bool) -> tuple[float, float]:
-    """A little of it at both ends."""
-    first, last = reach
-    if log:
-        more = (last / first) ** 0.03 if last > first else 1.5
-        return first / more, last * more
-    more = 0.03 * (last - first) or 1.0
-    return first - more, last + more
 
 
 def _forest(results: Results) -> Any:

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +11,18 @@ from seqlab.comparison.report.amounts import decimals, short, whole
 from seqlab.comparison.report.charts import Forest, Grid, colour, grids, panel_charts, rate_charts, swatch
 from seqlab.comparison.report.series import DARK, LIGHT, best_floor, lenses, positions
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
-from seqlab.comparison.results import Pair, Results, Sample
+from seqlab.comparison.results import Results, Sample
+from seqlab.comparison.verdicts import counting_sentence
 
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
 HELD_OUT = "held-out text"
-# answers the question that a reader has of each recommendation
-LENS_NAMES = {"quality": "prediction", "time": "time", "size": "size", "memory": "memory"}
+# what each recommendation is for
+LENS_NAMES = {"time": "if time matters", "size": "if size matters", "memory": "if memory matters"}
 PLAN_NAMES = {
-    "archs": "entrants", "match": "made equal in", "tune": "trials of each", "jobs": "runs at a time",
-    "threads": "threads of each run", "minutes": "minutes allowed",
+    "archs": "entrants", "match": "made equal in", "tune": "trials of each", "tune_over": "tried", "jobs": "at a time",
+    "threads": "threads of each run", "minutes": "minutes allowed", "estimate": "seconds planned",
+    "horizon": "length of a trial", "negligible": "negligible difference",
 }  # fmt: skip
 
 
@@ -69,28 +70,17 @@ def _policy(style: str) -> str:
 def _verdict(results: Results) -> dict[str, Any]:
     headline = next((one for one in results.recommendation if one.lens == "quality"), None)
     forest = Forest.of(results.pairs, results.metric.negligible)
-    lead = headline.name if headline else None
     return {
         "headline": headline,
         "lenses": [(LENS_NAMES.get(one.lens, one.lens), one) for one in results.recommendation if one is not headline],
-        "counted": next((pair for pair in results.counting if lead in (pair.a, pair.b)), None),
-        "pairs": [(pair, forest.row(pair), numbers(pair)) for pair in results.pairs],
+        "counted": counting_sentence(results.counting, results.metric),
+        "pairs": [(pair, forest.row(pair), _p_value(pair.adjusted_p)) for pair in results.pairs],
         "scale": forest.axis(results.metric.name),
     }
 
 
-def numbers(pair: Pair) -> dict[str, str]:
-    """Difference, interval and p, as they stand in the list of pairs."""
-    known = pair.low is not None and pair.high is not None
-    return {
-        "difference": decimals(pair.difference, 4),
-        "interval": f"{decimals(pair.low, 4)} to {decimals(pair.high, 4)}" if known else "interval unknown: one seed",
-        "p": "" if pair.adjusted_p is None else _p_value(pair.adjusted_p),
-    }
-
-
-def _p_value(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+def _p_value(p: float | None) -> str:
+    return "" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _charts(results: Results) -> dict[str, Any]:
@@ -144,7 +134,6 @@ def _cards(results: Results) -> dict[str, Any]:
         "audits": found,
         "failures": sum(not check.passed for _, by_name in found for check in by_name.values()),
         "forms": {entrant.name: entrant.form for entrant in results.entrants},
-        "counting": [(pair, numbers(pair)) for pair in results.counting],
     }
 
 
@@ -182,6 +171,6 @@ def said(value: Any) -> str:
         return f"{value:,}" if abs(value) >= 10_000 else str(value)
     if isinstance(value, float):
         return f"{value:.6g}"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(said, value))
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {said(one)}" for key, one in value.items())
+    return ", ".join(map(said, value)) if isinstance(value, list | tuple) else str(value)

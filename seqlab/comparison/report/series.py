@@ -41,12 +41,14 @@ class Panel:
     x_label: str
     lines: list[Line]
     log: bool
+    far: float = 3.0  # how much of the steep beginning is shown: see span
 
     def reach(self, top: float) -> tuple[float, float]:
-        """From the first x at which some line is below the top of the chart, to the last."""
+        """From the first x at which some line is below the top of the chart, to a little beyond the last."""
         drawn = [(x, y) for line in self.lines for x, y in zip(line.x, line.mean, strict=True) if x > 0 or not self.log]
         first = min((x for x, y in drawn if y <= top), default=1.0)
-        return first, max((x for x, _ in drawn), default=2.0)
+        last = max((x for x, _ in drawn), default=2.0)
+        return first, last * (last / first) ** 0.02 if self.log else last + 0.02 * (last - first)
 
 
 def lenses(results: Results) -> list[Panel]:
@@ -70,7 +72,7 @@ def positions(results: Results) -> Panel | None:
         rows = [run.loss_by_position for run in results.runs_of(entrant.name) if run.loss_by_position]
         if rows:
             lines.append(_binned(entrant.name, index, rows))
-    return Panel("position in the window", lines, _spans(lines)) if lines else None
+    return Panel("position in the window", lines, _spans(lines), far=20.0) if lines else None
 
 
 def best_floor(results: Results) -> FloorResult | None:
@@ -79,18 +81,20 @@ def best_floor(results: Results) -> FloorResult | None:
 
 
 def height(panels: Sequence[Panel], floor: float | None = None) -> tuple[float, float]:
-    """The range of the vertical axis; what diverged does not flatten the rest."""
+    """The range of the vertical axis; what diverged, and the steep beginning of a curve, do not flatten the rest."""
     values = [y for panel in panels for line in panel.lines for y in (*line.low, *line.high)]
-    return span([*values, *([floor] if floor is not None else [])])
+    return span([*values, *([floor] if floor is not None else [])], panels[0].far)
 
 
-def span(values: Sequence[float]) -> tuple[float, float]:
-    """Low and high of the finite values, with room at both ends; far outliers above are let go."""
+def span(values: Sequence[float], far: float = 3.0) -> tuple[float, float]:
+    """Low and high of the finite values, with room at both ends.
+
+    What lies above the middle more than `far` times as much as the lowest lies below it is let go."""
     finite = np.array([value for value in values if math.isfinite(value)])
     if not len(finite):
         return 0.0, 1.0
     low, high, middle = float(finite.min()), float(finite.max()), float(np.median(finite))
-    high = min(high, low + 4 * (middle - low)) if middle > low else high
+    high = min(high, middle + far * (middle - low)) if middle > low else high
     room = 0.06 * (high - low) or 0.05 * abs(low) or 1.0
     return low - room, high + room
 

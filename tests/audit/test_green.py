@@ -1,0 +1,72 @@
+"""What is right is found to be right, for every architecture, tokenizer and way of reading the text."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from audit_cases import VARIANTS, named, red, untrained
+
+from seqlab.audit.agreement import ALLOWED
+from seqlab.audit.audit import audit
+from seqlab.registry import TOKENIZERS
+
+ASKED_OF_WRITERS = 4
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=named)
+def test_every_architecture(text: Path, variant: dict[str, Any]) -> None:
+    found = audit(untrained(text, **variant))
+    assert not [one for one in found if not one.passed]
+    left_out = [one for one in found if "not asked of a model that reads both ways" in one.found]
+    assert len(left_out) == (ASKED_OF_WRITERS if variant["task"] == "masked" else 0)
+
+
+@pytest.mark.parametrize("tokenizer", list(TOKENIZERS))
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_every_tokenizer_and_kind_of_text(text: Path, tokenizer: str, documents: str) -> None:
+    size = {"tokenizer.size": 400} if "size" in TOKENIZERS.settings(tokenizer).model_fields else {}
+    assert not red(untrained(text, size, tokenizer=tokenizer, documents=documents, split="80/10/10"))
+
+
+@pytest.mark.parametrize("arch", sorted({variant["arch"] for variant in VARIANTS if variant["task"] == "language"}))
+def test_a_stream_whose_state_is_carried(text: Path, arch: str) -> None:
+    found = {one.name: one for one in audit(untrained(text, arch=arch, batching="stream"))}
+    assert all(one.passed for one in found.values())
+    assert "at most" in found["training carries its state"].found
+
+
+def test_a_text_that_is_shorter_than_everything(tmp_path: Path, text: Path) -> None:
+    short = tmp_path / "short.txt"
+    short.write_text(text.read_text(encoding="utf-8")[:400], encoding="utf-8")
+    assert not red(untrained(short, window=4, batch=2))
+
+
+def test_a_long_text_is_counted_at_its_beginning(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqlab.audit.scoring.COUNTED", 5000)
+    for documents in ("stream", "lines"):
+        assert not red(untrained(text, documents=documents))
+
+
+def test_rounding_that_a_model_amplifies_is_no_mistake(text: Path) -> None:
+    """Large weights make a recurrence chaotic: steps and one pass part ways within a few dozen tokens."""
+    run = untrained(text, arch="rnn", hidden=64, settings={"model.init": "normal:0.4"})
+    found = {one.name: one for one in audit(run)}
+    assert "amplifies" in found["step by step equals parallel"].found
+    assert all(one.passed for one in found.values())
+
+
+def test_an_audit_leaves_everything_as_it_was(text: Path) -> None:
+    run = untrained(text)
+    weights = [parameter.clone() for parameter in run.model.parameters()]
+    state = torch.get_rng_state()
+    audit(run)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(one, other) for one, other in zip(run.model.parameters(), weights, strict=True))
+    assert not run.model.training and not run.path.exists()
+
+
+def test_every_line_has_a_number_or_says_why_not(text: Path) -> None:
+    for one in audit(untrained(text)):
+        assert "not asked" in one.found or any(letter.isdigit() for letter in one.found), one
+    assert ALLOWED == 1e-4

@@ -1,0 +1,100 @@
+"""Models of equal size: within 1 % where some width reaches it, else the nearest that there is."""
+
+from itertools import count
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqlab.comparison.matching import CLOSE, core_flops, core_parameters, matched
+from seqlab.comparison.settings import Amount
+from seqlab.config import RunSettings, resolve
+from seqlab.errors import UsageError
+from seqlab.registry import BACKBONES
+from seqlab.runs.load import build_model
+
+every_architecture = pytest.mark.parametrize("name", list(BACKBONES))
+
+
+def settings(name: str, **backbone) -> RunSettings:
+    task = "language" if getattr(BACKBONES.settings(name)(), "causal", True) else "masked"
+    return resolve(
+        {
+            "corpus": {"source": ["x"]},
+            "backbone": {"name": name, **backbone},
+            "model": {"embedding": 24},
+            "task": {"name": task, "window": 16},
+        }
+    )
+
+
+@every_architecture
+@given(target=st.integers(30_000, 3_000_000))
+def test_within_one_percent(name: str, target: int):
+    found = matched(settings(name), Amount("params", target))
+    assert found.size == core_parameters(found.settings)
+    step = core_parameters(wider(found.settings)) - found.size
+    # a width more may be further than 1 % away; then nothing nearer is to be had
+    assert abs(found.gap) <= max(CLOSE, 0.5 * step / target)
+
+
+def wider(found: RunSettings) -> RunSettings:
+    for more in count(1):
+        try:
+            return found.with_values(**{"backbone.hidden": found.backbone.settings.model_dump()["hidden"] + more})
+        except UsageError:
+            continue
+    raise AssertionError
+
+
+@every_architecture
+@given(target=st.integers(200, 6_000))
+def test_no_width_comes_nearer(name: str, target: int):
+    """Every width is tried; where a feed-forward width closes the gap, 1 % is near enough."""
+    found = matched(settings(name), Amount("params", target))
+    sizes = []
+    for hidden in range(1, 120):
+        try:
+            sizes.append(core_parameters(settings(name, hidden=hidden)))
+        except UsageError:
+            continue
+    assert abs(found.size - target) <= max(min(abs(size - target) for size in sizes), CLOSE * target)
+
+
+@every_architecture
+def test_only_widths_change(name: str):
+    before = settings(name)
+    after = matched(before, Amount("params", 77_777)).settings
+    changed = {
+        f"{section}.{key}"
+        for section, values in before.resolved().items()
+        for key, value in values.items()
+        if after.resolved()[section][key] != value
+    }
+    assert changed <= {"backbone.hidden", "backbone.feedforward"} and "backbone.hidden" in changed
+
+
+@every_architecture
+def test_equal_operations(name: str):
+    found = matched(settings(name), Amount("flops", 500_000))
+    assert abs(found.gap) <= CLOSE
+    model = build_model(found.settings, 50)
+    assert model.backbone.flops_per_token(16) == found.size == core_flops(found.settings)
+    assert all(p.device.type == "cpu" for p in model.parameters())
+
+
+@every_architecture
+def test_the_core_leaves_out_embedding_output_and_positions(name: str):
+    one = settings(name, **({"positions": "learned"} if "positions" in BACKBONES.settings(name).model_fields else {}))
+    found = matched(one, Amount("params", 60_000)).settings
+    model = build_model(found, 50)
+    tables = [p for n, p in model.backbone.named_parameters() if "position" in n]
+    inside = sum(p.numel() for p in model.backbone.parameters()) - sum(p.numel() for p in tables)
+    assert inside == core_parameters(found)
+    assert isinstance(model.embedding.weight, torch.nn.Parameter)
+
+
+def test_a_target_below_the_smallest_model_takes_the_smallest():
+    found = matched(settings("lstm"), Amount("params", 1))
+    assert found.settings.backbone.settings.model_dump()["hidden"] == 1 and found.gap > CLOSE

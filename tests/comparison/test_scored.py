@@ -1,0 +1,51 @@
+"""Units of text: windows put together to blocks of about 1,024 characters, nothing lost."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqlab.comparison.memorised import longest_copy
+from seqlab.comparison.scored import BLOCK, blocks
+from seqlab.contracts import Scores
+
+
+def scores(tokens_U: list[int], per_token: float = 1.0) -> Scores:
+    nats_U = np.arange(1.0, len(tokens_U) + 1)
+    total = sum(tokens_U)
+    one = np.ones(1)
+    return Scores(nats_U, np.array(tokens_U), one, one, round(total * per_token), total, 0, 0.0, "window")
+
+
+@given(st.lists(st.integers(1, 700), min_size=1, max_size=60), st.sampled_from([1.0, 3.7, 0.5]))
+def test_blocks_hold_everything_in_order(tokens_U: list[int], per_token: float):
+    one = scores(tokens_U, per_token)
+    sums_UK, tokens_N = blocks(one)
+    assert np.isclose(sums_UK[:, 0].sum(), one.nats) and np.isclose(sums_UK[:, 1].sum(), one.characters)
+    assert tokens_N.sum() == one.tokens and (tokens_N > 0).all()
+    ends = np.cumsum(tokens_U)
+    assert set(np.cumsum(tokens_N)) <= set(ends)  # whole windows
+
+
+def test_windows_of_128_characters_make_blocks_of_1024():
+    sums_UK, tokens_N = blocks(scores([128] * 80))
+    assert tokens_N.tolist() == [1024] * 10
+    assert sums_UK[:, 0].tolist() == [sum(range(8 * at + 1, 8 * at + 9)) for at in range(10)]
+
+
+def test_a_short_rest_joins_the_block_before_it():
+    assert blocks(scores([128] * 17))[1].tolist() == [1024, 1152]
+    assert blocks(scores([128] * 22))[1].tolist() == [1024, 1024, 768]
+    assert blocks(scores([100]))[1].tolist() == [100]
+
+
+def test_windows_longer_than_a_block_stand_alone():
+    assert blocks(scores([4096] * 3))[1].tolist() == [4096] * 3
+    assert BLOCK == 1024
+
+
+@given(st.text("ab", max_size=14), st.text("ab", max_size=30))
+def test_the_longest_copy(text: str, known: str):
+    found = longest_copy(text, known)
+    stretches = {text[i:j] for i in range(len(text) + 1) for j in range(i, len(text) + 1)}
+    assert found in text and found in known
+    assert len(found) == max(len(one) for one in stretches if one in known)

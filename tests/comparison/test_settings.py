@@ -1,0 +1,121 @@
+"""What a comparison may be asked for, and what is refused before anything is read."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from seqlab.comparison.settings import ARCHS, BUDGETS, amount, asked
+from seqlab.errors import UsageError
+from seqlab.registry import BACKBONES
+
+
+def wanted(recipe: str | None = None, settings: dict[str, Any] | None = None, **options: Any):
+    return asked(None if recipe else "my.txt", recipe, settings or {}, options)
+
+
+def test_without_options_the_usual_architectures_on_three_parts():
+    found = wanted()
+    assert tuple(found.models) == ARCHS
+    assert {one.corpus.split for one in found.models.values()} == {"80/10/10"}
+    assert {name: one.backbone.name for name, one in found.models.items()} == {name: name for name in ARCHS}
+    assert found.comparison.seeds == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "size"),
+    [
+        ("steps=1000", "steps", 1e3),
+        ("tokens=2M", "tokens", 2e6),
+        ("flops=1.5t", "flops", 1.5e12),
+        ("seconds=.5", "seconds", 0.5),
+    ],
+)
+def test_amounts(text: str, kind: str, size: float):
+    assert (amount(text, BUDGETS, "budget").kind, amount(text, BUDGETS, "budget").size) == (kind, size)
+
+
+@pytest.mark.parametrize(
+    "text", ["steps", "steps=", "steps=0", "steps=-3", "steps=many", "steps=nan", "step=3", "=3", "steps=3q"]
+)
+def test_what_is_no_amount(text: str):
+    with pytest.raises(UsageError, match="budget"):
+        amount(text, BUDGETS, "budget")
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"archs": "lsmt"}, "lstm"),
+        ({"archs": "gru,gru"}, "twice"),
+        ({"archs": ","}, "archs"),
+        ({"match": "parms=3"}, "params"),
+        ({"budget": "step=3"}, "steps"),
+        ({"seeds": 0}, "seeds"),
+        ({"tune_over": "lr,width"}, "tune_over"),
+        ({"steps": 3}, "budget"),
+        ({"seed": 3}, "seeds"),
+        ({"arch": "lstm"}, "archs"),
+        ({"hiden": 3}, "hidden"),
+        ({"minutes": -1}, "minutes"),
+    ],
+)
+def test_refusals_name_what_was_meant(options: dict[str, Any], word: str):
+    with pytest.raises(UsageError, match=word):
+        wanted(**options)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in BACKBONES if not getattr(BACKBONES.settings(name)(), "causal", True)]
+)
+def test_what_reads_ahead_is_no_language_model(name: str):
+    with pytest.raises(UsageError, match="reads ahead"):
+        wanted(archs=f"lstm,{name}")
+    with pytest.raises(UsageError, match="never sees what comes after"):
+        wanted(archs=f"lstm,{name}", task="masked")
+
+
+def test_reading_both_ways_is_compared_where_the_task_allows_it():
+    found = wanted(archs="transformer-encoder", task="masked")
+    assert list(found.models) == ["transformer-encoder"]
+
+
+def test_one_word_and_dotted_settings_reach_every_model():
+    found = wanted(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tied": True}})
+    for one in found.models.values():
+        assert one.task.settings.model_dump()["window"] == 32
+        assert (one.model.embedding, one.model.tied, one.train.clip_norm) == (24, True, 0.5)
+
+
+def test_models_of_a_recipe_keep_their_names_rates_and_sizes():
+    found = wanted("evolution", archs="lstm,lstm-attention-add")
+    assert {name: one.backbone.name for name, one in found.models.items()} == {
+        "lstm": "lstm",
+        "lstm-attention-add": "lstm-attention",
+    }
+    assert {one.train.lr for one in found.models.values()} == {3e-4}
+    assert found.comparison.tune == 0 and found.comparison.sizes is None
+    assert wanted("evolution", archs="lstm", tune=2).comparison.tune == 2
+
+
+def test_models_that_read_other_windows_are_not_compared():
+    with pytest.raises(UsageError, match=r"lstm and lstm-256 cannot be compared: task\.window is 128 .* 256"):
+        wanted("evolution", archs="lstm,lstm-256")
+    with pytest.raises(UsageError, match=r"no model 'lsmt'.*'lstm'"):
+        wanted("evolution", archs="lsmt")
+
+
+def test_how_many_run_at_a_time_is_no_part_of_what_was_asked():
+    assert wanted(jobs=1).as_dict() == wanted(jobs=7).as_dict()
+    assert wanted(seeds=1).as_dict() != wanted(seeds=2).as_dict()
+
+
+def test_torch_is_not_needed_to_refuse():
+    program = (
+        "import sys\nfrom seqlab.comparison.settings import asked\n"
+        "try: asked('x.txt', None, {}, {'archs': 'lsmt'})\nexcept Exception as error: print(error)\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert "did you mean 'lstm'" in done.stdout

@@ -1,0 +1,69 @@
+"""Entrants, runs and floors with the values that a test needs, and nothing trained."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seqlab.comparison.results import Entrant, FloorResult, Metric, RunResult
+
+NATS = Metric("nats/char", lower_is_better=True, negligible=0.01)
+CHARACTERS = 1024.0
+
+
+def entrant(name: str, parameters: int = 1000, memory: int | None = 4096) -> Entrant:
+    return Entrant(
+        name=name,
+        arch=name,
+        settings={},
+        core_parameters=parameters - 30,
+        embedding_parameters=10,
+        output_parameters=15,
+        position_parameters=5,
+        tokens_per_step=512,
+        flops_per_token=1,
+        flops_per_step=1,
+        step_seconds=0.1,
+        form="plain",
+        lr=0.001,
+        state_bytes={} if memory is None else {"1000": memory, "10": 1},
+    )
+
+
+def sums_of(values_U: Sequence[float] | np.ndarray) -> list[list[float]]:
+    return [[float(value) * CHARACTERS, CHARACTERS] for value in values_U]
+
+
+def runs_of(name: str, values_SU: np.ndarray, seconds: float = 100.0) -> list[RunResult]:
+    """One run for each row: its value on every unit of text."""
+    return [
+        RunResult(
+            name=name,
+            arch=name,
+            seed=seed,
+            path=f"runs/{name}-{seed}",
+            core_parameters=1,
+            embedding_parameters=1,
+            steps=1000,
+            tokens=1,
+            flops=1,
+            seconds=seconds,
+            best_step=1000,
+            value=float(np.mean(values_U)),
+            nats_per_token=float(np.mean(values_U)),
+            bits_per_char=1.0,
+            bits_per_byte=1.0,
+            perplexity=1.0,
+            validation=1.0,
+            carried=None,
+            peak_memory=None,
+            sums=sums_of(values_U),
+            loss_by_position=[],
+            curve=[],
+        )
+        for seed, values_U in enumerate(values_SU)
+    ]
+
+
+def floor_of(name: str, values_U: Sequence[float] | np.ndarray | None) -> FloorResult:
+    sums = None if values_U is None else sums_of(values_U)
+    return FloorResult(name, "about it", 1.0, 1.0, 1.0, 1.0, 1.0, sums)
