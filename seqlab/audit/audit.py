@@ -5,6 +5,7 @@ from typing import cast
 from seqlab.api import Run
 from seqlab.audit import data, model, scoring, training
 from seqlab.audit.result import CheckResult
+from seqlab.data.tokens import TokenPart
 from seqlab.models.language import LanguageModel
 from seqlab.training.prepare import reopen
 
@@ -15,7 +16,7 @@ def audit(run: Run) -> list[CheckResult]:
     """One line per check, always the same ones in the same order. Nothing of the run is changed."""
     task, split = run.task(), reopen(run.directory, run.config, run.settings)
     return [
-        *_of_the_model(run),
+        *_of_the_model(run, task.parts["validation"]),
         training.carried(task, run.model),
         data.vocabulary(run.tokenizer, split, run.settings, task.parts),
         data.overlap_of_splits(split),
@@ -26,8 +27,8 @@ def audit(run: Run) -> list[CheckResult]:
     ]
 
 
-def _of_the_model(run: Run) -> list[CheckResult]:
-    tokens_BT = model.held_out(run.model, run.task().parts["validation"])
+def _of_the_model(run: Run, part: TokenPart) -> list[CheckResult]:
+    tokens_BT = model.held_out(run.model, part)
     padding = model.padding(run.model, tokens_BT, run.writes)
     if not run.writes:
         asked_of_writers = (model.future, model.steps, model.chunks, model.generation)

@@ -260,12 +260,12 @@ def _times(amount: float, other: float) -> str:
 
 
 def _amount(difference: float, low: float | None, high: float | None, metric: Metric) -> str:
-    """Three decimals, and more where one of the numbers would be printed as zero."""
-    numbers = [difference, *(bound for bound in (low, high) if bound is not None)]
-    smallest = min((abs(number) for number in numbers if number), default=1.0)
-    places = min(6, max(3, -math.floor(math.log10(smallest))))
-    written = [f"{round(number, places) + 0.0:.{places}f}" for number in numbers]
-    interval = f" (95 % {written[1]} to {written[2]})" if len(written) == 3 else ""
+    """Three decimals, and more where a number or half the interval would be printed as zero."""
+    bounds = [] if low is None or high is None else [low, high]
+    shown = [abs(number) for number in (difference, *bounds, (bounds[-1] - bounds[0]) / 2 if bounds else 0.0) if number]
+    places = min(6, max(3, -math.floor(math.log10(min(shown, default=1.0)))))
+    written = [f"{round(number, places) + 0.0:.{places}f}" for number in (difference, *bounds)]
+    interval = f" (95 % {' to '.join(written[1:])})" if bounds else ""
     return f"{written[0]} {metric.name}{interval}"
 
 

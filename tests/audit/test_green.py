@@ -22,6 +22,7 @@ def test_every_architecture(text: Path, variant: dict[str, Any]) -> None:
     assert len(left_out) == (ASKED_OF_WRITERS if variant["task"] == "masked" else 0)
 
 
+@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")  # words that only held-out text has
 @pytest.mark.parametrize("tokenizer", list(TOKENIZERS))
 @pytest.mark.parametrize("documents", ["stream", "lines"])
 def test_every_tokenizer_and_kind_of_text(text: Path, tokenizer: str, documents: str) -> None:
@@ -49,10 +50,10 @@ def test_a_long_text_is_counted_at_its_beginning(text: Path, monkeypatch: pytest
 
 
 def test_rounding_that_a_model_amplifies_is_no_mistake(text: Path) -> None:
-    """Large weights make a recurrence chaotic: steps and one pass part ways within a few dozen tokens."""
-    run = untrained(text, arch="rnn", hidden=64, settings={"model.init": "normal:0.4"})
+    """Large weights make a recurrence chaotic: two ways of computing it part within a few dozen tokens."""
+    run = untrained(text, {"model.init": "normal:0.25"}, arch="rnn", hidden=64)
     found = {one.name: one for one in audit(run)}
-    assert "amplifies" in found["step by step equals parallel"].found
+    assert "amplifies" in found["a padded row equals the row alone"].found
     assert all(one.passed for one in found.values())
 
 

@@ -191,7 +191,9 @@ def floors() -> list[FloorResult]:
 def trial(name: str, rate: float) -> Trial:
     loss, best = MODELS[name][0], MODELS[name][5]
     failed = name == "rnn" and rate == 0.01
-    return Trial(name, {"train.lr": rate}, None if failed else loss + 0.4 + abs(math.log(rate / best)) / 6, rate == best)
+    return Trial(
+        name, {"train.lr": rate}, None if failed else loss + 0.4 + abs(math.log(rate / best)) / 6, rate == best
+    )
 
 
 def sample(name: str, seed: int) -> Sample:

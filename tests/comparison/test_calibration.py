@@ -19,6 +19,7 @@ from seqlab.comparison.verdicts import BETTER, SUGGESTIVE, judge_pairs
 DIFFERENCE = 0.7
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 WIDEST = {3: 1.7, 5: 1.3, 10: 1.15}  # mean width, as a multiple of that of an oracle
+CASES = 4000  # the promise names 1,000; with more, chance alone does not put one cell of 60 outside its band
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def test_intervals_cover_over_the_whole_grid(capsys):
         Cell(seeds, share, times, units)
         for seeds, times, units, share in itertools.product(WIDEST, (1, 3), (20, 100), SHARES)
     ]
-    table = {cell: measured(cell, 1000, seed) for seed, cell in enumerate(grid)}
+    table = {cell: measured(cell, CASES, seed) for seed, cell in enumerate(grid)}
     with capsys.disabled():
         show(table)
     for cell, found in table.items():
@@ -133,7 +134,7 @@ def test_one_architecture_is_told_apart_from_itself_as_seldom_as_promised(seeds)
 @pytest.mark.slow
 @pytest.mark.parametrize("stay", [0.3, 0.6])
 def test_intervals_cover_where_neighbouring_units_are_alike(stay):
-    """What merging is for: without it the interval would cover 84 % and 67 %."""
+    """What merging is for: without it the interval would cover 85 % and 68 %."""
     found = measured(Cell(3, 0.0, 1, 400, stay), 1000)
     assert 0.90 <= found.covered <= 0.975
     assert found.width <= 1.15

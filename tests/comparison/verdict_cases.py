@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqlab.comparison.results import Entrant, FloorResult, Metric, RunResult
+from seqlab.comparison.results import Entrant, FloorResult, Metric, Pair, RunResult
 
 NATS = Metric("nats/char", lower_is_better=True, negligible=0.01)
 CHARACTERS = 1024.0
@@ -33,7 +33,7 @@ def sums_of(values_U: Sequence[float] | np.ndarray) -> list[list[float]]:
     return [[float(value) * CHARACTERS, CHARACTERS] for value in values_U]
 
 
-def runs_of(name: str, values_SU: np.ndarray, seconds: float = 100.0) -> list[RunResult]:
+def runs_of(name: str, values_SU: Sequence[Sequence[float]] | np.ndarray, seconds: float = 100.0) -> list[RunResult]:
     """One run for each row: its value on every unit of text."""
     return [
         RunResult(
@@ -67,3 +67,7 @@ def runs_of(name: str, values_SU: np.ndarray, seconds: float = 100.0) -> list[Ru
 def floor_of(name: str, values_U: Sequence[float] | np.ndarray | None) -> FloorResult:
     sums = None if values_U is None else sums_of(values_U)
     return FloorResult(name, "about it", 1.0, 1.0, 1.0, 1.0, 1.0, sums)
+
+
+def pair_of(a: str, b: str, difference: float, verdict: str) -> Pair:
+    return Pair(a, b, difference, None, None, None, None, None, None, 0.0, 30, None, verdict, "")

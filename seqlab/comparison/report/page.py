@@ -1,4 +1,4 @@
-"""report.html: what the template shows, taken from results. The page holds no script and asks nothing of the network."""
+"""report.html: what the template shows, taken from results. No script is in it, and nothing is loaded."""
 
 import base64
 import hashlib
@@ -87,7 +87,8 @@ def _charts(results: Results) -> dict[str, Any]:
     by_position, found = positions(results), grids(results)
     floor = best_floor(results)
     panels = lenses(results)
-    plotted = [grid for grid in found if grid.of_rates]
+    order = [entrant.name for entrant in ranked(results)]
+    plotted = sorted((grid for grid in found if grid.of_rates), key=lambda grid: order.index(grid.name))
     return {
         "table": _grouped(table(results)),
         "terms": terms(results),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -127,7 +128,7 @@ def _scaled(line: Line, cost: float) -> Line:
 def _binned(name: str, index: int, rows: list[list[float]]) -> Line:
     length = min(map(len, rows))
     edges = np.unique(np.geomspace(1, length + 1, BINS + 1).round().astype(int)) - 1
-    pairs = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    pairs = list(pairwise(edges.tolist()))
     centres = [math.sqrt((a + 1) * b) for a, b in pairs]  # positions a + 1 to b
     return _line(name, index, centres, [[float(np.mean(row[a:b])) for a, b in pairs] for row in rows])
 

@@ -5,13 +5,14 @@ Colours are classes, so that a chart follows the page from light to dark and to 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markupsafe import Markup
 
 from seqlab.comparison.report.amounts import linear_ticks, log_ticks, short
 
 WIDTH, HEIGHT = 320, 256  # in units that are near pixels at every width of the page
-LEFT, RIGHT, TOP, BOTTOM = 36, 86, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 36, 92, 10, 40
 LABEL = 11  # characters of a name that fit beside the end of its line
 LINE = 14  # height of a label
 
@@ -112,12 +113,10 @@ def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[
     gap = min(gap, (high - low) / max(1, len(places) - 1))
     order = sorted(range(len(places)), key=lambda index: places[index])
     moved = [min(max(place, low), high) for place in places]
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         moved[after] = max(moved[after], moved[before] + gap)
     if order and moved[order[-1]] > high:
         moved[order[-1]] = high
-        for after, before in zip(order[::-1], order[-2::-1], strict=False):
+        for after, before in pairwise(order[::-1]):
             moved[before] = min(moved[before], moved[after] - gap)
     return moved
-
-

@@ -1,0 +1,140 @@
+"""What else an audit catches: parts that share text, vocabularies from elsewhere, what a seed does not decide."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from audit_cases import learnt_from_everything, new_text, red, untrained
+from torch import Tensor
+
+from seqlab.audit.audit import audit
+from seqlab.audit.data import overlap_of_splits, vocabulary
+from seqlab.audit.model import steps
+from seqlab.audit.training import same_seed
+from seqlab.config import RunSettings
+from seqlab.contracts import Batch
+from seqlab.data.splits import SplitText
+from seqlab.tasks.language import LanguageTask
+from seqlab.text.tokenizer import Tokenizer
+
+OVERLAP, SEED, VOCABULARY = (one.name for one in (overlap_of_splits, same_seed, vocabulary))
+
+
+def written(folder: Path, content: str, name: str = "text.txt") -> Path:
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.05, set()), (0.2, {OVERLAP})])
+def test_held_out_text_that_stands_in_the_training_part(tmp_path: Path, share: float, expected: set[str]) -> None:
+    new = new_text(20_000)[:20_000]
+    repeated = round(2000 * share)
+    assert red(untrained(written(tmp_path, new[: 20_000 - repeated] + new[:repeated]))) == expected
+
+
+def test_a_test_part_that_stands_in_the_training_part(tmp_path: Path) -> None:
+    new = new_text(9000)[:9000]
+    found = {one.name: one for one in audit(untrained(written(tmp_path, new + new[:1000]), split="80/10/10"))}
+    assert not found[OVERLAP].passed
+    assert "validation: 0 of" in found[OVERLAP].found and "test: 31 of 31" in found[OVERLAP].found
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_parts_that_share_positions(text: Path, monkeypatch: pytest.MonkeyPatch, documents: str) -> None:
+    run = untrained(text, documents=documents)
+
+    def overlapping(self: SplitText, part: str, total: int) -> tuple[int, int]:
+        return {"train": (0, total * 91 // 100), "validation": (total * 9 // 10, total), "whole": (0, total)}[part]
+
+    monkeypatch.setattr(SplitText, "_bounds", overlapping)
+    found = {one.name: one for one in audit(run)}
+    assert not found[OVERLAP].passed and "in two of them" in found[OVERLAP].found
+
+
+# --- a vocabulary from elsewhere ------------------------------------------------------------------------------------
+
+
+def learnt_from(other: Path) -> Any:
+    """What --init does: the tokenizer of a run on another text."""
+
+    def learn(split: SplitText, settings: RunSettings) -> Tokenizer:
+        return untrained(other).tokenizer
+
+    return learn
+
+
+def test_a_vocabulary_of_another_run_is_no_leak(tmp_path: Path) -> None:
+    """Though it has a symbol that only the held-out text uses, and another that nothing here does."""
+    other = written(tmp_path, "é € " + new_text(3000), "other.txt")
+    run = untrained(written(tmp_path, new_text(3000) + "é"), learn=learnt_from(other))
+    found = {one.name: one for one in audit(run)}
+    assert all(one.passed for one in found.values())
+    assert "of another run: 1 that this text never uses, 1 only in held-out text" in found[VOCABULARY].found
+
+
+def test_a_vocabulary_of_a_run_that_was_trained_on_what_is_held_out_here(tmp_path: Path) -> None:
+    """Neither what this training part gives nor what all of the text gives."""
+    new = new_text(3000)
+    text = written(tmp_path, new + "é" + new_text(3000, seed=1)[:250] + "ü")
+    other = written(tmp_path, new + "é" + new, "other.txt")
+    with pytest.warns(UserWarning, match="ü"):
+        assert red(untrained(text, learn=learnt_from(other))) == {VOCABULARY}
+
+
+def test_a_vocabulary_that_all_text_gives_though_training_text_would_do(text: Path) -> None:
+    assert red(untrained(text, learn=learnt_from_everything)) == set()
+
+
+# --- seeds ----------------------------------------------------------------------------------------------------------
+
+
+class Unseeded(LanguageTask):
+    """Its batches are others each time."""
+
+    def batch(self, split: str, seed: int, index: int) -> Batch:
+        return super().batch(split, int(np.random.default_rng().integers(2**31)), index)
+
+
+def test_batches_that_a_seed_does_not_decide(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqlab.tasks.language.LanguageTask", Unseeded)
+    assert red(untrained(text)) == {SEED}
+
+
+@pytest.mark.parametrize("place", ["seqlab.training.loop.seed_generators", "torch.manual_seed"])
+def test_random_numbers_that_a_seed_does_not_decide(text: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Dropout that is not seeded before each step, and weights that are not seeded before they are drawn."""
+    run = untrained(text, {"model.output_dropout": 0.3})
+    monkeypatch.setattr(place, lambda number: None)
+    assert red(run) == {SEED}
+
+
+# --- what breaks ----------------------------------------------------------------------------------------------------
+
+
+def test_a_check_that_breaks_off_fails_and_the_others_are_made(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = untrained(text)
+    whole = len(audit(run))
+
+    def breaks(*_: Any) -> None:
+        raise IndexError("out of range")
+
+    monkeypatch.setattr(run.model, "step", breaks)
+    found = {one.name: one for one in audit(run)}
+    assert len(found) == whole
+    assert found[steps.name].found == "broke off with IndexError: out of range"
+    assert not found[steps.name].passed
+
+
+def test_numbers_that_are_not_finite_never_pass(text: Path) -> None:
+    run = untrained(text)
+    with torch.no_grad():
+        weight: Tensor = run.model.output.weight
+        weight[:] = torch.nan
+    right = {one.name for one in audit(run) if one.passed}
+    assert right <= {"training carries its state", VOCABULARY, OVERLAP, SEED, "evaluation counts every token once"}

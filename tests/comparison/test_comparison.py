@@ -1,0 +1,165 @@
+"""A whole comparison: what it promises, and what it leaves."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_comparisons import SMALL, compared
+
+import seqlab
+from seqlab.comparison.experiment import Comparison
+from seqlab.comparison.plan import read_plan
+from seqlab.comparison.results import read_comparison, write_comparison
+from seqlab.comparison.statistics import estimate, ratio
+from seqlab.comparison.trials import SEED
+from seqlab.errors import DataError, UsageError
+
+
+def test_every_run_is_there_and_scored_on_the_test_part(small: Comparison):
+    results = small.results
+    assert {(run.name, run.seed) for run in results.runs} == {(n, s) for n in ("gru", "lstm-attention") for s in (0, 1)}
+    for run in results.runs:
+        again = seqlab.load(small.directory / run.path).evaluate(split="test")
+        assert run.value == pytest.approx(again.scores.nats / again.scores.characters)
+        assert run.nats_per_token == pytest.approx(again.likelihood.nats_per_token)
+        assert sum(row[0] for row in run.sums) == pytest.approx(again.scores.nats)
+        assert run.loss_by_position == pytest.approx(again.by_position)
+        carried = seqlab.load(small.directory / run.path).evaluate(split="test", context="carry")
+        assert run.carried == pytest.approx(carried.likelihood.nats_per_token)
+
+
+def test_floors_are_on_the_same_units_of_text(small: Comparison):
+    names = [floor.name.split()[0] for floor in small.results.floors]
+    assert names == ["unigram", "kneser-ney", "xz"]
+    characters = [row[1] for row in small.results.runs[0].sums]
+    for floor in small.results.floors:
+        if floor.sums is not None:
+            assert [row[1] for row in floor.sums] == characters
+            assert ratio(np.sum(floor.sums, 0)) == pytest.approx(floor.value)
+    assert {pair.verdict for pair in small.results.counting} and len(small.results.counting) == 2
+
+
+def test_the_pair_is_judged_by_the_sums_of_its_runs(small: Comparison):
+    (pair,) = small.results.pairs
+    sums = {name: np.array([run.sums for run in small.results.runs_of(name)]) for name in (pair.a, pair.b)}
+    found = estimate(sums[pair.a], sums[pair.b], ratio)
+    assert (pair.difference, pair.low, pair.high, pair.p) == (found.difference, found.low, found.high, found.p)
+    assert pair.difference >= 0 and small.verdicts == [pair.sentence]
+
+
+def test_time_is_what_was_planned(small: Comparison):
+    plan = read_plan(small.directory)
+    assert plan is not None
+    for run in small.results.runs:
+        model = plan.model(run.name)
+        assert run.seconds == model.steps * model.step_seconds and run.steps == model.steps == 40
+        assert run.tokens == 40 * 8 * 16 == run.steps * model.tokens_per_step
+        built = seqlab.load(small.directory / run.path).model
+        assert run.flops == 3 * built.flops_per_token(16) * run.tokens
+
+
+def test_all_tried_the_same_rates_and_trained_at_their_own_best(small: Comparison):
+    by_name = {n: [one for one in small.results.trials if one.name == n] for n in ("gru", "lstm-attention")}
+    tried = [[trial.tried["train.lr"] for trial in own] for own in by_name.values()]
+    assert tried[0] == tried[1] and len(tried[0]) >= 3
+    for name, own in by_name.items():
+        best = min(own, key=lambda trial: math.inf if trial.loss is None else trial.loss)
+        assert best.chosen and sum(trial.chosen for trial in own) == 1
+        for run in small.results.runs_of(name):
+            settings = seqlab.load(small.directory / run.path).settings
+            assert settings.train.lr == best.tried["train.lr"] and settings.train.seed == run.seed
+        trial = seqlab.load(small.directory / "tuning" / f"{name}-0")
+        assert trial.settings.train.seed == SEED and trial.settings.train.steps == 8
+        assert trial.results is not None and trial.results.validation.nats_per_token == own[0].loss
+
+
+def test_all_saw_the_same_batches(small: Comparison):
+    tasks = [seqlab.load(small.directory / "runs" / f"{name}-1").task() for name in ("gru", "lstm-attention")]
+    for index in (0, 7):
+        one, other = (task.batch("train", 1, index) for task in tasks)
+        assert (one.inputs_BT == other.inputs_BT).all()
+
+
+def test_what_it_hands_over(small: Comparison, tmp_path: Path):
+    best = small.results.best
+    assert (small.directory / "best").resolve() == (small.directory / best.path).resolve()
+    assert small.best.path.name == f"{best.name}-{best.seed}"
+    assert best.name == small.results.recommendation[0].name
+    own = small.results.runs_of(best.name)
+    assert next(run for run in own if run.seed == best.seed).validation == min(run.validation for run in own)
+    assert seqlab.load(small.directory).path == small.directory / best.path
+    for name in ("gru", "lstm-attention", "kneser-ney"):
+        assert name in small.table()
+    assert small.report(tmp_path / "elsewhere").read_bytes() == (small.directory / "report.html").read_bytes()
+
+
+def test_costs_are_those_of_the_models(small: Comparison):
+    for entrant in small.results.entrants:
+        run = seqlab.load(small.directory / "runs" / f"{entrant.name}-0")
+        assert entrant.parameters == sum(p.numel() for p in run.model.parameters())
+        assert entrant.state_bytes == {str(n): run.model.backbone.state_bytes(n) for n in (100, 1000)}
+        assert all(speed > 0 for speed in entrant.generation.values()) and len(entrant.generation) == 2
+    assert all(run.peak_memory is None or run.peak_memory > 50e6 for run in small.results.runs)
+
+
+def test_samples_go_on_from_the_same_beginning_of_held_out_text(small: Comparison):
+    prompts = {(one.prompt, one.temperature) for one in small.results.samples}
+    assert len(prompts) == 1 and len(small.results.samples) == 2
+    assert small.best.text("test").startswith(prompts.pop()[0])
+    assert [one.name for one in small.results.memorisation] == ["gru", "lstm-attention", "held-out text"]
+
+
+def test_copies_are_found_in_the_training_text(small: Comparison):
+    train = small.best.text("train")
+    grams = {train[at : at + 8] for at in range(len(train) - 7)}
+    held_out = small.results.memorisation[-1]
+    text = small.best.text("test", held_out.characters)
+    assert held_out.longest_text in train and held_out.longest_text in text
+    novel = [text[at : at + 8] not in grams for at in range(len(text) - 7)]
+    assert held_out.novel == pytest.approx(sum(novel) / len(novel))
+
+
+def test_it_was_audited_and_the_ledger_is_true(small: Comparison):
+    assert all(check.passed for one in small.results.audits for check in one.checks)
+    ledger = small.results.ledger
+    assert set(ledger.unequal["core parameters"]) == {"gru", "lstm-attention"}
+    assert ledger.equal["steps"] == "40" and "runs as" in ledger.unequal
+    assert not set(ledger.equal) & set(ledger.unequal)
+
+
+def test_the_same_call_again_trains_nothing(small: Comparison):
+    files = [path for path in small.directory.rglob("*") if path.name in ("metrics.jsonl", "scored.json", "plan.json")]
+    before = {path: path.stat().st_mtime_ns for path in files}
+    again = compared(small.directory, **SMALL)
+    assert again.results == small.results
+    assert {path: path.stat().st_mtime_ns for path in files} == before and len(files) > 10
+
+
+def test_other_settings_are_refused_with_the_difference(small: Comparison):
+    with pytest.raises(UsageError, match=r"seeds was 2, not 3"):
+        compared(small.directory, **{**SMALL, "seeds": 3})
+    with pytest.raises(UsageError, match=r"train\.clip_norm was 1\.0, not 0\.5"):
+        compared(small.directory, **{**SMALL, "settings": {"train.sample": 0, "train.clip_norm": 0.5}})
+
+
+def test_a_text_that_changed_is_refused(tmp_path: Path):
+    text = tmp_path / "my.txt"
+    text.write_text("the cat sat on the mat and saw the dog.\n" * 60)
+    options = {**SMALL, "archs": "rnn", "seeds": 1, "tune": 0, "budget": "steps=4", "jobs": 1}
+    compared(tmp_path / "c", str(text), **options)
+    text.write_text("the cat sat on the mat and saw the hen.\n" * 60)
+    with pytest.raises(DataError, match="no longer the one"):
+        compared(tmp_path / "c", str(text), **options)
+
+
+def test_results_can_be_read_again_and_only_by_their_own_version(small: Comparison, tmp_path: Path):
+    write_comparison(replace(small.results, command="again"), tmp_path)
+    assert read_comparison(tmp_path) == replace(small.results, command="again")
+    content = json.loads((tmp_path / "results.json").read_text())
+    for change in ({"version": 2}, {"format": "other"}, {"runs": "none"}):
+        (tmp_path / "results.json").write_text(json.dumps({**content, **change}))
+        with pytest.raises(DataError):
+            read_comparison(tmp_path)

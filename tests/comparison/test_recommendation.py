@@ -1,0 +1,101 @@
+from verdict_cases import NATS, entrant, pair_of, runs_of
+
+from seqlab.comparison.verdicts import recommendation
+
+COSTS = {"lstm": (100.0, 1000, 4000), "gru": (80.0, 750, 3000), "rnn": (40.0, 250, 2000)}  # seconds, size, memory
+
+
+def advised(pairs, costs=COSTS):
+    """Advice by lens, the pairs given as they were judged."""
+    entrants = [entrant(name, size, memory) for name, (_, size, memory) in costs.items()]
+    runs = [run for name, (seconds, _, _) in costs.items() for run in runs_of(name, [[1.0]] * 3, seconds)]
+    return {advice.lens: advice for advice in recommendation(entrants, runs, NATS, pairs)}
+
+
+def judged(gru, rnn, difference=0.02):
+    """lstm has the best mean, ahead of gru and rnn with these verdicts."""
+    return [
+        pair_of("lstm", "gru", difference, gru),
+        pair_of("lstm", "rnn", 0.21, rnn),
+        pair_of("gru", "rnn", 0.21 - difference, rnn),
+    ]
+
+
+def test_the_best_alone():
+    found = advised(judged("better", "better"))
+    assert {lens: advice.name for lens, advice in found.items()} == dict.fromkeys(
+        ("quality", "time", "size", "memory"), "lstm"
+    )
+    assert found["quality"].sentence == "lstm has the best mean: it is better than gru and rnn."
+    assert found["time"].sentence == (
+        "lstm has the best mean, and all others are behind it; "
+        "rnn trains in 0.4 of the time of lstm and gives up 0.210 nats/char."
+    )
+    assert "rnn has 0.25 of the parameters of lstm and gives up 0.210 nats/char." in found["size"].sentence
+    assert "rnn needs 0.5 of the memory of lstm when generating and gives up 0.210" in found["memory"].sentence
+
+
+def test_the_cheapest_of_those_that_may_be_as_good():
+    for verdict, words in (
+        ("not distinguishable", "is not distinguishable from it"),
+        ("equal for practical purposes", "is equal to it for practical purposes"),
+    ):
+        found = advised(judged(verdict, "better"))
+        assert found["quality"].name == "lstm"
+        assert [found[lens].name for lens in ("time", "size", "memory")] == ["gru"] * 3
+        assert found["time"].sentence == (
+            f"gru trains in 0.8 of the time of lstm and {words}; "
+            "rnn trains in 0.4 of the time of lstm and gives up 0.210 nats/char."
+        )
+
+
+def test_quality_says_what_is_not_shown():
+    found = advised(judged("not distinguishable", "suggestive"))
+    sentence = "lstm has the best mean: it is suggestively ahead of rnn; not distinguishable from gru."
+    assert found["quality"].sentence == sentence
+
+
+def test_what_is_suggestively_behind_is_no_contender():
+    assert advised(judged("suggestive", "better"))["time"].name == "lstm"
+
+
+def test_with_one_seed_only_what_is_hardly_behind_contends():
+    near, far = (advised(judged("ahead on this text", "ahead on this text", by)) for by in (0.01, 0.011))
+    assert (near["time"].name, far["time"].name) == ("gru", "lstm")
+    assert "is hardly behind it on this text; rnn trains in" in near["time"].sentence
+    assert near["quality"].sentence == (
+        "lstm has the best mean: it is ahead on this text of gru and rnn, where the noise is unknown."
+    )
+
+
+def test_the_best_may_be_the_cheapest():
+    cheap = COSTS | {"lstm": (10.0, 100, 100)}
+    alone, among = advised(judged("better", "better"), cheap), advised(judged("not distinguishable", "better"), cheap)
+    assert (
+        alone["time"].sentence
+        == "lstm has the best mean, and all others are behind it; it is also the fastest to train."
+    )
+    assert among["size"].sentence == "lstm has the best mean and is the smallest of those that may be as good."
+
+
+def test_of_equally_cheap_contenders_the_better_is_named():
+    same = dict.fromkeys(COSTS, (100.0, 1000, 4000))
+    found = advised(judged("not distinguishable", "not distinguishable"), same)
+    assert {advice.name for advice in found.values()} == {"lstm"}
+
+
+def test_the_best_is_found_whatever_the_order_of_entrants():
+    found = advised(judged("better", "better"), dict(reversed(COSTS.items())))
+    assert found["quality"].name == "lstm"
+
+
+def test_memory_is_left_out_where_it_is_unknown():
+    found = advised(judged("better", "better"), COSTS | {"gru": (80.0, 750, None)})
+    assert list(found) == ["quality", "time", "size"]
+
+
+def test_one_entrant_and_none():
+    found = advised([], {"a {} b": (1.0, 100, 1)})
+    assert {advice.name for advice in found.values()} == {"a {} b"}
+    assert found["quality"].sentence == "a {} b has the best mean: it is the only one."
+    assert recommendation([entrant("a")], [], NATS, []) == []

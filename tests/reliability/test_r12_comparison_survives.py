@@ -1,0 +1,98 @@
+"""R12: workers and the command are killed at random; no run is lost, none is done twice, the table is the same."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from reliability_runs import environment
+
+from seqlab.comparison.results import Ledger, Results, read_comparison
+from seqlab.runs.log import read_log
+
+SIZES = ["--window", "16", "--batch", "8", "--embedding", "8", "--set", "train.sample=0"]
+
+
+def command(folder: Path, archs: str, seeds: int, jobs: int, steps: int) -> subprocess.Popen[bytes]:
+    options = ["--archs", archs, "--seeds", str(seeds), "--jobs", str(jobs), "--budget", f"steps={steps}"]
+    options += ["--match", "params=1500", "--tune", "2", "--set", "train.save_seconds=0.05", *SIZES]
+    words = [sys.executable, "-m", "seqlab", "compare", "toy-words", "--out", str(folder), *options]
+    with (folder.parent / "log").open("ab") as log:
+        return subprocess.Popen(words, env=environment(), stdout=log, stderr=log)
+
+
+def survive(folder: Path, kills: int, draw: random.Random, **options) -> int:
+    """Kill and start again until it is done; how many were killed."""
+    process = command(folder, **options)
+    killed = 0
+    seen: dict[Path, int] = {}
+    until = time.monotonic() + 280
+    while time.monotonic() < until:
+        time.sleep(draw.uniform(0.1, 1.5))
+        for scored in folder.glob("runs/*/scored.json"):
+            assert seen.setdefault(scored, scored.stat().st_mtime_ns) == scored.stat().st_mtime_ns, "done twice"
+        if process.poll() is not None:
+            if process.returncode == 0:
+                return killed
+            assert process.returncode == -signal.SIGKILL, (folder.parent / "log").read_text()[-3000:]
+            process = command(folder, **options)
+        elif killed < kills:
+            killed += kill_one(process, draw)
+    raise AssertionError((folder.parent / "log").read_text()[-3000:])
+
+
+def kill_one(process: subprocess.Popen[bytes], draw: random.Random) -> int:
+    """A worker, or now and then the command that started it."""
+    try:
+        workers = psutil.Process(process.pid).children()
+        victim = draw.choice(workers).pid if workers and draw.random() < 0.75 else process.pid
+        os.kill(victim, signal.SIGKILL)
+    except (psutil.NoSuchProcess, ProcessLookupError):
+        return 0
+    return 1
+
+
+def table(results: Results) -> Results:
+    """Without what is measured in time and memory."""
+    entrants = [replace(one, step_seconds=0.0, generation={}) for one in results.entrants]
+    runs = [replace(one, seconds=0.0, peak_memory=None) for one in results.runs]
+    pairs = [replace(one, sentence="") for one in results.pairs]
+    ledger = Ledger(dict(results.ledger.equal), dict(results.ledger.unequal))
+    ledger.equal.pop("training seconds", None)
+    ledger.unequal.pop("training seconds", None)
+    return replace(
+        results, entrants=entrants, runs=runs, pairs=pairs, recommendation=[], command="", plan={}, date="",
+        ledger=ledger,
+    )  # fmt: skip
+
+
+def check(tmp_path: Path, kills: int, seed: int, **options) -> None:
+    for name in ("whole", "killed"):
+        (tmp_path / name).mkdir()
+    whole = command(tmp_path / "whole" / "c", **options)
+    assert whole.wait(280) == 0, (tmp_path / "whole" / "log").read_text()[-3000:]
+    killed = survive(tmp_path / "killed" / "c", kills, random.Random(seed), **options)
+    assert killed >= kills // 2
+    expected, found = (read_comparison(tmp_path / name / "c") for name in ("whole", "killed"))
+    assert table(found) == table(expected)
+    for run in found.runs:
+        steps = [
+            line["step"] for line in read_log(tmp_path / "killed" / "c" / run.path / "metrics.jsonl") if "loss" in line
+        ]
+        assert steps == list(range(1, run.steps + 1))
+
+
+def test_a_comparison_survives(tmp_path: Path) -> None:
+    check(tmp_path, kills=5, seed=1, archs="rnn,lstm", seeds=2, jobs=3, steps=200)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_a_comparison_of_eight_workers_survives(tmp_path: Path) -> None:
+    check(tmp_path, kills=40, seed=2, archs="rnn,gru,lstm,transformer", seeds=4, jobs=8, steps=300)
