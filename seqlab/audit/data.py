@@ -54,7 +54,7 @@ def overlap_of_splits(split: SplitText) -> tuple[bool, str]:
     words = [f"{one.found:,} of {one.asked:,} {one.unit} ({one.share:.1%})" for one in found.values()]
     counted = ", ".join(f"{part}: {number}" for part, number in zip(found, words, strict=True))
     passed = all(one.share < REMEMBERING_PAYS for one in found.values())
-    return passed, f"{counted} stand in the training part (allowed {REMEMBERING_PAYS:.0%})"
+    return passed, f"{counted} in the training part too (allowed less than {REMEMBERING_PAYS:.0%})"
 
 
 def _learn(split: SplitText, settings: RunSettings, parts: Sequence[str]) -> Tokenizer:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from seqlab.audit.agreement import agree, in_words, largest
+from seqlab.audit.agreement import ALLOWED_MEAN, agree, in_words, largest
 from seqlab.audit.result import check
 from seqlab.contracts import Scores, State
 from seqlab.data.tokens import TokenPart
@@ -19,6 +19,7 @@ from seqlab.tasks.text import TextTask
 
 COUNTED = 1 << 28  # logits of a text that is counted whole; of a longer one, the beginning
 EXACT = 1e-9
+SEVERAL = 400  # tokens, so that documents of different length are padded together
 PIECE = 96  # tokens read at once when a state is carried by hand: no divisor of what the task reads at once
 
 
@@ -69,7 +70,7 @@ def by_hand(task: TextTask, model: TokenModel) -> tuple[bool, str]:
             found.append(_off(scores, _nats_by_hand(task, model, context, scores.tokens)))
         return largest(found)
 
-    return agree(model, measure)
+    return agree(model, measure, ALLOWED_MEAN)
 
 
 @check("scored twice, scored the same")
@@ -83,8 +84,8 @@ def scored_twice(task: TextTask, model: TokenModel) -> tuple[bool, str]:
 
 
 def _limit(task: TextTask, context: str) -> int:
-    """Several windows, or the end of what is read at once with a carried state and what comes after it."""
-    return 3 * task.settings.window if context == "window" else CARRIED_AT_ONCE + 1
+    """Several windows or short documents; with a carried state, past the end of what is read at once."""
+    return max(3 * task.settings.window, SEVERAL) if context == "window" else CARRIED_AT_ONCE + 1
 
 
 def _unit(task: TextTask, model: TokenModel, context: str) -> int:

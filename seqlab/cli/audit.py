@@ -34,19 +34,15 @@ def audit(
 
 
 def _show(found: "list[CheckResult]") -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from seqlab.cli.show import out
 
-    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    shown.add_column(no_wrap=True)
-    shown.add_column(no_wrap=True)
-    shown.add_column(overflow="fold")
+    width = max(len(one.name) for one in found)
     for one in found:
-        word = Text("pass", "green") if one.passed else Text("FAIL", "bold red")
-        shown.add_row(word, Text(one.name), Text(one.found))
-    out.print(shown)
+        word = ("pass", "green") if one.passed else ("FAIL", "bold red")
+        # one line each, however long: what is read by a program must not be folded
+        out.print(Text.assemble(word, f"  {one.name:<{width}}  {one.found}"), soft_wrap=True)
     failed = [one.name for one in found if not one.passed]
     if failed:
         out.print(f"\n{len(failed)} of {len(found)} checks failed: {'; '.join(failed)}.", markup=False)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -105,7 +106,7 @@ class Pool:
                     return news["what"]
         except (BrokenPipeError, ValueError):
             pass  # it died in the middle of a line
-        process.wait()
+        _bury(process)
         return "died"
 
     def _fail(self, job: Job, news: dict[str, Any]) -> None:
@@ -166,6 +167,12 @@ class Pool:
                 process.kill()
                 process.wait()
         for process in running:
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            _bury(process)
+
+
+def _bury(process: subprocess.Popen[str]) -> None:
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what could not be written is lost with it
+            if pipe is not None:
+                pipe.close()

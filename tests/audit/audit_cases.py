@@ -26,7 +26,7 @@ Learn = Callable[[SplitText, RunSettings], Tokenizer]
 SIZES = {"hidden": 8, "layers": 2, "heads": 2}
 
 
-def new_text(characters: int = 16_000, seed: int = 0) -> str:
+def new_text(characters: int = 11_500, seed: int = 0) -> str:
     """Lines of random words: hardly any 32 characters of it stand in it twice."""
     draw = random.Random(seed)
     words = ["".join(draw.choices("abcdefgh", k=draw.randint(2, 7))) for _ in range(300)]

@@ -1,6 +1,7 @@
 """Results of comparisons that nobody ran: plausible numbers, and strings that mean harm."""
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -217,14 +218,24 @@ def audited(name: str) -> Audited:
     )
 
 
-def replaced(results: Results, change: Any) -> Results:
-    """Every string of the results, keys apart, put through `change`; the results stay well-formed."""
+FREE = ("settings", "ledger", "versions")  # whose keys are words too
 
-    def walk(value: Any) -> Any:
+
+def replaced(results: Results, change: Callable[[str], str]) -> Results:
+    """Every string of the results put through `change`: names in all their places, and the keys of free tables."""
+
+    def walk(value: Any, keys: bool) -> Any:
         if isinstance(value, str):
             return change(value)
         if isinstance(value, dict):
-            return {key: walk(one) for key, one in value.items()}
-        return [walk(one) for one in value] if isinstance(value, list) else value
+            return {change(key) if keys else key: walk(one, keys or key in FREE) for key, one in value.items()}
+        return [walk(one, keys) for one in value] if isinstance(value, list) else value
 
-    return TypeAdapter(Results).validate_python(walk(asdict(results)))
+    found = walk(asdict(results), keys=False)
+    found["ledger"] = dict(zip(("equal", "unequal"), found["ledger"].values(), strict=True))
+    for advice, before in zip(found["recommendation"], results.recommendation, strict=True):
+        advice["lens"] = before.lens  # one of four words
+    for pair, before in zip(found["pairs"] + found["counting"], results.pairs + results.counting, strict=True):
+        pair["verdict"] = before.verdict
+    found["memorisation"][-1]["name"] = results.memorisation[-1].name  # that of the reference
+    return TypeAdapter(Results).validate_python(found)

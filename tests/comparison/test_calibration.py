@@ -134,7 +134,7 @@ def test_one_architecture_is_told_apart_from_itself_as_seldom_as_promised(seeds)
 @pytest.mark.slow
 @pytest.mark.parametrize("stay", [0.3, 0.6])
 def test_intervals_cover_where_neighbouring_units_are_alike(stay):
-    """What merging is for: without it the interval would cover 85 % and 68 %."""
+    """What merging is for: without it the interval would cover 85 % and 67 %."""
     found = measured(Cell(3, 0.0, 1, 400, stay), 1000)
     assert 0.90 <= found.covered <= 0.975
     assert found.width <= 1.15

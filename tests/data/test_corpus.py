@@ -203,6 +203,13 @@ def test_toy_words_are_the_same_for_everybody():
     assert found.fingerprint.startswith("51e80f0d85fb2b55")
 
 
+def test_no_paragraph_of_the_python_docs_comes_twice():
+    text = "".join(open_corpus(["python-docs"]).blocks())
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    long = [paragraph for paragraph in paragraphs if len(paragraph) > 40]
+    assert len(long) == len(set(long)) > 1000
+
+
 def test_python_docs_tell_their_version():
     version = ".".join(map(str, sys.version_info[:3]))
     assert version in open_corpus(["python-docs"]).about

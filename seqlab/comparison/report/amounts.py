@@ -14,11 +14,14 @@ def short(value: float) -> str:
 
 
 def whole(value: float | None) -> str:
-    return f"{value:,.0f}" if value is not None else "–"
+    return decimals(value, 0)
 
 
 def decimals(value: float | None, places: int) -> str:
-    return f"{value:.{places}f}".replace("-", "−") if value is not None else "–"
+    """A dash where there is no number."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:,.{places}f}".replace("-", "−").replace("inf", "∞")
 
 
 def linear_ticks(low: float, high: float, about: int = 4) -> list[float]:
@@ -39,4 +42,5 @@ def log_ticks(low: float, high: float, most: int = 5) -> list[float]:
     if len(inside) < 3:
         finer = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
         inside = [value for value in finer if low * 0.999 <= value <= high * 1.001]
+    inside = inside if len(inside) > 1 else linear_ticks(low, high)
     return inside[:: -(-len(inside) // most)]

@@ -26,6 +26,8 @@ def swatch(index: int) -> Markup:
 
 def panel_charts(panels: Sequence[Panel], what: str, floor: FloorResult | None = None) -> list[Markup]:
     """Charts with one vertical axis for all of them."""
+    if not panels:
+        return []
     y = height(panels, floor.nats_per_token if floor else None)
     return [_panel_chart(panel, what, floor, y) for panel in panels]
 

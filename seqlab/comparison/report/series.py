@@ -49,6 +49,8 @@ class Panel:
         drawn = [(x, y) for line in self.lines for x, y in zip(line.x, line.mean, strict=True) if x > 0 or not self.log]
         first = min((x for x, y in drawn if y <= top), default=1.0)
         last = max((x for x, _ in drawn), default=2.0)
+        if first == last:
+            return first / 2, 2 * last or 1.0
         return first, last * (last / first) ** 0.02 if self.log else last + 0.02 * (last - first)
 
 
@@ -70,7 +72,8 @@ def positions(results: Results) -> Panel | None:
     """Loss against how much of the window stands before a token; positions averaged in bins."""
     lines = []
     for index, entrant in enumerate(results.entrants):
-        rows = [run.loss_by_position for run in results.runs_of(entrant.name) if run.loss_by_position]
+        rows = [run.loss_by_position for run in results.runs_of(entrant.name)]
+        rows = [row for row in rows if row and all(map(math.isfinite, row))]
         if rows:
             lines.append(_binned(entrant.name, index, rows))
     return Panel("position in the window", lines, _spans(lines), far=20.0) if lines else None

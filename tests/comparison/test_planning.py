@@ -1,0 +1,183 @@
+"""From a budget to steps, and from minutes to a plan that keeps them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqlab.comparison import planning
+from seqlab.comparison.plan import Plan, difference, read_plan, write_plan
+from seqlab.comparison.planning import FEWEST_STEPS, make_plan, tokens_per_step, with_winners
+from seqlab.comparison.prepared import Prepared, prepare
+from seqlab.comparison.settings import Asked, asked
+from seqlab.comparison.timing import Timed, time_all
+from seqlab.comparison.told import plan_in_words
+from seqlab.comparison.trials import changed
+from seqlab.errors import DataError
+from seqlab.training.progress import Silent
+
+TEXT = "the cat sat by the hut and saw 3 of them.\n" * 2000
+SECONDS = {"rnn": 0.01, "lstm": 0.02, "transformer": 0.04}
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "my.txt"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def known_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    def timed(prepared: Prepared, threads: int) -> dict[str, Timed]:
+        return {name: Timed(SECONDS[name], 0.1) for name in prepared.models}
+
+    monkeypatch.setattr(planning, "time_all", timed)
+
+
+def planned(text: Path, **options: Any) -> tuple[Plan, Asked, Prepared]:
+    wanted = asked(str(text), None, {}, {"archs": "rnn,lstm,transformer", "embedding": 16, "window": 32, **options})
+    prepared = prepare(wanted, text.parent, Silent())
+    return make_plan(wanted, prepared, Silent()), wanted, prepared
+
+
+def steps(plan: Plan) -> dict[str, int]:
+    return {model.name: model.steps for model in plan.models}
+
+
+def test_equal_steps(text: Path):
+    plan, *_ = planned(text, budget="steps=70", batch=4)
+    assert set(steps(plan).values()) == {70}
+    assert {model.tokens_per_step for model in plan.models} == {4 * 32}
+
+
+def test_equal_tokens(text: Path):
+    plan, *_ = planned(text, budget="tokens=12800", batch=4)
+    assert set(steps(plan).values()) == {100}
+
+
+def test_equal_operations(text: Path):
+    plan, *_ = planned(text, budget="flops=1e12", batch=4)
+    assert len(set(steps(plan).values())) == 3
+    for model in plan.models:
+        assert model.steps * model.flops_per_step == pytest.approx(1e12, rel=0.01)
+
+
+def test_equal_seconds(text: Path):
+    plan, *_ = planned(text, budget="seconds=8")
+    assert steps(plan) == {"rnn": 800, "lstm": 400, "transformer": 200}
+    assert {round(model.seconds, 6) for model in plan.models} == {8.0}
+
+
+@pytest.mark.parametrize("minutes", [3, 15])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(planning, "MOST_EPOCHS", 10**6)
+    plan, *_ = planned(text, minutes=minutes, jobs=jobs)
+    assert len(set(steps(plan).values())) == 1
+    assert 0.8 * 60 * minutes <= plan.estimate <= 60 * minutes
+    longer, *_ = planned(text, minutes=2 * minutes, jobs=jobs)
+    assert longer.models[0].steps > 1.5 * plan.models[0].steps
+
+
+def test_a_small_text_is_not_read_more_often_than_helps(text: Path):
+    plan, _, prepared = planned(text, minutes=600)
+    epoch = prepared.task(prepared.models["rnn"]).epoch
+    assert plan.models[0].steps == pytest.approx(40 * epoch, rel=0.02)
+
+
+def test_sizes_follow_the_text(text: Path):
+    plan, *_ = planned(text, budget="steps=5")
+    assert plan.size is not None and plan.size.size == 25_000  # 67,000 tokens
+    assert all(model.core == pytest.approx(25_000, rel=0.03) for model in plan.models)
+    own, *_ = planned(text, budget="steps=5", match="none")
+    assert own.size is None and len({model.core for model in own.models}) == 3
+
+
+def test_too_little_time_takes_smaller_models(text: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(planning, "TOKENS_PER_PARAMETER", 0.01)
+    few, *_ = planned(text, minutes=1)
+    many, *_ = planned(text, minutes=60)
+    assert few.size is not None and many.size is not None
+    assert few.size.size == 25_000 and many.size.size == 400_000
+    assert many.models[0].steps >= FEWEST_STEPS
+
+
+def test_what_cannot_be_matched_is_said(text: Path):
+    plan, *_ = planned(text, budget="steps=5", match="params=700")
+    assert any("nearest" in note for note in plan.notes)
+
+
+def test_warm_up_is_a_tenth_of_a_short_run(text: Path):
+    plan, *_ = planned(text, budget="steps=50")
+    assert {model.run_settings.train.warmup for model in plan.models} == {5}
+
+
+def test_rates_that_won_change_nothing_else(text: Path):
+    plan, wanted, prepared = planned(text, budget="steps=50")
+    winners = {model.name: changed(model, plan.size, {"train.lr": 0.007}) for model in plan.models}
+    found = with_winners(plan, wanted, prepared, winners, Silent())
+    assert {model.run_settings.train.lr for model in found.models} == {0.007}
+    assert [model.changed(**{"train.lr": 1.0}) for model in found.models] == [
+        model.changed(**{"train.lr": 1.0}) for model in plan.models
+    ]
+
+
+def test_other_winners_are_planned_anew(text: Path):
+    plan, wanted, prepared = planned(text, budget="seconds=4", tune_over="lr,layers,batch")
+    tried = {"train.lr": 0.007, "backbone.layers": 2, "task.batch": 16}
+    winners = {model.name: changed(model, plan.size, tried) for model in plan.models}
+    found = with_winners(plan, wanted, prepared, winners, Silent())
+    assert {model.tokens_per_step for model in found.models} == {16 * 32}
+    assert all(model.core == pytest.approx(25_000, rel=0.05) for model in found.models)
+    assert all(model.seconds == pytest.approx(4) for model in found.models)
+
+
+def test_documents_are_counted_on_average(tmp_path: Path):
+    lines = tmp_path / "lines.txt"
+    lines.write_text("".join(f"name {'x' * (n % 7)}\n" for n in range(400)))
+    plan, _, prepared = planned(lines, documents="lines", budget="steps=5", batch=8)
+    train = prepared.parts["train"].facts
+    assert tokens_per_step(prepared, "rnn") == pytest.approx(8 * (train.tokens / train.documents - 1), rel=0.1)
+    assert plan.models[0].tokens_per_step < 8 * 32
+
+
+def test_the_plan_in_words_says_what_will_be_done(text: Path):
+    plan, wanted, prepared = planned(text, budget="steps=50", jobs=2)
+    said = plan_in_words(plan, wanted, prepared, Path("there"))
+    for word in (
+        "rnn",
+        "lstm",
+        "transformer",
+        "50",
+        "3 seeds",
+        "2 at a time",
+        "test part",
+        "0.001, 0.0032, 0.01",
+        "there",
+    ):
+        assert word in said
+
+
+def test_a_plan_is_read_as_it_was_written(text: Path, tmp_path: Path):
+    plan, *_ = planned(text, budget="steps=50")
+    write_plan(plan, tmp_path)
+    assert read_plan(tmp_path) == plan
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(DataError, match=r"plan\.json"):
+        read_plan(tmp_path)
+
+
+def test_differences_are_named():
+    was = {"a": 1, "b": {"c": [1, 2], "d": None}, "only": {"x": 1}}
+    assert difference(was, {"a": 1, "b": {"c": (1, 2), "d": 3}}) == [
+        "b.d was not there, not 3",
+        "only was there, not not there",
+    ]
+    assert difference(was, was) == []
+
+
+def test_steps_are_really_timed(text: Path):
+    _, _, prepared = planned(text, budget="steps=5", archs="rnn,lstm", match="params=30000")
+    timed = time_all(prepared, 1)
+    assert set(timed) == {"rnn", "lstm"} and all(0 < one.step_seconds < 5 for one in timed.values())

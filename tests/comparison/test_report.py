@@ -1,0 +1,288 @@
+"""The report is a function of results alone, loads nothing, runs nothing, and shows what was found."""
+
+import base64
+import hashlib
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from comparison_cases import COUNTED, MODELS, realistic, replaced
+
+from seqlab.comparison.report import write_report
+from seqlab.comparison.report.clean import cleaned
+from seqlab.comparison.report.page import page
+from seqlab.comparison.report.table import markdown, table
+from seqlab.comparison.results import FloorResult, Results, Trial, read_comparison, write_comparison
+
+SECTIONS = (
+    "verdict", "pairs", "table", "curves", "positions", "samples", "memorisation", "rates", "floors", "fairness",
+    "audit", "settings", "machine", "repeat",
+)  # fmt: skip
+FILES = {f"{name}.{kind}" for name in ("lenses", "positions", "pairs") for kind in ("png", "svg")}
+PAYLOADS = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'><svg/onload=alert(1)>",
+    "</style></title></pre></textarea><script src=//evil.example/x.js></script>",
+    "<iframe src=javascript:alert(1)>&lt;b&gt;&#60;i&#62;",
+    "<!-- --> ]]> <?php ?> <![CDATA[",
+    "{{ 7 * 7 }}{% include 'x' %}{# #}",
+    '<meta http-equiv="refresh" content="0;url=https://evil.example">',
+    "![x](https://evil.example/x.png) | `a` | *b*\n| c |",
+    "$x_{$ \\frac % _name 漢字",
+    "\x00\x07\x1b[31m\x7f\x85\u202eevil\ud800\ufffe",
+]
+
+
+class Parsed(HTMLParser):
+    """Elements by name, their attributes, all text, and the rows of tables."""
+
+    def __init__(self, html: str):
+        super().__init__(convert_charrefs=True)
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text, self.style = "", ""
+        self.rows: list[list[str]] = []
+        self._in_style = self._in_cell = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self._in_style = tag == "style"
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self._in_cell = True
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_style = False
+        self._in_cell = self._in_cell and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_style:
+            self.style += data
+            return
+        self.text += data
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+    @property
+    def policy(self) -> str:
+        return next(value for tag, name, value in self.attributes if tag == "meta" and "default-src" in value)
+
+
+def shown(results: Results) -> str:
+    return page(cleaned(results))
+
+
+def hostile(payload: str) -> Results:
+    return replaced(realistic(), lambda text: text + payload)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    assert write_report(realistic(), folder) == folder / "report.html"
+    return folder
+
+
+def test_the_same_results_give_the_same_bytes(written: Path, tmp_path: Path) -> None:
+    write_comparison(realistic(), tmp_path)
+    write_report(read_comparison(tmp_path), tmp_path)
+    files = ["report.html", "table.md", *(f"figures/{name}" for name in sorted(FILES))]
+    assert {path.name for path in (written / "figures").iterdir()} == FILES
+    for name in files:
+        assert (written / name).read_bytes() == (tmp_path / name).read_bytes(), name
+    other = replace(realistic(), date="2026-11-17T00:00:00Z")
+    assert shown(other) != (written / "report.html").read_text(encoding="utf-8")
+
+
+def test_figures_are_pictures(written: Path) -> None:
+    for name in FILES:
+        content = (written / "figures" / name).read_bytes()
+        if name.endswith("png"):
+            width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
+            assert content[:8] == b"\x89PNG\r\n\x1a\n" and width > 1000 and height > 400
+        else:
+            assert ElementTree.fromstring(content).tag.endswith("svg") and b"<script" not in content
+
+
+def test_nothing_is_loaded_and_nothing_runs() -> None:
+    found = Parsed(shown(realistic()))
+    assert not {"script", "link", "iframe", "object", "embed", "base", "form", "img", "image", "use"} & set(found.tags)
+    for tag, name, value in found.attributes:
+        assert not name.startswith("on") and name not in ("src", "srcset", "style", "action", "xlink:href"), (tag, name)
+        assert name != "href" or re.fullmatch(r"#[a-z]+", value)
+        assert "://" not in value
+    assert "url(" not in found.style and "@import" not in found.style and "://" not in found.style
+    digest = base64.b64encode(hashlib.sha256(found.style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in found.policy
+    assert "default-src 'none'" in found.policy and "unsafe" not in found.policy and "script-src" not in found.policy
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=ascii)
+def test_strings_stay_strings(payload: str) -> None:
+    """In every field: the page has the elements and attributes that it has without, and the text as it was given."""
+    results = hostile(payload)
+    html = shown(results)
+    found, harmless = Parsed(html), Parsed(shown(realistic()))
+    assert found.tags == harmless.tags
+    assert Counter((tag, name) for tag, name, _ in found.attributes) == Counter(
+        (tag, name) for tag, name, _ in harmless.attributes
+    )
+    assert found.policy == harmless.policy
+    safe, text = cleaned(results), " ".join(found.text.split())
+    for given in (
+        safe.corpus["name"], safe.corpus["about"], safe.protocol["tokenizer"], safe.estimand, safe.command,
+        safe.entrants[0].name, safe.entrants[0].form, *safe.entrants[0].settings, safe.floors[0].name,
+        safe.floors[0].about, safe.pairs[0].sentence, safe.counting[0].sentence, safe.recommendation[0].sentence,
+        safe.recommendation[1].sentence, safe.best.path, safe.samples[0].prompt, safe.samples[0].text,
+        safe.memorisation[0].longest_text, safe.audits[0].checks[0].name, safe.audits[0].checks[0].found,
+        *safe.ledger.equal, *safe.ledger.equal.values(), *safe.ledger.unequal, safe.warnings[0], safe.machine,
+        *safe.versions, *safe.versions.values(), safe.metric.name, safe.plan["match"],
+    ):  # fmt: skip
+        assert " ".join(given.split()) in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", html)
+    for svg in re.findall(r"<svg.*?</svg>", html.replace("\n", " ")):
+        if svg.count("<svg") == svg.count("</svg>"):
+            ElementTree.fromstring(svg)
+
+
+def test_hostile_figures(tmp_path: Path) -> None:
+    write_report(hostile("".join(PAYLOADS)), tmp_path)
+    for name in FILES:
+        assert (tmp_path / "figures" / name).stat().st_size > 5000
+    for path in (tmp_path / "figures").glob("*.svg"):
+        tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(path).iter()}
+        assert not tags & {"script", "image", "a", "foreignObject", "iframe"}
+    (tmp_path / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "table.md").read_text(encoding="utf-8")
+
+
+def test_every_section_is_there_and_reached() -> None:
+    found = Parsed(shown(realistic()))
+    ids = [value for _, name, value in found.attributes if name == "id"]
+    assert [one for one in ids if one != "caution"] == list(SECTIONS)
+    assert {value for _, name, value in found.attributes if name == "href"} == {f"#{one}" for one in SECTIONS[1:]}
+    results = realistic()
+    order = [
+        *(one.sentence for one in results.recommendation), "Every model predicts", results.pairs[0].sentence,
+        results.warnings[0], results.estimand, "Four lenses", "Written at temperature", "what a model writes stands",
+        results.floors[0].about, "Fairness ledger", results.command,
+    ]  # fmt: skip
+    text = found.text
+    places = [text.index(one, text.index(order[0])) for one in order]
+    assert places == sorted(places)
+
+
+def cells(results: Results, name: str) -> list[str]:
+    return next(row for row in Parsed(shown(results)).rows if row and row[0].strip().startswith(name))
+
+
+def test_the_table_has_every_number() -> None:
+    """Worked out here from the runs, not by the code that made the table."""
+    results = realistic()
+    for name, (_, core, step, flops, _, _) in MODELS.items():
+        runs = results.runs_of(name)
+        mean = sum(run.value for run in runs) / 3
+        spread = math.sqrt(sum((run.value - mean) ** 2 for run in runs) / 2)
+        carried = f"{sum(run.carried or 0 for run in runs) / 3:.4f}" if name != "transformer" else "–"
+        writing = ["1,210", "640", "80.1 KiB", "800.8 KiB"] if name == "transformer" else ["3,105", "3,098"]
+        assert cells(results, name)[1:] == [
+            f"{mean:.4f} ± {spread:.4f}", "3", f"{mean / math.log(2):.3f}", f"{math.exp(mean):.2f}", carried,
+            f"{core:,}", "4,160", f"{flops / 1e6:.2f}M", f"{4000 * step:,.0f}", f"{4096 / step:,.0f}", "392.9 MiB",
+            *writing, *(["2.2 KiB", "2.2 KiB"] if len(writing) == 2 else []),
+        ]  # fmt: skip
+
+
+def test_the_best_is_first_and_floors_follow() -> None:
+    made = table(realistic())
+    assert [row.name for row in made.rows] == ["transformer", "lstm", "gru", "rnn", COUNTED, "xz", "unigram"]
+    assert [line[0] for line in made.lines()][4] == f"{COUNTED} (no training)"
+    assert cells(realistic(), COUNTED)[:5] == [f"{COUNTED} no training", "1.7370", "", "2.506", "5.68"]
+    results = realistic()
+    upside_down = replace(results, metric=replace(results.metric, lower_is_better=False))
+    names = [row.name for row in table(upside_down).rows]
+    assert names == ["rnn", "gru", "lstm", "transformer", "unigram", "xz", COUNTED]
+
+
+@pytest.mark.parametrize("payload", ["", *PAYLOADS], ids=ascii)
+def test_table_md_is_a_table(payload: str) -> None:
+    """As GitHub reads it: cells end at pipes that no backslash precedes."""
+    results = cleaned(hostile(payload))
+    lines = [line for line in markdown(results).splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    assert len(rows) == 2 + 4 + 3 and {len(row) for row in rows} == {len(table(results).heads)}
+    assert re.fullmatch(r"\|( -{3}:? \|)+", lines[1])
+    read = re.sub(r"\\(.)", r"\1", rows[2][0])
+    for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
+        read = read.replace(entity, character)
+    assert read == " ".join(table(results).rows[0].name.split())
+    assert not re.search(r"(?<!\\)[`*_\[\]<>]", "".join(rows[2]))
+
+
+def test_size_is_bounded_whatever_the_strings_and_curves() -> None:
+    results = realistic()
+    assert len(shown(results).encode()) < 200_000
+    curve = [{"step": float(step), "train_loss": 2.0, "validation_loss": 2.0 + 1 / step} for step in range(1, 4000)]
+    samples = [replace(one, text="<" * 1_000_000) for one in results.samples]
+    runs = [replace(run, curve=curve, loss_by_position=[2.0] * 8000) for run in results.runs]
+    html = shown(replace(results, runs=runs, samples=samples, command="&" * 10**6))
+    assert len(html.encode()) < 2_000_000
+    assert "(1,000,000 characters in all)" in html
+
+
+def floor_without_numbers(results: Results) -> list[FloorResult]:
+    return [replace(one, nats_per_token=math.nan, value=math.nan) for one in results.floors]
+
+
+BARE = {
+    "one seed": lambda: realistic(seeds=1),
+    "one entrant": lambda: realistic(names=("lstm",)),
+    "no floors": lambda: replace(realistic(), floors=[], counting=[]),
+    "floors that are no numbers": lambda: replace(realistic(), floors=floor_without_numbers(realistic())),
+    "nothing beside the runs": lambda: replace(
+        realistic(), trials=[], samples=[], memorisation=[], audits=[], warnings=[], recommendation=[], pairs=[]
+    ),
+    "no curves": lambda: replace(
+        realistic(), runs=[replace(run, curve=[], loss_by_position=[]) for run in realistic().runs]
+    ),
+    "one evaluation": lambda: replace(
+        realistic(), runs=[replace(run, curve=run.curve[:1], loss_by_position=[2.0]) for run in realistic().runs]
+    ),
+    "no runs": lambda: replace(realistic(), runs=[], pairs=[], counting=[]),
+    "diverged": lambda: replace(
+        realistic(),
+        runs=[
+            replace(run, value=math.inf, nats_per_token=math.inf, loss_by_position=[math.nan] * 9, curve=[
+                {"step": 0.0, "validation_loss": 4.0}, {"step": 9.0, "validation_loss": 1e30},
+                {"step": 99.0, "validation_loss": math.nan},
+            ]) if run.name == "rnn" else run
+            for run in realistic().runs
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BARE)
+def test_whatever_is_missing(case: str, tmp_path: Path) -> None:
+    results = BARE[case]()
+    html = write_report(results, tmp_path).read_text(encoding="utf-8")
+    found = Parsed(html)
+    assert set(SECTIONS) <= {value for _, name, value in found.attributes if name == "id"}
+    assert not re.search(r'(?:points|x1|cx|cy|d)="[^"]*(?:nan|inf)', html)
+    assert "None" not in found.text and "nan" not in found.text.replace("finance", "")
+
+
+def test_trials_of_more_than_the_rate_are_a_table() -> None:
+    tried = [{"train.lr": 0.01, "task.batch": 32}, {"train.lr": 0.003, "task.batch": 16}]
+    trials = [Trial("lstm", one, loss, loss == 1.5) for one, loss in zip(tried, (None, 1.5), strict=True)]
+    rows = Parsed(shown(replace(realistic(), trials=trials))).rows
+    assert ["", "0.01", "32", "failed"] in rows and ["chosen", "0.003", "16", "1.5000"] in rows
