@@ -58,6 +58,7 @@ def compare(
         for name, value in locals().items()
         if name not in ("text", "out", "recipe", "config", "assignments") and value is not None
     }
+    from seqlab.cli.show import next_steps
     from seqlab.comparison.experiment import compare as run_comparison
     from seqlab.config import parse_assignment, read_toml
 
@@ -71,11 +72,16 @@ def compare(
         **options,
     )
     finished_comparison(done)
+    place = shlex.quote(str(done.directory))
+    next_steps(
+        f"seqlab generate {place}" if done.results.samples else "",
+        f"seqlab train --from {place}",
+        f"seqlab audit {place}",
+    )
 
 
 def finished_comparison(done: "Comparison") -> None:
-    """Table, verdicts, recommendation, where the report is, and what to type next."""
-    from seqlab.cli.show import next_steps
+    """Table, recommendation, verdicts, and where the report is."""
     from seqlab.cli.show import out as console
 
     results = done.results
@@ -94,8 +100,13 @@ def finished_comparison(done: "Comparison") -> None:
     failed = [f"{one.name}: {check.name}" for one in results.audits for check in one.checks if not check.passed]
     console.print(f"\nAudit: {'FAILED: ' + '; '.join(failed) if failed else 'every check passed'}", markup=False)
     console.print(f"Report: {done.directory / 'report.html'}", markup=False)
-    next_steps(
-        f"seqlab generate {shlex.quote(str(done.directory))}",
-        f"seqlab train --from {shlex.quote(str(done.directory))}",
-        f"seqlab audit {shlex.quote(str(done.directory))}",
-    )
+
+
+def shown_sample(done: "Comparison") -> None:
+    """What the best wrote."""
+    from seqlab.cli.show import out as console
+
+    for one in done.results.samples:
+        if one.name == done.results.best.name:
+            console.print(f"\n[bold]What {one.name} writes at temperature {one.temperature}[/]")
+            console.print(one.prompt + one.text, markup=False, style="dim")

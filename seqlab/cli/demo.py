@@ -5,26 +5,26 @@ from typing import Annotated
 
 from typer import Option
 
-TEMPERATURES = (0.7, 1.0, 1.2)
-
 
 def demo(
-    out: Annotated[Path, Option(help="Where to put the run; an earlier demo there is replaced.")] = Path("runs/demo"),
+    out: Annotated[Path, Option(help="Where to put the comparison; one that was stopped goes on.")] = Path("runs/demo"),
 ) -> None:
-    """Train an LSTM on a built-in text, see how good it is and let it write: two minutes, offline."""
-    from seqlab import api
-    from seqlab.cli.show import finished_run, next_steps
+    """Compare three architectures on a built-in text and use the best: a few minutes, offline."""
+    from seqlab.cli.compare import finished_comparison, shown_sample
+    from seqlab.cli.show import next_steps
     from seqlab.cli.show import out as console
+    from seqlab.comparison.experiment import compare
+    from seqlab.recipes import find_recipe
 
-    run = api.train(recipe="demo", out=out, overwrite=out.exists())
-    finished_run(run)
-    for temperature in TEMPERATURES:
-        console.print(f"\n[bold]What it writes at temperature {temperature}[/]")
-        written = run.generate("The ", 300, temperature=temperature)
-        console.print("The " + str(written), markup=False, style="dim")
+    done = compare(recipe="demo", out=out, command=f"seqlab compare --recipe demo --out {out}")
+    finished_comparison(done)
+    if any(pair.a.startswith("kneser-ney") for pair in done.results.counting):
+        for note in find_recipe("demo").notes:
+            console.print(note, markup=False, soft_wrap=True)
+    shown_sample(done)
     next_steps(
         f'seqlab generate {out} --prompt "A class " --temperature 0.8',
-        f"seqlab resume {out} --more 1000",
+        f"seqlab train --from {out} --steps 3000",
         "seqlab doctor my.txt",
-        "seqlab train my.txt",
+        "seqlab compare my.txt",
     )

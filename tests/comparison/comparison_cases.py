@@ -153,7 +153,7 @@ def run(name: str, seed: int) -> RunResult:
         bits_per_char=value / math.log(2),
         bits_per_byte=value / math.log(2),
         perplexity=math.exp(value),
-        validation=value - 0.02,
+        validation=value - 0.02 - 0.01 * (seed % 2),  # the best here need not be the best on the test part
         carried=value - 0.015 if name in CARRYING else None,
         peak_memory=412_000_000 + 1000 * seed,
         sums=sums,

@@ -55,14 +55,14 @@ def test_a_lens_shows_mean_and_band_where_they_are(lens: int) -> None:
     last = [run.curve[-1]["validation_loss"] for run in runs]
     cost = (1, one.tokens_per_step, one.flops_per_step, one.step_seconds)[lens]
     x, y = points(drawn, "line", "c1")[-1]
-    assert low + up * y == pytest.approx(sum(last) / 3, abs=0.003)
+    assert low + up * y == pytest.approx(sum(last) / 3, abs=0.0015)
     assert math.exp(left + right * x) == pytest.approx(4000 * cost, rel=0.02)
     count = len(runs[0].curve)
     band = points(drawn, "band", "c1")
-    assert low + up * band[count - 1][1] == pytest.approx(max(last), abs=0.003)
-    assert low + up * band[count][1] == pytest.approx(min(last), abs=0.003)
+    assert low + up * band[count - 1][1] == pytest.approx(max(last), abs=0.0015)
+    assert low + up * band[count][1] == pytest.approx(min(last), abs=0.0015)
     floor = of_class(drawn, "floor")[0]
-    assert low + up * (TOP + float(floor.get("y1", ""))) == pytest.approx(1.737, abs=0.003)
+    assert low + up * (TOP + float(floor.get("y1", ""))) == pytest.approx(1.737, abs=0.0015)
 
 
 def test_the_lenses_share_their_vertical_axis_and_say_what_they_show() -> None:
