@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 
 setup: $(READY)  ## make the virtual environment
 
-demo: $(READY)  ## train, evaluate and sample on a built-in text, in about two minutes
+demo: $(READY)  ## compare three architectures on a built-in text and use the best, in a few minutes
 	$(BIN)/seqlab demo
 
 test: $(READY)  ## the default tests

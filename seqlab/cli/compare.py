@@ -25,7 +25,8 @@ def compare(
     ] = None,
     seeds: Annotated[int | None, Fair(help="Runs of each; 3 if not given.")] = None,
     match: Annotated[
-        str | None, Fair(help="Equal size: params=N, flops=N (per token) or none.", metavar="KIND=N")
+        str | None,
+        Fair(help="Equal size: params=N, flops=N (per token) or none; without =N as the first.", metavar="KIND=N"),
     ] = None,
     budget: Annotated[
         str | None, Fair(help="Equal training: steps=, tokens=, flops= or seconds=N.", metavar="KIND=N")

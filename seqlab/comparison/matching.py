@@ -30,7 +30,7 @@ class Matched:
 
 def matched(settings: RunSettings, target: Amount) -> Matched:
     """The settings with the width that comes nearest to the target."""
-    size = core_parameters if target.kind == "params" else core_flops
+    size = SIZE_OF[target.kind]
     unit = _unit(settings)
     found = _bisect(lambda units: size(_wide(settings, units * unit)), target.size, WIDEST // unit)
     near = range(max(1, found - NEIGHBOURS), min(WIDEST // unit, found + 1 + NEIGHBOURS) + 1)
@@ -53,6 +53,9 @@ def core_flops(settings: RunSettings) -> int:
     with torch.device("meta"):  # shapes alone
         backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
     return backbone.flops_per_token(settings.task.settings.window)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+SIZE_OF: dict[str, Callable[[RunSettings], int]] = {"params": core_parameters, "flops": core_flops}
 
 
 def _wide(settings: RunSettings, hidden: int) -> RunSettings:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seqlab.comparison.matching import CLOSE, Matched, core_parameters, matched
+from seqlab.comparison.matching import CLOSE, SIZE_OF, Matched, core_parameters, matched
 from seqlab.comparison.plan import Plan, PlannedModel
 from seqlab.comparison.prepared import Prepared, with_models
 from seqlab.comparison.settings import Amount, Asked
@@ -88,7 +88,10 @@ def jobs_of(asked: Asked) -> int:
 
 def _sizes(asked: Asked, prepared: Prepared) -> list[Amount | None]:
     """The sizes to try in turn, until one leaves enough steps; None is as set."""
-    if asked.comparison.match is not None:
+    match = asked.comparison.match
+    if match in SIZE_OF:
+        return [Amount(match, SIZE_OF[match](next(iter(prepared.models.values()))))]
+    if match is not None:
         return [asked.comparison.sizes]
     most = len(prepared.parts["train"]) / TOKENS_PER_PARAMETER
     fitting = [size for size in SIZES if size <= most] or [SIZES[-1]]

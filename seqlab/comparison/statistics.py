@@ -86,17 +86,15 @@ def seeds_needed(difference: float, seed_variances: Sequence[float], v_text: flo
     an approximation of the noncentral t. The text stays the same.
     """
 
-    def shown(seeds: float) -> bool:
+    def shown(seeds: int) -> bool:
         terms = [(variance / seeds, seeds - 1) for variance in seed_variances]
         total, df = _freedom([*terms, (v_text, units - 1)])
         return abs(difference) >= (stdtrit(df, 1 - LEVEL / 2) + stdtrit(df, POWER)) * math.sqrt(total)
 
-    if difference == 0 or not shown(math.inf):
-        return None
     enough = 2
-    while not shown(enough):
+    while difference == 0 or not shown(enough):
         enough *= 2
-        if enough > 2**50:  # what remains is rounding
+        if enough > 2**50:  # nothing is left of the noise of seeds
             return None
     few = max(1, enough // 2)
     while enough - few > 1:

@@ -213,7 +213,8 @@ def _verdict(found: Estimate, adjusted: float | None, negligible: float) -> str:
         return BETTER
     if found.low > 0:
         return SUGGESTIVE
-    return EQUAL if -negligible <= found.low and found.high <= negligible else UNCLEAR
+    # the difference is not negative, so that low is no further from 0 than high
+    return EQUAL if found.high <= negligible else UNCLEAR
 
 
 def _sentence(pair: Pair, metric: Metric, cost: str, tested: int) -> str:

@@ -131,7 +131,7 @@ def test_one_seed_has_no_interval() -> None:
 
 def test_what_diverged_does_not_flatten_the_rest() -> None:
     low, high = span([1.5, 1.6, 1.7, 1.8, 1e30, math.inf, math.nan])
-    assert 1 < low < 1.5 and 1.8 < high < 3
+    assert 1 < low < 1.5 and 1.8 < high < 5
     assert span([]) == (0.0, 1.0)
     assert span([2.0])[0] < 2 < span([2.0])[1]
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from seqlab.comparison import planning
+from seqlab.comparison.matching import core_flops, core_parameters
 from seqlab.comparison.plan import Plan, difference, read_plan, write_plan
 from seqlab.comparison.planning import FEWEST_STEPS, make_plan, tokens_per_step, with_winners
 from seqlab.comparison.prepared import Prepared, prepare
@@ -92,6 +93,13 @@ def test_sizes_follow_the_text(text: Path):
     assert all(model.core == pytest.approx(25_000, rel=0.03) for model in plan.models)
     own, *_ = planned(text, budget="steps=5", match="none")
     assert own.size is None and len({model.core for model in own.models}) == 3
+
+
+@pytest.mark.parametrize(("kind", "size"), [("params", core_parameters), ("flops", core_flops)])
+def test_all_as_large_as_the_first(text: Path, kind: str, size: Any):
+    plan, wanted, _ = planned(text, budget="steps=5", match=kind, archs="lstm,rnn,transformer")
+    for model in plan.models:
+        assert size(model.run_settings) == pytest.approx(size(wanted.models["lstm"]), rel=0.01)
 
 
 def test_too_little_time_takes_smaller_models(text: Path, monkeypatch: pytest.MonkeyPatch):

@@ -129,6 +129,19 @@ def test_merging_leaves_twenty(units, left):
     assert found.difference == pytest.approx(slope.mean())
 
 
+def test_merged_units_are_of_nearly_the_same_size():
+    """No short rest, which would count as much as a whole unit."""
+    left = []
+
+    def seen(found):
+        if found.shape[-2:] == (20, 2):
+            left.append(39 - found[..., 1])
+        return ratio(found)
+
+    estimate(sums(np.zeros(39), 1.0), sums(np.arange(39.0), 1.0), seen)
+    assert {int(size) for sizes in left for size in sizes.ravel()} == {1, 2}
+
+
 def test_the_noise_of_one_seed_is_unknown():
     one, three = sums(drawn(0, seeds=1)), sums(drawn(1, seeds=3))
     for a, b in ((one, three), (three, one), (one, one + 1)):
@@ -276,3 +289,4 @@ def test_no_number_of_seeds_helps_against_the_noise_of_text():
     assert seeds_needed(-0.01, (1e-4, 1e-4), 0.9 * limit, 50) == seeds_needed(0.01, (1e-4, 1e-4), 0.9 * limit, 50)
     assert seeds_needed(0.01, (0.0, 0.0), 0.0, 50) == 2
     assert seeds_needed(0.0, (1e-4, 1e-4), 0.0, 50) is None
+    assert seeds_needed(0.0, (0.0, 0.0), 0.0, 50) is None

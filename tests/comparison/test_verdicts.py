@@ -74,7 +74,10 @@ def test_all_pairs_best_first_whatever_the_order_of_entrants():
     found = judged({"rnn": values(1.9), "lstm": values(1.5), "gru": values(1.6)})
     assert [(pair.a, pair.b) for pair in found] == [("lstm", "gru"), ("lstm", "rnn"), ("gru", "rnn")]
     assert [pair.difference for pair in found] == pytest.approx([0.1, 0.4, 0.3])
-    same = one(values(1.5), values(1.5), replace(NATS, lower_is_better=False))
+    more = replace(NATS, lower_is_better=False)
+    found = judged({"gru": values(1.6), "lstm": values(1.5), "rnn": values(1.9)}, more)
+    assert [(pair.a, pair.b) for pair in found] == [("rnn", "gru"), ("rnn", "lstm"), ("gru", "lstm")]
+    same = one(values(1.5), values(1.5), more)
     assert (same.a, same.difference) == ("a", 0.0)
 
 
@@ -160,15 +163,17 @@ def test_one_seed_is_never_better():
 
 
 def test_holm_counts_only_what_was_tested():
-    found = judged({"a": values(1.0, seeds=(0,)), "b": noisy(1.5), "c": noisy(1.53)})
+    found = judged({"x": values(1.0, seeds=(0,)), "a": noisy(1.5), "b": noisy(1.53), "c": noisy(1.515)})
     tested = [pair for pair in found if pair.p is not None]
-    assert [(pair.a, pair.b) for pair in tested] == [("b", "c")]
-    assert tested[0].adjusted_p == tested[0].p
+    assert (len(found), len(tested)) == (6, 3) and all("x" not in (pair.a, pair.b) for pair in tested)
+    pair = next(pair for pair in tested if pair.verdict == "suggestive")
+    assert pair.adjusted_p == pytest.approx(3 * (pair.p or 0))
+    assert "because 3 pairs were judged" in pair.sentence
 
 
 def test_one_unit_of_text_is_said_to_be_one():
     pair = one(values(1.0)[:, :1], values(2.0)[:, :1])
-    assert (pair.verdict, pair.units, pair.low) == ("ahead on this text", 1, None)
+    assert (pair.verdict, pair.units, pair.low, pair.v_text) == ("ahead on this text", 1, None, 0.0)
     assert pair.sentence.endswith("with one unit of text the noise of text is unknown")
 
 
@@ -182,6 +187,7 @@ def test_one_unit_of_text_is_said_to_be_one():
         (106.0, ", at 1.1 times the time"),
         (94.0, ", at 0.94 times the time"),
         (1234.0, ", at 12 times the time"),
+        (123_400.0, ", at 1,234 times the time"),
         (4.0, ", at 0.04 times the time"),
         (0.0, ""),
     ],
@@ -249,6 +255,11 @@ def test_counting_needs_sums():
             1.795,
             "C is shown to predict this text better than no model: "
             "it is not distinguishable from rnn; lstm and gru are better than it.",
+        ),
+        (
+            1.805,
+            "C is shown to predict this text better than no model: "
+            "lstm and gru are better than it; rnn is not distinguishable from it.",
         ),
         (3.0, "Every model predicts this text better than c does: rnn the least, by 1.200 nats/char (I)."),
     ],

@@ -18,6 +18,10 @@ TEXT = (
 )
 
 # the pages say what people would type; the tests train smaller models for a shorter time
+SMALL_COMPARISON = [
+    *("--budget", "steps=6", "--seeds", "2", "--tune", "0", "--match", "params=800", "--jobs", "1"),
+    *("--window", "16", "--batch", "4", "--embedding", "8", "--archs", "rnn,gru"),
+]
 SMALLER = ["--hidden", "16", "--embedding", "8", "--threads", "1"]
 
 
@@ -26,6 +30,8 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def shortened(command: list[str]) -> list[str]:
+    if command[1] == "compare":
+        return [*command, *SMALL_COMPARISON]
     if command[1] != "train" or "--init" in command:
         return command
     limits = {"--steps": "6", "--epochs": "0.1", "--seconds": "1", "--hidden": "16"}

@@ -170,7 +170,7 @@ class Forest:
 
     def axis(self, unit: str) -> Markup:
         parts = []
-        for value in linear_ticks(self.low, self.high, about=3):
+        for value in linear_ticks(self.low, self.high, about=5):
             parts.append(element("line", class_="axis", x1=self.at(value), x2=self.at(value), y1=0, y2=4))
             parts.append(element("text", short(value), class_="tick", x=self.at(value), y=17, text_anchor="middle"))
         title = f"difference in {unit}"

@@ -147,9 +147,8 @@ def _settings(results: Results) -> dict[str, Any]:
         "differing": {key: values for key, values in by_key.items() if len(set(values.values())) > 1},
         "shared": {key: next(iter(v.values())) for key, v in by_key.items() if len(set(v.values())) == 1},
         "facts": {
-            "Text": {key: said(value) for key, value in results.corpus.items()},
-            "Scoring": {key: said(value) for key, value in results.protocol.items()},
-            "Plan": {PLAN_NAMES.get(key, key): said(value) for key, value in results.plan.items()},
+            title: {PLAN_NAMES.get(key, key).replace("_", " "): said(value) for key, value in values.items()}
+            for title, values in (("Text", results.corpus), ("Scoring", results.protocol), ("Plan", results.plan))
         },
     }
 

@@ -14,7 +14,8 @@ LIGHT = ("#1b4aa8", "#d8620c", "#1f8f70", "#8c1d5f", "#5a4a00", "#5b9bd5")
 DARK = ("#6d8dff", "#f0843c", "#9af0cc", "#c06ba6", "#f5d75e", "#5fb6e8")
 MOST_POINTS = 120  # of a line
 BINS = 32  # of positions, narrow at the start, where the loss falls
-LOG_FROM = 20  # times the smallest that the largest must be for a logarithmic axis
+FAR = 12  # times as much above the middle of all values as the lowest is below it: no longer drawn
+LOG_FROM = 8  # times the smallest that the largest must be for a logarithmic axis
 
 # how much of each one step takes
 LENSES: dict[str, Callable[[Entrant], float]] = {
@@ -42,7 +43,7 @@ class Panel:
     x_label: str
     lines: list[Line]
     log: bool
-    far: float = 3.0  # how much of the steep beginning is shown: see span
+    skipped: float = 0.25  # the share of a line, at its steep beginning, that need not fit into the chart
 
     def reach(self, top: float) -> tuple[float, float]:
         """From the first x at which some line is below the top of the chart, to a little beyond the last."""
@@ -76,7 +77,7 @@ def positions(results: Results) -> Panel | None:
         rows = [row for row in rows if row and all(map(math.isfinite, row))]
         if rows:
             lines.append(_binned(entrant.name, index, rows))
-    return Panel("position in the window", lines, _spans(lines), far=20.0) if lines else None
+    return Panel("position in the window", lines, _spans(lines), skipped=0.0) if lines else None
 
 
 def best_floor(results: Results) -> FloorResult | None:
@@ -86,19 +87,21 @@ def best_floor(results: Results) -> FloorResult | None:
 
 def height(panels: Sequence[Panel], floor: float | None = None) -> tuple[float, float]:
     """The range of the vertical axis; what diverged, and the steep beginning of a curve, do not flatten the rest."""
-    values = [y for panel in panels for line in panel.lines for y in (*line.low, *line.high)]
-    return span([*values, *([floor] if floor is not None else [])], panels[0].far)
+    values = [floor] if floor is not None else []
+    for panel in panels:
+        for line in panel.lines:
+            first = int(panel.skipped * len(line.x))
+            values += [*line.low[first:], *line.high[first:]]
+    return span(values)
 
 
-def span(values: Sequence[float], far: float = 3.0) -> tuple[float, float]:
-    """Low and high of the finite values, with room at both ends.
-
-    What lies above the middle more than `far` times as much as the lowest lies below it is let go."""
+def span(values: Sequence[float]) -> tuple[float, float]:
+    """Low and high of the finite values, with room at both ends; what lies far above the middle is let go."""
     finite = np.array([value for value in values if math.isfinite(value)])
     if not len(finite):
         return 0.0, 1.0
     low, high, middle = float(finite.min()), float(finite.max()), float(np.median(finite))
-    high = min(high, middle + far * (middle - low)) if middle > low else high
+    high = min(high, middle + FAR * (middle - low)) if middle > low else high
     room = 0.06 * (high - low) or 0.05 * abs(low) or 1.0
     return low - room, high + room
 

@@ -1,0 +1,54 @@
+"""A comparison's runs side by side, one thread each, against one after another on all cores.
+
+Run `python -m benchmarks.scheduling`. Both do the same runs in worker processes that are warm; the gain is the time
+of the second over that of the first.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+
+from seqlab.comparison.jobs import Job
+from seqlab.comparison.pool import Pool
+from seqlab.comparison.view import Quiet
+from seqlab.config import RunSettings, gather
+from seqlab.training.prepare import default_threads
+
+ARCHS = ("gru", "lstm", "lstm-attention", "transformer")
+STEPS = 40
+ROUNDS = 2
+
+
+def jobs(threads: int, name: str, steps: int) -> list[Job]:
+    def settings(arch: str) -> RunSettings:
+        train = {"steps": steps, "threads": threads, "evaluate_every": steps, "sample": 0}
+        base = {"corpus": {"source": ["python-docs"]}, "backbone": {"name": arch}, "train": train}
+        return gather(base, [])
+
+    return [Job(f"{name}/{arch}", settings(arch).resolved(), None, 1.0) for arch in ARCHS]
+
+
+def measure(folder: Path, workers: int, threads: int) -> list[float]:
+    times = []
+    with Pool(folder, workers, threads, Quiet()) as pool:
+        pool.run(jobs(threads, "warm", 2), "warming up")
+        for number in range(ROUNDS):
+            began = time.perf_counter()
+            pool.run(jobs(threads, f"round-{number}", STEPS), "runs")
+            times.append(time.perf_counter() - began)
+    return times
+
+
+def main() -> None:
+    cores = default_threads()
+    with tempfile.TemporaryDirectory() as place:
+        beside = measure(Path(place) / "beside", cores, 1)
+        after = measure(Path(place) / "after", 1, cores)
+    print(f"{len(ARCHS)} runs of {STEPS} steps ({', '.join(ARCHS)}), fastest of {ROUNDS} rounds on {cores} cores")
+    print(f"{cores} at a time, 1 thread each   {min(beside):6.1f} s")
+    print(f"one after another, {cores} threads {min(after):6.1f} s")
+    print(f"gain                           {min(after) / min(beside):6.2f}")
+
+
+if __name__ == "__main__":
+    main()
