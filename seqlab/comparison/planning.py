@@ -11,7 +11,7 @@ from seqlab.comparison.plan import Plan, PlannedModel
 from seqlab.comparison.prepared import Prepared, with_models
 from seqlab.comparison.settings import Amount, Asked
 from seqlab.comparison.timing import Timed, time_all
-from seqlab.comparison.trials import HORIZON, first_trials
+from seqlab.comparison.trials import first_trials, horizon
 from seqlab.config import RunSettings
 from seqlab.training.prepare import MOST_EPOCHS, default_threads
 from seqlab.training.progress import Reporter
@@ -54,7 +54,7 @@ def make_plan(asked: Asked, prepared: Prepared, reporter: Reporter) -> Plan:
         size=sized.size,
         seeds=list(range(asked.comparison.seeds)),
         threads=threads,
-        horizon=HORIZON,
+        horizon=horizon(steps.values()),
         trials=first_trials(asked.comparison, task.batch),
         tried=[],
         fingerprints={
@@ -143,10 +143,10 @@ def _steps_in_time(asked: Asked, sized: Sized, jobs: int) -> int:
 def _estimate(asked: Asked, sized: Sized, steps: Mapping[str, int], jobs: int) -> float:
     """Seconds until everything is done."""
     seeds, tune = asked.comparison.seeds, asked.comparison.tune
-    work = 0.0
+    work, share = 0.0, horizon(steps.values())
     for name, timed in sized.timed.items():
         runs = seeds * (steps[name] * timed.step_seconds + EVALUATIONS * timed.evaluation_seconds)
-        trials = tune * (HORIZON * steps[name] * timed.step_seconds + 2 * timed.evaluation_seconds)
+        trials = tune * (share * steps[name] * timed.step_seconds + 2 * timed.evaluation_seconds)
         work += runs + trials
     counting = 4e-6 * len(sized.prepared.parts["train"])  # seconds that the floors take
     return work * (SHARED if jobs > 1 else 1.0) / jobs + 2 * STARTED + counting

@@ -53,9 +53,7 @@ class ComparisonSettings(Settings):
         default=None, min_length=1, description="architectures, or models of the recipe"
     )
     seeds: int = Field(default=3, ge=1, le=1000, description="runs of each architecture")
-    match: str | None = Field(
-        default=None, description="params=N, flops=N or none; by the text if unset"
-    )
+    match: str | None = Field(default=None, description="params=N, flops=N or none; by the text if unset")
     budget: str | None = Field(default=None, description="steps=, tokens=, flops= or seconds=N; by minutes if unset")
     minutes: float = Field(default=15.0, gt=0, le=10**6, description="how long all of it may take, without a budget")
     tune: int = Field(default=3, ge=0, le=1000, description="short trials of each; 0 takes the rates as set")

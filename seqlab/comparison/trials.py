@@ -1,7 +1,7 @@
 """Equal tuning: every entrant tries the same things, briefly, and the best on validation is trained anew."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from seqlab.comparison.settings import Amount, ComparisonSettings
 from seqlab.config import RunSettings
 
 HORIZON = 0.2  # of a run's steps
+FEWEST = 100  # steps of a trial, if the run has as many: in fewer, rates win that are too high for long
 SEED = 2**31  # of every trial, and of no run
 MIDDLE = 10**-2.5  # of the grid of learning rates, a factor of √10 apart
 APART = 10**0.5
@@ -43,6 +44,11 @@ def _rounded(rate: float) -> float:
     return float(f"{rate:.2g}")
 
 
+def horizon(steps: Iterable[int]) -> float:
+    """How much of a run a trial is, the same share for all."""
+    return max(HORIZON, min(1.0, FEWEST / max(1, min(steps))))
+
+
 def grown(trials: Sequence[Tried], best: Mapping[str, Tried]) -> list[Tried]:
     """One more rate at each end of the grid where somebody's best is; nothing where all have theirs inside."""
     rates = sorted(one["train.lr"] for one in trials)
@@ -67,10 +73,10 @@ def changed(model: PlannedModel, size: Amount | None, tried: Tried) -> RunSettin
     return settings.with_values(**{"train.steps": steps})
 
 
-def short(settings: RunSettings, horizon: float) -> RunSettings:
+def short(settings: RunSettings, share: float) -> RunSettings:
     """The same training in a small part of its steps, its schedule scaled to them."""
     whole = settings.train.steps or 1
-    steps = max(1, round(horizon * whole))
+    steps = max(1, round(share * whole))
     return settings.with_values(
         **{
             "train.steps": steps,

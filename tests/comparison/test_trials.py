@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seqlab.comparison.plan import PlannedModel
 from seqlab.comparison.settings import Amount, ComparisonSettings
-from seqlab.comparison.trials import APART, SEED, best_of, changed, first_trials, grown, grows, short, told
+from seqlab.comparison.trials import APART, SEED, best_of, changed, first_trials, grown, grows, horizon, short, told
 from seqlab.config import resolve
 
 
@@ -65,6 +65,10 @@ def test_a_trial_is_the_run_in_small():
     assert brief.train.evaluate_every == 200
     assert brief.backbone == whole.backbone and brief.task == whole.task
     assert short(model(3).run_settings, 0.2).train.steps == 1
+
+
+def test_trials_are_long_enough_to_tell():
+    assert horizon([5000, 1000]) == 0.2 and horizon([400, 300]) == pytest.approx(1 / 3) and horizon([60, 900]) == 1
 
 
 def test_another_batch_sees_as_many_tokens():
