@@ -24,9 +24,8 @@ def same_seed(settings: RunSettings, vocabulary: int, task: TextTask, directory:
         )
     apart = [float((one - other).abs().max()) for one, other in zip(weights, other_weights, strict=True)]
     apart += [abs(one - other) for one, other in zip(losses, other_losses, strict=True)]
-    return largest(
-        apart
-    ) == 0, f"{STEPS} steps twice, largest difference of weights and losses: {in_words(largest(apart))}"
+    words = f"{STEPS} steps twice, largest difference of weights and losses: {in_words(largest(apart))}"
+    return largest(apart) == 0, words
 
 
 def _first_steps(

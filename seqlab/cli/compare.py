@@ -84,6 +84,7 @@ def compare(
 def finished_comparison(done: "Comparison") -> None:
     """Table, recommendation, verdicts, and where the report is."""
     from seqlab.cli.show import out as console
+    from seqlab.comparison.verdicts import counting_sentence
 
     results = done.results
     console.print()
@@ -91,7 +92,7 @@ def finished_comparison(done: "Comparison") -> None:
     for title, sentences in (
         ("Recommendation", [advice.sentence for advice in results.recommendation]),
         ("Verdicts", done.verdicts),
-        ("Against counting", [pair.sentence for pair in results.counting]),
+        ("Counting", [counting_sentence(results.counting, results.metric)] if results.counting else []),
         ("Mind", results.warnings),
     ):
         if sentences:

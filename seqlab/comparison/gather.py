@@ -137,14 +137,17 @@ def _entrant(plan: Plan, prepared: Prepared, run: Run) -> Entrant:
 def _floors(prepared: Prepared, scored: Scored) -> list[FloorResult]:
     """On the same units of text as the runs."""
     facts = prepared.parts[prepared.decides].facts
+    tokens = sum(scored.tokens_U) if facts.documents == 1 else None
+    share = sum(scored.tokens_U) / (facts.tokens - facts.documents)
     firsts_U = np.cumsum([0, *scored.tokens_U[:-1]])
     characters_U = np.array(scored.sums_UK)[:, 1]
     wanted = prepared.task(next(iter(prepared.models.values()))).floors
     found = []
-    for floor in floors_on(prepared.decides, prepared.split, prepared.parts, prepared.tokenizer):
+    for floor in floors_on(prepared.decides, prepared.split, prepared.parts, prepared.tokenizer, tokens):
         if not floor.name.startswith(wanted):
             continue
-        got = likelihood(floor.nats, floor.tokens, facts.scored_characters, facts.scored_bytes)
+        sums_of = (floor.tokens, round(facts.scored_characters * share), round(facts.scored_bytes * share))
+        got = likelihood(floor.nats, *sums_of)
         sums = None
         if floor.nats_P is not None:
             sums = np.stack([np.add.reduceat(floor.nats_P, firsts_U), characters_U], 1).tolist()
@@ -198,7 +201,7 @@ def _protocol(plan: Plan, prepared: Prepared, scored: Scored) -> dict[str, Any]:
         "tokenizer_fingerprint": prepared.tokenizer.fingerprint,
         "vocabulary": prepared.tokenizer.vocabulary,
         "tokens": scored.likelihood.tokens,
-        "characters": prepared.parts[prepared.decides].facts.scored_characters,
+        "characters": round(float(np.sum(scored.sums_UK, 0)[1])),
     }
 
 

@@ -14,6 +14,7 @@ from seqlab.runs.storage import from_json, not_ours, to_json
 
 NAME = "scored.json"
 BLOCK = 1024  # characters of a unit of text
+MOST_TOKENS = 2_000_000  # of a longer stream the beginning decides: its text is no longer what is uncertain
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,17 @@ class Scored:
 
 
 def score(run: Run, part: str, peak_memory: int | None) -> Scored:
-    found = run.evaluate(split=part)
-    sums_UK, tokens_U = blocks(found.scores)
-    carries = "carry" in run.task().contexts
-    carried = run.evaluate(split=part, context="carry").likelihood.nats_per_token if carries else None
+    task = run.task()
+    limit = MOST_TOKENS if task.parts[part].facts.documents == 1 else None
+    found, *others = (task.score(run.model, part, context, limit) for context in task.contexts)
+    sums_UK, tokens_U = blocks(found)
     return Scored(
         part=part,
-        likelihood=of_scores(found.scores),
-        carried=carried,
+        likelihood=of_scores(found),
+        carried=others[0].nats / others[0].tokens if others else None,
         sums_UK=sums_UK.tolist(),
         tokens_U=tokens_U.tolist(),
-        loss_by_position=found.by_position,
+        loss_by_position=(found.nats_by_position_T / found.tokens_by_position_T).tolist(),
         peak_memory=peak_memory,
     )
 

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ class Row:
 
     job: Job
     state: str = "waiting"
+    first: int = 0  # where it was taken up
     step: int = 0
     steps: int = 0
     loss: float | None = None
@@ -54,6 +55,7 @@ class Board:
             row = self.rows[job.place]
             if news["what"] != "say":
                 row.state = "training" if news["what"] in ("begin", "step", "evaluation") else str(news["what"])
+            row.first = news["step"] if news["what"] == "begin" else row.first
             row.step, row.steps = news.get("step", row.step), news.get("steps", row.steps)
             row.loss = news.get("loss", row.loss)
             row.validation = news.get("validation", row.validation)
@@ -62,8 +64,11 @@ class Board:
     @property
     def share(self) -> float:
         """Of the work that is done."""
+        return self._of_all(lambda row: row.share)
+
+    def _of_all(self, share: Callable[[Row], float]) -> float:
         total = sum(row.job.seconds for row in self.rows.values())
-        return sum(row.job.seconds * row.share for row in self.rows.values()) / total if total else 1.0
+        return sum(row.job.seconds * share(row) for row in self.rows.values()) / total if total else 1.0
 
     @property
     def done(self) -> int:
@@ -73,7 +78,10 @@ class Board:
     def left(self) -> str:
         """The time that is left, in words."""
         share = self.share
-        return clock((time.monotonic() - self.began) * (1 - share) / share) if share > 0.02 else "-:--"
+        here = share - self._of_all(
+            lambda row: row.first / row.steps if row.steps else 0.0
+        )  # not in an earlier sitting
+        return clock((time.monotonic() - self.began) * (1 - share) / here) if here > 0.02 else "-:--"
 
 
 class View(Protocol):

@@ -41,17 +41,20 @@ def measure_floors(split: SplitText, parts: dict[str, TokenPart], tokenizer: Tok
     return found
 
 
-def floors_on(part: str, split: SplitText, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> list[Floor]:
-    """The floors on any part, learnt from the training part."""
+def floors_on(
+    part: str, split: SplitText, parts: dict[str, TokenPart], tokenizer: Tokenizer, tokens: int | None = None
+) -> list[Floor]:
+    """The floors on any part, learnt from the training part; with `tokens`, on the first so many of a stream."""
     train, held_out = parts["train"], parts[part]
+    last = len(held_out) if tokens is None else min(len(held_out), tokens + 1)  # the first is context only
     documented = train.facts.documents > 1
     first = 0 if documented else max(0, len(train) - MOST_TOKENS)
     return floors(
         train.read(first, len(train)),
-        held_out.read(0, len(held_out)),
+        held_out.read(0, last),
         tokenizer.vocabulary,
         split.ending("train", MOST_CHARACTERS).encode(),
-        split.text(part).encode(),
+        split.text(part, round(held_out.facts.characters * last / len(held_out))).encode(),
         train.starts()[:-1] if documented else None,
         held_out.starts()[:-1] if documented else None,
     )

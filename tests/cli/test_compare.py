@@ -25,7 +25,7 @@ def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_whole_way(seqlab, text: Path) -> None:
     done = seqlab("compare", "my.txt", "--out", "c", *OPTIONS)
     assert done.code == 0, done.err
-    for word in ("rnn", "gru", "kneser-ney", "Recommendation", "Verdicts", "Against counting", "c/report.html"):
+    for word in ("rnn", "gru", "kneser-ney", "Recommendation", "Verdicts", "Counting", "c/report.html"):
         assert word in done.out, word
     assert re.search(r"runs: 4 to do", done.err) and "verdicts on the test part" in done.err
     assert "two seeds" in done.out.lower()

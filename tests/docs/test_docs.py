@@ -1,6 +1,7 @@
 """README and docs are true today: their commands and code blocks run, in order, in an empty folder."""
 
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -12,10 +13,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
-TEXT = (
-    "".join(f"The {w} sat on the {v} and saw a {w}.\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea"))
-    * 40
+WORDS = (
+    *("cat", "dog", "hen", "fox", "owl", "sat", "ran", "saw", "ate", "hid", "on", "by", "near", "under", "mat", "hut"),
+    *("sea", "oak", "hill", "red", "old", "big", "wet", "shy"),
 )
+DRAW = random.Random(0)
+TEXT = "".join(f"The {' '.join(DRAW.choices(WORDS, k=9))}.\n" for _ in range(300))
 
 # the pages say what people would type; the tests train smaller models for a shorter time
 SMALL_COMPARISON = [
