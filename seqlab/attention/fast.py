@@ -72,13 +72,16 @@ class CompiledAdditive(torch.autograd.Function):
 
 
 def _readable(q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, first_BT: Tensor, last_BT: Tensor) -> list[Tensor]:
-    """What the kernels take: inputs, their exponentials, and which rows leave the exponentials' exact range."""
-    from seqlab.kernels.additive import EXACT
+    """What the kernels take: inputs, their exponentials, and the reach of every row."""
+    from seqlab.kernels.additive import FAR, NEAR
 
     q_BTH, k_BSH = q_BTH.detach(), k_BSH.detach()
-    wide_BT, wide_BS = ((x.amax(-1) > EXACT) | (x.amin(-1) < -EXACT) for x in (q_BTH, k_BSH))
+    reach_BT, reach_BS = (
+        (largest > NEAR).to(torch.uint8) + (largest > FAR).to(torch.uint8)
+        for largest in (torch.maximum(x.amax(-1), -x.amin(-1)) for x in (q_BTH, k_BSH))
+    )
     eq_BTH, ek_BSH = (x.mul(2).exp_() for x in (q_BTH, k_BSH))
-    read = (q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H.detach(), first_BT, last_BT)
+    read = (q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H.detach(), first_BT, last_BT)
     return [tensor.contiguous() for tensor in read]
 
 

@@ -2,8 +2,10 @@
 
 A score is Σ_h v_h tanh(q_h + k_h), and tanh(q + k) = 1 - 2 r with r = 1 / (1 + e^(2q) e^(2k)): the exponentials factor
 into one table per query and one per key. The slope is 4 r (1 - r). Two elements share a division, a/x + b/y =
-(a y + b x) / (x y), which halves the cost of the forward pass. Beyond `EXACT` these products could leave the range of a
-float, so such an element of a query or key takes the direct tanh in all its pairs.
+(a y + b x) / (x y), which halves the cost of the forward pass. How large the elements of a query or a key are decides
+its reach, and the larger reach of the two what their pair takes: up to `NEAR` the shared division; up to `FAR` a
+division for each element, since x y could leave the range of a float (e^(2q) e^(2k) may, and gives the right limit);
+beyond, where e^(2q) itself could, the direct tanh of such an element.
 
 Each query sees its own range of keys [first, last), so that causal, windowed and ragged attention are one kernel.
 Every output element is summed by one thread in one order: bits depend neither on the batch nor on other queries' keys.
@@ -15,20 +17,20 @@ import numba
 
 from seqlab.kernels import FASTMATH
 
-EXACT = 10.0
+NEAR, FAR = 10.0, 40.0
 
 
 @numba.njit(fastmath=FASTMATH, cache=True)
 def _r(q, k, eq, ek):
     """r of one element, by the direct tanh where the exponentials are out of range."""
-    if abs(q) > EXACT or abs(k) > EXACT:
+    if abs(q) > FAR or abs(k) > FAR:
         return (type(q)(1) - math.tanh(q + k)) / type(q)(2)
     return type(q)(1) / (type(q)(1) + eq * ek)
 
 
 @numba.njit(fastmath=FASTMATH, cache=True)
-def _wide_shortfall(q_H, k_H, eq_H, ek_H, v_H):
-    """Σ v r where an element is out of range."""
+def _far_shortfall(q_H, k_H, eq_H, ek_H, v_H):
+    """Σ v r where an element is beyond `FAR`."""
     shortfall = v_H.dtype.type(0)
     for h in range(len(v_H)):
         shortfall += v_H[h] * _r(q_H[h], k_H[h], eq_H[h], ek_H[h])
@@ -46,7 +48,7 @@ def _softmax(row_S, first, last, largest):
 
 
 @numba.njit(parallel=True, fastmath=FASTMATH, cache=True)
-def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H, first_BT, last_BT, weights_BTS):
+def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, weights_BTS):
     """Fill `weights_BTS` with the softmax of the scores over each query's own keys; others stay as they are."""
     B, T, H = q_BTH.shape
     half = H // 2
@@ -57,8 +59,12 @@ def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H, first_BT, last_BT
             largest = -v_H.dtype.type(math.inf)
             for s in range(first_BT[b, t], last_BT[b, t]):
                 shortfall = v_H.dtype.type(0)
-                if wide_BT[b, t] or wide_BS[b, s]:
-                    shortfall = _wide_shortfall(q_BTH[b, t], k_BSH[b, s], eq_BTH[b, t], ek_BSH[b, s], v_H)
+                reach = max(reach_BT[b, t], reach_BS[b, s])
+                if reach == 2:
+                    shortfall = _far_shortfall(q_BTH[b, t], k_BSH[b, s], eq_BTH[b, t], ek_BSH[b, s], v_H)
+                elif reach == 1:
+                    for h in range(H):
+                        shortfall += v_H[h] / (one + eq_BTH[b, t, h] * ek_BSH[b, s, h])
                 else:
                     for h in range(half):
                         x = one + eq_BTH[b, t, h] * ek_BSH[b, s, h]
@@ -72,7 +78,7 @@ def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H, first_BT, last_BT
 
 
 @numba.njit(fastmath=FASTMATH, cache=True)
-def _spread_wide(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
+def _spread_far(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
     for h in range(len(dq_H)):
         r = _r(q_H[h], k_H[h], eq_H[h], ek_H[h])
         dq_H[h] += d * r - d * r * r
@@ -81,7 +87,7 @@ def _spread_wide(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
 
 
 @numba.njit(parallel=True, fastmath=FASTMATH, cache=True)
-def spread(q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H, first_BT, last_BT, ds_BTS, dq_BTH, dk_BSH, dv_BH):
+def spread(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, ds_BTS, dq_BTH, dk_BSH, dv_BH):
     """Gradients of the scores, `ds_BTS`, back to queries, keys and v; the tanh of every pair is computed again.
 
     What comes out lacks the factor 4 v_h for queries and keys, and is Σ d r for v."""
@@ -91,8 +97,8 @@ def spread(q_BTH, k_BSH, eq_BTH, ek_BSH, wide_BT, wide_BS, v_H, first_BT, last_B
         for t in range(T):
             for s in range(first_BT[b, t], last_BT[b, t]):
                 d = ds_BTS[b, t, s]
-                if wide_BT[b, t] or wide_BS[b, s]:
-                    _spread_wide(
+                if reach_BT[b, t] == 2 or reach_BS[b, s] == 2:
+                    _spread_far(
                         d, q_BTH[b, t], k_BSH[b, s], eq_BTH[b, t], ek_BSH[b, s], dq_BTH[b, t], dk_BSH[b, s], dv_BH[b]
                     )
                 else:

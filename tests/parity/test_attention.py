@@ -85,6 +85,26 @@ def test_inputs_of_any_size_stay_right(form, dtype: torch.dtype) -> None:
         close(found, expected[name], name)
 
 
+@pytest.mark.parametrize("size", [9.9, 10.1, 25.0, 39.9, 40.1, 80.0])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_every_reach_gives_the_plain_form(size: float, dtype: torch.dtype) -> None:
+    """Elements up to the size, each next to small ones, and keys that all but cancel a query."""
+    torch.manual_seed(0)
+    q = size * (2 * torch.rand(2, 6, 17, dtype=dtype) - 1) * (torch.rand(2, 6, 17) < 0.5)
+    k = torch.where(torch.rand(2, 6, 17) < 0.3, -q, size * (2 * torch.rand(2, 6, 17, dtype=dtype) - 1))
+    inputs = {"q": q, "k": k + 0.1, "v": torch.randn(17, dtype=dtype), "values": torch.randn(2, 6, 4, dtype=dtype)}
+    for tensor in inputs.values():
+        tensor.requires_grad_()
+    seen = causal(torch.zeros(2, dtype=torch.long), 6)
+    scores_BTS = torch.tanh(inputs["q"][:, :, None] + inputs["k"][:, None]) @ inputs["v"]
+    plain = attend(scores_BTS, inputs["values"], seen.mask(6)).output_BTD
+    fast = CompiledAdditive.apply(*inputs.values(), seen.first_BT, seen.last_BT)
+    close(fast, plain, "output")
+    expected = gradients(plain, inputs)
+    for name, found in gradients(fast, inputs).items():
+        close(found, expected[name], name)
+
+
 def test_one_pair_is_its_tanh() -> None:
     """A single key's score, read back through the softmax over it and a key whose score is known."""
     q = torch.tensor([[[50.0]]])
