@@ -18,12 +18,12 @@ from seqlab.training.loop import EVALUATED_TOKENS
 from seqlab.training.prepare import (
     DEFAULT_STEPS,
     MOST_EPOCHS,
+    computing,
     default_threads,
     fitted,
     learn_tokenizer,
     make_task,
     time_steps,
-    use_threads,
 )
 from seqlab.training.progress import Silent
 
@@ -108,15 +108,15 @@ def suggest(found: Scan, documents: str) -> Suggestion:
 def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggestion, Expected]:
     """Time the suggested model on a sample of the text; its steps come down where they pass over it too often."""
     settings = gather({"corpus": {"source": ["sample"]}}, spelt_out(suggestion.settings))
-    use_threads(settings)
     split = split_text(sample, settings.corpus)
     tokenizer = learn_tokenizer(split, settings)
     parts = encode_split(split, tokenizer)
     settings = fitted(settings, parts["train"], Silent())
     task = make_task(settings, parts, tokenizer)
     model = build_model(settings, tokenizer.vocabulary)
-    # timing writes nothing, so that any folder will do
-    step_time, evaluation_time = time_steps(RunDirectory(Path()), settings, model, task)
+    with computing(settings.train.threads):
+        # timing writes nothing, so that any folder will do
+        step_time, evaluation_time = time_steps(RunDirectory(Path()), settings, model, task)
 
     times_sample = found.characters / split.survey.characters
     steps = min(suggestion.settings["steps"], max(1, round(MOST_EPOCHS * task.epoch * times_sample)))

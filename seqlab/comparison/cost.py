@@ -3,9 +3,8 @@
 import time
 from collections.abc import Callable
 
-import torch
-
 from seqlab.api import Run
+from seqlab.training.prepare import computing
 
 WRITTEN = 100  # tokens
 LENGTHS = (100, 1000)  # of the text that stands there already
@@ -34,9 +33,5 @@ def state_bytes(run: Run) -> dict[str, int]:
 
 def generation(run: Run, threads: int) -> dict[str, float]:
     """Tokens a second, by the length that stands there already; empty where it does not write."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+    with computing(threads):
         return {str(length): 1 / late(run, length) for length in LENGTHS} if run.writes else {}
-    finally:
-        torch.set_num_threads(before)

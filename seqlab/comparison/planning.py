@@ -22,6 +22,7 @@ FEWEST_STEPS = 500  # below this a smaller model is the better use of the time
 EVALUATIONS = 14  # of a run: ten on the way, the best weights again, and the test part twice
 STARTED = 6.0  # seconds that a process takes before and after its runs
 SHARED = 1.15  # runs beside each other slow each other down
+ON_VALIDATION = "there is no test part: verdicts are on the validation part, on which checkpoints were chosen too"
 SPARE = 0.92  # of the minutes that are planned for
 
 
@@ -40,10 +41,11 @@ def make_plan(asked: Asked, prepared: Prepared, reporter: Reporter) -> Plan:
     threads = next(iter(asked.models.values())).train.threads or max(1, default_threads() // jobs)
     budget = asked.comparison.length
     sized = steps = None
-    for size in _sizes(asked, prepared):
+    sizes = _sizes(asked, prepared)
+    for size in sizes:
         sized = _sized(prepared, size, threads, reporter)
         steps = _steps(asked, budget, sized, jobs)
-        if budget is not None or min(steps.values()) >= FEWEST_STEPS:
+        if len(sizes) == 1 or min(steps.values()) >= FEWEST_STEPS:
             break
     assert sized is not None and steps is not None
     models = [_planned(name, sized, steps[name], threads) for name in asked.models]
@@ -61,7 +63,7 @@ def make_plan(asked: Asked, prepared: Prepared, reporter: Reporter) -> Plan:
             "corpus": prepared.split.survey.fingerprint,
             "tokenizer": prepared.tokenizer.fingerprint,
         },
-        notes=sized.notes,
+        notes=sized.notes + ([] if prepared.decides == "test" else [ON_VALIDATION]),
         estimate=_estimate(asked, sized, steps, jobs),
     )
 
@@ -117,8 +119,8 @@ def _off(name: str, found: Matched, size: Amount) -> str:
 def _steps(asked: Asked, budget: Amount | None, sized: Sized, jobs: int) -> dict[str, int]:
     """Of each entrant."""
     models = sized.prepared.models
-    if budget is None and all(one.train.steps for one in asked.models.values()):
-        return {name: one.train.steps or 0 for name, one in models.items()}
+    if budget is None and all(one.train.budget for one in models.values()):
+        return {name: _own_steps(name, sized) for name in models}
     if budget is None:
         return dict.fromkeys(models, _steps_in_time(asked, sized, jobs))
     per_step = {
@@ -128,6 +130,16 @@ def _steps(asked: Asked, budget: Amount | None, sized: Sized, jobs: int) -> dict
         "seconds": lambda name: sized.timed[name].step_seconds,
     }[budget.kind]
     return {name: max(1, round(budget.size / per_step(name))) for name in models}
+
+
+def _own_steps(name: str, sized: Sized) -> int:
+    """Of a model whose recipe says how long it is trained."""
+    settings = sized.prepared.models[name]
+    train = settings.train
+    if train.seconds is not None:
+        return max(1, round(train.seconds / sized.timed[name].step_seconds))
+    epoch = sized.prepared.task(settings).epoch / train.accumulate
+    return train.steps or max(1, round((train.epochs or 0.0) * epoch))
 
 
 def _steps_in_time(asked: Asked, sized: Sized, jobs: int) -> int:

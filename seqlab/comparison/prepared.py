@@ -60,12 +60,7 @@ def prepare(asked: Asked, directory: Path, reporter: Reporter) -> Prepared:
     parts = encode_split(split, tokenizer)
     sizes: Any = fitted(one, parts["train"], reporter).task.settings
     fit = {"task.window": sizes.window, "task.batch": sizes.batch}
-    models = {name: _fit(model, fit) for name, model in models.items()}
-    return Prepared(models, split, tokenizer, parts)
-
-
-def _fit(settings: RunSettings, sizes: dict[str, int]) -> RunSettings:
-    return settings.with_values(**sizes)
+    return Prepared({name: model.with_values(**fit) for name, model in models.items()}, split, tokenizer, parts)
 
 
 def with_models(prepared: Prepared, models: dict[str, RunSettings]) -> Prepared:

@@ -17,7 +17,6 @@ ARCHS = ("rnn", "gru", "lstm", "lstm-attention", "transformer")
 SPLIT = "80/10/10"
 BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "flops")
-TUNABLE = ("lr", "batch", "layers")
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 

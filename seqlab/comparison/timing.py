@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from seqlab.comparison.prepared import Prepared
 from seqlab.runs.layout import RunDirectory
 from seqlab.training.loop import EVALUATED_TOKENS, Trainer
+from seqlab.training.prepare import computing
 from seqlab.training.progress import Silent
 
 ROUNDS = 9
@@ -25,9 +24,7 @@ class Timed:
 
 def time_all(prepared: Prepared, threads: int) -> dict[str, Timed]:
     """The median over rounds, in each of which every entrant takes a step: what disturbs one disturbs all."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+    with computing(threads):
         trainers = {name: _trainer(prepared, name) for name in prepared.models}
         for trainer in trainers.values():
             _step(trainer, 0)  # compiles, allocates
@@ -38,8 +35,6 @@ def time_all(prepared: Prepared, threads: int) -> dict[str, Timed]:
             name: Timed(statistics.median(times[name] for times in rounds), _evaluation(prepared, trainer))
             for name, trainer in trainers.items()
         }
-    finally:
-        torch.set_num_threads(before)
 
 
 def _trainer(prepared: Prepared, name: str) -> Trainer:

@@ -20,6 +20,7 @@ from seqlab.errors import SeqlabError, TrainingFailed
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.results import read_results
+from seqlab.training.prepare import computing
 from seqlab.training.progress import Evaluation
 from seqlab.training.session import go_on, start
 
@@ -92,7 +93,8 @@ def do(job: Job, directory: Path, news: News) -> None:
         from seqlab.api import load
 
         news.tell(what="scoring")
-        write_scored(run, score(load(path), job.part, peak_memory()))
+        with computing(job.settings["train"]["threads"]):
+            write_scored(run, score(load(path), job.part, peak_memory()))
 
 
 def _train(job: Job, path: Path, news: News) -> None:

@@ -3,6 +3,8 @@
 import copy
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -30,8 +32,20 @@ def make_task(settings: RunSettings, parts: dict[str, TokenPart], tokenizer: Tok
     return TASKS.load(settings.task.name)(settings.task.settings, parts, tokenizer.vocabulary, tokenizer.unknown)
 
 
-def use_threads(settings: RunSettings) -> None:
-    torch.set_num_threads(settings.train.threads or default_threads())
+@contextmanager
+def computing(threads: int | None) -> Iterator[None]:
+    """While entered, so many threads, and numbers below 1e-38 are zero: a processor takes ten times as long over them.
+
+    Gates that a high learning rate has closed for good make plenty of them."""
+    threads_before = torch.get_num_threads()
+    torch.set_num_threads(threads or default_threads())
+    flushed_before = float(torch.tensor(1e-310, dtype=torch.float64) * 1) == 0
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(flushed_before)
+        torch.set_num_threads(threads_before)
 
 
 def default_threads() -> int:

@@ -25,13 +25,13 @@ from seqlab.training.finish import Session, describe, finish, plan_in_words
 from seqlab.training.loop import Progress, Trainer, newest_checkpoint
 from seqlab.training.prepare import (
     check_device,
+    computing,
     fitted,
     in_steps,
     learn_tokenizer,
     make_task,
     reopen,
     tell_oddities,
-    use_threads,
 )
 from seqlab.training.progress import Reporter
 
@@ -40,16 +40,16 @@ def start(
     settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None = None
 ) -> RunDirectory:
     """Train a new run to the end of its budget; `init` is a run whose tokenizer and weights it starts from."""
-    use_threads(settings)
-    check_device(settings)
-    corpus = open_corpus(settings.corpus.source)
-    try:
-        session = _begin(settings, corpus, out, overwrite, reporter, init)
-    finally:
-        if corpus.kept is not None:  # standard input, by now copied into the run
-            corpus.kept.unlink(missing_ok=True)
-    trainer = make_trainer(session, reporter)
-    return finish(session, trainer.run())
+    with computing(settings.train.threads):
+        check_device(settings)
+        corpus = open_corpus(settings.corpus.source)
+        try:
+            session = _begin(settings, corpus, out, overwrite, reporter, init)
+        finally:
+            if corpus.kept is not None:  # standard input, by now copied into the run
+                corpus.kept.unlink(missing_ok=True)
+        trainer = make_trainer(session, reporter)
+        return finish(session, trainer.run())
 
 
 def _begin(
@@ -89,26 +89,26 @@ def go_on(path: Path, more: int | None, reporter: Reporter) -> RunDirectory:
     if more is not None and more < 1:
         raise UsageError(f"{more} steps more are no training: expected at least 1.")
     directory, config, settings, tokenizer = load_parts(path)
-    use_threads(settings)
-    check_device(settings)
-    weights = newest_checkpoint(directory) / WEIGHTS
-    split = reopen(directory, config, settings)
-    parts = encode_split(split, tokenizer)
-    task = make_task(settings, parts, tokenizer)
-    model = build_model(settings, tokenizer.vocabulary, weights).to(settings.train.device)
-    session = Session(directory, settings, config, split, tokenizer, task, model)
-    trainer = make_trainer(session, reporter)
-    trainer.restore()
-    done = trainer.progress
-    if done.finished and settings.train.from_step == done.step:
-        trainer.reopen()  # --more was asked for and stopped before its first checkpoint
-    elif done.finished:
-        return _after_the_end(session, done, more, reporter)
-    if more is not None:
-        at = f"step {done.step} of {settings.train.steps}"
-        raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
-    reporter.say(f"going on after step {done.step} of {settings.train.steps}")
-    return finish(session, trainer.run())
+    with computing(settings.train.threads):
+        check_device(settings)
+        weights = newest_checkpoint(directory) / WEIGHTS
+        split = reopen(directory, config, settings)
+        parts = encode_split(split, tokenizer)
+        task = make_task(settings, parts, tokenizer)
+        model = build_model(settings, tokenizer.vocabulary, weights).to(settings.train.device)
+        session = Session(directory, settings, config, split, tokenizer, task, model)
+        trainer = make_trainer(session, reporter)
+        trainer.restore()
+        done = trainer.progress
+        if done.finished and settings.train.from_step == done.step:
+            trainer.reopen()  # --more was asked for and stopped before its first checkpoint
+        elif done.finished:
+            return _after_the_end(session, done, more, reporter)
+        if more is not None:
+            at = f"step {done.step} of {settings.train.steps}"
+            raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
+        reporter.say(f"going on after step {done.step} of {settings.train.steps}")
+        return finish(session, trainer.run())
 
 
 def _after_the_end(session: Session, done: Progress, more: int | None, reporter: Reporter) -> RunDirectory:

@@ -15,6 +15,7 @@ from seqlab.comparison.timing import Timed, time_all
 from seqlab.comparison.told import plan_in_words
 from seqlab.comparison.trials import changed
 from seqlab.errors import DataError
+from seqlab.recipes import Recipe
 from seqlab.training.progress import Silent
 
 TEXT = "the cat sat by the hut and saw 3 of them.\n" * 2000
@@ -174,6 +175,19 @@ def test_a_plan_is_read_as_it_was_written(text: Path, tmp_path: Path):
     (tmp_path / "plan.json").write_text("{}")
     with pytest.raises(DataError, match=r"plan\.json"):
         read_plan(tmp_path)
+
+
+def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
+    models = {"one": {"backbone": {"name": "rnn"}, "train": {"epochs": 2}}, "two": {"backbone": {"name": "rnn"}}}
+    models["two"]["train"] = {"steps": 17}
+    monkeypatch.setattr("seqlab.comparison.settings.find_recipe", lambda name: Recipe(name, "", models))
+    monkeypatch.setitem(SECONDS, "one", 0.01)
+    monkeypatch.setitem(SECONDS, "two", 0.01)
+    wanted = asked(str(text), "mine", {}, {"window": 32, "split": "90/10"})
+    prepared = prepare(wanted, text.parent, Silent())
+    plan = make_plan(wanted, prepared, Silent())
+    assert steps(plan) == {"one": 2 * prepared.task(prepared.models["one"]).epoch, "two": 17}
+    assert prepared.decides == "validation" and any("validation" in note for note in plan.notes)
 
 
 def test_differences_are_named():

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from train_cases import run_settings, task_and_model
 
 from seqlab.data.tokens import TokenPart
@@ -93,3 +94,22 @@ def test_devices_that_there_are_not(name: str) -> None:
 
 def test_the_processor_is_always_there() -> None:
     check_device(run_settings(device="cpu"))
+
+
+def small() -> float:
+    """Zero where numbers below the smallest normal one are flushed."""
+    return float(torch.tensor(1e-310, dtype=torch.float64) * 1)
+
+
+def test_while_computing_tiny_numbers_are_zero_and_threads_are_as_set() -> None:
+    before = torch.get_num_threads()
+    with prepare.computing(3):
+        assert small() == 0 and torch.get_num_threads() == 3
+        with prepare.computing(2):
+            assert torch.get_num_threads() == 2
+        assert small() == 0 and torch.get_num_threads() == 3
+    assert small() != 0 and torch.get_num_threads() == before
+    with pytest.raises(ZeroDivisionError), prepare.computing(None):
+        assert torch.get_num_threads() == default_threads()
+        _ = 1 / 0
+    assert small() != 0 and torch.get_num_threads() == before
