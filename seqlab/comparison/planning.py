@@ -11,7 +11,7 @@ from seqlab.comparison.plan import Plan, PlannedModel
 from seqlab.comparison.prepared import Prepared, with_models
 from seqlab.comparison.settings import Amount, Asked
 from seqlab.comparison.timing import Timed, time_all
-from seqlab.comparison.trials import first_trials, horizon
+from seqlab.comparison.trials import first_trials, grows, horizon
 from seqlab.config import RunSettings
 from seqlab.training.prepare import MOST_EPOCHS, default_threads
 from seqlab.training.progress import Reporter
@@ -21,7 +21,7 @@ TOKENS_PER_PARAMETER = 2  # of training text: a larger model would mostly rememb
 FEWEST_STEPS = 500  # below this a smaller model is the better use of the time
 EVALUATIONS = 14  # of a run: ten on the way, the best weights again, and the test part twice
 STARTED = 6.0  # seconds that a process takes before and after its runs
-SHARED = 1.15  # runs beside each other slow each other down
+SHARED = 1.25  # runs beside each other slow each other down
 ON_VALIDATION = "there is no test part: verdicts are on the validation part, on which checkpoints were chosen too"
 SPARE = 0.92  # of the minutes that are planned for
 
@@ -155,6 +155,7 @@ def _steps_in_time(asked: Asked, sized: Sized, jobs: int) -> int:
 def _estimate(asked: Asked, sized: Sized, steps: Mapping[str, int], jobs: int) -> float:
     """Seconds until everything is done."""
     seeds, tune = asked.comparison.seeds, asked.comparison.tune
+    tune += grows(asked.comparison)  # somebody's best often lies at the edge
     work, share = 0.0, horizon(steps.values())
     for name, timed in sized.timed.items():
         runs = seeds * (steps[name] * timed.step_seconds + EVALUATIONS * timed.evaluation_seconds)

@@ -17,7 +17,7 @@ ESTIMAND = (
 BETTER, SUGGESTIVE, AHEAD = "better", "suggestive", "ahead on this text"
 EQUAL, UNCLEAR = "equal for practical purposes", "not distinguishable"
 COUNTING = "kneser-ney"  # how the name of the floor begins that the models are held against
-SAME = 0.05  # a ratio of times this near to 1 is not worth a number
+SAME = 0.05  # a ratio of costs this near to 1 is not worth a number
 MEMORY_LENGTH = "1000"  # tokens that stand there already when memory is compared
 
 # by verdict: what the one ahead is to the other
@@ -140,7 +140,8 @@ def _economy(lens: str, cost: Mapping[str, float], best: str, against: Mapping[s
     """The cheapest contender, and what the cheapest of all would save and give up."""
     called, saves = LENSES[lens]
     contenders = [best, *(name for name, pair in against.items() if _contends(pair, metric))]
-    chosen = min(contenders, key=lambda name: cost[name])  # of equals the one with the better mean
+    worth = [name for name in contenders if name == best or cost[name] < (1 - SAME) * cost[best]]
+    chosen = min(worth, key=lambda name: cost[name])  # of equals the one with the better mean
     if chosen != best:
         words = f"{saves.format(chosen, _times(cost[chosen], cost[best]), best)} and "
         words += CONTENDING[against[chosen].verdict]
@@ -149,7 +150,9 @@ def _economy(lens: str, cost: Mapping[str, float], best: str, against: Mapping[s
     else:
         words = f"{best} has the best mean, and all others are behind it"
     cheapest = min([*contenders, *against], key=lambda name: cost[name])
-    if cheapest not in contenders:
+    if cheapest != best and cost[cheapest] >= (1 - SAME) * cost[best]:
+        words += "; no other saves anything worth a number"
+    elif cheapest not in contenders:
         lost = _amount(against[cheapest].difference, None, None, metric)
         words += f"; {saves.format(cheapest, _times(cost[cheapest], cost[best]), best)} and gives up {lost}"
     elif len(contenders) == 1:

@@ -84,6 +84,16 @@ def test_of_equally_cheap_contenders_the_better_is_named():
     assert {advice.name for advice in found.values()} == {"lstm"}
 
 
+def test_what_saves_next_to_nothing_is_no_reason_to_choose_it():
+    near = {"lstm": (100.0, 1000, 4000), "gru": (96.0, 960, 3900), "rnn": (95.5, 955, 3880)}
+    found = advised(judged("not distinguishable", "better"), near)
+    assert {advice.name for advice in found.values()} == {"lstm"}
+    assert found["time"].sentence.endswith("may be as good; no other saves anything worth a number.")
+    assert advised(judged("better", "better"), near)["size"].sentence.endswith(
+        "; no other saves anything worth a number."
+    )
+
+
 def test_the_best_is_found_whatever_the_order_of_entrants():
     found = advised(judged("better", "better"), dict(reversed(COSTS.items())))
     assert found["quality"].name == "lstm"
