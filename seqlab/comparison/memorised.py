@@ -15,6 +15,7 @@ TEMPERATURE = 0.8
 SAMPLE_TOKENS = 400
 TEXTS, TOKENS = 4, 500  # written to be looked at for copies
 PROMPT = 48  # characters of the held-out text that all go on from
+FIRST_LINE = 400  # characters within which a line is looked for
 HELD_OUT = "held-out text"
 
 
@@ -24,11 +25,13 @@ def sample(run: Run, name: str, prompt: str) -> Sample:
 
 
 def shared_prompt(split: SplitText, part: str) -> str:
-    """The beginning of the held-out text, to the end of a word; lines are written from nothing."""
+    """The first words of the held-out text that begin a line; lines are written from nothing."""
     if split.by_lines:
         return ""
-    beginning = split.text(part, PROMPT)
-    return beginning.rpartition(" ")[0] or beginning
+    beginning = split.text(part, FIRST_LINE + PROMPT)
+    start = beginning.find("\n", 0, FIRST_LINE) + 1
+    prompt = beginning[start : start + PROMPT].lstrip()
+    return prompt.rpartition(" ")[0] or prompt
 
 
 def written_by(run: Run) -> str:

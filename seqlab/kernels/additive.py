@@ -1,11 +1,9 @@
 """Additive attention without a tanh per pair.
 
 A score is Σ_h v_h tanh(q_h + k_h), and tanh(q + k) = 1 - 2 r with r = 1 / (1 + e^(2q) e^(2k)): the exponentials factor
-into one table per query and one per key. The slope is 4 r (1 - r). Two elements share a division, a/x + b/y =
-(a y + b x) / (x y), which halves the cost of the forward pass. How large the elements of a query or a key are decides
-its reach, and the larger reach of the two what their pair takes: up to `NEAR` the shared division; up to `FAR` a
-division for each element, since x y could leave the range of a float (e^(2q) e^(2k) may, and gives the right limit);
-beyond, where e^(2q) itself could, the direct tanh of such an element.
+into one table per query and one per key. The slope is 4 r (1 - r). The largest element of query and key decides what
+their pair takes: up to `NEAR` two elements share a division, a/x + b/y = (a y + b x) / (x y), for half the cost; up to
+`FAR` each has its own, since x y could leave the range of a float; beyond, where e^(2q) could, the direct tanh.
 
 Each query sees its own range of keys [first, last), so that causal, windowed and ragged attention are one kernel.
 Every output element is summed by one thread in one order: bits depend neither on the batch nor on other queries' keys.

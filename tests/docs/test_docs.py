@@ -87,3 +87,20 @@ def test_links_between_pages_lead_somewhere() -> None:
         shown = re.sub(r"^~~~.*?^~~~", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for target in re.findall(r"\]\(([^)#:]+)\)", shown):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_comparison_shown_is_what_its_results_give(tmp_path: Path) -> None:
+    """Page, table and the sentences that the docs quote; `seqlab report docs/comparison` writes them again."""
+    from seqlab.comparison.experiment import Comparison
+    from seqlab.comparison.results import read_comparison
+    from seqlab.comparison.verdicts import counting_sentence
+
+    folder = ROOT / "docs" / "comparison"
+    done = Comparison(folder, read_comparison(folder))
+    done.report(tmp_path)
+    for name in ("report.html", "table.md"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
+    shown = " ".join((ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").split())
+    counted = counting_sentence(done.results.counting, done.results.metric)
+    for words in (*done.table().splitlines(), *done.verdicts, counted, done.results.command):
+        assert " ".join(words.split()) in shown, words
