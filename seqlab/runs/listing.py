@@ -26,9 +26,12 @@ class RunEntry:
 
 
 def list_runs(folder: Path) -> list[RunEntry]:
-    """All runs in a folder and in the studies there, the best first; damaged ones are named too."""
-    found = [*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}")]
-    entries = [_entry(path.parent) for path in sorted(found)]
+    """All runs in a folder, in the studies and the best of the comparisons there; damaged ones are named too.
+
+    The best come first; a run that is linked to as well is named once."""
+    found = [path.parent for path in (*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}"))]
+    once = {path.resolve(): path for path in sorted(found, key=lambda path: (not path.is_symlink(), path))}
+    entries = [_entry(path) for path in sorted(once.values())]
     return sorted(entries, key=lambda entry: (entry.bits_per_char is None, entry.bits_per_char or 0.0))
 
 

@@ -52,7 +52,8 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     page = Path("c/report.html").read_bytes()
     Path("c/report.html").unlink()
     assert seqlab("report", "c").code == 0 and Path("c/report.html").read_bytes() == page
-    assert seqlab("runs", "c").out.count("finished") == 4
+    assert seqlab("runs", "c").out.count("c/runs/") == 4 and "best" not in seqlab("runs", "c").out
+    assert seqlab("runs", ".").out.count("c/best") == 1
 
 
 def test_comparisons_on_other_texts_are_not_mixed(seqlab, text: Path) -> None:
