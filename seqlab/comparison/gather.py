@@ -10,7 +10,7 @@ from seqlab.audit.audit import audit
 from seqlab.comparison.cost import generation, state_bytes
 from seqlab.comparison.ledger import ledger
 from seqlab.comparison.memorised import HELD_OUT, memorised, sample, shared_prompt, written_by
-from seqlab.comparison.plan import Plan, PlannedModel
+from seqlab.comparison.plan import Plan, PlannedModel, difference
 from seqlab.comparison.prepared import Prepared
 from seqlab.comparison.results import (
     Audited,
@@ -27,6 +27,8 @@ from seqlab.comparison.scored import Scored, read_scored
 from seqlab.comparison.settings import Asked
 from seqlab.comparison.statistics import ratio
 from seqlab.comparison.verdicts import ESTIMAND, judge_counting, judge_pairs, recommendation, seed_warnings
+from seqlab.config import resolve
+from seqlab.errors import DataError
 from seqlab.metrics.likelihood import likelihood
 from seqlab.models.sizes import parameters
 from seqlab.runs.layout import RunDirectory
@@ -40,6 +42,9 @@ RUNS = "runs"
 
 def gather(plan: Plan, asked: Asked, prepared: Prepared, directory: Path, command: str) -> Results:
     metric = Metric("nats/char", True, asked.comparison.negligible)
+    for name in asked.models:
+        for seed in plan.seeds:
+            refuse_foreign(plan, name, seed, directory)
     runs = [_run(plan.model(name), seed, directory, prepared) for name in asked.models for seed in plan.seeds]
     # of each, the seed with the lowest validation loss
     best = {run.name: run for run in sorted(runs, key=lambda run: -run.validation)}
@@ -75,6 +80,27 @@ def gather(plan: Plan, asked: Asked, prepared: Prepared, directory: Path, comman
         versions=next(iter(loaded.values())).config["versions"],
         date=today(),
     )
+
+
+def refuse_foreign(plan: Plan, name: str, seed: int, directory: Path) -> None:
+    """DataError for a run on another text, or with other settings, than was planned."""
+    path = directory / RUNS / f"{name}-{seed}"
+    config = RunDirectory(path).config()
+    found = {
+        "text": config["corpus"]["fingerprint"],
+        "tokenizer": config.get("tokenizer_fingerprint"),
+        "settings": resolve(config["settings"]).resolved(),
+    }
+    planned = {
+        "text": plan.fingerprints["corpus"],
+        "tokenizer": plan.fingerprints["tokenizer"],
+        "settings": plan.model(name).changed(**{"train.seed": seed}).settings,
+    }
+    wrong = difference(planned, found)
+    if wrong:
+        raise DataError(
+            f"'{path}' is not a run of this comparison: {'; '.join(wrong[:5])}. Remove it, and give the command again."
+        )
 
 
 def _run(model: PlannedModel, seed: int, directory: Path, prepared: Prepared) -> RunResult:

@@ -1,23 +1,18 @@
 """curves.png: how the losses went, readable on paper."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from seqlab.runs.storage import write_whole
+from seqlab.runs.figure import new_figure, quiet, write_figure
 
 TRAINING, FAINT, VALIDATION = "#1f4e9c", "#b8c4d6", "#c2410c"
 
 
 def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
     """Training and validation loss on the left, perplexity on the right."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.6), layout="constrained", dpi=150)
-    FigureCanvasAgg(figure)
+    figure = new_figure(9, 3.6)
     left, right = figure.subplots(1, 2)
     _draw_losses(left, log)
     _draw_perplexity(right, log)
@@ -26,13 +21,10 @@ def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
     left.set(xlabel="step", ylabel="loss (nats per token)")
     right.set(title="perplexity", xlabel="step")
     for axes in (left, right):
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
+        quiet(axes)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False)
-    drawn = io.BytesIO()
-    figure.savefig(drawn)
-    write_whole(path, drawn.getvalue())
+    write_figure(figure, path)
 
 
 def _draw_losses(axes: Any, log: list[dict[str, Any]]) -> None:

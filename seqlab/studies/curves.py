@@ -1,11 +1,10 @@
 """The curves of several runs in one picture."""
 
-import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqlab.runs.storage import write_whole
+from seqlab.runs.figure import new_figure, quiet, write_figure
 from seqlab.studies.record import Record
 
 COLOURS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be185d", "#4b5563"]
@@ -14,11 +13,7 @@ STYLES = ["-", ":", "-."]  # when the colours are used up
 
 def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
     """Training (dashed) and validation loss on the left, validation perplexity on the right."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained", dpi=120)
-    FigureCanvasAgg(figure)
+    figure = new_figure(10, 4, dpi=120)
     left, right = figure.subplots(1, 2)
     for at, record in enumerate(records):
         colour, style = COLOURS[at % len(COLOURS)], STYLES[at // len(COLOURS) % len(STYLES)]
@@ -32,9 +27,6 @@ def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
     left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel="nats per token")
     right.set(title="validation perplexity", xlabel="step")
     for axes in (left, right):
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
+        quiet(axes)
     figure.legend(*left.get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=8)
-    drawn = io.BytesIO()
-    figure.savefig(drawn)
-    write_whole(path, drawn.getvalue())
+    write_figure(figure, path)

@@ -6,22 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from seqlab.runs.figure import new_figure, write_figure
+
 
 def draw_heads(weights_NTS: np.ndarray, words: Sequence[str], title: str, path: Path) -> None:
     """One heatmap for each head, side by side."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     heads = len(weights_NTS)
-    figure = Figure(figsize=(1.2 + 2.6 * heads, 3.2), layout="constrained", dpi=150)
-    FigureCanvasAgg(figure)
+    figure = new_figure(1.2 + 2.6 * heads, 3.2)
     for head, axes in enumerate(figure.subplots(1, heads, squeeze=False)[0]):
         drawn = _draw(axes, weights_NTS[head], words, rows=head == 0)
         axes.set_title(f"head {head + 1}", fontsize=9)
         if head == heads - 1:
             figure.colorbar(drawn, ax=axes, shrink=0.7, label="weight")
     figure.suptitle(title, fontsize=10)
-    figure.savefig(path)
+    write_figure(figure, path)
 
 
 def _draw(axes: Any, weights_TS: np.ndarray, words: Sequence[str], rows: bool) -> Any:

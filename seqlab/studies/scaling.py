@@ -8,6 +8,7 @@ from torch import Tensor
 
 from seqlab.attention import scaled_dot
 from seqlab.metrics.table import columns
+from seqlab.runs.figure import new_figure, quiet, write_figure
 from seqlab.studies.shown import Shown
 
 SIZES = [4**power for power in range(1, 7)]  # 4 to 4,096
@@ -78,11 +79,7 @@ def numbers(row: Tensor) -> str:
 
 
 def draw(table: list[tuple[int, list[float], list[float]]], path: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.6), layout="constrained", dpi=150)
-    FigureCanvasAgg(figure)
+    figure = new_figure(9, 3.6)
     sizes = [size for size, _, _ in table]
     titles = ("entropy of the weights (nats)", "largest gradient of a weight")
     for which, (axes, title) in enumerate(zip(figure.subplots(1, 2), titles, strict=True)):
@@ -93,7 +90,6 @@ def draw(table: list[tuple[int, list[float], list[float]]], path: Path) -> None:
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.minorticks_off()
         axes.set_ylim(bottom=0)
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
+        quiet(axes)
         axes.legend(frameon=False)
-    figure.savefig(path)
+    write_figure(figure, path)

@@ -1,6 +1,7 @@
 """Commands run in this process."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,3 +29,12 @@ def seqlab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
         return Answer(code, printed.out, printed.err)
 
     return run
+
+
+@pytest.fixture
+def text(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The module's TEXT as my.txt, in an empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "my.txt"
+    path.write_text(request.module.TEXT, encoding="utf-8")
+    return path

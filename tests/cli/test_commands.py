@@ -14,14 +14,6 @@ TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox"
 SMALL = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch", "8", "--threads", "1"]
 
 
-@pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "my.txt"
-    path.write_text(TEXT, encoding="utf-8")
-    return path
-
-
 def test_the_whole_way(seqlab, text: Path) -> None:
     trained = seqlab("train", "my.txt", "--arch", "gru", "--steps", "20", *SMALL)
     assert trained.code == 0

@@ -14,14 +14,6 @@ OPTIONS = [
 ]
 
 
-@pytest.fixture
-def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "my.txt"
-    path.write_text(TEXT, encoding="utf-8")
-    return path
-
-
 def test_the_whole_way(seqlab, text: Path) -> None:
     done = seqlab("compare", "my.txt", "--out", "c", *OPTIONS)
     assert done.code == 0, done.err

@@ -1,6 +1,5 @@
 """Figures for papers, as PNG and SVG: the four lenses, loss by position, and the differences of pairs."""
 
-import io
 import math
 import warnings
 from pathlib import Path
@@ -10,7 +9,7 @@ from seqlab.comparison.report.amounts import linear_ticks, log_ticks, short
 from seqlab.comparison.report.series import LIGHT, Panel, best_floor, height, lenses, positions
 from seqlab.comparison.report.svg import cut
 from seqlab.comparison.results import FloorResult, Pair, Results
-from seqlab.runs.storage import write_whole
+from seqlab.runs.figure import new_figure, quiet, write_figure
 
 STYLES = ["-", "--", ":"]  # when the colours are used up, as on the page
 QUIET, SHADE = "#5a6169", "#eceef0"
@@ -30,19 +29,10 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     return [path for name, figure in drawn.items() for path in _written(figure, folder / name)]
 
 
-def _figure(width: float, tall: float) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, tall), layout="constrained", dpi=200)
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
     """One or four charts with a shared vertical axis and legend."""
     y = height(panels, floor.nats_per_token if floor else None)
-    figure = _figure(1.2 + 2.9 * max(len(panels), 1.4), 3.2)
+    figure = new_figure(1.2 + 2.9 * max(len(panels), 1.4), 3.2, dpi=200)
     row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, panel in zip(row, panels, strict=True):
         for line in panel.lines:
@@ -74,7 +64,7 @@ def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
 def _forest(results: Results) -> Any:
     """A row for each pair: the difference, its interval, and the band of what does not matter."""
     pairs, metric = results.pairs, results.metric
-    figure = _figure(7, 1.1 + 0.32 * len(pairs))
+    figure = new_figure(7, 1.1 + 0.32 * len(pairs), dpi=200)
     axes = figure.subplots()
     axes.axvspan(-metric.negligible, metric.negligible, color=SHADE, zorder=0)
     axes.axvline(0, color=QUIET, linewidth=0.8)
@@ -97,8 +87,7 @@ def _draw_pair(axes: Any, row: int, pair: Pair) -> None:
 
 
 def _quiet(axes: Any) -> None:
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
+    quiet(axes)
     axes.tick_params(labelsize=8)
 
 
@@ -116,8 +105,6 @@ def _written(figure: Any, stem: Path) -> list[Path]:
     with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": stem.name}):
         warnings.simplefilter("ignore")  # a name may hold characters that the font has not
         for kind in ("png", "svg"):
-            drawn = io.BytesIO()
-            figure.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
             paths.append(stem.with_suffix(f".{kind}"))
-            write_whole(paths[-1], drawn.getvalue())
+            write_figure(figure, paths[-1], metadata={"Date": None} if kind == "svg" else None)
     return paths
