@@ -24,7 +24,7 @@ from seqlab.comparison.view import View, view_for_stderr
 from seqlab.errors import DataError, UsageError
 from seqlab.metrics.table import columns
 from seqlab.models.sizes import refuse_absurd
-from seqlab.runs.layout import BEST
+from seqlab.runs.layout import recommend
 from seqlab.runs.storage import storage_errors
 from seqlab.training.progress import Silent
 
@@ -98,12 +98,7 @@ def compare(
 def _written_up(directory: Path) -> Comparison:
     results = read_comparison(directory)
     write_report(results, directory)
-    best = directory / BEST
-    target = Path(results.best.path)
-    with storage_errors(best, 0):
-        if best.is_symlink() or best.exists():
-            best.unlink()
-        best.symlink_to(target)
+    recommend(directory, Path(results.best.path))
     return Comparison(directory, results)
 
 

@@ -27,6 +27,7 @@ from seqlab.text.tokenizer import Tokenizer
 
 FORMAT, VERSION = "seqlab-run", 1
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+NAME_LIMIT = 4096  # bytes of a run's name
 BEST = "best"  # in a comparison, a link to the run that it recommends
 
 
@@ -147,7 +148,20 @@ class RunDirectory:
 def run_at(path: Path) -> Path:
     """The run itself, or of a comparison the one that it recommends."""
     best = path / BEST
-    return path / best.readlink() if best.is_symlink() and not (path / CONFIG).exists() else path
+    if (path / CONFIG).exists() or not (best.is_symlink() or best.is_file()):
+        return path
+    return path / (best.readlink() if best.is_symlink() else Path(read_bytes(best, NAME_LIMIT).decode()))
+
+
+def recommend(directory: Path, run: Path) -> None:
+    """Make a run the best of a comparison: by a link, or by its name in a file where there can be none."""
+    best = directory / BEST
+    with storage_errors(best, 0):
+        best.unlink(missing_ok=True)
+        try:
+            best.symlink_to(run)
+        except OSError:
+            write_whole(best, str(run).encode())
 
 
 def begin_run(path: Path, overwrite: bool) -> RunDirectory:

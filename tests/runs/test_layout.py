@@ -13,7 +13,7 @@ from runs_cases import TEXT, trained
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.runs import manifest
-from seqlab.runs.layout import RunDirectory, begin_run, next_name
+from seqlab.runs.layout import RunDirectory, begin_run, next_name, recommend, run_at
 
 # --- names ----------------------------------------------------------------------------------------------------------
 
@@ -156,6 +156,21 @@ def test_a_replacement_stopped_anywhere_can_be_done_again(tmp_path: Path, monkey
 def test_a_first_manifest_that_was_being_written_makes_a_run(tmp_path: Path) -> None:
     (tmp_path / f".{manifest.NAME}.4321.tmp").write_bytes(b"half")
     assert begin_run(tmp_path, True).is_run() and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_comparison_leads_to_its_best_run_by_a_link_or_where_there_are_none_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    assert run_at(tmp_path) == tmp_path
+    recommend(tmp_path, Path("one"))
+    assert run_at(tmp_path) == tmp_path / "one" and (tmp_path / "best").is_symlink()
+    monkeypatch.setattr(Path, "symlink_to", lambda *_: (_ for _ in ()).throw(OSError("not here")))
+    recommend(tmp_path, Path("two"))
+    assert run_at(tmp_path) == tmp_path / "two" and not (tmp_path / "best").is_symlink()
+    (tmp_path / "config.json").write_text("{}")
+    assert run_at(tmp_path) == tmp_path
 
 
 # --- what is in it --------------------------------------------------------------------------------------------------
