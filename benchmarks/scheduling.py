@@ -14,18 +14,23 @@ from seqlab.comparison.view import Quiet
 from seqlab.config import RunSettings, gather
 from seqlab.training.prepare import default_threads
 
-ARCHS = ("gru", "lstm", "lstm-attention", "transformer")
+ARCHS = {"gru": 1.2, "lstm": 1.0, "lstm-attention": 1.6, "transformer": 2.0}  # and about how long a run takes
+SEEDS = 2
 STEPS = 40
 ROUNDS = 2
 
 
 def jobs(threads: int, name: str, steps: int) -> list[Job]:
-    def settings(arch: str) -> RunSettings:
-        train = {"steps": steps, "threads": threads, "evaluate_every": steps, "sample": 0}
+    def settings(arch: str, seed: int) -> RunSettings:
+        train = {"steps": steps, "threads": threads, "evaluate_every": steps, "sample": 0, "seed": seed}
         base = {"corpus": {"source": ["python-docs"]}, "backbone": {"name": arch}, "train": train}
         return gather(base, [])
 
-    return [Job(f"{name}/{arch}", settings(arch).resolved(), None, 1.0) for arch in ARCHS]
+    return [
+        Job(f"{name}/{arch}-{seed}", settings(arch, seed).resolved(), None, seconds)
+        for arch, seconds in ARCHS.items()
+        for seed in range(SEEDS)
+    ]
 
 
 def measure(folder: Path, workers: int, threads: int) -> list[float]:
@@ -44,7 +49,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         beside = measure(Path(place) / "beside", cores, 1)
         after = measure(Path(place) / "after", 1, cores)
-    print(f"{len(ARCHS)} runs of {STEPS} steps ({', '.join(ARCHS)}), fastest of {ROUNDS} rounds on {cores} cores")
+    print(
+        f"{SEEDS * len(ARCHS)} runs of {STEPS} steps ({', '.join(ARCHS)}), fastest of {ROUNDS} rounds on {cores} cores"
+    )
     print(f"{cores} at a time, 1 thread each   {min(beside):6.1f} s")
     print(f"one after another, {cores} threads {min(after):6.1f} s")
     print(f"gain                           {min(after) / min(beside):6.2f}")
