@@ -21,7 +21,8 @@ SLOW_STEPS = "progress.Lines.step = lambda *_: time.sleep(0.05)"
 LONG_STEP = "progress.Lines.step = lambda *_: time.sleep(60)"
 LONG_END = "finish.measure_floors = lambda *_: (finish.write_whole(pathlib.Path('ending'), b''), time.sleep(60))"
 PROGRAM = """
-import pathlib, time
+import pathlib, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests in the background ignores it
 from seqlab.training import finish, progress
 from seqlab.runs.storage import write_whole
 finish.write_whole = write_whole
