@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -127,10 +128,12 @@ def test_a_replacement_stopped_anywhere_can_be_done_again(tmp_path: Path, monkey
     class Stopped(BaseException):
         pass
 
+    begun = trained(tmp_path, steps=1)
+    for number in range(20):  # folders list their files in any order, so the manifest must not be last by chance
+        (begun.path / f"more-{number}").write_text("more")
     stops = 0
     for stop in range(1, 100):
-        (tmp_path / str(stop)).mkdir()
-        run = trained(tmp_path / str(stop), steps=1)
+        run = RunDirectory(shutil.copytree(begun.path, tmp_path / f"copy-{stop}"))
         calls: list[str] = []
 
         def counted(real: Callable[..., Any], stop: int = stop, calls: list[str] = calls) -> Callable[..., Any]:
