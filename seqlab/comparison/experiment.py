@@ -1,6 +1,5 @@
 """compare: plan, tune, train, judge, write up. Stopped anywhere, the same call goes on."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from filelock import FileLock
 from seqlab.api import Run, Source, load
 from seqlab.comparison.gather import gather
 from seqlab.comparison.jobs import LOCKS, Job
-from seqlab.comparison.plan import TUNING, Plan, read_plan, refuse_other, write_plan
+from seqlab.comparison.plan import RUNS, TUNING, Plan, read_plan, refuse_other, write_plan
 from seqlab.comparison.planning import EVALUATIONS, jobs_of, make_plan, with_winners
 from seqlab.comparison.pool import Pool
 from seqlab.comparison.prepared import Prepared, prepare
@@ -24,11 +23,9 @@ from seqlab.comparison.view import View, view_for_stderr
 from seqlab.errors import DataError, UsageError
 from seqlab.metrics.table import columns
 from seqlab.models.sizes import refuse_absurd
-from seqlab.runs.layout import recommend
+from seqlab.runs.layout import folder_name, recommend
 from seqlab.runs.storage import storage_errors
 from seqlab.training.progress import Silent
-
-RUNS = "runs"
 
 
 class Comparison:
@@ -105,8 +102,7 @@ def _written_up(directory: Path) -> Comparison:
 def default_directory(wanted: Asked) -> Path:
     """The same for the same text, so that the same command goes on."""
     source = next(iter(wanted.models.values())).corpus.source[0]
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", wanted.recipe or Path(source).stem).strip("-.")[:48] or "text"
-    return Path("runs") / f"{stem}-comparison"
+    return Path("runs") / f"{folder_name(wanted.recipe or Path(source).stem)}-comparison"
 
 
 def _enter(directory: Path, wanted: Asked) -> None:

@@ -9,10 +9,11 @@ from seqlab.api import Run, load
 from seqlab.audit.audit import audit
 from seqlab.comparison.cost import generation, state_bytes
 from seqlab.comparison.ledger import ledger
-from seqlab.comparison.memorised import HELD_OUT, memorised, sample, shared_prompt, written_by
-from seqlab.comparison.plan import Plan, PlannedModel, difference
+from seqlab.comparison.memorised import memorised, sample, shared_prompt, written_by
+from seqlab.comparison.plan import RUNS, Plan, PlannedModel, difference
 from seqlab.comparison.prepared import Prepared
 from seqlab.comparison.results import (
+    HELD_OUT,
     Audited,
     Best,
     Entrant,
@@ -36,8 +37,6 @@ from seqlab.runs.log import read_log
 from seqlab.runs.machine import machine
 from seqlab.runs.results import today
 from seqlab.training.floors import floors_on
-
-RUNS = "runs"
 
 
 def gather(plan: Plan, asked: Asked, prepared: Prepared, directory: Path, command: str) -> Results:

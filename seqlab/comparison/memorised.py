@@ -16,7 +16,6 @@ SAMPLE_TOKENS = 400
 TEXTS, TOKENS = 4, 500  # written to be looked at for copies
 PROMPT = 48  # characters of the held-out text that all go on from
 FIRST_LINE = 400  # characters within which a line is looked for
-HELD_OUT = "held-out text"
 
 
 def sample(run: Run, name: str, prompt: str) -> Sample:

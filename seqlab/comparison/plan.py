@@ -14,7 +14,7 @@ from seqlab.errors import UsageError
 from seqlab.runs.storage import from_json, not_ours, read_bytes, to_json, write_whole
 
 NAME = "plan.json"
-TUNING = "tuning"
+RUNS, TUNING = "runs", "tuning"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from seqlab.runs.storage import from_json, not_ours, read_bytes, to_json, write_
 
 NAME = "results.json"
 FORMAT, VERSION = "seqlab-comparison", 1
+HELD_OUT = "held-out text"  # stands among what the entrants wrote
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class Sample:
 class Memorised:
     """How much of a text stands in the training text already."""
 
-    name: str  # an entrant, or "held-out text"
+    name: str  # an entrant, or `HELD_OUT`
     characters: int
     longest: int
     longest_text: str

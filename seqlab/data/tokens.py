@@ -69,9 +69,7 @@ class TokenPart:
 
 def encode_split(split: SplitText, tokenizer: Tokenizer) -> dict[str, TokenPart]:
     """Every part's token file, from the cache or made now."""
-    identity = [split.survey.fingerprint, split.settings.split, split.settings.documents, tokenizer.fingerprint]
-    key = hashlib.sha256("\n".join(identity).encode()).hexdigest()[:32]
-    directory = cache_directory("tokens") / key
+    directory = cache_directory("tokens") / cache_key(*identity(split, tokenizer))
     if not (directory / "facts.json").is_file():
         _encode_into(directory, split, tokenizer)
     facts = json.loads((directory / "facts.json").read_text())
@@ -83,6 +81,15 @@ def encode_split(split: SplitText, tokenizer: Tokenizer) -> dict[str, TokenPart]
                 f"the {name} part has {len(part)} token: too little to learn from or score. Give more text."
             )
     return parts
+
+
+def identity(split: SplitText, tokenizer: Tokenizer) -> list[str]:
+    """What decides which tokens each part has."""
+    return [split.survey.fingerprint, split.settings.split, split.settings.documents, tokenizer.fingerprint]
+
+
+def cache_key(*words: str) -> str:
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:32]
 
 
 def _encode_into(directory: Path, split: SplitText, tokenizer: Tokenizer) -> None:

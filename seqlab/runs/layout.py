@@ -186,9 +186,14 @@ def begin_run(path: Path, overwrite: bool) -> RunDirectory:
     return directory
 
 
+def folder_name(name: str) -> str:
+    """A name that any file system takes."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:48] or "text"
+
+
 def next_name(corpus: str, arch: str, root: Path = Path("runs")) -> Path:
     """runs/<corpus>-<arch>-<n>, with the first n that is free."""
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", corpus).strip("-.")[:48] or "text"
+    stem = folder_name(corpus)
     number = 1
     while (root / f"{stem}-{arch}-{number}").exists():
         number += 1

@@ -1,6 +1,5 @@
 """What counting reaches on a held-out part, in the same tokens as the models. Measured once for each text."""
 
-import hashlib
 import json
 from dataclasses import asdict
 
@@ -10,7 +9,7 @@ from seqlab import __version__
 from seqlab.baselines.floors import Floor, floors
 from seqlab.cache import cache_directory
 from seqlab.data.splits import SplitText
-from seqlab.data.tokens import TokenPart
+from seqlab.data.tokens import TokenPart, cache_key, identity
 from seqlab.runs.results import FloorResult, floor_result
 from seqlab.runs.storage import write_whole
 from seqlab.text.tokenizer import Tokenizer
@@ -25,9 +24,7 @@ def measure_floors(split: SplitText, parts: dict[str, TokenPart], tokenizer: Tok
     """The floors on the validation part; none where it is too long to count in reasonable time."""
     if len(parts["train"]) > FLOOR_TOKENS:
         return []
-    identity = [split.survey.fingerprint, split.settings.split, split.settings.documents, tokenizer.fingerprint]
-    key = hashlib.sha256("\n".join([__version__, *identity]).encode()).hexdigest()[:32]
-    kept = cache_directory("floors") / f"{key}.json"
+    kept = cache_directory("floors") / f"{cache_key(__version__, *identity(split, tokenizer))}.json"
     try:
         return TypeAdapter(list[FloorResult]).validate_json(kept.read_bytes())
     except (OSError, ValidationError):

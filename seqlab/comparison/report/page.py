@@ -11,12 +11,11 @@ from seqlab.comparison.report.amounts import decimals, short, whole
 from seqlab.comparison.report.charts import Forest, Grid, colour, grids, panel_charts, rate_charts, swatch
 from seqlab.comparison.report.series import DARK, LIGHT, best_floor, lenses, positions
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
-from seqlab.comparison.results import Results, Sample
+from seqlab.comparison.results import HELD_OUT, Results, Sample
 from seqlab.comparison.verdicts import counting_sentence
 
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
-HELD_OUT = "held-out text"
 # what each recommendation is for
 LENS_NAMES = {"time": "if time matters", "size": "if size matters", "memory": "if memory matters"}
 PLAN_NAMES = {
