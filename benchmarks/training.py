@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from seqlab.config import RunSettings, gather
-from seqlab.contracts import Batch
+from seqlab.contracts import TextBatch
 from seqlab.data.batches import NOT_SCORED
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import build_model
@@ -36,25 +36,25 @@ Step = Callable[[], object]
 class OneBatch(LanguageTask):
     """The task as it is, except that every batch is the same one, so that no file is read."""
 
-    def __init__(self, settings: Any, fixed: Batch):
+    def __init__(self, settings: Any, fixed: TextBatch):
         super().__init__(settings, {}, VOCABULARY, None)
         self.fixed = fixed
 
-    def batch(self, split: str, seed: int, index: int) -> Batch:
+    def batch(self, split: str, seed: int, index: int) -> TextBatch:
         return self.fixed
 
 
-def make_batch(ragged: bool) -> Batch:
+def make_batch(ragged: bool) -> TextBatch:
     """Ragged rows have between half and all of the window, as batches of sorted lines would at worst."""
     draw = torch.Generator().manual_seed(0)
     ids_BT = torch.randint(VOCABULARY, (BATCH, WINDOW + 1), generator=draw)
     inputs_BT, targets_BT = ids_BT[:, :-1].contiguous(), ids_BT[:, 1:].contiguous()
     if not ragged:
-        return Batch(inputs_BT, targets_BT)
+        return TextBatch(inputs_BT, targets_BT)
     lengths_B = torch.randint(WINDOW // 2, WINDOW + 1, (BATCH,), generator=draw)
     lengths_B[0] = WINDOW
     mask_BT = torch.arange(WINDOW) < lengths_B[:, None]
-    return Batch(inputs_BT, targets_BT.masked_fill(~mask_BT, NOT_SCORED), mask_BT)
+    return TextBatch(inputs_BT, targets_BT.masked_fill(~mask_BT, NOT_SCORED), mask_BT)
 
 
 def our_trainer(arch: str, changes: list[tuple[str, Any]], ragged: bool = False) -> Trainer:

@@ -110,17 +110,22 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Inputs and the targets that stand one position later. `fresh` says that no state is carried in."""
+class Batch(Leaves):
+    """What one step of training computes from; each kind of task has its own."""
+
+    fresh: bool = field(default=True, kw_only=True)  # no state is carried in
+
+    def to(self, device: torch.device | str) -> Self:
+        return self.map(lambda leaf: leaf.to(device))
+
+
+@dataclass(frozen=True)
+class TextBatch(Batch):
+    """Inputs and the targets that stand one position later."""
 
     inputs_BT: Tensor
     targets_BT: Tensor
     mask_BT: Tensor | None = None
-    fresh: bool = True
-
-    def to(self, device: torch.device | str) -> "Batch":
-        moved = {name: getattr(self, name).to(device) for name in ("inputs_BT", "targets_BT")}
-        return replace(self, **moved, mask_BT=None if self.mask_BT is None else self.mask_BT.to(device))
 
 
 @dataclass(frozen=True)
@@ -134,17 +139,10 @@ class Loss:
 
 @dataclass(frozen=True)
 class Scores:
-    """The sums from which every figure on a held-out text is computed. Units of text (U) are in the text's order."""
+    """The sums from which every figure on held-out data is computed. Units (U) are in the data's order."""
 
     nats_U: np.ndarray
     tokens_U: np.ndarray
-    nats_by_position_T: np.ndarray
-    tokens_by_position_T: np.ndarray
-    characters: int
-    bytes: int
-    unknown_tokens: int
-    unknown_nats: float
-    context: str
 
     @property
     def nats(self) -> float:
@@ -153,6 +151,29 @@ class Scores:
     @property
     def tokens(self) -> int:
         return int(self.tokens_U.sum())
+
+    @property
+    def loss(self) -> float:
+        """Nats per prediction."""
+        return self.nats / self.tokens
+
+    @property
+    def criterion(self) -> float:
+        """By which the best weights of a run are chosen: the lower, the better."""
+        return self.loss
+
+
+@dataclass(frozen=True)
+class TextScores(Scores):
+    """Of a running text, in windows or stretches."""
+
+    nats_by_position_T: np.ndarray
+    tokens_by_position_T: np.ndarray
+    characters: int
+    bytes: int
+    unknown_tokens: int
+    unknown_nats: float
+    context: str
 
 
 # --- what is built --------------------------------------------------------------------------------------------------
@@ -234,15 +255,3 @@ class Generator(Protocol):
     def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
         """One token more: its logits_BV and the state."""
         ...
-
-
-class Task(Protocol):
-    """Examples to batches, a batch to its loss, a split to its scores."""
-
-    def batch(self, split: str, seed: int, index: int) -> Batch:
-        """A pure function of its arguments."""
-        ...
-
-    def loss(self, model: Any, batch: Batch, carry: State | None, step: int) -> Loss: ...
-
-    def score(self, model: Any, split: str, context: str) -> Scores: ...

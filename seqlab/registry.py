@@ -6,8 +6,8 @@ line's choices and the documentation's tables are made from these registries.
 """
 
 import difflib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +21,8 @@ class Entry:
     target: str
     about: str
     settings: str | None = None
+    usual: Mapping[str, Any] = field(default_factory=dict)  # settings that suit it, where nothing else is said
+    alias: str | None = None  # another name that it answers to
 
 
 class Registry:
@@ -34,6 +36,13 @@ class Registry:
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
+
+    def canonical(self, name: str) -> str:
+        """The registered name, where an alias may be given."""
+        return next((one for one, entry in self._entries.items() if entry.alias == name), name)
+
+    def usual(self, name: str) -> dict[str, Any]:
+        return dict(self._entry(name).usual)
 
     def about(self, name: str) -> str:
         return self._entry(name).about
@@ -150,6 +159,41 @@ CORPORA = Registry(
             "seqlab.data.builtin:tiny_shakespeare",
             "1.1 MB of plays; found in SEQLAB_DATA or the cache, else downloaded",
         ),
+        "copy": Entry(
+            "seqlab.data.synthetic.copying:copy",
+            "write the same symbols again: does a fixed vector hold them?",
+            usual={"task.name": "translate", "tokenizer.name": "word"},
+        ),
+        "reverse": Entry(
+            "seqlab.data.synthetic.reversing:reverse",
+            "write the symbols backwards: does a fixed vector hold them?",
+            usual={"task.name": "translate", "tokenizer.name": "word"},
+        ),
+        "parity": Entry(
+            "seqlab.data.synthetic.parity:parity",
+            "even or odd so far, bit by bit: keeping track of a state",
+            usual={"task.name": "tag"},
+        ),
+        "brackets": Entry(
+            "seqlab.data.synthetic.brackets:brackets",
+            "which bracket is due to close: a stack in the state",
+            usual={"task.name": "tag"},
+        ),
+        "recall": Entry(
+            "seqlab.data.synthetic.recall:recall",
+            "the value that stood beside a key: looking things up",
+            usual={"task.name": "tag"},
+        ),
+        "dates": Entry(
+            "seqlab.data.synthetic.dates:dates",
+            "dates as people write them, to 2004-03-21: translation in a minute",
+            usual={"task.name": "translate", "tokenizer.name": "char"},
+        ),
+        "adding": Entry(
+            "seqlab.data.synthetic.adding:adding",
+            "the sum of two marked digits far apart: memory over a long lag",
+            usual={"task.name": "classify"},
+        ),
     },
 )
 
@@ -166,6 +210,22 @@ TASKS = Registry(
             "seqlab.tasks.masked:MaskedTask",
             "predict hidden tokens from both sides",
             "seqlab.tasks.text_settings:MaskedSettings",
+        ),
+        "classify": Entry(
+            "seqlab.tasks.classify:ClassifyTask",
+            "one label for a whole text",
+            "seqlab.tasks.example_settings:ClassifySettings",
+        ),
+        "tag": Entry(
+            "seqlab.tasks.tag:TagTask",
+            "a tag for every word",
+            "seqlab.tasks.example_settings:TagSettings",
+        ),
+        "translate": Entry(
+            "seqlab.tasks.translate:TranslateTask",
+            "a text to another text",
+            "seqlab.tasks.example_settings:TranslateSettings",
+            alias="rewrite",
         ),
     },
 )

@@ -15,11 +15,13 @@ from seqlab.analysis.suggestion import Expected, Suggestion, expect, suggest
 from seqlab.config import CorpusSettings, checked, gather
 from seqlab.data.corpus import Corpus, from_text, open_corpus
 from seqlab.data.splits import SplitText, split_text, stretch
-from seqlab.data.tokens import encode_split
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.runs.results import FloorResult
+from seqlab.tasks.material import learn_tokenizer, text_material
+from seqlab.tasks.text import whole
+from seqlab.text.lexicon import Lexicon
 from seqlab.training.floors import measure_floors
-from seqlab.training.prepare import learn_tokenizer
+from seqlab.training.prepare import make_task
 
 FLOOR_CHARACTERS = 2_000_000  # of a longer text, floors are measured on so much of it
 TIMED_CHARACTERS = 500_000  # and steps are timed on so much
@@ -93,8 +95,9 @@ def _floors(split: SplitText) -> tuple[list[FloorResult], str]:
     sample, which = _sample(split, FLOOR_CHARACTERS)
     settings = gather({"corpus": split.settings.model_dump()}, [("tokenizer.name", "char")])
     part = split_text(sample, settings.corpus)
-    tokenizer = learn_tokenizer(part, settings)
-    return measure_floors(part, encode_split(part, tokenizer), tokenizer), which
+    material = text_material(part, Lexicon(learn_tokenizer(part, settings)))
+    task = make_task(settings, material)
+    return measure_floors(settings, material, task, whole(material.parts["validation"])), which
 
 
 def _sample(split: SplitText, size: int) -> tuple[Corpus, str]:

@@ -10,22 +10,21 @@ from seqlab.analysis.scan import Scan
 from seqlab.config import gather, spelt_out
 from seqlab.data.corpus import Corpus
 from seqlab.data.splits import split_text
-from seqlab.data.tokens import encode_split
 from seqlab.models.sizes import parameters
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import build_model
+from seqlab.tasks.language import LanguageTask
+from seqlab.tasks.material import learn_tokenizer, text_material
+from seqlab.text.lexicon import Lexicon
 from seqlab.training.loop import EVALUATED_TOKENS
 from seqlab.training.prepare import (
     DEFAULT_STEPS,
     MOST_EPOCHS,
     computing,
     default_threads,
-    fitted,
-    learn_tokenizer,
     make_task,
     time_steps,
 )
-from seqlab.training.progress import Silent
 
 MOST_SYMBOLS = 500  # beyond that, as in Chinese or Japanese, characters are too many to learn one by one
 LARGEST_BY_CHARACTER = 20_000_000  # characters
@@ -109,20 +108,20 @@ def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggest
     """Time the suggested model on a sample of the text; its steps come down where they pass over it too often."""
     settings = gather({"corpus": {"source": ["sample"]}}, spelt_out(suggestion.settings))
     split = split_text(sample, settings.corpus)
-    tokenizer = learn_tokenizer(split, settings)
-    parts = encode_split(split, tokenizer)
-    settings = fitted(settings, parts["train"], Silent())
-    task = make_task(settings, parts, tokenizer)
-    model = build_model(settings, tokenizer.vocabulary)
+    material = text_material(split, Lexicon(learn_tokenizer(split, settings)))
+    settings = LanguageTask.fitted(settings, material, lambda _: None)
+    task = make_task(settings, material)
+    model = build_model(settings, material.lexicon.sizes)
     with computing(settings.train.threads):
         # timing writes nothing, so that any folder will do
         step_time, evaluation_time = time_steps(RunDirectory(Path()), settings, model, task)
 
     times_sample = found.characters / split.survey.characters
     steps = min(suggestion.settings["steps"], max(1, round(MOST_EPOCHS * task.epoch * times_sample)))
-    evaluated = min(EVALUATED_TOKENS, len(parts["validation"]) * times_sample) / len(parts["validation"])
+    held_out = len(material.parts["validation"])
+    evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
     seconds = steps * step_time + EVALUATIONS * evaluated * evaluation_time
-    count = parameters(settings, tokenizer.vocabulary)
+    count = parameters(settings, material.lexicon.sizes)
     expected = Expected(steps, seconds, step_time, count.total, settings.train.threads or default_threads())
     return Suggestion({**suggestion.settings, "steps": steps}, suggestion.reasons), expected
 

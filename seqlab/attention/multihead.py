@@ -1,7 +1,7 @@
-"""Multi-head attention over a sequence's own vectors, whole or growing.
+"""Multi-head attention over a sequence's own vectors, whole or growing, and over those of a source.
 
-The plain form computes each head as `scaled_dot`; the fast one is torch's kernel. Both read and extend the same keys
-and values.
+The plain form computes each head as `scaled_dot`; the fast one is torch's kernel. Both read (and over a sequence's
+own vectors extend) the same keys and values.
 """
 
 import torch
@@ -40,15 +40,13 @@ class MultiHead(nn.Module):
         keys_BSD, values_BSD = k_BTNK.flatten(2), v_BTNK.flatten(2)
         if held_B is not None:
             keys_BSD, values_BSD = append(held[0], keys_BSD, held_B), append(held[1], values_BSD, held_B)
-        q_BNTK, k_BNSK, v_BNSK = q_BTNK.transpose(1, 2), self._by_head(keys_BSD), self._by_head(values_BSD)
+        q_BNTK = q_BTNK.transpose(1, 2)
+        k_BNSK, v_BNSK = by_head(keys_BSD, self.heads), by_head(values_BSD, self.heads)
         if trace:
             y_BNTK = self._plain(q_BNTK, k_BNSK, v_BNSK, ranges, trace)
         else:
             y_BNTK = self._fast(q_BNTK, k_BNSK, v_BNSK, ranges)
         return self.out(y_BNTK.transpose(1, 2).flatten(2)), (keys_BSD, values_BSD)
-
-    def _by_head(self, x_BSD: Tensor) -> Tensor:
-        return x_BSD.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
     def _fast(self, q_BNTK: Tensor, k_BNSK: Tensor, v_BNSK: Tensor, ranges: Ranges | None) -> Tensor:
         share = self.share if self.training else 0.0
@@ -63,8 +61,47 @@ class MultiHead(nn.Module):
             mask = torch.ones(T, S, dtype=torch.bool, device=q_BNTK.device).tril()
         else:
             mask = ranges.mask(S)[:, None]
-        attended = scaled_dot(q_BNTK, k_BNSK, v_BNSK, mask)
-        trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
-        if not (self.share and self.training):
-            return attended.output_BTD
-        return dropout(attended.weights_BTS, self.share) @ v_BNSK
+        return plain_heads(q_BNTK, k_BNSK, v_BNSK, mask, self.share if self.training else 0.0, trace)
+
+
+class CrossAttention(nn.Module):
+    """The same with keys and values of a memory: head_i = Attention(x Q_i, m K_i, m V_i) (section 3.2.3)"""
+
+    def __init__(self, width: int, memory: int, heads: int, share: float):
+        super().__init__()
+        self.heads, self.share = heads, share
+        self.queries = nn.Linear(width, width)
+        self.into = nn.Linear(memory, 2 * width)
+        self.out = nn.Linear(width, width)
+
+    def project(self, values_BSH: Tensor, mask_BS: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values, once for all that is written; zeros at padding."""
+        keys_BSD, values_BSD = self.into(values_BSH).masked_fill(~mask_BS[:, :, None], 0.0).chunk(2, dim=2)
+        return keys_BSD, values_BSD
+
+    def forward(
+        self, x_BTD: Tensor, held: tuple[Tensor, Tensor], mask_BS: Tensor, trace: Trace | None = None
+    ) -> Tensor:
+        """What each position reads of its row's memory; of an empty memory, zeros."""
+        q_BNTK, k_BNSK, v_BNSK = (by_head(x, self.heads) for x in (self.queries(x_BTD), *held))
+        share = self.share if self.training else 0.0
+        empty_B1 = ~mask_BS.any(1, keepdim=True)
+        if trace:
+            mask_B11S = mask_BS[:, None, None]
+            y_BNTK = plain_heads(q_BNTK, k_BNSK, v_BNSK, mask_B11S, share, trace)
+        else:
+            # torch's kernel is not to see a row without any key: what it makes of one is its own affair
+            mask_B11S = (mask_BS | empty_B1)[:, None, None]
+            y_BNTK = scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, attn_mask=mask_B11S, dropout_p=share)
+        return self.out(y_BNTK.transpose(1, 2).flatten(2)).masked_fill(empty_B1[:, :, None], 0.0)
+
+
+def by_head(x_BSD: Tensor, heads: int) -> Tensor:
+    return x_BSD.unflatten(2, (heads, -1)).transpose(1, 2)
+
+
+def plain_heads(q_BNTK: Tensor, k_BNSK: Tensor, v_BNSK: Tensor, mask: Tensor, share: float, trace: Trace) -> Tensor:
+    """Every head by the equation, with that share of its weights dropped."""
+    attended = scaled_dot(q_BNTK, k_BNSK, v_BNSK, mask)
+    trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
+    return dropout(attended.weights_BTS, share) @ v_BNSK if share else attended.output_BTD

@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 from torch import Tensor
 
-from seqlab.models.tokens import TokenModel
+from seqlab.models.model import Model
 
-M = TypeVar("M", bound=TokenModel)
+M = TypeVar("M", bound=Model)
 
 # Of max(1, |expected|). Fused kernels sum in another order than single steps do: over 400 tokens of 23 trained models
 # (RNN, GRU, LSTM, with attention, Transformer; 256 to 512 units; char and BPE) that came to 2e-5 at most. One key too

@@ -1,7 +1,7 @@
 """Checks of the text: that its parts share nothing, and that the vocabulary knows the training part only."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from seqlab.text.tokenizer import Tokenizer, cut_pieces
 
 @check("vocabulary from the training text only")
 def vocabulary(
-    tokenizer: Tokenizer, split: SplitText, settings: RunSettings, parts: dict[str, TokenPart]
+    tokenizer: Tokenizer, split: SplitText, settings: RunSettings, parts: Mapping[str, TokenPart]
 ) -> tuple[bool, str]:
     """Learnt again from the training part, it must be the same.
 

@@ -10,11 +10,12 @@ from torch import Tensor, nn
 
 from seqlab.audit.agreement import ALLOWED_MEAN, agree, in_words, largest
 from seqlab.audit.result import check
-from seqlab.contracts import Scores, State
+from seqlab.contracts import State, TextScores
 from seqlab.data.tokens import TokenPart
 from seqlab.models.tokens import TokenModel
 from seqlab.tasks.language import CARRIED_AT_ONCE
 from seqlab.tasks.masked import PASSES
+from seqlab.tasks.task import Task
 from seqlab.tasks.text import TextTask
 
 COUNTED = 1 << 28  # logits of a text that is counted whole; of a longer one, the beginning
@@ -74,11 +75,12 @@ def by_hand(task: TextTask, model: TokenModel) -> tuple[bool, str]:
 
 
 @check("scored twice, scored the same")
-def scored_twice(task: TextTask, model: TokenModel) -> tuple[bool, str]:
+def scored_twice(task: Task, model: Any) -> tuple[bool, str]:
     """To the bit."""
     found: list[float] = []
     for context in task.contexts:
-        first, second = (task.score(model, "validation", context, _limit(task, context)) for _ in range(2))
+        limit = _limit(task, context) if isinstance(task, TextTask) else SEVERAL
+        first, second = (task.score(model, "validation", context, limit) for _ in range(2))
         found.append(float(np.abs(first.nats_U - second.nats_U).max()))
     return largest(found) == 0, f"largest difference: {in_words(largest(found))} nats"
 
@@ -101,7 +103,7 @@ def _begun(part: TokenPart, unit: int, limit: int) -> int:
     return sum(min(unit, end - 1 - at) for at, end in begun)
 
 
-def _off(scores: Scores, nats_N: np.ndarray) -> float:
+def _off(scores: TextScores, nats_N: np.ndarray) -> float:
     """How far a unit of text is from the sum of its targets, in nats per token; infinite if there are not as many."""
     ends_U = np.cumsum(scores.tokens_U)
     if ends_U[-1] > len(nats_N) or (scores.tokens_U < 1).any():

@@ -1,14 +1,19 @@
 """Checks of training: that a seed decides everything, and that a stream of text carries its state along."""
 
+from typing import cast
+
 import torch
 
 from seqlab.audit.agreement import ALLOWED_MEAN, agree, in_words, largest
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
+from seqlab.contracts import TextBatch
 from seqlab.models.tokens import TokenModel
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import build_model
+from seqlab.tasks.task import Task
 from seqlab.tasks.text import TextTask, nats_of
+from seqlab.text.lexicon import Lexicon
 from seqlab.training.loop import Trainer
 from seqlab.training.progress import Silent
 
@@ -16,11 +21,11 @@ STEPS = 2
 
 
 @check("same seed, same result")
-def same_seed(settings: RunSettings, vocabulary: int, task: TextTask, directory: RunDirectory) -> tuple[bool, str]:
+def same_seed(settings: RunSettings, lexicon: Lexicon, task: Task, directory: RunDirectory) -> tuple[bool, str]:
     """The first steps of the run, twice, while the random generator of the process stands elsewhere: equal bits."""
     with torch.random.fork_rng(devices=[]):
         (losses, weights), (other_losses, other_weights) = (
-            _first_steps(settings, vocabulary, task, directory, seed) for seed in (1, 2)
+            _first_steps(settings, lexicon, task, directory, seed) for seed in (1, 2)
         )
     apart = [float((one - other).abs().max()) for one, other in zip(weights, other_weights, strict=True)]
     apart += [abs(one - other) for one, other in zip(losses, other_losses, strict=True)]
@@ -29,10 +34,10 @@ def same_seed(settings: RunSettings, vocabulary: int, task: TextTask, directory:
 
 
 def _first_steps(
-    settings: RunSettings, vocabulary: int, task: TextTask, directory: RunDirectory, elsewhere: int
+    settings: RunSettings, lexicon: Lexicon, task: Task, directory: RunDirectory, elsewhere: int
 ) -> tuple[list[float], list[torch.Tensor]]:
     torch.manual_seed(elsewhere)
-    model = build_model(settings, vocabulary)
+    model = build_model(settings, lexicon.sizes)
     # nothing is written: the trainer only gives gradients
     trainer = Trainer(directory, settings.train, model, task, Silent(), lambda: "")
     losses: list[float] = []
@@ -48,7 +53,7 @@ def _first_steps(
 def carried(task: TextTask, model: TokenModel) -> tuple[bool, str]:
     """The loss of a stream's second batch, against one pass over the first and the second."""
     device = next(model.parameters()).device
-    first, second = (task.batch("train", 0, index).to(device) for index in (0, 1))
+    first, second = (cast(TextBatch, task.batch("train", 0, index)).to(device) for index in (0, 1))
     if second.fresh:
         return True, "not asked where every batch starts afresh"
 

@@ -25,6 +25,11 @@ class AttentiveSettings(Settings):
     def width(self) -> int:
         return self.hidden * 2 if self.combine == "concat" else self.hidden
 
+    @property
+    def start_vectors(self) -> tuple[int, ...]:
+        """Widths of the vectors that the start state consists of: those of the LSTM."""
+        return (self.hidden,) * (2 * self.layers)
+
     def core_parameters(self, inputs: int) -> int:
         """The LSTM's gates, and of additive scores two matrices, a bias and v."""
         below = [inputs] + [self.hidden] * (self.layers - 1)

@@ -9,6 +9,8 @@ from seqlab.backbones.transformer_settings import TransformerSettings
 
 class EncoderSettings(TransformerSettings):
     causal: ClassVar[bool] = False
+    both_ways: ClassVar[str | None] = None
+    one_way: ClassVar[str] = "transformer"  # its kind that can write
 
     segments: int = Field(default=0, ge=0, le=1024, description="kinds of segment, each with a vector of its own")
     input_norm: bool = Field(default=False, description="normalise the embeddings")

@@ -17,5 +17,10 @@ class FeedforwardSettings(Settings):
     def width(self) -> int:
         return self.hidden
 
+    @property
+    def start_vectors(self) -> tuple[int, ...]:
+        """Widths of the vectors that the start state consists of: it has inputs only."""
+        return ()
+
     def core_parameters(self, inputs: int) -> int:
         return self.hidden * (self.span * inputs + 1) + (self.layers - 1) * self.hidden * (self.hidden + 1)

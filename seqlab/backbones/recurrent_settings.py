@@ -9,6 +9,7 @@ from seqlab.config import Settings
 
 class RecurrentSettings(Settings):
     gates: ClassVar[int]
+    vectors: ClassVar[int] = 1  # that a cell remembers
 
     hidden: int = Field(default=256, ge=1, le=65_536, description="width of the state")
     layers: int = Field(default=1, ge=1, le=256, description="how many are stacked")
@@ -30,6 +31,11 @@ class RecurrentSettings(Settings):
     def width(self) -> int:
         return self.hidden * self.directions
 
+    @property
+    def start_vectors(self) -> tuple[int, ...]:
+        """Widths of the vectors that the start state consists of."""
+        return (self.hidden,) * (self.layers * self.directions * self.vectors)
+
     def core_parameters(self, inputs: int) -> int:
         """Weights of input and state and two bias vectors, per gate, direction and layer."""
         below = [inputs] + [self.width] * (self.layers - 1)
@@ -48,4 +54,5 @@ class GruSettings(RecurrentSettings):
 
 class LstmSettings(RecurrentSettings):
     gates = 4
+    vectors = 2
     forget_bias: float = Field(default=1.0, ge=-100, le=100, description="where the forget gate's bias starts")

@@ -9,8 +9,9 @@ from seqlab.config import Settings
 
 class TransformerSettings(Settings):
     causal: ClassVar[bool] = True
+    both_ways: ClassVar[str | None] = "transformer-encoder"  # its kind that sees what comes after, too
 
-    usual: ClassVar[dict[str, Any]] = {"lr": 2e-3, "optimiser": "adamw", "weight_decay": 0.1}
+    usual: ClassVar[dict[str, Any]] = {"train.lr": 2e-3, "train.optimiser": "adamw", "train.weight_decay": 0.1}
 
     hidden: int = Field(default=128, ge=1, le=65_536, description="width of the stream of vectors")
     layers: int = Field(default=4, ge=1, le=256)
@@ -59,6 +60,11 @@ class TransformerSettings(Settings):
 
     def core_parameters(self, inputs: int) -> int:
         return self.stack_parameters(inputs)
+
+    def cross_parameters(self, memory: int) -> int:
+        """What reading a source adds, whose vectors have this width: in each layer four projections and a norm."""
+        own, of_memory = 2 * self.hidden * (self.hidden + 1), 2 * self.hidden * (memory + 1)
+        return self.layers * (own + of_memory + self.norm_parameters)
 
     @property
     def position_parameters(self) -> int:

@@ -43,7 +43,7 @@ def _show(diagnosis: "Diagnosis") -> None:
         out.print(f"\n{diagnosis.overlap}")
     if diagnosis.floors:
         out.print()
-        rows = [[floor.name, floor.about, f"{floor.likelihood.bits_per_char:.3f}"] for floor in diagnosis.floors]
+        rows = [[floor.name, floor.about, f"{floor.figures['bits_per_char']:.3f}"] for floor in diagnosis.floors]
         table(f"without a model, on {diagnosis.floors_on}", ["", "", "bits/char"], rows, texts=2)
     if diagnosis.suggestion and diagnosis.expected:
         out.print()

@@ -10,14 +10,16 @@ def evaluate(
     run: Annotated[Path, Argument(help="The run's folder.")],
     text: Annotated[list[str] | None, Argument(help="Another text; the run's own held-out part if not given.")] = None,
     split: Annotated[str, Option(help="train, validation or test.")] = "validation",
-    context: Annotated[str, Option(help="window: fresh state for each; carry: state carried through.")] = "window",
+    context: Annotated[
+        str | None, Option(help="Of a text: window (fresh state for each) or carry (state carried through).")
+    ] = None,
     as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Nats, perplexity, bits per character and byte, and what they mean."""
+    """How well a run predicts, labels, tags or translates held-out data, and what the figures mean."""
     import json
 
     from seqlab import api
-    from seqlab.cli.show import LIKELIHOOD_COLUMNS, likelihood_row, out, table
+    from seqlab.cli.show import counted, figures_table, out, table
 
     result = api.load(run).evaluate(text, split=split, context=context)
     content = result.as_dict()
@@ -25,13 +27,13 @@ def evaluate(
         out.print_json(json.dumps(content))
         return
     part = ", ".join(text) if text else split
-    title = f"{part}: {result.likelihood.tokens:,} tokens, context: {context} (windows of {result.window})"
-    table(title, LIKELIHOOD_COLUMNS, [likelihood_row(run.name, result.likelihood)])
-    out.print(str(result).capitalize() + ".")
-    if content["unknown_share"]:
+    how = f", context: {result.context} (windows of {result.window})" if result.window else ""
+    figures_table(f"{part}: {counted(result.figures)}{how}", [(run.name, result.figures)])
+    out.print(str(result)[0].upper() + str(result)[1:] + ".")
+    if content.get("unknown_share"):
         cost = content["unknown_nats_per_token"]
         out.print(f"{content['unknown_share']:.2%} of the tokens are unknown symbols, at {cost:.2f} nats each.")
-    if context == "window":
+    if result.context == "window":
         chosen = [place for place in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if place <= len(result.by_position)]
         out.print("\nLoss by position in the window (nats):")
         table("", [str(place) for place in chosen], [[f"{result.by_position[place - 1]:.3f}" for place in chosen]])

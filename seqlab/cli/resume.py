@@ -12,8 +12,8 @@ def resume(
 ) -> None:
     """Go on with an interrupted run, or train a finished one further."""
     from seqlab import api
-    from seqlab.cli.show import finished_run, next_steps, writing_command
+    from seqlab.cli.show import finished_run, next_steps, using_command
 
     done = api.resume(run, more)
     finished_run(done)
-    next_steps(writing_command(done), f"seqlab evaluate {run}")
+    next_steps(using_command(done), f"seqlab evaluate {run}")

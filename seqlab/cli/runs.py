@@ -26,10 +26,13 @@ def runs(
     if not found:
         out.print(f"There are no runs in '{folder}' yet. Train one: seqlab train python-docs", markup=False)
         return
-    columns = ["run", "architecture", "corpus", "parameters", "bits/char", "steps", "date"]
+    columns = ["run", "architecture", "corpus", "parameters", "validation", "", "steps", "date"]
     table("", columns, [_row(entry) for entry in found], texts=3)
 
 
 def _row(entry: "RunEntry") -> list[str]:
-    bits = f"{entry.bits_per_char:.4f}" if entry.bits_per_char is not None else entry.status
-    return [entry.path, entry.arch, entry.corpus, f"{entry.parameters:,}", bits, f"{entry.steps:,}", entry.date[:10]]
+    from seqlab.metrics.words import HEADS, figure
+
+    value = figure(entry.figure, entry.value) if entry.value is not None else entry.status
+    size, steps, head = f"{entry.parameters:,}", f"{entry.steps:,}", HEADS.get(entry.figure, "")
+    return [entry.path, entry.arch, entry.corpus, size, value, head, steps, entry.date[:10]]

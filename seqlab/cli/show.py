@@ -1,13 +1,15 @@
 """How results look in a terminal: tables, text that may hold anything, and what to type next."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from seqlab.metrics.likelihood import Likelihood, sentence
+from seqlab.metrics.words import COUNTS, HEADS, figure
+from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
     from seqlab.api import Run
@@ -35,17 +37,20 @@ def table(title: str, columns: list[str], rows: list[list[Any]], texts: int = 1)
     out.print(shown)
 
 
-def likelihood_row(name: str, result: Likelihood) -> list[str]:
-    return [
-        name,
-        f"{result.nats_per_token:.4f}",
-        f"{result.perplexity:.2f}",
-        f"{result.bits_per_char:.4f}",
-        f"{result.bits_per_byte:.4f}",
-    ]
+def figures_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]]) -> None:
+    """Figures across, names down; what counts what was scored stands in the title."""
+    names = [name for name in rows[0][1] if name not in COUNTS]
+    table(
+        title,
+        ["", *(HEADS[name] for name in names)],
+        [[who, *(figure(n, got.get(n)) for n in names)] for who, got in rows],
+    )
 
 
-LIKELIHOOD_COLUMNS = ["", "nats/token", "perplexity", "bits/char", "bits/byte"]
+def counted(figures: Mapping[str, float]) -> str:
+    """How much was scored: '1,821 examples'."""
+    name = next(name for name in COUNTS if name in figures)
+    return f"{figures[name]:,.0f} {name}"
 
 
 def finished_run(run: "Run") -> None:
@@ -53,24 +58,28 @@ def finished_run(run: "Run") -> None:
     results = run.results
     if results is None:
         return
-    rows = [likelihood_row(run.settings.backbone.name, results.validation)]
-    rows += [likelihood_row(floor.name, floor.likelihood) for floor in results.floors]
+    got = results.validation
+    windows = f", windows of {results.window}" if results.window else ""
     out.print()
-    table(f"validation, {results.validation.tokens:,} tokens, windows of {results.window}", LIKELIHOOD_COLUMNS, rows)
-    out.print(sentence(results.validation, results.counting).capitalize() + ".")
+    rows = [(run.settings.backbone.name, got), *((floor.name, floor.figures) for floor in results.floors)]
+    figures_table(f"validation, {counted(got)}{windows}", rows)
+    out.print(results.sentence[0].upper() + results.sentence[1:] + ".")
     counting = results.counting
-    if counting and counting.nats_per_token < results.validation.nats_per_token:
+    behind = counting and (counting.figures[results.headline] - got[results.headline]) * results.direction > 0
+    if counting and behind and results.window:
         out.print("Counting predicts this text better than the model does so far; longer training may change that.")
+    elif counting and behind:
+        out.print(f"{counting.name[0].upper()}{counting.name[1:]} does better than the model so far.")
     if results.unknown_share:
         out.print(f"{results.unknown_share:.2%} of the validation tokens are unknown symbols.")
     out.print(f"Loss curves: {run.path / 'curves.png'}")
 
 
-def writing_command(run: "Run") -> str:
-    """How to let it write, if it can; lines are written from nothing."""
-    if not run.writes:
-        return ""
-    return f"seqlab generate {run.path}" + ("" if run.tokenizer.documents else ' --prompt "The "')
+def using_command(run: "Run") -> str:
+    """How to use it: to write from a beginning, lines from nothing, or to say something of a text."""
+    if run.writes:
+        return f"seqlab generate {run.path}" + ("" if run.tokenizer.documents else ' --prompt "The "')
+    return TASKS.load(run.settings.task.name).use(str(run.path))[0].strip()
 
 
 def next_steps(*commands: str) -> None:

@@ -64,7 +64,7 @@ def train(
         if name not in ("text", "out", "overwrite", "init", "like", "recipe", "config", "assignments")
     }
     from seqlab import api
-    from seqlab.cli.show import finished_run, next_steps, writing_command
+    from seqlab.cli.show import finished_run, next_steps, using_command
     from seqlab.config import parse_assignment, read_toml
     from seqlab.recipes import is_study
 
@@ -85,7 +85,7 @@ def train(
     )
     finished_run(run)
     next_steps(
-        writing_command(run),
+        using_command(run),
         f"seqlab evaluate {run.path}",
         f"seqlab resume {run.path} --more 1000",
     )

@@ -27,7 +27,9 @@ def late(run: Run, length: int) -> float:
 
 
 def state_bytes(run: Run) -> dict[str, int]:
-    """Of one text, by its length."""
+    """Of one text, by its length; empty where it does not write."""
+    if not run.writes:
+        return {}
     return {str(length): run.model.backbone.state_bytes(length) for length in LENGTHS}
 
 

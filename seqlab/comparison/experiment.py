@@ -7,6 +7,7 @@ from typing import Any
 from filelock import FileLock
 
 from seqlab.api import Run, Source, load
+from seqlab.api.wanted import least_sizes
 from seqlab.comparison.gather import gather
 from seqlab.comparison.jobs import LOCKS, Job
 from seqlab.comparison.plan import RUNS, TUNING, Plan, read_plan, refuse_other, write_plan
@@ -73,7 +74,7 @@ def compare(
     the one-word settings of its runs (tokenizer, window, batch, layers, ...). A comparison that was stopped goes on."""
     wanted = asked(source, recipe, settings or {}, options)
     for model in wanted.models.values():
-        refuse_absurd(model, getattr(model.tokenizer.settings, "size", 256))
+        refuse_absurd(model, least_sizes(model))
     directory = Path(out) if out else default_directory(wanted)
     view = view or view_for_stderr()
     _enter(directory, wanted)
@@ -128,8 +129,8 @@ def _drafted(wanted: Asked, directory: Path, prepared: Prepared, view: View) -> 
         draft = make_plan(wanted, prepared, _Saying(view))
         (directory / TUNING).mkdir(exist_ok=True)
         write_plan(draft, directory / TUNING)
-    found = prepared.split.survey.fingerprint
-    if draft.fingerprints != {"corpus": found, "tokenizer": prepared.tokenizer.fingerprint}:
+    found = prepared.material.fingerprint
+    if draft.fingerprints != {"corpus": found, "tokenizer": prepared.material.lexicon.fingerprint}:
         raise DataError(
             f"the text is no longer the one that '{directory}' was planned for: its SHA-256 was "
             f"{draft.fingerprints['corpus'][:12]}, now {found[:12]}. Bring it back, or choose another --out."

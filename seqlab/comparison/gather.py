@@ -8,7 +8,7 @@ import numpy as np
 from seqlab.api import Run, load
 from seqlab.audit.audit import audit
 from seqlab.comparison.cost import generation, state_bytes
-from seqlab.comparison.ledger import ledger
+from seqlab.comparison.ledger import evaluation, ledger
 from seqlab.comparison.memorised import memorised, sample, shared_prompt, written_by
 from seqlab.comparison.plan import RUNS, Plan, PlannedModel, difference
 from seqlab.comparison.prepared import Prepared
@@ -26,21 +26,21 @@ from seqlab.comparison.results import (
 )
 from seqlab.comparison.scored import Scored, read_scored
 from seqlab.comparison.settings import Asked
-from seqlab.comparison.statistics import ratio
 from seqlab.comparison.verdicts import ESTIMAND, judge_counting, judge_pairs, recommendation, seed_warnings
 from seqlab.config import resolve
+from seqlab.data.splits import SplitText
 from seqlab.errors import DataError
-from seqlab.metrics.likelihood import likelihood
 from seqlab.models.sizes import parameters
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.log import read_log
 from seqlab.runs.machine import machine
-from seqlab.runs.results import today
-from seqlab.training.floors import floors_on
+from seqlab.runs.results import read_results, today
 
 
 def gather(plan: Plan, asked: Asked, prepared: Prepared, directory: Path, command: str) -> Results:
-    metric = Metric("nats/char", True, asked.comparison.negligible)
+    judged = prepared.task(next(iter(prepared.models.values()))).metric
+    given = asked.comparison.negligible
+    metric = Metric(judged.name, judged.lower_is_better, judged.negligible if given is None else given)
     for name in asked.models:
         for seed in plan.seeds:
             refuse_foreign(plan, name, seed, directory)
@@ -51,7 +51,7 @@ def gather(plan: Plan, asked: Asked, prepared: Prepared, directory: Path, comman
     entrants = [_entrant(plan, prepared, loaded[name]) for name in asked.models]
     scored = read_scored(RunDirectory(directory / runs[0].path))
     floors = _floors(prepared, scored)
-    pairs = judge_pairs(entrants, runs, metric, ratio)
+    pairs = judge_pairs(entrants, runs, metric, judged.value)
     advice = recommendation(entrants, runs, metric, pairs)
     chosen = best[advice[0].name]
     samples, copies = _written(loaded, prepared)
@@ -66,7 +66,7 @@ def gather(plan: Plan, asked: Asked, prepared: Prepared, directory: Path, comman
         runs=runs,
         floors=floors,
         pairs=pairs,
-        counting=judge_counting(entrants, runs, floors, metric, ratio),
+        counting=judge_counting(entrants, runs, floors, metric, judged.value),
         recommendation=advice,
         best=Best(chosen.name, chosen.seed, chosen.path),
         trials=plan.tried,
@@ -106,10 +106,11 @@ def _run(model: PlannedModel, seed: int, directory: Path, prepared: Prepared) ->
     place = f"{RUNS}/{model.name}-{seed}"
     run = RunDirectory(directory / place)
     scored, settings = read_scored(run), model.run_settings
-    count = parameters(settings, prepared.tokenizer.vocabulary)
+    count = parameters(settings, prepared.material.lexicon.sizes)
     curve = [line for line in read_log(run.metrics) if "validation_loss" in line]
-    best = min(curve, key=lambda line: line["validation_loss"])
-    found = scored.likelihood
+    results = read_results(run)
+    assert results is not None, "a run that was scored is finished"
+    judged = prepared.task(settings).metric
     return RunResult(
         name=model.name,
         arch=settings.backbone.name,
@@ -121,13 +122,10 @@ def _run(model: PlannedModel, seed: int, directory: Path, prepared: Prepared) ->
         tokens=model.steps * model.tokens_per_step,
         flops=model.steps * model.flops_per_step,
         seconds=model.seconds,
-        best_step=best["step"],
-        value=float(np.divide(*np.sum(scored.sums_UK, 0))),
-        nats_per_token=found.nats_per_token,
-        bits_per_char=found.bits_per_char,
-        bits_per_byte=found.bits_per_byte,
-        perplexity=found.perplexity,
-        validation=best["validation_loss"],
+        best_step=results.best_step,
+        value=float(judged.value(np.sum(scored.sums_UK, 0))),
+        figures=scored.figures,
+        validation=results.criterion,
         carried=scored.carried,
         peak_memory=scored.peak_memory,
         sums=scored.sums_UK,
@@ -139,7 +137,7 @@ def _run(model: PlannedModel, seed: int, directory: Path, prepared: Prepared) ->
 def _entrant(plan: Plan, prepared: Prepared, run: Run) -> Entrant:
     model = plan.model(run.path.name.rpartition("-")[0])
     settings = model.run_settings
-    count = parameters(settings, prepared.tokenizer.vocabulary)
+    count = parameters(settings, prepared.material.lexicon.sizes)
     return Entrant(
         name=model.name,
         arch=settings.backbone.name,
@@ -160,35 +158,13 @@ def _entrant(plan: Plan, prepared: Prepared, run: Run) -> Entrant:
 
 
 def _floors(prepared: Prepared, scored: Scored) -> list[FloorResult]:
-    """On the same units of text as the runs."""
-    facts = prepared.parts[prepared.decides].facts
-    tokens = sum(scored.tokens_U) if facts.documents == 1 else None
-    share = sum(scored.tokens_U) / (facts.tokens - facts.documents)
-    firsts_U = np.cumsum([0, *scored.tokens_U[:-1]])
-    characters_U = np.array(scored.sums_UK)[:, 1]
-    wanted = prepared.task(next(iter(prepared.models.values()))).floors
-    found = []
-    for floor in floors_on(prepared.decides, prepared.split, prepared.parts, prepared.tokenizer, tokens):
-        if not floor.name.startswith(wanted):
-            continue
-        sums_of = (floor.tokens, round(facts.scored_characters * share), round(facts.scored_bytes * share))
-        got = likelihood(floor.nats, *sums_of)
-        sums = None
-        if floor.nats_P is not None:
-            sums = np.stack([np.add.reduceat(floor.nats_P, firsts_U), characters_U], 1).tolist()
-        found.append(
-            FloorResult(
-                name=floor.name,
-                about=floor.about,
-                value=floor.nats / float(characters_U.sum()),
-                nats_per_token=got.nats_per_token,
-                bits_per_char=got.bits_per_char,
-                bits_per_byte=got.bits_per_byte,
-                perplexity=got.perplexity,
-                sums=sums,
-            )
-        )
-    return found
+    """On the same units as the runs."""
+    task = prepared.task(next(iter(prepared.models.values())))
+    units = np.array(scored.sums_UK), np.array(scored.tokens_U)
+    return [
+        FloorResult(one.name, one.about, one.value, one.figures, None if one.sums_UK is None else one.sums_UK.tolist())
+        for one in task.floors_on(prepared.material, prepared.decides, units)
+    ]
 
 
 def _written(loaded: dict[str, Run], prepared: Prepared) -> tuple[list[Sample], list[Memorised]]:
@@ -196,38 +172,38 @@ def _written(loaded: dict[str, Run], prepared: Prepared) -> tuple[list[Sample], 
     writing = {name: run for name, run in loaded.items() if run.writes}
     if not writing:
         return [], []
-    prompt = shared_prompt(prepared.split, prepared.decides)
+    split = prepared.material.data
+    prompt = shared_prompt(split, prepared.decides)
     texts = {name: written_by(run) for name, run in writing.items()}
     longest = max(map(len, texts.values()))
-    texts[HELD_OUT] = prepared.split.text(prepared.decides, longest)
-    return [sample(run, name, prompt) for name, run in writing.items()], memorised(texts, prepared.split)
+    texts[HELD_OUT] = split.text(prepared.decides, longest)
+    return [sample(run, name, prompt) for name, run in writing.items()], memorised(texts, split)
 
 
 def _corpus(prepared: Prepared) -> dict[str, Any]:
-    split = prepared.split
-    return {
-        "name": split.corpus.name,
-        "about": split.corpus.about,
-        "characters": split.survey.characters,
-        "fingerprint": split.survey.fingerprint,
-        "split": split.settings.split,
-        "documents": split.settings.documents,
-    }
+    material = prepared.material
+    facts = material.facts()
+    own = {"split": facts.get("rule"), "examples": facts.get("examples")}
+    if isinstance(material.data, SplitText):
+        own = {"split": material.data.settings.split, "documents": material.data.settings.documents}
+    return {key: facts[key] for key in ("name", "about", "characters", "fingerprint")} | own
 
 
 def _protocol(plan: Plan, prepared: Prepared, scored: Scored) -> dict[str, Any]:
     one: Any = plan.models[0].run_settings
-    return {
+    lexicon = prepared.material.lexicon
+    shared = {
         "task": one.task.name,
         "part": prepared.decides,
-        "context": "window",
-        "window": one.task.settings.window,
         "tokenizer": one.tokenizer.name,
-        "tokenizer_fingerprint": prepared.tokenizer.fingerprint,
-        "vocabulary": prepared.tokenizer.vocabulary,
-        "tokens": scored.likelihood.tokens,
-        "characters": round(float(np.sum(scored.sums_UK, 0)[1])),
+        "tokenizer_fingerprint": lexicon.fingerprint,
+        "vocabulary": lexicon.text.vocabulary,
+        "tokens": sum(scored.tokens_U),
     }
+    if isinstance(prepared.material.data, SplitText):
+        characters = round(float(np.sum(scored.sums_UK, 0)[1]))
+        return {**shared, "context": "window", "window": one.task.settings.window, "characters": characters}
+    return {**shared, "examples": len(scored.sums_UK), "evaluation": evaluation(one)}
 
 
 def _plan(plan: Plan, asked: Asked) -> dict[str, Any]:

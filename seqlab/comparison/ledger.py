@@ -5,6 +5,9 @@ from typing import Any
 from seqlab.comparison.plan import Plan, PlannedModel
 from seqlab.comparison.prepared import Prepared
 from seqlab.comparison.results import Ledger
+from seqlab.config import RunSettings
+from seqlab.data.splits import SplitText
+from seqlab.tasks.material import Material
 
 
 def ledger(plan: Plan, prepared: Prepared) -> Ledger:
@@ -22,21 +25,43 @@ def ledger(plan: Plan, prepared: Prepared) -> Ledger:
 
 
 def _shared(plan: Plan, prepared: Prepared) -> dict[str, str]:
-    split = prepared.split
+    material = prepared.material
     one: Any = plan.models[0].run_settings
+    symbols = f"{material.lexicon.text.vocabulary:,} symbols"
     trials = len(plan.trials)
     return {
-        "text": f"{split.corpus.name}, {split.survey.characters:,} characters, SHA-256 {split.survey.fingerprint[:12]}",
-        "split": f"{split.settings.split}, {'by lines' if split.by_lines else 'contiguous'}",
-        "tokenizer": f"{one.tokenizer.name}, {prepared.tokenizer.vocabulary:,} symbols, learnt from the training part",
+        "text": f"{material.name}, {amount(material)}, SHA-256 {material.fingerprint[:12]}",
+        "split": split_in_words(material),
+        "tokenizer": f"{one.tokenizer.name}, {symbols}, learnt from the training part",
         "data order": "the same batches in the same order for the same seed",
-        "evaluation": f"windows of {one.task.settings.window} laid end to end, fresh state, every token once",
+        "evaluation": evaluation(one),
         "checkpoint": "the best on validation",
         "verdict": f"on the {prepared.decides} part, scored once",
         "seeds": ", ".join(map(str, plan.seeds)),
         "trials": f"{trials} each, at {plan.horizon:.0%} of the steps" if trials else "none: rates as set",
         "threads": str(plan.threads),
     }
+
+
+def amount(material: Material) -> str:
+    facts = material.facts()
+    return f"{facts['examples']['train']:,} examples" if "examples" in facts else f"{facts['characters']:,} characters"
+
+
+def split_in_words(material: Material) -> str:
+    if isinstance(material.data, SplitText):
+        return f"{material.data.settings.split}, {'by lines' if material.data.by_lines else 'contiguous'}"
+    return material.data.rule
+
+
+def evaluation(settings: RunSettings) -> str:
+    own: Any = settings.task.settings
+    if own.decodes:
+        how = f"a beam of {own.beam}, length exponent {own.alpha:g}" if own.beam > 1 else "greedily"
+        return f"every example once, translated by {how}"
+    if own.reads == "everything":
+        return "every example once, whole"
+    return f"windows of {own.window} laid end to end, fresh state, every token once"
 
 
 def _facts(model: PlannedModel) -> dict[str, str]:
@@ -50,7 +75,7 @@ def _facts(model: PlannedModel) -> dict[str, str]:
         "tokens": f"{model.steps * model.tokens_per_step:,}",
         "FLOPs": f"{model.steps * model.flops_per_step:.3g}",
         "training seconds": f"{model.seconds:.0f}",
-        "batch": str(settings.task.settings.batch),
+        "batch": str(getattr(settings.task.settings, "batch_tokens", None) or settings.task.settings.batch),
         "optimiser": f"{train.optimiser}, weight decay {train.weight_decay:g}, clipped at {train.clip_norm}",
         "schedule": f"{train.schedule}, {train.warmup} steps of warm-up",
         "learning rate": f"{train.lr:g}",

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from seqlab.comparison.settings import Amount
-from seqlab.config import RunSettings
+from seqlab.config import RunSettings, Sizes
 from seqlab.errors import UsageError
-from seqlab.registry import BACKBONES
+from seqlab.models.sizes import parameters
+from seqlab.registry import TASKS
 
+ONE_EACH = Sizes(1, 1, 1, 1)  # symbols: how many there are is no matter of the core
 CLOSE = 0.01  # as a share of the target
 WIDEST = 65_536
 NEIGHBOURS = 2  # widths tried on either side: sizes jump where the width is the embedding's
@@ -42,24 +44,31 @@ def matched(settings: RunSettings, target: Amount) -> Matched:
 
 def core_parameters(settings: RunSettings) -> int:
     """Everything but the token embedding, the output projection and a learned table of positions."""
-    own = settings.backbone.settings
-    return own.core_parameters(settings.model.embedding)  # pyright: ignore[reportAttributeAccessIssue]
+    return parameters(settings, ONE_EACH).core
 
 
 def core_flops(settings: RunSettings) -> int:
-    """Of the backbone's forward pass per token, in windows of the task's length."""
+    """Of the forward pass of all backbones per token, in sequences of the task's length."""
     import torch
 
     with torch.device("meta"):  # shapes alone
-        backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
-    return backbone.flops_per_token(settings.task.settings.window)  # pyright: ignore[reportAttributeAccessIssue]
+        model = TASKS.load(settings.task.name).build(settings, ONE_EACH)
+    return model.core_flops(settings.task.settings.window)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 SIZE_OF: dict[str, Callable[[RunSettings], int]] = {"params": core_parameters, "flops": core_flops}
 
 
 def _wide(settings: RunSettings, hidden: int) -> RunSettings:
-    return settings.with_values(**{"backbone.hidden": hidden})
+    return settings.with_values(**_both(settings, "hidden", hidden))
+
+
+def _both(settings: RunSettings, key: str, value: int) -> dict[str, int]:
+    """Of the encoder and, where there is one that has it, of the decoder."""
+    own = {f"backbone.{key}": value}
+    if settings.decoder is not None and key in type(settings.decoder.settings).model_fields:
+        own[f"decoder.{key}"] = value
+    return own
 
 
 def _unit(settings: RunSettings) -> int:
@@ -91,7 +100,7 @@ def _closed(settings: RunSettings, size: Callable[[RunSettings], int], target: f
         return Matched(settings, size(settings), target)
 
     def inner(width: int) -> RunSettings:
-        return settings.with_values(**{"backbone.feedforward": width})
+        return settings.with_values(**_both(settings, "feedforward", width))
 
     one, two = size(inner(1)), size(inner(2))
     best = inner(max(1, min(2**20, round(1 + (target - one) / (two - one)))))

@@ -12,9 +12,9 @@ from typing import Any
 from seqlab.comparison.plan import difference
 from seqlab.comparison.results import Best, Entrant, Ledger, Results, RunResult
 from seqlab.comparison.settings import BUDGETS, Amount, amount
-from seqlab.comparison.statistics import ratio
 from seqlab.comparison.verdicts import judge_counting, judge_pairs, recommendation, seed_warnings
 from seqlab.errors import UsageError
+from seqlab.metrics.named import METRICS
 
 WARNED = {
     "match": "their models were made equal in different things",
@@ -29,7 +29,8 @@ def merge(results: Sequence[Results], sources: Sequence[str]) -> Results:
     first = results[0]
     entrants = _entrants(results, sources)
     runs = _runs(results, sources)
-    pairs = judge_pairs(entrants, runs, first.metric, ratio)
+    value = METRICS[first.metric.name].value
+    pairs = judge_pairs(entrants, runs, first.metric, value)
     advice = recommendation(entrants, runs, first.metric, pairs)
     return replace(
         first,
@@ -38,7 +39,7 @@ def merge(results: Sequence[Results], sources: Sequence[str]) -> Results:
         entrants=entrants,
         runs=runs,
         pairs=pairs,
-        counting=judge_counting(entrants, runs, first.floors, first.metric, ratio),
+        counting=judge_counting(entrants, runs, first.floors, first.metric, value),
         recommendation=advice,
         best=_best(advice[0].name if advice else first.best.name, runs),
         trials=_of_first(results, "trials"),

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from seqlab.comparison.matching import CLOSE, SIZE_OF, Matched, core_parameters, matched
 from seqlab.comparison.plan import Plan, PlannedModel
 from seqlab.comparison.prepared import Prepared, with_models
@@ -13,6 +11,7 @@ from seqlab.comparison.settings import Amount, Asked
 from seqlab.comparison.timing import Timed, time_all
 from seqlab.comparison.trials import first_trials, grows, horizon
 from seqlab.config import RunSettings
+from seqlab.data.encoded import ExamplePart
 from seqlab.training.prepare import MOST_EPOCHS, default_threads
 from seqlab.training.progress import Reporter
 
@@ -60,8 +59,8 @@ def make_plan(asked: Asked, prepared: Prepared, reporter: Reporter) -> Plan:
         trials=first_trials(asked.comparison, task.batch),
         tried=[],
         fingerprints={
-            "corpus": prepared.split.survey.fingerprint,
-            "tokenizer": prepared.tokenizer.fingerprint,
+            "corpus": prepared.material.fingerprint,
+            "tokenizer": prepared.material.lexicon.fingerprint,
         },
         notes=sized.notes + ([] if prepared.decides == "test" else [ON_VALIDATION]),
         estimate=_estimate(asked, sized, steps, jobs),
@@ -95,7 +94,7 @@ def _sizes(asked: Asked, prepared: Prepared) -> list[Amount | None]:
         return [Amount(match, SIZE_OF[match](next(iter(prepared.models.values()))))]
     if match is not None:
         return [asked.comparison.sizes]
-    most = len(prepared.parts["train"]) / TOKENS_PER_PARAMETER
+    most = prepared.tokens("train") / TOKENS_PER_PARAMETER
     fitting = [size for size in SIZES if size <= most] or [SIZES[-1]]
     return [Amount("params", size) for size in (fitting[:1] if asked.comparison.budget else fitting)]
 
@@ -161,7 +160,7 @@ def _estimate(asked: Asked, sized: Sized, steps: Mapping[str, int], jobs: int) -
         runs = seeds * (steps[name] * timed.step_seconds + EVALUATIONS * timed.evaluation_seconds)
         trials = tune * (share * steps[name] * timed.step_seconds + 2 * timed.evaluation_seconds)
         work += runs + trials
-    counting = 4e-6 * len(sized.prepared.parts["train"])  # seconds that the floors take
+    counting = 4e-6 * sized.prepared.tokens("train")  # seconds that the floors take
     return work * (SHARED if jobs > 1 else 1.0) / jobs + 2 * STARTED + counting
 
 
@@ -189,16 +188,17 @@ def _planned(name: str, sized: Sized, steps: int, threads: int) -> PlannedModel:
 
 
 def tokens_per_step(prepared: Prepared, name: str) -> float:
-    """Of documents of unequal length, on average."""
+    """Tokens that are read; of sequences of unequal length, on average."""
     settings = prepared.models[name]
-    train = prepared.parts["train"]
+    train, epoch = prepared.material.parts["train"], prepared.task(settings).epoch
+    if isinstance(train, ExamplePart):
+        return settings.train.accumulate * train.tokens / epoch
     if train.facts.documents > 1:
-        scored = train.facts.tokens - train.facts.documents
-        return settings.train.accumulate * scored / prepared.task(settings).epoch
-    rows: tuple[int, ...] = np.shape(prepared.task(settings).batch("train", 0, 0).targets_BT)
-    return settings.train.accumulate * rows[0] * rows[1]
+        return settings.train.accumulate * (train.facts.tokens - train.facts.documents) / epoch
+    batch: Any = prepared.task(settings).batch("train", 0, 0)
+    return settings.train.accumulate * batch.targets_BT.numel()
 
 
 def _flops(prepared: Prepared, name: str) -> int:
-    task: Any = prepared.models[name].task.settings
-    return prepared.model(prepared.models[name]).flops_per_token(task.window)
+    settings = prepared.models[name]
+    return prepared.model(settings).flops_per_token(prepared.length(settings))

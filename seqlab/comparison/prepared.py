@@ -1,4 +1,4 @@
-"""The text that all entrants share: split, tokenizer, tokens, and sizes of batches that fit it."""
+"""The data that all entrants share: its parts, its symbols, and sizes of batches that fit it."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -8,13 +8,13 @@ from typing import Any
 from seqlab.comparison.settings import Asked
 from seqlab.config import RunSettings
 from seqlab.data.corpus import open_corpus
-from seqlab.data.splits import SplitText, split_text
-from seqlab.data.tokens import TokenPart, encode_split
+from seqlab.data.encoded import ExamplePart
+from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
 from seqlab.runs.storage import storage_errors
-from seqlab.tasks.text import TextTask
-from seqlab.text.tokenizer import Tokenizer
-from seqlab.training.prepare import check_device, fitted, learn_tokenizer, make_task, tell_oddities
+from seqlab.tasks.material import Material
+from seqlab.tasks.task import Task
+from seqlab.training.prepare import check_device, make_task
 from seqlab.training.progress import Reporter
 
 STANDARD_INPUT = "-"
@@ -23,20 +23,30 @@ STANDARD_INPUT = "-"
 @dataclass(frozen=True)
 class Prepared:
     models: dict[str, RunSettings]
-    split: SplitText
-    tokenizer: Tokenizer
-    parts: dict[str, TokenPart]
+    material: Material
 
-    def task(self, settings: RunSettings) -> TextTask:
-        return make_task(settings, self.parts, self.tokenizer)
+    def task(self, settings: RunSettings) -> Task:
+        return make_task(settings, self.material)
 
     def model(self, settings: RunSettings) -> Any:
-        return build_model(settings, self.tokenizer.vocabulary)
+        return build_model(settings, self.material.lexicon.sizes)
+
+    def tokens(self, part: str) -> int:
+        """What a part has to be read, targets included."""
+        found = self.material.parts[part]
+        return int(found.lengths_N.sum()) if isinstance(found, ExamplePart) else len(found)
+
+    def length(self, settings: RunSettings) -> int:
+        """Tokens of a sequence: of a window, or of an example on average."""
+        train, own = self.material.parts["train"], settings.task.settings
+        if isinstance(train, ExamplePart):
+            return max(1, round(train.tokens / len(train)))
+        return own.window  # pyright: ignore[reportAttributeAccessIssue]
 
     @property
     def decides(self) -> str:
         """The part on which verdicts are given: the test part where there is one."""
-        return "test" if "test" in self.parts else "validation"
+        return "test" if "test" in self.material.parts else "validation"
 
 
 def prepare(asked: Asked, directory: Path, reporter: Reporter) -> Prepared:
@@ -53,14 +63,11 @@ def prepare(asked: Asked, directory: Path, reporter: Reporter) -> Prepared:
         models = {name: model.with_values(**{"corpus.source": [str(kept)]}) for name, model in models.items()}
         one = next(iter(models.values()))
     check_device(one)
-    corpus = open_corpus(one.corpus.source)
-    tell_oddities(corpus, reporter)
-    split = split_text(corpus, one.corpus)
-    tokenizer = learn_tokenizer(split, one)
-    parts = encode_split(split, tokenizer)
-    sizes: Any = fitted(one, parts["train"], reporter).task.settings
-    fit = {"task.window": sizes.window, "task.batch": sizes.batch}
-    return Prepared({name: model.with_values(**fit) for name, model in models.items()}, split, tokenizer, parts)
+    task = TASKS.load(one.task.name)
+    material = task.open(one, reporter.say)
+    sizes = task.fitted(one, material, reporter.say).resolved()["task"]
+    fit = {f"task.{key}": sizes[key] for key in ("window", "batch") if key in sizes}
+    return Prepared({name: model.with_values(**fit) for name, model in models.items()}, material)
 
 
 def with_models(prepared: Prepared, models: dict[str, RunSettings]) -> Prepared:

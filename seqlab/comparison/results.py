@@ -11,7 +11,7 @@ from seqlab.errors import DataError, MissingInput
 from seqlab.runs.storage import from_json, not_ours, read_bytes, to_json, write_whole
 
 NAME = "results.json"
-FORMAT, VERSION = "seqlab-comparison", 1
+FORMAT, VERSION = "seqlab-comparison", 2
 HELD_OUT = "held-out text"  # stands among what the entrants wrote
 
 
@@ -65,11 +65,8 @@ class RunResult:
     seconds: float  # steps times the planned step time
     best_step: int
     value: float  # of the metric
-    nats_per_token: float
-    bits_per_char: float
-    bits_per_byte: float
-    perplexity: float
-    validation: float  # nats per token of the best weights, by which they were chosen
+    figures: dict[str, float]  # what else there is to say of it, by name
+    validation: float  # of the best weights: the loss, or the error, by which they were chosen
     carried: float | None  # nats per token with the state carried through the text
     peak_memory: int | None  # resident bytes of the process that trained it
     sums: list[list[float]]  # by unit of text: the sums from which the metric is computed
@@ -84,10 +81,7 @@ class FloorResult:
     name: str
     about: str
     value: float
-    nats_per_token: float
-    bits_per_char: float
-    bits_per_byte: float
-    perplexity: float
+    figures: dict[str, float]
     sums: list[list[float]] | None  # None where it cannot be said of a unit
 
 

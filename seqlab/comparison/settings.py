@@ -17,6 +17,8 @@ ARCHS = ("rnn", "gru", "lstm", "lstm-attention", "transformer")
 SPLIT = "80/10/10"
 BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "flops")
+# settings of a task that decide what is read and how it is scored
+SCORED_ALIKE = ("name", "window", "batching", "batch", "batch_tokens", "longest", "joint", "beam", "alpha", "bleu")
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -58,7 +60,11 @@ class ComparisonSettings(Settings):
     tune: int = Field(default=3, ge=0, le=1000, description="short trials of each; 0 takes the rates as set")
     tune_over: tuple[Literal["lr", "batch", "layers"], ...] = Field(default=("lr",), min_length=1)
     jobs: int | None = Field(default=None, ge=1, le=256, description="runs at a time; as many as cores if unset")
-    negligible: float = Field(default=0.01, ge=0, description="a difference that does not matter, in nats/char")
+    negligible: float | None = Field(
+        default=None,
+        ge=0,
+        description="a difference that does not matter; 0.01 nats/char, 0.2 % accuracy, 0.3 BLEU, ...",
+    )
 
     @field_validator("archs", "tune_over", mode="before")
     @classmethod
@@ -150,7 +156,7 @@ def _refuse_unfair(models: Mapping[str, RunSettings]) -> None:
     """What is scored must be the same for all; only the models and how they are trained may differ."""
     (first, one), *others = models.items()
     for name, other in others:
-        for section, keys in (("corpus", None), ("tokenizer", None), ("task", ("name", "window", "batching", "batch"))):
+        for section, keys in (("corpus", None), ("tokenizer", None), ("task", SCORED_ALIKE)):
             a, b = one.resolved()[section], other.resolved()[section]
             for key in keys or a:
                 if a.get(key) != b.get(key):

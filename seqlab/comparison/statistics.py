@@ -7,25 +7,19 @@ covered too seldom (92 %). S: seeds, U: units of text, K: sums of a unit, N: uni
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from seqlab.errors import DataError
+from seqlab.metrics.metric import Value, ratio
 
 LEVEL = 0.05
 POWER = 0.8
 CORRELATED = 0.1  # neighbouring units that are more alike than this are merged
 FEWEST = 20  # units that merging leaves
-
-Value = Callable[[np.ndarray], np.ndarray]  # sums (..., K) to the metric (...)
-
-
-def ratio(sums: np.ndarray) -> np.ndarray:
-    """Such as nats over characters."""
-    return sums[..., 0] / sums[..., 1]
 
 
 @dataclass(frozen=True)

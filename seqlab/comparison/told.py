@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from seqlab.comparison.ledger import amount
 from seqlab.comparison.plan import Plan
 from seqlab.comparison.planning import jobs_of
 from seqlab.comparison.prepared import Prepared
@@ -11,15 +12,16 @@ from seqlab.training.progress import clock
 
 
 def plan_in_words(plan: Plan, asked: Asked, prepared: Prepared, directory: Path) -> str:
-    survey, corpus = prepared.split.survey, prepared.split.corpus
+    material = prepared.material
     one = plan.models[0].run_settings
-    parts = ", ".join(f"{len(part):,} {name}" for name, part in prepared.parts.items())
+    parts = ", ".join(f"{len(part):,} {name}" for name, part in material.parts.items())
+    unit = "examples" if "rule" in material.facts() else "tokens"
     seeds = "seed" if len(plan.seeds) == 1 else "seeds"
     jobs = jobs_of(asked)
     at_a_time = f"{jobs} at a time, {plan.threads} {'thread' if plan.threads == 1 else 'threads'} each"
     lines = [
-        f"{corpus.name}: {survey.characters:,} characters, {one.tokenizer.name} vocabulary of "
-        f"{prepared.tokenizer.vocabulary:,}; tokens: {parts}",
+        f"{material.name}: {amount(material)}, {one.tokenizer.name} vocabulary of "
+        f"{material.lexicon.text.vocabulary:,}; {unit}: {parts}",
         *_table(plan),
         f"{len(plan.seeds)} {seeds} of each, {at_a_time}; verdicts on the {prepared.decides} part",
     ]

@@ -60,4 +60,4 @@ def _loss(job: Job, directory: Path) -> float | None:
         return None
     results = read_results(RunDirectory(job.path(directory)))
     assert results is not None, "the pool has carried out every trial"
-    return results.validation.nats_per_token
+    return results.criterion

@@ -16,7 +16,8 @@ ESTIMAND = (
 )
 BETTER, SUGGESTIVE, AHEAD = "better", "suggestive", "ahead on this text"
 EQUAL, UNCLEAR = "equal for practical purposes", "not distinguishable"
-COUNTING = "kneser-ney"  # how the name of the floor begins that the models are held against
+# how the name of the floor begins that the models are held against: of each task the strongest
+COUNTING = ("kneser-ney", "naive Bayes", "most frequent tag", "dictionary")
 SAME = 0.05  # a ratio of costs this near to 1 is not worth a number
 MEMORY_LENGTH = "1000"  # tokens that stand there already when memory is compared
 
@@ -71,14 +72,18 @@ def counting_sentence(counting: Sequence[Pair], metric: Metric) -> str:
     if not counting:
         return ""
     floor = next(name for name in (counting[0].a, counting[0].b) if name.startswith(COUNTING))
-    called = f"ounting ({floor.replace(' (', ', ').removesuffix(')')})"
+    of_text = floor.startswith("kneser-ney")
+    called = f"counting ({floor.replace(' (', ', ').removesuffix(')')})" if of_text else floor
+    title = called[0].upper() + called[1:]
+    better, does = ("predict", "predicts") if of_text else ("do", "does")
+    better, does = (f"{verb} {'this text ' if of_text else ''}better" for verb in (better, does))
     nearest = min(counting, key=lambda pair: pair.difference)
     by = _amount(nearest.difference, nearest.low, nearest.high, metric)
     beaten = [pair.b for pair in counting if pair.a == floor and pair.verdict == BETTER]
     if len(beaten) == len(counting):
-        return f"C{called} still predicts this text better than every model: {nearest.b} comes nearest, behind by {by}."
+        return f"{title} still {does} than every model: {nearest.b} comes nearest, behind by {by}."
     if all(pair.b == floor and pair.verdict == BETTER for pair in counting):
-        return f"Every model predicts this text better than c{called} does: {nearest.a} the least, by {by}."
+        return f"Every model {does} than {called}{' does' if of_text else ''}: {nearest.a} the least, by {by}."
     rest = [pair for pair in counting if pair.b not in beaten]
     clauses = [f"it is {words}" for words in _related((pair.b, pair.verdict) for pair in rest if pair.a == floor)]
     for verdict, relation in RELATIONS.items():
@@ -86,7 +91,7 @@ def counting_sentence(counting: Sequence[Pair], metric: Metric) -> str:
         if names:
             clauses.append(f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {relation.format('it')}")
     shown = _listed(beaten) if beaten else "no model"
-    return f"C{called} is shown to predict this text better than {shown}: {'; '.join(clauses)}."
+    return f"{title} is shown to {better} than {shown}: {'; '.join(clauses)}."
 
 
 def seed_warnings(runs: Sequence[RunResult]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # so that a wrong setting is refused before torch is there
-    from seqlab.contracts import Scores
+    from seqlab.contracts import TextScores
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,5 @@ def likelihood(nats: float, tokens: int, characters: int, size: int) -> Likeliho
     return Likelihood(per_token, perplexity, bits / characters, bits / size, tokens)
 
 
-def of_scores(scores: "Scores") -> Likelihood:
+def of_scores(scores: "TextScores") -> Likelihood:
     return likelihood(scores.nats, scores.tokens, scores.characters, scores.bytes)
-
-
-def sentence(result: Likelihood, floor: Likelihood | None = None) -> str:
-    """The result in plain words, beside counting where that is known."""
-    words = f"as unsure as choosing among {choices(result):.1f} equally likely characters"
-    return words + (f"; counting: {choices(floor):.1f}" if floor else "")
-
-
-def choices(result: Likelihood) -> float:
-    """2 to the bits per character: how many equally likely characters would leave one as unsure."""
-    return 2.0 ** min(result.bits_per_char, 1000)

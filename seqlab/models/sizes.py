@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from seqlab.config import ModelSettings, RunSettings
+from seqlab.config import ModelSettings, RunSettings, Sizes
 from seqlab.errors import UsageError
 
 MAX_VOCABULARY = 2**24
@@ -36,10 +36,10 @@ def token_parameters(model: ModelSettings, backbone: Any, vocabulary: int, symbo
     return Parameters(rows * model.embedding, core, output, getattr(backbone, "position_parameters", 0))
 
 
-def parameters(settings: RunSettings, vocabulary: int) -> Parameters:
-    """Of the model that a run with these settings trains."""
+def parameters(settings: RunSettings, sizes: Sizes | int) -> Parameters:
+    """Of the model that a run with these settings trains; each task knows what stands around its backbone."""
     task: Any = settings.task.settings
-    return token_parameters(settings.model, settings.backbone.settings, vocabulary, task.symbols)
+    return task.parameters(settings, Sizes.of(sizes))
 
 
 def refuse_unfit(settings: RunSettings) -> None:
@@ -47,24 +47,32 @@ def refuse_unfit(settings: RunSettings) -> None:
     backbone: Any = settings.backbone.settings
     task: Any = settings.task.settings
     name = settings.backbone.name
-    if backbone.causal and task.reads_ahead:
+    if backbone.causal and task.reads == "both sides":
         raise UsageError(
             f"{name} never sees what comes after a gap, so it is not trained to fill one. "
             f"Use --arch transformer-encoder, or leave out --task {settings.task.name}."
         )
-    if not backbone.causal and not task.reads_ahead:
+    if not backbone.causal and task.reads == "before":
         raise UsageError(
             f"a {name} that reads ahead sees the token that it is to predict, so it cannot be a language model. "
             f"Use a causal one, or train it to fill gaps: --task masked."
         )
+    decoder: Any = settings.decoder and settings.decoder.settings
+    if decoder and not decoder.causal:
+        assert settings.decoder is not None
+        raise UsageError(
+            f"a {settings.decoder.name} that reads both ways cannot be the decoder: it would see the words that it is "
+            f"to write. It may be the encoder; leave out decoder.bidirectional, or choose another --decoder."
+        )
 
 
-def refuse_absurd(settings: RunSettings, vocabulary: int) -> Parameters:
+def refuse_absurd(settings: RunSettings, sizes: Sizes | int) -> Parameters:
     """The parameter count, or UsageError if this machine could not hold the model while it trains."""
     backbone: Any = settings.backbone.settings
+    vocabulary = Sizes.of(sizes).vocabulary
     if vocabulary > MAX_VOCABULARY:
         raise UsageError(f"a vocabulary of {vocabulary:,} symbols is beyond {MAX_VOCABULARY:,}: choose a smaller one.")
-    count = parameters(settings, vocabulary)
+    count = parameters(settings, sizes)
     needed, there = count.total * BYTES_WHEN_TRAINING, machine_memory()
     if needed > there:
         raise UsageError(

@@ -2,14 +2,14 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, State, Trace
+from seqlab.models.model import Model
 
 
-class TokenModel(nn.Module):
+class TokenModel(Model):
     """`symbols` are ids that may be read and are never predicted, after those of the vocabulary."""
 
     symbols = 0
@@ -27,11 +27,6 @@ class TokenModel(nn.Module):
         if settings.tied:
             self.output.weight = self.embedding.weight
         initialise(self, *settings.init_scheme())
-
-    @property
-    def limit(self) -> int | None:
-        """The longest context it can hold; None where there is no end."""
-        return getattr(self.backbone, "limit", None)
 
     @property
     def tied_symbols(self) -> int:
@@ -60,9 +55,6 @@ class TokenModel(nn.Module):
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)
         return self.output(y if self.narrow is None else self.narrow(y))[..., : self.vocabulary]
-
-    def _drop(self, x: Tensor, share: float) -> Tensor:
-        return dropout(x, share, self.training) if share else x
 
 
 @torch.no_grad()

@@ -4,13 +4,14 @@
 It is written under another name, seen to the disk and renamed, so that the newest one is always whole.
 """
 
+import copy
 import os
 import re
 import shutil
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,7 @@ from seqlab.contracts import State
 from seqlab.runs import manifest, tensors
 from seqlab.runs.storage import sha256, storage_errors, sync_directory, write_through
 
+M = TypeVar("M", bound=nn.Module)
 KEPT = 2
 # what an optimiser keeps of each parameter that it has moved
 MOMENTS = {
@@ -37,8 +39,9 @@ def save_checkpoint(
     optimiser: torch.optim.Optimizer,
     carry: State | None,
     progress: dict[str, Any],
+    needed: Collection[Path] = (),
 ) -> Path:
-    """Write `directory/step-N`, then drop all but the newest few."""
+    """Write `directory/step-N`, then drop all but the newest few and those that are still needed."""
     contents = {WEIGHTS: tensors.to_bytes(weights_of(model)), OPTIMISER: tensors.to_bytes(_flat(optimiser))}
     if carry is not None:
         contents[CARRY] = tensors.to_bytes({str(i): leaf for i, leaf in enumerate(carry.tensors())})
@@ -61,8 +64,9 @@ def save_checkpoint(
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     for old in checkpoints(directory)[:-KEPT]:
-        with suppress(OSError):
-            _remove(old)
+        if old not in needed:
+            with suppress(OSError):
+                _remove(old)
     return final
 
 
@@ -77,6 +81,24 @@ def checkpoints(directory: Path) -> list[Path]:
     """The complete ones, oldest first. What an interrupted save left behind has another name."""
     numbered = [(re.fullmatch(r"step-(\d{1,18})", path.name), path) for path in directory.glob("step-*")]
     return [path for _, path in sorted((int(match[1]), path) for match, path in numbered if match)]
+
+
+def step_of(checkpoint: Path) -> int:
+    return int(checkpoint.name.removeprefix("step-"))
+
+
+def averaged(model: M, others: Collection[Path]) -> M:
+    """A copy of the model whose weights are the mean of its own and those of the given checkpoints."""
+    mean = copy.deepcopy(model)
+    own = weights_of(mean)
+    with torch.no_grad():
+        for path in others:
+            weights = tensors.from_bytes(manifest.verified(path, WEIGHTS), path / WEIGHTS, own)
+            for name, parameter in own.items():
+                parameter.add_(weights[name].to(parameter.device))
+        for parameter in own.values():
+            parameter.div_(len(others) + 1)
+    return mean
 
 
 def read_progress(path: Path) -> dict[str, Any]:

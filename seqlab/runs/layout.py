@@ -23,10 +23,11 @@ from seqlab.runs.storage import (
     to_json,
     write_whole,
 )
-from seqlab.text.tokenizer import Tokenizer
+from seqlab.text.lexicon import Lexicon
+from seqlab.text.tokenizer import Tokenizer, tokenizer_bytes
 
 FORMAT, VERSION = "seqlab-run", 1
-CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+CONFIG, TOKENIZER, WEIGHTS, LABELS = "config.json", "tokenizer.json", "model.safetensors", "labels.json"
 NAME_LIMIT = 4096  # bytes of a run's name
 BEST = "best"  # in a comparison, a link to the run that it recommends
 
@@ -105,6 +106,14 @@ class RunDirectory:
                 f"again: name a folder of texts instead of {len(config['settings']['corpus']['source']):,} files."
             )
         self.put(CONFIG, content)
+
+    def put_lexicon(self, lexicon: Lexicon) -> None:
+        """tokenizer.json, and what else the task has: target.json, characters.json, labels.json."""
+        self.put_tokenizer(lexicon.text)
+        for name, tokenizer in lexicon.stored().items():
+            self.put(f"{name}.json", tokenizer_bytes(tokenizer))
+        if lexicon.labels:
+            self.put(LABELS, to_json({"labels": list(lexicon.labels)}))
 
     def put_tokenizer(self, tokenizer: Tokenizer) -> None:
         tokenizer.save(self.path)

@@ -6,15 +6,15 @@ from typing import Any
 
 import torch
 
-from seqlab.config import RunSettings, resolve
-from seqlab.contracts import Backbone
+from seqlab.config import RunSettings, Sizes, resolve
 from seqlab.errors import DataError, UsageError
 from seqlab.models.sizes import parameters, refuse_absurd, refuse_unfit
-from seqlab.models.tokens import TokenModel
-from seqlab.registry import BACKBONES, TASKS
+from seqlab.registry import TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
-from seqlab.runs.layout import TOKENIZER, WEIGHTS, RunDirectory, run_at
+from seqlab.runs.layout import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
+from seqlab.runs.storage import from_json
+from seqlab.text.lexicon import Lexicon
 from seqlab.text.tokenizer import Tokenizer, load_tokenizer
 
 BYTES_PER_WEIGHT = 4
@@ -25,26 +25,29 @@ class Loaded:
     directory: RunDirectory
     config: dict[str, Any]
     settings: RunSettings
-    tokenizer: Tokenizer
-    model: TokenModel
+    lexicon: Lexicon
+    model: Any
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.lexicon.text
 
 
-def build_model(settings: RunSettings, vocabulary: int, weights: Path | None = None) -> TokenModel:
+def build_model(settings: RunSettings, sizes: Sizes | int, weights: Path | None = None) -> Any:
     """An untrained model, its weights drawn from the run's seed; none that a given file of weights could not fill."""
     refuse_unfit(settings)
-    count = parameters(settings, vocabulary)
+    count = parameters(settings, sizes)
     if weights is not None and weights.is_file() and weights.stat().st_size < BYTES_PER_WEIGHT * count.total:
         raise DataError(f"'{weights}' does not fit the settings: it is too small to hold {count.total:,} weights.")
-    refuse_absurd(settings, vocabulary)
+    refuse_absurd(settings, sizes)
     generator_state = torch.get_rng_state()
     torch.manual_seed(settings.train.seed)
-    backbone: Backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
-    model = TASKS.load(settings.task.name).Model(settings.model, backbone, vocabulary)
+    model = TASKS.load(settings.task.name).build(settings, Sizes.of(sizes))
     torch.set_rng_state(generator_state)
     return model
 
 
-def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Tokenizer]:
+def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Lexicon]:
     """All of a run but its weights."""
     path = run_at(path)
     directory = RunDirectory(path)
@@ -53,15 +56,38 @@ def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, T
         settings = resolve(config["settings"])
     except (UsageError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"the settings in '{path / 'config.json'}' cannot be used: {error}") from None
-    manifest.verified(path, TOKENIZER)
-    return directory, config, settings, load_tokenizer(path / TOKENIZER)
+    return directory, config, settings, load_lexicon(path, settings)
+
+
+def load_lexicon(path: Path, settings: RunSettings) -> Lexicon:
+    """The symbols of a run, each file verified; those that its task does not have are not looked for."""
+
+    def tokenizer(name: str) -> Tokenizer:
+        manifest.verified(path, name)
+        return load_tokenizer(path / name)
+
+    def optional(name: str) -> Tokenizer | None:
+        return tokenizer(name) if (path / name).is_file() else None
+
+    text, task = tokenizer(TOKENIZER), settings.task.settings
+    target = text if getattr(task, "joint", False) else optional("target.json")
+    return Lexicon(text, target, optional("characters.json"), _labels(path))
+
+
+def _labels(path: Path) -> tuple[str, ...]:
+    if not (path / LABELS).is_file():
+        return ()
+    found = from_json(manifest.verified(path, LABELS), path / LABELS).get("labels")
+    if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
+        raise DataError(f"'{path / LABELS}' does not hold labels. Was it written by hand?")
+    return tuple(found)
 
 
 def load_run(path: Path) -> Loaded:
     """The best weights of a run, in a model that is ready to use; everything is verified first."""
-    directory, config, settings, tokenizer = load_parts(path)
+    directory, config, settings, lexicon = load_parts(path)
     path = directory.path
     content = manifest.verified(path, WEIGHTS)
-    model = build_model(settings, tokenizer.vocabulary, path / WEIGHTS)
+    model = build_model(settings, lexicon.sizes, path / WEIGHTS)
     put_weights(model, tensors.from_bytes(content, path / WEIGHTS, weights_of(model)))
-    return Loaded(directory, config, settings, tokenizer, model.eval())
+    return Loaded(directory, config, settings, lexicon, model.eval())

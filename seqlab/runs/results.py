@@ -7,13 +7,14 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from seqlab.config import RunSettings
-from seqlab.metrics.likelihood import Likelihood, likelihood, sentence
+from seqlab.metrics.words import HEADS, figure, in_words
 from seqlab.registry import TASKS
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.manifest import verified
 from seqlab.runs.storage import JSON_LIMIT, as_bytes, from_json, not_ours, to_json, write_whole
 
 NAME = "results.json"
+LOWER = {"bits_per_char"}  # headlines of which less is better
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,18 @@ class FloorResult:
 
     name: str
     about: str
-    likelihood: Likelihood
+    figures: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Results:
-    """The best weights on the validation part, with the floors beside them."""
+    """The best weights on the validation part, with the floors beside them; figures are by name."""
 
-    validation: Likelihood
+    validation: dict[str, float]
+    headline: str  # the figure that the run is listed by
+    criterion: float  # by which the weights were chosen, the lower the better
     context: str
-    window: int
+    window: int | None
     steps: int
     best_step: int
     ended: str
@@ -41,15 +44,20 @@ class Results:
     date: str
 
     @property
-    def counting(self) -> Likelihood | None:
-        """The best floor that counts n-grams."""
-        counted = [floor.likelihood for floor in self.floors if floor.name.startswith("kneser-ney")]
-        return counted[0] if counted else None
+    def counting(self) -> FloorResult | None:
+        """The strongest floor that counts: of a task's floors the last, but compression is none."""
+        counted = [floor for floor in self.floors if floor.name != "xz" and floor.name != "unigram"]
+        return counted[-1] if counted else None
 
+    @property
+    def direction(self) -> int:
+        """1 where more of the headline is better, -1 where less is."""
+        return -1 if self.headline in LOWER else 1
 
-def floor_result(name: str, about: str, nats: float, sums: tuple[int, int, int]) -> FloorResult:
-    """From a floor's nats over the same tokens, characters and bytes as the model's."""
-    return FloorResult(name, about, likelihood(nats, *sums))
+    @property
+    def sentence(self) -> str:
+        """The result in plain words, beside counting where that is known."""
+        return in_words(self.validation, self.counting and (self.counting.name, self.counting.figures))
 
 
 def today() -> str:
@@ -74,36 +82,29 @@ def read_results(directory: RunDirectory) -> Results | None:
 
 def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: Results) -> None:
     """README.md of the run, from facts alone."""
-    corpus, count, got = config["corpus"], config["parameters"], results.validation
-    rows = [("this model", got), *((floor.name, floor.likelihood) for floor in results.floors)]
-    table = "\n".join(
-        f"| {name} | {r.nats_per_token:.4f} | {r.perplexity:.2f} | {r.bits_per_char:.4f} | {r.bits_per_byte:.4f} |"
-        for name, r in rows
-    )
+    corpus, count = config["corpus"], config["parameters"]
+    where, about = directory.path, f" ({corpus['about']})" if corpus["about"] else ""
+    task = TASKS.load(settings.task.name)
     settings_list = "\n".join(
         f"- {section}: " + ", ".join(f"{key} = {value}" for key, value in values.items())
         for section, values in settings.resolved().items()
     )
     floors = "\n".join(f"- {floor.name}: {floor.about}." for floor in results.floors)
-    where, about = directory.path, f" ({corpus['about']})" if corpus["about"] else ""
-    task = TASKS.load(settings.task.name)
-    writing = f'seqlab generate {where} --prompt "The "\n' if task.writes else ""
-    written = 'run.generate("The ", temperature=0.8)' if task.writes else "run.evaluate()"
+    command, call = task.use(str(where))
+    unknown = f" Unknown symbols: {results.unknown_share:.2%} of the tokens."
     card = f"""# {settings.backbone.name} on {corpus["name"]}
 
 A {task.kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
-output {count["output"]:,}), trained on {corpus["characters"]:,} characters of `{corpus["name"]}`{about}
+output {count["output"]:,}), trained on {_amount(corpus)} of `{corpus["name"]}`{about}
 for {results.steps:,} steps in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,}, the best
 on validation. Training ended because {results.ended}.
 
 ## Quality
 
-On the validation part ({settings.corpus.split} split, {got.tokens:,} tokens, windows of {results.window}, fresh state):
-{sentence(got, results.counting)}. Unknown symbols: {results.unknown_share:.2%} of the tokens.
+On the validation part ({_protocol(settings, corpus, results)}):
+{results.sentence}.{unknown if results.window else ""}
 
-| | nats per token | perplexity | bits per character | bits per byte |
-|---|---|---|---|---|
-{table}
+{quality(results)}
 
 {floors}
 
@@ -112,21 +113,43 @@ On the validation part ({settings.corpus.split} split, {got.tokens:,} tokens, wi
 ## Use
 
 ```
-{writing}seqlab evaluate {where}
+{command}seqlab evaluate {where}
 ```
 
 ```python
 import seqlab
 
 run = seqlab.load({str(where)!r})
-print({written})
+print({call})
 ```
 
 ## Settings
 
 {settings_list}
 
-Text: SHA-256 `{corpus["fingerprint"]}`. Versions: {", ".join(f"{k} {v}" for k, v in config["versions"].items())}.
+Data: SHA-256 `{corpus["fingerprint"]}`. Versions: {", ".join(f"{k} {v}" for k, v in config["versions"].items())}.
 Threads: {config["threads"]}. Written {results.date}.
 """
     write_whole(directory.card, as_bytes(card))
+
+
+def quality(results: Results) -> str:
+    """The table of the card: figures across, the model and the floors down."""
+    names = list(results.validation)
+    rows = [("this model", results.validation), *((floor.name, floor.figures) for floor in results.floors)]
+    lines = [" | ".join(["", *(HEADS.get(name, name) for name in names)]), "---|" * (len(names) + 1)]
+    lines += [" | ".join([name, *(figure(one, got.get(one)) for one in names)]) for name, got in rows]
+    return "\n".join(f"| {line} |" if "---" not in line else f"|{line}" for line in lines)
+
+
+def _amount(corpus: dict[str, Any]) -> str:
+    if "examples" in corpus:
+        return f"{corpus['examples']['train']:,} examples"
+    return f"{corpus['characters']:,} characters"
+
+
+def _protocol(settings: RunSettings, corpus: dict[str, Any], results: Results) -> str:
+    if results.window is None:
+        return f"{corpus['examples']['validation']:,} examples; {corpus['rule']}"
+    tokens = int(results.validation["tokens"])
+    return f"{settings.corpus.split} split, {tokens:,} tokens, windows of {results.window}, fresh state"

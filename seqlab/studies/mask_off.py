@@ -18,11 +18,13 @@ from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.config import CorpusSettings, resolve
 from seqlab.data.corpus import open_corpus
 from seqlab.data.splits import split_text
-from seqlab.data.tokens import encode_split
 from seqlab.metrics.table import columns
 from seqlab.studies.shown import Shown
+from seqlab.tasks.language import LanguageTask
+from seqlab.tasks.material import learn_tokenizer, text_material
+from seqlab.text.lexicon import Lexicon
 from seqlab.training.loop import seed_generators, step_seed
-from seqlab.training.prepare import default_threads, learn_tokenizer, make_task
+from seqlab.training.prepare import default_threads
 
 EMBEDDING, HIDDEN, STEPS, LR, SEED = 128, 256, 500, 3e-4, 0
 SCORED = 20  # validation batches
@@ -50,12 +52,12 @@ def mask_off(folder: Path) -> Shown:
     torch.set_num_threads(default_threads())
     settings = resolve({"corpus": {"source": ["tiny-shakespeare"]}})
     split = split_text(open_corpus(settings.corpus.source), CorpusSettings(source=settings.corpus.source))
-    tokenizer = learn_tokenizer(split, settings)
-    task = make_task(settings, encode_split(split, tokenizer), tokenizer)
+    material = text_material(split, Lexicon(learn_tokenizer(split, settings)))
+    task = LanguageTask.on(settings, material)
     data: dict[str, dict[str, float]] = {}
     for trained, range_of in (("mask on", past), ("mask off", all_of_it)):
         seed_generators(SEED)
-        model = Looking(tokenizer.vocabulary)
+        model = Looking(material.lexicon.text.vocabulary)
         train(model, task, range_of)
         data[trained] = {"everything in view": score(model, task, all_of_it), "future hidden": score(model, task, past)}
     rows = [["validation loss", *data["mask on"]]]

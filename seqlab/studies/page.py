@@ -91,7 +91,7 @@ def _summary(recipe: Recipe, records: list[Record]) -> str:
     floors = {floor["name"]: floor for record in records for floor in record.results["floors"]}
     for name in floors:
         cells = [
-            next((f"{f['likelihood']['nats_per_token']:.4f}" for f in r.results["floors"] if f["name"] == name), "-")
+            next((f"{f['figures']['nats_per_token']:.4f}" for f in r.results["floors"] if f["name"] == name), "-")
             for r in records
         ]
         rows.append([f"loss of {name}", *cells])

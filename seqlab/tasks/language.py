@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from seqlab.contracts import Batch, Loss, Scores, State
+from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batches import Rows, padded
 from seqlab.data.tokens import TokenPart
 from seqlab.models.language import LanguageModel
@@ -25,17 +25,18 @@ class LanguageTask(TextTask):
     floors = ("unigram", "kneser-ney", "xz")
     writes = True
 
-    def batch(self, split: str, seed: int, index: int) -> Batch:
+    def batch(self, split: str, seed: int, index: int) -> TextBatch:
         return as_batch(self._batches[split].rows(seed, index))
 
-    def loss(self, model: TokenModel, batch: Batch, carry: State | None, step: int) -> Loss:
+    def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         logits_BTV, after = model(batch.inputs_BT, None if batch.fresh else carry, batch.mask_BT)
         total = nats_of(logits_BTV, batch.targets_BT, "sum")
         count = batch.targets_BT.numel() if batch.mask_BT is None else int(batch.mask_BT.sum())
         return Loss(total, count, after.detach() if self.settings.batching == "stream" else None)
 
     @torch.inference_mode()
-    def score(self, model: TokenModel, split: str, context: str = "window", limit: int | None = None) -> Scores:
+    def score(self, model: TokenModel, split: str, context: str | None = None, limit: int | None = None) -> TextScores:
+        context = context or self.contexts[0]
         tally = Tally(self.parts[split], self.unknown, context)
         if context == "window":
             _score_windows(model, self.parts[split], self.settings.window, tally, limit)

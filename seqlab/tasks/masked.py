@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.contracts import Batch, Loss, Scores, State
+from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batches import NOT_SCORED, Rows, generator
 from seqlab.models.masked import MaskedModel
 from seqlab.models.tokens import TokenModel
@@ -23,21 +23,20 @@ class MaskedTask(TextTask):
     kind = "masked language model"
     contexts = ("window",)
     floors = ("unigram",)  # the others predict from one side only
-    writes = False
 
-    def batch(self, split: str, seed: int, index: int) -> Batch:
+    def batch(self, split: str, seed: int, index: int) -> TextBatch:
         rows = self._batches[split].rows(seed, index)
         return as_batch(hide(rows, self.settings, self.vocabulary, generator(seed ^ HIDING, index)))
 
-    def loss(self, model: TokenModel, batch: Batch, carry: State | None, step: int) -> Loss:
+    def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         logits_BTV, _ = model(batch.inputs_BT, None, batch.mask_BT)
         return Loss(nats_of(logits_BTV, batch.targets_BT, "sum"), int((batch.targets_BT != NOT_SCORED).sum()))
 
     @torch.inference_mode()
-    def score(self, model: TokenModel, split: str, context: str = "window", limit: int | None = None) -> Scores:
+    def score(self, model: TokenModel, split: str, context: str | None = None, limit: int | None = None) -> TextScores:
         """In several passes, each of which hides other tokens, so that every one is hidden exactly once."""
         part = self.parts[split]
-        tally = Tally(part, self.unknown, context)
+        tally = Tally(part, self.unknown, context or self.contexts[0])
         for units_B, rows in windows(model, part, self.settings.window, limit):
             for turn in range(PASSES):
                 hidden = hide_every(rows, PASSES, turn, self.vocabulary)

@@ -1,56 +1,184 @@
 """What every task on a running text shares: its parts as batches, and the sums that scoring finds."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import ClassVar
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from seqlab.contracts import Batch, Loss, Scores, State
+from seqlab.baselines.floors import Floor, floors
+from seqlab.config import CorpusSettings, RunSettings, Sizes
+from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batches import NOT_SCORED, Batches, Lines, Rows, Stream, Windows, padded, pieces
+from seqlab.data.corpus import open_corpus
+from seqlab.data.splits import split_text
 from seqlab.data.tokens import TokenPart
+from seqlab.metrics.likelihood import likelihood, of_scores
+from seqlab.metrics.named import LIKELIHOOD
 from seqlab.models.tokens import TokenModel
+from seqlab.registry import BACKBONES
+from seqlab.tasks.material import Say, TextMaterial, open_text, text_material
+from seqlab.tasks.task import Figures, FloorFound, Task, Units
 from seqlab.tasks.text_settings import TextSettings
+from seqlab.text.lexicon import Lexicon
 
 SCORED_AT_ONCE = 1 << 25  # logits of one forward pass when scoring
 
 
-class TextTask(ABC):
-    """A task on the parts of one corpus."""
+class TextTask(Task):
+    """A task on the parts of one text."""
 
     Model: ClassVar[type[TokenModel]]
-    kind: ClassVar[str]  # what its models are called
-    contexts: ClassVar[tuple[str, ...]]  # the ways in which a text can be scored, the usual one first
     floors: ClassVar[tuple[str, ...]]  # what a result is held against: beginnings of their names
-    writes: ClassVar[bool]  # whether its models continue a text
+    headline = "bits_per_char"
+    metric = LIKELIHOOD
+    settings: TextSettings
+    parts: Mapping[str, TokenPart]
 
-    def __init__(self, settings: TextSettings, parts: dict[str, TokenPart], vocabulary: int, unknown: int | None):
+    def __init__(self, settings: TextSettings, parts: Mapping[str, TokenPart], vocabulary: int, unknown: int | None):
         self.settings = settings
         self.parts = parts
         self.vocabulary = vocabulary
         self.unknown = unknown
         self._batches: dict[str, Batches] = {name: make_batches(settings, part) for name, part in parts.items()}
 
+    @classmethod
+    def open(
+        cls, settings: RunSettings, say: Say, lexicon: Lexicon | None = None, kept: Path | None = None
+    ) -> TextMaterial:
+        return open_text(settings, say, lexicon, kept)
+
+    @classmethod
+    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, lexicon: Lexicon) -> TextMaterial:
+        whole = CorpusSettings(source=source, documents=settings.corpus.documents, split="whole")
+        corpus = open_corpus(source)
+        try:
+            return text_material(split_text(corpus, whole), lexicon)
+        finally:
+            if corpus.kept is not None:  # standard input, by now encoded
+                corpus.kept.unlink(missing_ok=True)
+
+    @classmethod
+    def fitted(cls, settings: RunSettings, material: TextMaterial, say: Say) -> RunSettings:
+        """Smaller windows and batches where the text is short."""
+        given: Any = settings.task.settings
+        train = material.parts["train"]
+        fits = given if train.facts.documents > 1 else fit_sizes(given, len(train))
+        if fits == given:
+            return settings
+        say(
+            f"the training part has only {len(train):,} tokens: the window is {fits.window} and the batch {fits.batch} "
+            f"(asked for: {given.window} and {given.batch})"
+        )
+        return settings.with_values(**{"task.window": fits.window, "task.batch": fits.batch})
+
+    @classmethod
+    def build(cls, settings: RunSettings, sizes: Sizes) -> TokenModel:
+        backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
+        return cls.Model(settings.model, backbone, sizes.vocabulary)
+
+    @classmethod
+    def use(cls, run: str) -> tuple[str, str]:
+        if not cls.writes:
+            return "", "run.evaluate()"
+        return f'seqlab generate {run} --prompt "The "\n', 'run.generate("The ", temperature=0.8)'
+
+    @classmethod
+    def on(cls, settings: RunSettings, material: TextMaterial) -> Self:
+        tokenizer = material.lexicon.text
+        task: Any = settings.task.settings
+        return cls(task, material.parts, tokenizer.vocabulary, tokenizer.unknown)
+
     @property
     def epoch(self) -> int:
-        """Steps in one pass over the training text."""
         return self._batches["train"].epoch
 
     @abstractmethod
-    def batch(self, split: str, seed: int, index: int) -> Batch:
-        """A pure function of its arguments."""
+    def batch(self, split: str, seed: int, index: int) -> TextBatch: ...
 
     @abstractmethod
-    def loss(self, model: TokenModel, batch: Batch, carry: State | None, step: int) -> Loss: ...
+    def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss: ...
 
     @abstractmethod
-    def score(self, model: TokenModel, split: str, context: str = "window", limit: int | None = None) -> Scores:
-        """Every token but each document's first, exactly once.
+    def score(
+        self, model: TokenModel, split: str, context: str | None = None, limit: int | None = None
+    ) -> TextScores: ...
 
-        With a `limit`, only about that many tokens from the part's beginning."""
+    def glance(self, model: TokenModel, limit: int) -> TextScores:
+        return self.score(model, "validation", limit=limit)
+
+    def units(self, scores: TextScores) -> Units:
+        """Neighbouring windows or lines, put together to about 1,024 characters."""
+        return blocks(scores)
+
+    def figures(self, scores: TextScores) -> Figures:
+        return asdict(of_scores(scores))
+
+    def floors_on(self, material: TextMaterial, part: str, units: Units) -> list[FloorFound]:
+        """Unigram, Kneser-Ney, xz: those that predict as the task does."""
+        sums_UK, tokens_U = units
+        firsts_U = np.cumsum([0, *tokens_U[:-1]])
+        facts = material.parts[part].facts
+        share = int(tokens_U.sum()) / (facts.tokens - facts.documents)
+        characters, size = round(facts.scored_characters * share), round(facts.scored_bytes * share)
+        found = []
+        for floor in counted_floors(material, part, int(tokens_U.sum())):
+            if not floor.name.startswith(self.floors):
+                continue
+            got = likelihood(floor.nats, floor.tokens, characters, size)
+            own_UK = None
+            if floor.nats_P is not None:
+                own_UK = np.stack([np.add.reduceat(floor.nats_P, firsts_U), sums_UK[:, 1]], 1)
+            value = floor.nats / float(sums_UK[:, 1].sum())
+            found.append(FloorFound(floor.name, floor.about, asdict(got), value, own_UK))
+        return found
+
+
+BLOCK = 1024  # characters of a unit of text
+# of a long training text the floors look at the end
+MOST_TOKENS = 40_000_000
+MOST_CHARACTERS = 80_000_000
+
+
+def blocks(scores: TextScores) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbouring windows or lines, put together to about 1,024 characters: nats and characters, and tokens."""
+    per_token = scores.characters / scores.tokens
+    characters_U = np.cumsum(scores.tokens_U) * per_token
+    # a window belongs to the block in which its last character lies; a short rest joins the block before it
+    count = max(1, round(characters_U[-1] / BLOCK))
+    block_U = np.minimum(np.ceil(characters_U / BLOCK - 1e-9).astype(int) - 1, count - 1)
+    firsts = np.flatnonzero(np.diff(block_U, prepend=-1))
+    nats_N = np.add.reduceat(scores.nats_U, firsts)
+    tokens_N = np.add.reduceat(scores.tokens_U, firsts)
+    return np.stack([nats_N, tokens_N * per_token], 1), tokens_N
+
+
+def whole(part: TokenPart) -> Units:
+    """A part as one unit, for what has no scores of a model beside it."""
+    facts = part.facts
+    return np.array([[0.0, facts.scored_characters]]), np.array([facts.tokens - facts.documents])
+
+
+def counted_floors(material: TextMaterial, part: str, scored: int) -> list[Floor]:
+    """The floors on a part, learnt from the training part; of a stream on as many tokens as were scored."""
+    train, held_out, split = material.parts["train"], material.parts[part], material.data
+    documented = train.facts.documents > 1
+    last = len(held_out) if documented else min(len(held_out), scored + 1)  # the first is context only
+    first = 0 if documented else max(0, len(train) - MOST_TOKENS)
+    return floors(
+        train.read(first, len(train)),
+        held_out.read(0, last),
+        material.lexicon.text.vocabulary,
+        split.ending("train", MOST_CHARACTERS).encode(),
+        split.text(part, round(held_out.facts.characters * last / len(held_out))).encode(),
+        train.starts()[:-1] if documented else None,
+        held_out.starts()[:-1] if documented else None,
+    )
 
 
 def make_batches(settings: TextSettings, part: TokenPart) -> Batches:
@@ -69,9 +197,9 @@ def fit_sizes(settings: TextSettings, tokens: int) -> TextSettings:
     return settings.model_copy(update={"window": window, "batch": max(1, min(settings.batch, (tokens - 1) // window))})
 
 
-def as_batch(rows: Rows) -> Batch:
+def as_batch(rows: Rows) -> TextBatch:
     mask_BT = None if rows.mask_BT is None else torch.from_numpy(rows.mask_BT)
-    return Batch(torch.from_numpy(rows.inputs_BT), torch.from_numpy(rows.targets_BT), mask_BT, rows.fresh)
+    return TextBatch(torch.from_numpy(rows.inputs_BT), torch.from_numpy(rows.targets_BT), mask_BT, fresh=rows.fresh)
 
 
 def nats_of(logits_BTV: Tensor, targets_BT: Tensor, reduction: str) -> Tensor:
@@ -105,13 +233,13 @@ class Tally:
             met_BT = targets_BT == self.unknown
             self.unknown_sums += (met_BT.sum(), nats_BT[met_BT].sum())
 
-    def scores(self) -> Scores:
+    def scores(self) -> TextScores:
         units = [self.units[unit] for unit in sorted(self.units)]
         facts = self.part.facts
         count = sum(count for _, count in units)
         # what a part of a part spells out is known only on average
         share = count / (facts.tokens - facts.documents)
-        return Scores(
+        return TextScores(
             nats_U=np.array([nats for nats, _ in units]),
             tokens_U=np.array([count for _, count in units]),
             nats_by_position_T=self.by_position[0],

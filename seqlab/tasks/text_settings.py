@@ -4,11 +4,13 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqlab.config import Settings
+from seqlab.config import RunSettings, Settings, Sizes
+from seqlab.models.sizes import Parameters, token_parameters
 
 
 class TextSettings(Settings):
-    reads_ahead: ClassVar[bool]  # whether what is to be predicted may be seen from both sides
+    reads: ClassVar[Literal["before", "both sides", "everything"]]  # what a prediction may be made from
+    decodes: ClassVar[bool] = False  # whether there is a decoder beside the backbone
     symbols: ClassVar[int]  # ids that a model reads beyond the vocabulary
 
     batching: Literal["windows", "stream"] = Field(
@@ -17,15 +19,18 @@ class TextSettings(Settings):
     batch: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
     window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")
 
+    def parameters(self, settings: RunSettings, sizes: Sizes) -> Parameters:
+        return token_parameters(settings.model, settings.backbone.settings, sizes.vocabulary, self.symbols)
+
 
 class LanguageSettings(TextSettings):
-    reads_ahead: ClassVar[bool] = False
-    symbols: ClassVar[int] = 0
+    reads = "before"
+    symbols = 0
 
 
 class MaskedSettings(TextSettings):
-    reads_ahead: ClassVar[bool] = True
-    symbols: ClassVar[int] = 1
+    reads = "both sides"
+    symbols = 1
 
     share: float = Field(default=0.15, gt=0, lt=1, description="of the tokens that are to be predicted")
     masked: float = Field(default=0.8, ge=0, le=1, description="of these, the share shown as the mask symbol")

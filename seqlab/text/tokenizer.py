@@ -136,13 +136,7 @@ class Tokenizer(ABC):
 
     def save(self, directory: Path) -> None:
         """Write tokenizer.json, which `load_tokenizer` reads, and vocabulary.txt, which people read."""
-        lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in self.to_json().items()]
-        stored = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-        if len(stored) > LARGEST_FILE:
-            raise UsageError(
-                f"a vocabulary of {self.vocabulary:,} symbols takes {len(stored):,} bytes to keep, more than the "
-                f"{LARGEST_FILE:,} that can be loaded again: lower tokenizer.size."
-            )
+        stored = tokenizer_bytes(self)
         listed = "".join(f"{number}\t{symbol}\n" for number, symbol in enumerate(self.symbols()))
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -227,7 +221,20 @@ def cut_pieces(blocks: Iterable[str], size: int = 1 << 22) -> Iterator[str]:
         yield last
 
 
-# --- a tokenizer from its file --------------------------------------------------------------------------------------
+# --- a tokenizer in its file --------------------------------------------------------------------------------------
+
+
+def tokenizer_bytes(tokenizer: Tokenizer) -> bytes:
+    """What its file holds, a line for each key."""
+    content = tokenizer.to_json()
+    lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in content.items()]
+    stored = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+    if len(stored) > LARGEST_FILE:
+        raise UsageError(
+            f"a vocabulary of {tokenizer.vocabulary:,} symbols takes {len(stored):,} bytes to keep, more than the "
+            f"{LARGEST_FILE:,} that can be loaded again: lower tokenizer.size."
+        )
+    return stored
 
 
 def load_tokenizer(path: Path) -> Tokenizer:

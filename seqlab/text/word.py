@@ -48,6 +48,16 @@ class WordTokenizer(Tokenizer):
         counts: Counter[str] = Counter()
         for piece in pieces:
             counts.update(_words(piece, settings.lowercase))
+        return cls._of_counts(counts, settings, documents)
+
+    @classmethod
+    def of_words(cls, words: Iterable[str], settings: Settings, documents: bool = False) -> Self:
+        """Learnt from words that are given as such, whatever they are made of."""
+        assert isinstance(settings, WordSettings)
+        return cls._of_counts(Counter(_cased(words, settings.lowercase)), settings, documents)
+
+    @classmethod
+    def _of_counts(cls, counts: Counter[str], settings: WordSettings, documents: bool) -> Self:
         if not counts:
             raise DataError("the training text is empty: a word tokenizer needs at least one word.")
         by_frequency = sorted(counts, key=lambda word: (-counts[word], word))
@@ -73,6 +83,10 @@ class WordTokenizer(Tokenizer):
         self._warn_of(met)
         return np.concatenate(parts)
 
+    def ids_of(self, words: Sequence[str]) -> np.ndarray:
+        """One id for each of these words, as they are given."""
+        return np.array([self._ids.get(word, self.unknown) for word in _cased(words, self.lowercase)], self.dtype)
+
     def first(self, text: str) -> bytes:
         match = PIECE.match(text)
         return utf8(match.group()) if match else b""
@@ -81,5 +95,8 @@ class WordTokenizer(Tokenizer):
 def _words(text: str, lowercase: bool) -> list[str]:
     if not text.isascii():
         utf8(text)  # refuses what is not a character
-    words = PIECE.findall(text)
-    return [word.lower() for word in words] if lowercase else words
+    return _cased(PIECE.findall(text), lowercase)
+
+
+def _cased(words: Iterable[str], lowercase: bool) -> list[str]:
+    return [word.lower() for word in words] if lowercase else list(words)

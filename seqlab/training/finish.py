@@ -9,19 +9,17 @@ import torch
 
 from seqlab import __version__
 from seqlab.config import RunSettings
-from seqlab.data.splits import SplitText
-from seqlab.data.tokens import TokenPart
+from seqlab.contracts import TextScores
 from seqlab.errors import TrainingFailed
-from seqlab.metrics.likelihood import of_scores
+from seqlab.models.model import Model
 from seqlab.models.sizes import parameters
-from seqlab.models.tokens import TokenModel
 from seqlab.runs.curves import draw_curves
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
 from seqlab.runs.results import Results, today, write_card, write_results
-from seqlab.tasks.text import TextTask
-from seqlab.text.tokenizer import Tokenizer
+from seqlab.tasks.material import Material
+from seqlab.tasks.task import Task
 from seqlab.training.floors import measure_floors
 from seqlab.training.loop import EVALUATED_TOKENS, Progress
 
@@ -33,21 +31,21 @@ class Session:
     directory: RunDirectory
     settings: RunSettings
     config: dict[str, Any]
-    split: SplitText
-    tokenizer: Tokenizer
-    task: TextTask
-    model: TokenModel
+    material: Material
+    task: Task
+    model: Model
 
 
-def describe(settings: RunSettings, split: SplitText, tokenizer: Tokenizer, budget: dict[str, Any]) -> dict[str, Any]:
+def describe(settings: RunSettings, material: Material, budget: dict[str, Any]) -> dict[str, Any]:
     """config.json: every setting, resolved, and the facts that a result depends on."""
-    count = parameters(settings, tokenizer.vocabulary)
+    lexicon = material.lexicon
+    count = parameters(settings, lexicon.sizes)
     return {
         "settings": settings.resolved(),
         "budget": budget,
-        "corpus": {"name": split.corpus.name, "about": split.corpus.about, **asdict(split.survey)},
-        "vocabulary": tokenizer.vocabulary,
-        "tokenizer_fingerprint": tokenizer.fingerprint,
+        "corpus": material.facts(),
+        "vocabulary": lexicon.text.vocabulary,
+        "tokenizer_fingerprint": lexicon.fingerprint,
         "parameters": {**asdict(count), "total": count.total},
         "threads": settings.train.threads,
         "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
@@ -66,19 +64,32 @@ def _git_revision() -> str | None:
 
 
 def plan_in_words(
-    settings: RunSettings, config: dict[str, Any], parts: dict[str, TokenPart], task: TextTask, run: RunDirectory
+    settings: RunSettings, config: dict[str, Any], material: Material, task: Task, run: RunDirectory
 ) -> str:
-    count, train = config["parameters"], parts["train"].facts
+    count = config["parameters"]
     steps = settings.train.steps or 0
     about = f" ({config['corpus']['about']})" if config["corpus"]["about"] else ""
+    unit = "examples" if "rule" in config["corpus"] else "text"
     epochs = steps * settings.train.accumulate / task.epoch
     return (
-        f"{settings.backbone.name}, {count['total']:,} parameters ({count['core']:,} of them core), "
+        f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{settings.tokenizer.name} vocabulary of {config['vocabulary']:,}\n"
-        f"{config['corpus']['name']}{about}: {train.tokens:,} training tokens, "
-        f"{len(parts['validation']):,} for validation\n"
-        f"{steps:,} steps ({epochs:.1f} passes over the text) on {settings.train.threads} threads, into {run.path}"
+        f"{config['corpus']['name']}{about}: {_amounts(material)}\n"
+        f"{steps:,} steps ({epochs:.1f} passes over the {unit}) on {settings.train.threads} threads, into {run.path}"
     )
+
+
+def _architecture(settings: RunSettings) -> str:
+    if settings.decoder is None:
+        return settings.backbone.name
+    return f"{settings.backbone.name} to {settings.decoder.name}"
+
+
+def _amounts(material: Material) -> str:
+    sizes: dict[str, int] = {name: len(part) for name, part in material.parts.items()}
+    unit = "examples" if "rule" in material.facts() else "tokens"
+    test = f", {sizes['test']:,} to test" if "test" in sizes else ""
+    return f"{sizes['train']:,} training {unit}, {sizes['validation']:,} for validation{test}"
 
 
 def finish(session: Session, progress: Progress) -> RunDirectory:
@@ -91,22 +102,25 @@ def finish(session: Session, progress: Progress) -> RunDirectory:
         )
     loaded = load_run(directory.path)
     model = loaded.model.to(settings.train.device)
-    scores = session.task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
-    floors_found = measure_floors(session.split, session.task.parts, session.tokenizer)
+    task = session.task
+    scores = task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
+    of_text = isinstance(scores, TextScores)
     results = Results(
-        validation=of_scores(scores),
-        context=scores.context,
-        window=session.task.settings.window,
+        validation=task.figures(scores),
+        headline=task.headline,
+        criterion=scores.criterion,
+        context=task.contexts[0],
+        window=task.settings.window if of_text else None,
         steps=progress.step,
         best_step=progress.best_step,
         ended=progress.finished,
         seconds=round(progress.seconds, 1),
-        unknown_share=scores.unknown_tokens / scores.tokens,
-        floors=[floor for floor in floors_found if floor.name.startswith(session.task.floors)],
+        unknown_share=scores.unknown_tokens / scores.tokens if of_text else 0.0,
+        floors=measure_floors(settings, session.material, task, task.units(scores)),
         date=today(),
     )
     write_results(directory, results)
-    title = f"{settings.backbone.name} on {session.split.corpus.name}"
+    title = f"{settings.backbone.name} on {session.material.name}"
     draw_curves(read_log(directory.metrics), title, directory.curves)
     write_card(directory, settings, session.config, results)
     return directory

@@ -17,12 +17,12 @@ from pydantic import TypeAdapter, ValidationError
 from seqlab.config import TrainSettings
 from seqlab.contracts import State
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
-from seqlab.models.tokens import TokenModel
-from seqlab.runs.checkpoint import checkpoints, load_checkpoint, read_progress, save_checkpoint
+from seqlab.models.model import Model
+from seqlab.runs.checkpoint import averaged, checkpoints, load_checkpoint, read_progress, save_checkpoint, step_of
 from seqlab.runs.layout import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
 from seqlab.runs.manifest import verified
-from seqlab.tasks.text import TextTask
+from seqlab.tasks.task import Task
 from seqlab.training.optimisation import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimiser
 from seqlab.training.progress import Evaluation, Reporter
 from seqlab.training.signals import Interrupts
@@ -35,7 +35,7 @@ class Progress:
     """Where a run stands: all that a checkpoint keeps besides tensors."""
 
     step: int = 0
-    best_loss: float | None = None
+    best_loss: float | None = None  # of the criterion that the task has, by default the loss
     best_step: int = 0
     stale: int = 0  # evaluations since the best
     skipped: int = 0  # updates in a row that were not finite
@@ -53,8 +53,8 @@ class Trainer:
         self,
         directory: RunDirectory,
         settings: TrainSettings,
-        model: TokenModel,
-        task: TextTask,
+        model: Model,
+        task: Task,
         reporter: Reporter,
         sample: Callable[[], str],
     ):
@@ -74,7 +74,7 @@ class Trainer:
         newest = newest_checkpoint(self.directory)
         self.progress = self._fitting(read_progress(newest), newest)
         following = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
-        start = None if following.fresh else self.model.backbone.start(len(following.inputs_BT))
+        start = None if following.fresh else self.model.backbone.start(len(following.tensors()[0]))
         self.carry = load_checkpoint(newest, self.model, self.optimiser, start)
         if self.progress.best_loss is not None:  # better now than when it is loaded at the end
             verified(self.directory.path, WEIGHTS)
@@ -191,22 +191,36 @@ class Trainer:
     def _evaluate(self, log: MetricsLog) -> None:
         now = self.progress
         self.model.eval()
-        scores = self.task.score(self.model, "validation", limit=EVALUATED_TOKENS)
-        loss = scores.nats / scores.tokens
+        averaged = self._averaged()
+        scores = self.task.glance(averaged, EVALUATED_TOKENS)
+        loss, criterion = scores.loss, scores.criterion
         is_finite = math.isfinite(loss)
-        is_best = is_finite and (now.best_loss is None or loss < now.best_loss)
+        is_best = is_finite and (now.best_loss is None or criterion < now.best_loss)
         train_loss = now.interval_nats / now.interval_count if now.interval_count else None
         self._note(interval_nats=0.0, interval_count=0)
         if is_best:
-            self.directory.put_weights(self.model)
-            self._note(best_loss=loss, best_step=now.step, stale=0)
+            self.directory.put_weights(averaged)
+            self._note(best_loss=criterion, best_step=now.step, stale=0)
         else:
             self._note(stale=now.stale + 1)
             self._lose_patience()
         sample = self.sample() if is_finite else ""
+        headline = self.task.headline  # told where another number than the loss decides
+        own = {} if criterion == loss else {headline: self.task.figures(scores)[headline]}
         log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3),
-                  sample=sample)  # fmt: skip
-        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, sample))
+                  sample=sample, **{f"validation_{name}": value for name, value in own.items()})  # fmt: skip
+        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, sample, own))
+
+    def _averaged(self) -> Model:
+        """The model with the mean of its weights now and at the evaluations before, as many as are to be averaged."""
+        if self.settings.average == 1:
+            return self.model
+        return averaged(self.model, self._evaluated()[1 - self.settings.average :])
+
+    def _evaluated(self) -> list[Path]:
+        """The checkpoints of earlier evaluations."""
+        found = checkpoints(self.directory.checkpoints)
+        return [path for path in found if 0 < (step := step_of(path)) < self.progress.step and step % self.every == 0]
 
     def _lose_patience(self) -> None:
         stale = self.progress.stale
@@ -219,8 +233,9 @@ class Trainer:
         self._note(seconds=self._seconds())
         if self._saved_step != self.progress.step:
             progress = asdict(self.progress)
+            needed = self._evaluated()[1 - self.settings.average :] if self.settings.average > 1 else []
             save_checkpoint(
-                self.directory.checkpoints, self.progress.step, self.model, self.optimiser, self.carry, progress
+                self.directory.checkpoints, self.progress.step, self.model, self.optimiser, self.carry, progress, needed
             )
             self._saved_step = self.progress.step
 

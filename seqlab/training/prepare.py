@@ -10,15 +10,13 @@ from typing import Any
 import torch
 
 from seqlab.config import RunSettings
-from seqlab.data.corpus import Corpus, open_corpus
-from seqlab.data.splits import SplitText, split_text
-from seqlab.data.tokens import TokenPart
 from seqlab.errors import DataError, UsageError
-from seqlab.models.tokens import TokenModel
-from seqlab.registry import TASKS, TOKENIZERS
+from seqlab.models.model import Model
+from seqlab.registry import TASKS
 from seqlab.runs.layout import RunDirectory
-from seqlab.tasks.text import TextTask, fit_sizes
-from seqlab.text.tokenizer import Tokenizer, cut_pieces
+from seqlab.tasks.material import Material
+from seqlab.tasks.task import Task
+from seqlab.text.lexicon import Lexicon
 from seqlab.training.loop import EVALUATED_TOKENS, Trainer
 from seqlab.training.progress import Reporter, Silent
 
@@ -28,8 +26,8 @@ TIMED_STEPS = 20
 DEVICES = ("cpu", "cuda", "mps")
 
 
-def make_task(settings: RunSettings, parts: dict[str, TokenPart], tokenizer: Tokenizer) -> TextTask:
-    return TASKS.load(settings.task.name)(settings.task.settings, parts, tokenizer.vocabulary, tokenizer.unknown)
+def make_task(settings: RunSettings, material: Material) -> Any:
+    return TASKS.load(settings.task.name).on(settings, material)
 
 
 @contextmanager
@@ -64,36 +62,8 @@ def check_device(settings: RunSettings) -> None:
         raise UsageError(f"train.device is '{name}', which is not to be had here. Use one of {', '.join(DEVICES)}.")
 
 
-def learn_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
-    """Of the training part only: what is held out must not leak into the vocabulary."""
-    pieces = cut_pieces(split.blocks("train")) if not split.by_lines else split.lines("train")
-    return TOKENIZERS.load(settings.tokenizer.name).train(pieces, settings.tokenizer.settings, split.by_lines)
-
-
-def tell_oddities(corpus: Corpus, reporter: Reporter) -> None:
-    if corpus.oddities.byte_order_marks:
-        reporter.say("a byte-order mark at the start of the text was left out")
-    if corpus.oddities.carriage_returns:
-        reporter.say(f"{corpus.oddities.carriage_returns:,} line ends were CRLF and are read as LF")
-
-
-def fitted(settings: RunSettings, train: TokenPart, reporter: Reporter) -> RunSettings:
-    """Smaller windows and batches where the text is short, said aloud."""
-    given: Any = settings.task.settings
-    if train.facts.documents > 1:
-        return settings
-    fits = fit_sizes(given, len(train))
-    if fits == given:
-        return settings
-    reporter.say(
-        f"the training part has only {len(train):,} tokens: the window is {fits.window} and the batch {fits.batch} "
-        f"(asked for: {given.window} and {given.batch})"
-    )
-    return settings.with_values(**{"task.window": fits.window, "task.batch": fits.batch})
-
-
 def in_steps(
-    directory: RunDirectory, settings: RunSettings, model: TokenModel, task: TextTask, reporter: Reporter
+    directory: RunDirectory, settings: RunSettings, model: Model, task: Task, reporter: Reporter
 ) -> dict[str, Any]:
     """The budget as a number of steps, and the thread count, as settings to be kept."""
     train = settings.train
@@ -113,9 +83,7 @@ def in_steps(
     return {**kept, "train.steps": steps}
 
 
-def time_steps(
-    directory: RunDirectory, settings: RunSettings, model: TokenModel, task: TextTask
-) -> tuple[float, float]:
+def time_steps(directory: RunDirectory, settings: RunSettings, model: Model, task: Task) -> tuple[float, float]:
     """Seconds of a training step and of an evaluation, measured on a copy so that the run itself starts clean."""
     train = settings.train.model_copy(update={"steps": TIMED_STEPS, "seconds": None})
     trainer = Trainer(directory, train, copy.deepcopy(model), task, Silent(), lambda: "")
@@ -125,18 +93,19 @@ def time_steps(
         trainer.gradients(step)
         trainer.optimiser.step()
     middle = time.perf_counter()
-    task.score(trainer.model.eval(), "validation", limit=EVALUATED_TOKENS)
+    task.glance(trainer.model.eval(), EVALUATED_TOKENS)
     return (middle - began) / TIMED_STEPS, time.perf_counter() - middle
 
 
-def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSettings) -> SplitText:
-    """The corpus of a run, if it is still the same text."""
-    corpus = open_corpus(settings.corpus.source, kept=directory.kept_input)
-    split = split_text(corpus, settings.corpus)
-    if split.survey.fingerprint != config["corpus"]["fingerprint"]:
+def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSettings, lexicon: Lexicon) -> Material:
+    """The data of a run, if it is still the same."""
+    task = TASKS.load(settings.task.name)
+    material = task.open(settings, lambda _: None, lexicon, directory.kept_input)
+    facts = material.facts()
+    if material.fingerprint != config["corpus"]["fingerprint"]:
         raise DataError(
             f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "
-            f"it has {split.survey.characters:,} characters, then {config['corpus']['characters']:,}. "
+            f"it has {facts['characters']:,} characters, then {config['corpus']['characters']:,}. "
             f"Bring the old text back, or start on the new one: seqlab train ... --init {directory.path}"
         )
-    return split
+    return material

@@ -2,12 +2,14 @@
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from seqlab.metrics.words import HEADS, figure
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Evaluation:
     validation_loss: float
     is_best: bool
     sample: str
+    figures: dict[str, float] = field(default_factory=dict)  # where the loss is not what decides
 
 
 class Reporter(Protocol):
@@ -105,7 +108,9 @@ class Bar:
 
 def losses(result: Evaluation) -> str:
     train = f"training loss {result.train_loss:.4f}  " if result.train_loss is not None else ""
-    return f"{train}validation loss {result.validation_loss:.4f}{'  (best so far)' if result.is_best else ''}"
+    own = "".join(f"  {HEADS.get(name, name)} {figure(name, value)}" for name, value in result.figures.items())
+    best = "  (best so far)" if result.is_best else ""
+    return f"{train}validation loss {result.validation_loss:.4f}{own}{best}"
 
 
 def clock(seconds: float) -> str:

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from seqlab.comparison.memorised import longest_copy
 from seqlab.comparison.scored import BLOCK, blocks
-from seqlab.contracts import Scores
+from seqlab.contracts import TextScores
 
 
-def scores(tokens_U: list[int], per_token: float = 1.0) -> Scores:
+def scores(tokens_U: list[int], per_token: float = 1.0) -> TextScores:
     nats_U = np.arange(1.0, len(tokens_U) + 1)
     total = sum(tokens_U)
     one = np.ones(1)
-    return Scores(nats_U, np.array(tokens_U), one, one, round(total * per_token), total, 0, 0.0, "window")
+    return TextScores(nats_U, np.array(tokens_U), one, one, round(total * per_token), total, 0, 0.0, "window")
 
 
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=60), st.sampled_from([1.0, 3.7, 0.5]))

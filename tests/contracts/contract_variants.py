@@ -5,6 +5,7 @@ No test in this folder names an architecture: registering one is enough to have 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from itertools import combinations, product
 from typing import Any, Literal, get_args, get_origin
 
@@ -13,7 +14,9 @@ import torch
 from pydantic import BaseModel, ValidationError
 from torch import Tensor
 
-from seqlab.contracts import Backbone, State
+from seqlab.backbones.reader import Reader
+from seqlab.backbones.reader_settings import ReaderSettings
+from seqlab.contracts import Backbone, Memory, State
 from seqlab.registry import BACKBONES
 
 INPUTS = 5
@@ -138,3 +141,95 @@ def assert_states_close(given: State, expected: State) -> None:
 def equal_states(given: State, expected: State) -> bool:
     given, expected = levelled(given, expected)
     return all(torch.equal(one, other) for one, other in zip(given.tensors(), expected.tensors(), strict=True))
+
+
+# --- reading a source -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A variant that reads a source with vectors of width `memory`: by itself where it can, else made to."""
+
+    variant: Variant
+    memory: int
+    reader: ReaderSettings | None = None
+
+    def __str__(self) -> str:
+        way = f"{self.reader.attention}-{self.reader.attends}" if self.reader else "itself"
+        return f"{self.variant}-{way}-{self.memory}"
+
+    def build(self, seed: int = 0, inputs: int = INPUTS, **changes: Any) -> Backbone:
+        """A module in evaluation mode, its weights drawn from the seed."""
+        torch.default_generator.manual_seed(seed)
+        backbone, settings = BACKBONES.load(self.variant.name), self.variant.having(**changes)
+        if self.reader is None:
+            return backbone(settings, inputs, self.memory).eval()
+        return Reader(self.reader, backbone, settings, inputs, self.memory).eval()
+
+    def parameters(self, inputs: int) -> int:
+        """In closed form."""
+        settings = self.variant.having()
+        if self.reader is None:
+            table = settings.position_parameters
+            return settings.core_parameters(inputs) + settings.cross_parameters(self.memory) + table
+        return self.reader.core_parameters(settings, inputs, self.memory)
+
+    @property
+    def by_summary_alone(self) -> bool:
+        return self.reader is not None and self.reader.attention == "none"
+
+    @property
+    def uses_summary(self) -> bool:
+        return self.reader is not None and bool(self.variant.having().start_vectors)
+
+
+def ways_to_read(variant: Variant) -> Iterator[Reading]:
+    """With every attention, and sources as wide as what asks and not; with an option changed, in one of these ways."""
+    settings = variant.having()
+    if "memory" in signature(BACKBONES.load(variant.name)).parameters:
+        yield from (Reading(variant, memory) for memory in (MEMORY, SIZES["hidden"])[: 1 if variant.changes else 2])
+        return
+    ways = [("dot", "after"), ("scaled", "after"), ("dot", "before"), ("scaled", "before")]
+    ways += [("additive", "after"), ("additive", "before"), ("none", "after")]
+    for attention, attends in [("additive", "before")] if variant.changes else ways:
+        if attention == "none" and not settings.start_vectors:
+            continue
+        reader = ReaderSettings(attention=attention, attends=attends)  # pyright: ignore[reportArgumentType]
+        yield Reading(variant, MEMORY, reader)
+        if attention == "dot":
+            yield Reading(variant, reader.query_width(settings), reader)
+
+
+MEMORY = 6
+READING = [reading for variant in SIMPLE_CAUSAL for reading in ways_to_read(variant)]
+every_reading = pytest.mark.parametrize("reading", READING, ids=str)
+
+
+def source(lengths: list[int], width: int, longest: int | None = None, seed: int = 7) -> Memory:
+    """A memory whose row of a length is always the same one, whatever the other rows and the padding are."""
+    longest = max(lengths) if longest is None else longest
+    values_BSH = 100 * vectors(len(lengths), longest, width, seed=seed + longest)  # what stands in the padding
+    for row, length in enumerate(lengths):
+        values_BSH[row, :length] = vectors(length, width, seed=seed + length)
+    summaries = [vectors(width, seed=seed - length) for length in lengths]
+    return Memory(values_BSH, mask_of(lengths, longest), torch.stack(summaries))
+
+
+SOURCES = [4, 2, 5, 1]
+
+
+def started(reading: Reading, sources: list[int] = SOURCES, **changes: Any) -> tuple[Backbone, State]:
+    """A backbone and the state that it starts from."""
+    backbone = reading.build(**changes)
+    return backbone, backbone.start(len(sources), source(sources, reading.memory))
+
+
+def further(backbone: Backbone, state: State) -> State:
+    """Not the start: what is there after a few tokens."""
+    return backbone(vectors(len(state.lengths_B), 3, INPUTS, seed=99), state)[1].detach()
+
+
+def assert_same(given: State, expected: State) -> None:
+    """Close in every leaf, a mask among them."""
+    as_numbers = [state.map(lambda leaf: leaf + 0 if leaf.dtype is torch.bool else leaf) for state in (given, expected)]
+    assert_states_close(*as_numbers)

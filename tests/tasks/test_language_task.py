@@ -13,7 +13,7 @@ from seqlab import build
 from seqlab.backbones.recurrent import Lstm
 from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.config import ModelSettings, resolve
-from seqlab.contracts import Batch
+from seqlab.contracts import TextBatch
 from seqlab.data.tokens import PartFacts, TokenPart
 from seqlab.models.language import LanguageModel
 from seqlab.tasks import language, text
@@ -109,7 +109,7 @@ def test_the_loss_is_the_cross_entropy(folder, masked):
     inputs_BT, targets_BT = torch.randint(VOCABULARY, (3, 4)), torch.randint(VOCABULARY, (3, 4))
     mask_BT = torch.tensor([[1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 0]]).bool() if masked else None
     kept_BT = torch.ones(3, 4).bool() if mask_BT is None else mask_BT
-    batch = Batch(inputs_BT, targets_BT.masked_fill(~kept_BT, -100), mask_BT)
+    batch = TextBatch(inputs_BT, targets_BT.masked_fill(~kept_BT, -100), mask_BT)
     loss = task.loss(model, batch, None, 0)
     p_BTV = np.exp(model(inputs_BT)[0].detach().numpy())
     p_BTV /= p_BTV.sum(2, keepdims=True)

@@ -13,13 +13,14 @@ from seqlab.contracts import Batch
 from seqlab.data.batches import NOT_SCORED, Rows
 from seqlab.data.corpus import from_text
 from seqlab.data.splits import split_text
-from seqlab.data.tokens import encode_split
 from seqlab.errors import UsageError
 from seqlab.models.masked import MaskedModel
 from seqlab.runs.load import build_model
 from seqlab.tasks.masked import PASSES, hide, hide_every
+from seqlab.tasks.material import learn_tokenizer, text_material
 from seqlab.tasks.text_settings import MaskedSettings
-from seqlab.training.prepare import learn_tokenizer, make_task
+from seqlab.text.lexicon import Lexicon
+from seqlab.training.prepare import make_task
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs away\n" * 40
 MASK = 50
@@ -40,9 +41,9 @@ def task_and_model(documents: str = "stream", **task):
     settings = settings_with(documents, **task)
     text = TEXT if documents == "stream" else "".join(f"{TEXT[: 5 + n % 30]}\n" for n in range(300))
     split = split_text(from_text(text, "text"), settings.corpus)
-    tokenizer = learn_tokenizer(split, settings)
-    model = build_model(settings, tokenizer.vocabulary).eval()
-    return make_task(settings, encode_split(split, tokenizer), tokenizer), model
+    material = text_material(split, Lexicon(learn_tokenizer(split, settings)))
+    model = build_model(settings, material.lexicon.sizes).eval()
+    return make_task(settings, material), model
 
 
 def rows_of(ids_BT: np.ndarray) -> Rows:

@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import pad
 from train_cases import run_settings, task_and_model, trainer_in
 
-from seqlab.contracts import Batch
+from seqlab.contracts import TextBatch
 from seqlab.data.batches import NOT_SCORED
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.layout import RunDirectory
@@ -40,14 +40,14 @@ class TwoAtOnce:
     def __init__(self, task: LanguageTask):
         self.task, self.settings, self.loss = task, task.settings, task.loss
 
-    def batch(self, split: str, seed: int, index: int) -> Batch:
+    def batch(self, split: str, seed: int, index: int) -> TextBatch:
         first, second = (self.task.batch(split, seed, 2 * index + i) for i in (0, 1))
         longest = max(first.inputs_BT.shape[1], second.inputs_BT.shape[1])
         inputs, targets, masks = zip(*(padded(one, longest) for one in (first, second)), strict=True)
-        return Batch(torch.cat(inputs), torch.cat(targets), torch.cat(masks))
+        return TextBatch(torch.cat(inputs), torch.cat(targets), torch.cat(masks))
 
 
-def padded(batch: Batch, length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def padded(batch: TextBatch, length: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     more = (0, length - batch.inputs_BT.shape[1])
     mask_BT = torch.ones_like(batch.inputs_BT, dtype=torch.bool) if batch.mask_BT is None else batch.mask_BT
     return pad(batch.inputs_BT, more), pad(batch.targets_BT, more, value=NOT_SCORED), pad(mask_BT, more)

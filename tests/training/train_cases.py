@@ -6,13 +6,14 @@ from typing import Any
 from seqlab.config import RunSettings, resolve
 from seqlab.data.corpus import from_text
 from seqlab.data.splits import split_text
-from seqlab.data.tokens import encode_split
 from seqlab.models.tokens import TokenModel
 from seqlab.runs.layout import begin_run
 from seqlab.runs.load import build_model
+from seqlab.tasks.material import learn_tokenizer, text_material
 from seqlab.tasks.text import TextTask
+from seqlab.text.lexicon import Lexicon
 from seqlab.training.loop import Trainer
-from seqlab.training.prepare import learn_tokenizer, make_task
+from seqlab.training.prepare import make_task
 from seqlab.training.progress import Reporter, Silent
 
 TEXT = "".join(
@@ -36,9 +37,8 @@ def run_settings(**train: Any) -> RunSettings:
 
 def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
     split = split_text(from_text(TEXT, "text"), settings.corpus)
-    tokenizer = learn_tokenizer(split, settings)
-    task = make_task(settings, encode_split(split, tokenizer), tokenizer)
-    return task, build_model(settings, tokenizer.vocabulary)
+    material = text_material(split, Lexicon(learn_tokenizer(split, settings)))
+    return make_task(settings, material), build_model(settings, material.lexicon.sizes)
 
 
 def trainer_in(folder: Path, reporter: Reporter | None = None, **train: Any) -> Trainer:

@@ -28,7 +28,7 @@ def panel_charts(panels: Sequence[Panel], what: str, floor: FloorResult | None =
     """Charts with one vertical axis for all of them."""
     if not panels:
         return []
-    y = height(panels, floor.nats_per_token if floor else None)
+    y = height(panels, floor.figures["nats_per_token"] if floor else None)
     return [_panel_chart(panel, what, floor, y) for panel in panels]
 
 
@@ -38,9 +38,9 @@ def _panel_chart(panel: Panel, what: str, floor: FloorResult | None, y: tuple[fl
     ends = [(line.name, line.mean[-1], f"line {colour(line.index)}") for line in panel.lines]
     said = ", ".join(f"{name} ends at {end:.4f}" for name, end, _ in ends)
     if floor:
-        across = frame.down(floor.nats_per_token)
+        across = frame.down(floor.figures["nats_per_token"])
         shown.insert(0, element("line", class_="floor", x1=0, x2=frame.wide, y1=across, y2=across))
-        ends.append((floor.name, floor.nats_per_token, "floor"))
+        ends.append((floor.name, floor.figures["nats_per_token"], "floor"))
     parts = [frame.axes(panel.x_label), frame.plot(*shown), *_labels(frame, ends)]
     return chart(f"{what} against {panel.x_label}: {said}", *parts)
 

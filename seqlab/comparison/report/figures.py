@@ -31,7 +31,7 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
 
 def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
     """One or four charts with a shared vertical axis and legend."""
-    y = height(panels, floor.nats_per_token if floor else None)
+    y = height(panels, floor.figures["nats_per_token"] if floor else None)
     figure = new_figure(1.2 + 2.9 * max(len(panels), 1.4), 3.2, dpi=200)
     row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, panel in zip(row, panels, strict=True):
@@ -43,7 +43,13 @@ def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
             if line.low != line.high:
                 axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
         if floor:
-            axes.axhline(floor.nats_per_token, linestyle=(0, (1, 2)), color=QUIET, linewidth=1, label=_name(floor.name))
+            axes.axhline(
+                floor.figures["nats_per_token"],
+                linestyle=(0, (1, 2)),
+                color=QUIET,
+                linewidth=1,
+                label=_name(floor.name),
+            )
         reach = panel.reach(y[1])
         axes.set_xscale("log" if panel.log else "linear")
         ticks = log_ticks(*reach) if panel.log else linear_ticks(*reach)

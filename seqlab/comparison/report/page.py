@@ -13,7 +13,11 @@ from seqlab.comparison.report.series import DARK, LIGHT, best_floor, lenses, pos
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
 from seqlab.comparison.results import HELD_OUT, Results, Sample
 from seqlab.comparison.verdicts import counting_sentence
+from seqlab.metrics.words import HEADS
 
+# figures of the floors beside the metric, and decimals of those that need more than two
+FLOOR_FIGURES = ("nats_per_token", "bits_per_char", "bits_per_byte", "perplexity", "macro_f1", "chrf")
+PLACES = {"nats_per_token": 4, "bits_per_char": 3, "bits_per_byte": 3}
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
 # what each recommendation is for
@@ -93,6 +97,9 @@ def _charts(results: Results) -> dict[str, Any]:
         "terms": terms(results),
         "no_training": NO_TRAINING,
         "floor": floor,
+        "floor_figures": [name for name in FLOOR_FIGURES if any(name in one.figures for one in results.floors)],
+        "heads": HEADS,
+        "places": PLACES,
         "panels": panel_charts(panels, "Loss on validation", floor),
         "position": panel_charts([by_position], "Loss")[0] if by_position else None,
         "rates": list(zip(plotted, rate_charts(plotted), strict=True)),

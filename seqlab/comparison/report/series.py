@@ -81,8 +81,8 @@ def positions(results: Results) -> Panel | None:
 
 
 def best_floor(results: Results) -> FloorResult | None:
-    found = [floor for floor in results.floors if math.isfinite(floor.nats_per_token)]
-    return min(found, key=lambda floor: floor.nats_per_token, default=None)
+    found = [floor for floor in results.floors if math.isfinite(floor.figures.get("nats_per_token", math.nan))]
+    return min(found, key=lambda floor: floor.figures["nats_per_token"], default=None)
 
 
 def height(panels: Sequence[Panel], floor: float | None = None) -> tuple[float, float]:

@@ -6,13 +6,16 @@ import math
 import re
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seqlab.comparison.report.amounts import decimals, short, whole
 from seqlab.comparison.results import Entrant, FloorResult, Results, RunResult
+from seqlab.metrics.words import HEADS
 from seqlab.models.sizes import in_units
 
 NO_TRAINING = "no training"
+# beside the metric, where a run has them
+FIGURES = ("bits_per_char", "perplexity", "macro_f1", "precision", "recall", "chrf", "exact")
 LENGTHS = ("100", "1000")  # tokens that stand there already
 SPECIAL = re.compile(r"([\\`*_\[\]|~#!])")
 
@@ -59,7 +62,8 @@ def table(results: Results, brief: bool = False) -> Table:
     sign = 1 if results.metric.lower_is_better else -1
     for floor in sorted(results.floors, key=lambda floor: _last_if_nan(sign * floor.value)):
         rows.append(Row(floor.name, [column.floor(floor) for column in columns], None))
-    return Table(columns, rows)
+    told = [at for at in range(len(columns)) if any(row.cells[at] != "–" for row in rows)]
+    return Table([columns[at] for at in told], [replace(row, cells=[row.cells[at] for at in told]) for row in rows])
 
 
 def ranked(results: Results) -> list[Entrant]:
@@ -92,12 +96,20 @@ def terms(results: Results) -> dict[str, str]:
     metric = {
         "nats/char": "how surprised the model is by each character of held-out text, on average, in natural-log units",
         "nats/token": "how surprised the model is by each token of held-out text, on average, in natural-log units",
+        "accuracy, %": "how many of a hundred held-out answers are right",
+        "entity F1, %": "the harmonic mean of precision and recall of the marked spans",
+        "BLEU": "how many of the words, and of the groups of up to four, stand in the reference translation too",
     }.get(results.metric.name, "the number by which models are compared")
-    return {
+    said = {
         results.metric.name: f"{metric}; {direction} is better. Mean over seeds ± standard deviation between them.",
         "seeds": "runs that differ only in their random start and the order of the text.",
         "bits/char": "the same surprise in bits: the size to which the model could compress a character.",
         "perplexity": "among how many equally likely tokens a choice would leave one as unsure.",
+        "macro F1, %": "F1 of each label, averaged: rare labels count as much as frequent ones.",
+        "precision, %": "how many of the spans that the model marks are right.",
+        "recall, %": "how many of the spans that are there the model marks.",
+        "chrF": "the same comparison by groups of characters, kinder to other word forms.",
+        "exact, %": "how many of a hundred translations are the reference itself.",
         "carried": "nats/token when the state is carried through the text, not cleared at each window; "
         "only for models whose state can be.",
         "core parameters": "trained numbers of the architecture itself, without token embedding, output layer and "
@@ -110,14 +122,16 @@ def terms(results: Results) -> dict[str, str]:
         "stand there already.",
         NO_TRAINING: "a floor, computed by counting or compressing: a model that does not beat it has learned little.",
     }
+    shown = table(results).columns
+    known = {name for column in shown for name in (column.alone or column.head, column.group)} | {NO_TRAINING}
+    return {term: words for term, words in said.items() if term in known}
 
 
 def _columns(results: Results) -> list[Column]:
     quality = [
         Column("quality", results.metric.name, _value, lambda floor: decimals(floor.value, 4), brief=True),
         Column("quality", "seeds", lambda one, runs: str(len(runs)), brief=True),
-        _averaged("bits/char", lambda run: run.bits_per_char, 3, lambda floor: decimals(floor.bits_per_char, 3)),
-        Column("quality", "perplexity", _perplexity, lambda floor: decimals(floor.perplexity, 2)),
+        *(_figure(name) for name in FIGURES if any(name in run.figures for run in results.runs)),
         _averaged("carried", lambda run: run.carried, 4),
     ]
     cost = [
@@ -129,6 +143,16 @@ def _columns(results: Results) -> list[Column]:
         Column("training", "peak memory", lambda one, runs: _peak(runs)),
     ]
     return [*quality, *cost, *(_speed(length) for length in LENGTHS), *(_state(length) for length in LENGTHS)]
+
+
+def _figure(name: str) -> Column:
+    head = HEADS[name]
+    if name == "perplexity":
+        return Column("quality", head, _perplexity, lambda floor: decimals(floor.figures.get(name), 2))
+    places = 3 if name == "bits_per_char" else 2
+    return _averaged(
+        head, lambda run: run.figures.get(name), places, lambda floor: decimals(floor.figures.get(name), places)
+    )
 
 
 def _averaged(
@@ -158,7 +182,7 @@ def _value(entrant: Entrant, runs: list[RunResult]) -> str:
 
 def _perplexity(entrant: Entrant, runs: list[RunResult]) -> str:
     """Of the mean loss: a mean of perplexities would be led by the worst seed."""
-    mean = _mean([run.nats_per_token for run in runs])
+    mean = _mean([run.figures.get("nats_per_token") for run in runs])
     if mean is None:
         return "–"
     return decimals(math.exp(mean) if mean < 700 else math.inf, 2)

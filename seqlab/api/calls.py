@@ -1,0 +1,87 @@
+"""Train, go on, load, build."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqlab.api.run import Run
+from seqlab.api.wanted import Source, least_sizes, settings_of, wanted_settings
+from seqlab.config import Sizes, gather, spelt_out
+from seqlab.errors import UsageError
+from seqlab.models.sizes import refuse_absurd, refuse_unfit
+from seqlab.recipes import recipe as read_recipe
+from seqlab.registry import BACKBONES
+
+if TYPE_CHECKING:
+    from seqlab.training.progress import Reporter
+
+
+def train(
+    source: Source | None = None,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    init: str | Path | None = None,
+    like: str | Path | None = None,
+    recipe: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    reporter: "Reporter | None" = None,
+    **short: Any,
+) -> Run:
+    """Train a model on a text and return the run.
+
+    `source` is a file, several, a folder or a built-in corpus. `short` are the usual settings by one word (arch,
+    steps, hidden, lr, ...), `settings` any setting by its dotted name or nested tables as in a TOML file. `init` is a
+    run whose weights and tokenizer are the start; `like` is a run or a comparison whose settings are taken."""
+    base = settings_of(Path(like)) if like else read_recipe(recipe) if recipe else {}
+    if like and (recipe or init):
+        raise UsageError("a run is trained like another, from a recipe or from weights: give one of them.")
+    said: list[str] = []
+    wanted = wanted_settings(source, base, settings or {}, short, Path(init) if init else None, said.append)
+    refuse_unfit(wanted)
+    refuse_absurd(wanted, least_sizes(wanted))
+
+    from seqlab.training.progress import reporter_for_stderr
+    from seqlab.training.session import start
+
+    reporter = reporter or reporter_for_stderr()
+    for words in said:
+        reporter.say(words)
+    directory = start(wanted, Path(out) if out else None, overwrite, reporter, Path(init) if init else None)
+    return load(directory.path)
+
+
+def resume(path: str | Path, more: int | None = None, reporter: "Reporter | None" = None) -> Run:
+    """Go on with an interrupted run, or train a finished one for `more` steps."""
+    from seqlab.training.progress import reporter_for_stderr
+    from seqlab.training.session import go_on
+
+    return load(go_on(Path(path), more, reporter or reporter_for_stderr()).path)
+
+
+def load(path: str | Path) -> Run:
+    """A run, from its directory alone."""
+    from seqlab.runs.load import load_run
+
+    return Run(load_run(Path(path)))
+
+
+def build(
+    arch: str = "lstm", *, vocabulary: int, target: int = 0, labels: int = 2, characters: int = 256, **short: Any
+) -> Any:
+    """An untrained model, a language model unless `task` says otherwise: `model(ids)` gives logits and state.
+
+    Other tasks need to know how many labels, characters or target symbols there are."""
+    if vocabulary < 1:
+        raise UsageError(f"vocabulary is {vocabulary}: expected at least 1.")
+    own = {word: value for word, value in short.items() if word in BACKBONES.settings(arch).model_fields}
+    changes = [(f"backbone.{word}", value) for word, value in own.items()]
+    changes += spelt_out({"arch": arch, **{word: value for word, value in short.items() if word not in own}})
+    settings = gather({"corpus": {"source": ["none"]}}, changes)
+    refuse_unfit(settings)
+    sizes = Sizes(vocabulary, target or vocabulary, characters, labels)
+    refuse_absurd(settings, sizes)
+
+    from seqlab.runs.load import build_model
+
+    return build_model(settings, sizes)

@@ -1,0 +1,88 @@
+"""What is to be trained, from everything that was said. Nothing here needs torch."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seqlab.config import RunSettings, Sizes, gather, spelt_out
+from seqlab.data.guessing import guess_task
+from seqlab.errors import UsageError
+
+Source = str | Path | Sequence[str | Path]
+
+
+def least_sizes(settings: RunSettings) -> Sizes:
+    """What a model has at least, before the data was looked at."""
+    vocabulary = getattr(settings.tokenizer.settings, "size", 256)
+    return Sizes(vocabulary, vocabulary, 1, 2)
+
+
+def settings_of(path: Path) -> dict[str, Any]:
+    """The settings of a run, or of the one that a comparison recommends, to be trained on 90/10 from the start."""
+    from seqlab.runs.load import load_parts
+
+    found = load_parts(path)[2].resolved()
+    train = {**found["train"], "seed": 0, "from_step": 0, "threads": None}
+    return {**found, "corpus": {**found["corpus"], "split": "90/10"}, "train": train}
+
+
+def wanted_settings(
+    source: Source | None,
+    base: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    short: Mapping[str, Any],
+    init: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> RunSettings:
+    """The tables of a recipe or a run, then tables and dotted settings, then one-word settings: the later wins.
+
+    Where no task is named, it follows from the file if that is safe, and is said aloud."""
+    changes: list[tuple[str, Any]] = []
+    for key, value in settings.items():
+        nested = isinstance(value, Mapping)
+        changes += [(f"{key}.{inner}", v) for inner, v in value.items()] if nested else [(key, value)]
+    changes += spelt_out({word: value for word, value in short.items() if value is not None})
+    if source is not None:
+        given = [source] if isinstance(source, str | Path) else source
+        changes.append(("corpus.source", [str(item) for item in given]))
+    for key, _ in changes:
+        if key.count(".") != 1:
+            raise UsageError(f"'{key}' is not a setting: write section.key, such as train.lr.")
+    if init is not None:
+        base = _from_init(dict(base), changes, init)
+    if "source" not in base.get("corpus", {}) and not any(key == "corpus.source" for key, _ in changes):
+        raise UsageError("no text was given. Name a file, a folder or a built-in corpus, such as python-docs.")
+    if "name" not in base.get("task", {}) and not any(key == "task.name" for key, _ in changes):
+        changes += _guessed(base, changes, say)
+    return gather(base, changes)
+
+
+def _guessed(
+    base: Mapping[str, Any], changes: list[tuple[str, Any]], say: Callable[[str], None]
+) -> list[tuple[str, Any]]:
+    corpus = {**base.get("corpus", {}), **{key.removeprefix("corpus."): value for key, value in changes}}
+    found = guess_task(corpus["source"], corpus.get("columns"))
+    if found is None:
+        return []
+    task, reason = found
+    say(f"{reason}: the task is {task} (--task language reads it as plain text)")
+    return [("task.name", task)]
+
+
+def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:
+    """The model and the tokenizer are those of the run that training starts from."""
+    from seqlab.runs.load import load_parts
+
+    taken = load_parts(init)[2].resolved()
+    for key, value in changes:
+        section, _, name = key.partition(".")
+        if section in _taken(taken) and taken[section].get(name) != value:
+            own = f"{section}.{name} = {taken[section].get(name)!r}"
+            raise UsageError(f"--init takes over {own}, and {value!r} contradicts it.")
+    corpus = {"documents": taken["corpus"]["documents"], **base.get("corpus", {})}
+    return {**base, "corpus": corpus, **{section: taken[section] for section in _taken(taken)}}
+
+
+def _taken(tables: Mapping[str, Any]) -> list[str]:
+    """The sections that decide what the weights mean."""
+    return [section for section in ("backbone", "decoder", "model", "tokenizer") if section in tables]

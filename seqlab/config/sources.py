@@ -1,0 +1,76 @@
+"""Where settings come from: TOML files, `section.key=value`, one-word names; the later wins."""
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from seqlab.config.frame import RunSettings, merge, resolve
+from seqlab.config.sections import CorpusSettings, TrainSettings
+from seqlab.errors import MissingInput, UsageError
+from seqlab.registry import did_you_mean
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a settings file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingInput(f"there is no settings file '{path}'.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"'{path}' is not a TOML file: {error}.") from None
+
+
+def parse_assignment(assignment: str) -> tuple[str, Any]:
+    """'train.lr=3e-4' to its key and value. Values are JSON where they can be, 'none', or plain words."""
+    key, equals, value = assignment.partition("=")
+    if not equals or key.count(".") != 1 or not all(key.split(".")):
+        raise UsageError(f"'{assignment}' is not a setting: write section.key=value, such as train.lr=0.001.")
+    if value.lower() in ("none", "null"):
+        return key, None
+    try:
+        return key, json.loads(value.lower() if value.lower() in ("true", "false") else value)
+    except json.JSONDecodeError:
+        return key, value
+
+
+# the usual settings by one word, as commands and functions take them
+SHORT = {
+    "task": ("task.name",),
+    "arch": ("backbone.name",),
+    "tokenizer": ("tokenizer.name",),
+    "vocabulary": ("tokenizer.size",),
+    "hidden": ("backbone.hidden",),
+    "layers": ("backbone.layers",),
+    "embedding": ("model.embedding",),
+    "dropout": ("backbone.dropout", "model.embedding_dropout", "model.output_dropout"),
+    "batching": ("task.batching",),
+    "batch": ("task.batch",),
+    "window": ("task.window",),
+    "batch_tokens": ("task.batch_tokens",),
+    "encoder": ("backbone.name",),
+    "decoder": ("decoder.name",),
+    **{name: (f"corpus.{name}",) for name in CorpusSettings.model_fields if name != "source"},
+    **{name: (f"train.{name}",) for name in TrainSettings.model_fields},
+}
+BUDGETS = ("train.steps", "train.epochs", "train.seconds")
+
+
+def spelt_out(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """One-word settings as dotted ones; UsageError names the nearest word."""
+    changes: list[tuple[str, Any]] = []
+    for word, value in short.items():
+        if word not in SHORT:
+            raise UsageError(f"unknown setting '{word}'{did_you_mean(word, list(SHORT))}.")
+        changes += [(dotted, value) for dotted in SHORT[word]]
+    return changes
+
+
+def gather(base: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> RunSettings:
+    """Settings from tables and changes to them. A budget among the changes replaces whatever budget the tables have."""
+    changes = list(changes)
+    if any(key in BUDGETS and value is not None for key, value in changes):
+        train = {key: value for key, value in base.get("train", {}).items() if f"train.{key}" not in BUDGETS}
+        base = {**base, "train": train}
+    return resolve(merge(base, changes))

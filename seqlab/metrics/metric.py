@@ -1,0 +1,28 @@
+"""A metric: the number that a task is judged by, computed from sums over units of held-out text."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Value = Callable[[np.ndarray], np.ndarray]  # sums (..., K) to the metric (...)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`value` turns summed sums into the number; what is between two models is computed from the same sums."""
+
+    name: str  # "nats/char"
+    lower_is_better: bool
+    negligible: float  # a difference that does not matter in practice
+    value: Value
+
+
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """Such as nats over characters."""
+    return sums[..., 0] / sums[..., 1]
+
+
+def percentage(sums: np.ndarray) -> np.ndarray:
+    """Such as right ones among all."""
+    return 100 * sums[..., 0] / sums[..., 1]

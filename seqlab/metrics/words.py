@@ -1,0 +1,67 @@
+"""Figures as people read them: their headings, their digits, and a sentence."""
+
+from collections.abc import Mapping
+
+# by figure: its heading and how it is written
+SHOWN: dict[str, tuple[str, str]] = {
+    "nats_per_token": ("nats/token", ".4f"),
+    "perplexity": ("perplexity", ".2f"),
+    "bits_per_char": ("bits/char", ".4f"),
+    "bits_per_byte": ("bits/byte", ".4f"),
+    "tokens": ("tokens", ",.0f"),
+    "accuracy": ("accuracy, %", ".2f"),
+    "macro_f1": ("macro F1, %", ".2f"),
+    "entity_f1": ("entity F1, %", ".2f"),
+    "precision": ("precision, %", ".2f"),
+    "recall": ("recall, %", ".2f"),
+    "nats_per_tag": ("nats/tag", ".4f"),
+    "nats_per_example": ("nats/example", ".4f"),
+    "tags": ("tags", ",.0f"),
+    "examples": ("examples", ",.0f"),
+    "sentences": ("sentences", ",.0f"),
+    "bleu": ("BLEU", ".2f"),
+    "chrf": ("chrF", ".2f"),
+    "exact": ("exact, %", ".2f"),
+}
+COUNTS = ("tokens", "examples", "tags", "sentences")  # figures that say how much was scored
+HEADS = {name: head for name, (head, _) in SHOWN.items()}
+
+
+def figure(name: str, value: float | None) -> str:
+    """A figure in its digits; a dash where there is none."""
+    return "-" if value is None else format(value, SHOWN.get(name, ("", ".4g"))[1])
+
+
+def in_words(figures: Mapping[str, float], floor: tuple[str, Mapping[str, float]] | None = None) -> str:
+    """A result in plain words, beside the floor that it is held against."""
+    said = _said(figures)
+    if floor is None:
+        return said
+    name, its = floor
+    return f"{said}; {'counting' if name.startswith('kneser-ney') else name}: {_briefly(its)}"
+
+
+def choices(figures: Mapping[str, float]) -> float:
+    """2 to the bits per character: how many equally likely characters would leave one as unsure."""
+    return 2.0 ** min(figures["bits_per_char"], 1000)
+
+
+def _said(figures: Mapping[str, float]) -> str:
+    match figures:
+        case {"bits_per_char": _}:
+            return f"as unsure as choosing among {choices(figures):.1f} equally likely characters"
+        case {"bleu": bleu, "exact": exact}:
+            return f"BLEU {bleu:.1f}, {exact:.0f} of 100 sentences exactly as the reference"
+        case {"entity_f1": f1}:
+            return f"entity F1 {f1:.1f}"
+        case {"accuracy": accuracy, "tags": _}:
+            return f"{accuracy:.1f} of 100 words tagged rightly"
+        case {"accuracy": accuracy}:
+            return f"{accuracy:.1f} of 100 labelled rightly"
+    raise AssertionError(figures)
+
+
+def _briefly(figures: Mapping[str, float]) -> str:
+    if "bits_per_char" in figures:
+        return f"{choices(figures):.1f}"
+    return next(f"{figures[name]:.1f}" for name in ("bleu", "entity_f1", "accuracy") if name in figures)

@@ -1,0 +1,65 @@
+"""The classifier: a text is read, its vectors become one, and that one gives the label."""
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.backbones.reader import memory_of
+from seqlab.config import ModelSettings, Sizes
+from seqlab.contracts import Backbone, Trace
+from seqlab.models.model import Model
+from seqlab.models.tokens import initialise
+
+
+class Classifier(Model):
+    """`pooling`: the last state (of each direction), the mean, the maximum, or a learnt weighing."""
+
+    def __init__(self, settings: ModelSettings, backbone: Backbone, sizes: Sizes, pooling: str, word_dropout: float):
+        super().__init__()
+        self.settings = settings
+        self.vocabulary, self.unknown, self.word_dropout = sizes.vocabulary, sizes.unknown, word_dropout
+        self.embedding = nn.Embedding(sizes.vocabulary, settings.embedding)
+        self.backbone = backbone
+        self.pooling = AttentionPooling(backbone.width) if pooling == "attention" else None
+        self.how = pooling
+        self.output = nn.Linear(backbone.width, sizes.labels)
+        initialise(self, *settings.init_scheme())
+
+    def forward(self, tokens_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None) -> Tensor:
+        """Logits_BK of the labels."""
+        x_BTD = self._drop(self.embedding(self._hide(tokens_BT)), self.settings.embedding_dropout)
+        y_BTH, state = self.backbone(x_BTD, None, mask_BT, trace)
+        kept_BT = torch.ones_like(tokens_BT, dtype=torch.bool) if mask_BT is None else mask_BT
+        pooled_BH = self._pool(y_BTH, state, kept_BT, trace)
+        return self.output(self._drop(pooled_BH, self.settings.output_dropout))
+
+    def _pool(self, y_BTH: Tensor, state, kept_BT: Tensor, trace: Trace | None) -> Tensor:
+        if self.pooling is not None:
+            return self.pooling(y_BTH, kept_BT, trace)
+        match self.how:
+            case "last":
+                return memory_of(y_BTH, state, kept_BT).summary_BH
+            case "mean":
+                return (y_BTH * kept_BT[:, :, None]).sum(1) / kept_BT.sum(1, keepdim=True)
+            case "max":
+                return y_BTH.masked_fill(~kept_BT[:, :, None], -torch.inf).amax(1)
+        raise AssertionError(self.how)
+
+    def flops_per_token(self, length: int) -> int:
+        pooling = 0 if self.pooling is None else 2 * self.pooling.project.weight.numel()
+        return self.backbone.flops_per_token(length) + pooling + 2 * self.output.weight.numel() // length
+
+
+class AttentionPooling(nn.Module):
+    """Σ_t a_t y_t, a = softmax(v · tanh(W y + b)) (Lin et al. 2017, with one row of weights)"""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.project = nn.Linear(width, width)
+        self.v_H = nn.Parameter(torch.empty(width).uniform_(-(width**-0.5), width**-0.5))
+
+    def forward(self, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:
+        scores_BT = torch.tanh(self.project(y_BTH)) @ self.v_H
+        weights_BT = scores_BT.masked_fill(~kept_BT, -torch.inf).softmax(1)
+        if trace:
+            trace.within("pooling").record(weights=weights_BT)
+        return (weights_BT[:, None] @ y_BTH)[:, 0]

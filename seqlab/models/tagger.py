@@ -1,0 +1,57 @@
+"""The tagger: a vector for every word in its context, and from it the tag, one by one or as a chain."""
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.config import ModelSettings, Sizes
+from seqlab.contracts import Backbone, Trace
+from seqlab.models.crf import LinearChain
+from seqlab.models.model import Model
+from seqlab.models.spelling import Spelling
+from seqlab.models.tokens import initialise
+
+
+class Tagger(Model):
+    """Words are tokens, with their spelling beside the embedding; or end at tokens, where they have several."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        backbone: Backbone,
+        sizes: Sizes,
+        spelling: Spelling | None,
+        chain: bool,
+        word_dropout: float,
+    ):
+        super().__init__()
+        self.settings = settings
+        self.vocabulary, self.unknown, self.word_dropout = sizes.vocabulary, sizes.unknown, word_dropout
+        self.embedding = nn.Embedding(sizes.vocabulary, settings.embedding)
+        self.spelling = spelling
+        self.backbone = backbone
+        self.output = nn.Linear(backbone.width, sizes.labels)
+        self.chain = LinearChain(sizes.labels) if chain else None
+        initialise(self, *settings.init_scheme())
+
+    def forward(
+        self,
+        tokens_BT: Tensor,
+        mask_BT: Tensor | None = None,
+        words_BW: Tensor | None = None,
+        spellings: tuple[Tensor, Tensor] | None = None,
+        ends_BW: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> Tensor:
+        """Scores_BWK of every tag at every word. `spellings` are characters_NC and their mask, `words_BW` whose."""
+        x_BTD = self.embedding(self._hide(tokens_BT))
+        if self.spelling is not None:
+            assert words_BW is not None and spellings is not None
+            x_BTD = torch.cat([x_BTD, self.spelling(*spellings)[words_BW]], dim=2)
+        y_BTH, _ = self.backbone(self._drop(x_BTD, self.settings.embedding_dropout), None, mask_BT, trace)
+        if ends_BW is not None:
+            y_BTH = y_BTH.gather(1, ends_BW[:, :, None].expand(-1, -1, y_BTH.shape[2]))
+        return self.output(self._drop(y_BTH, self.settings.output_dropout))
+
+    def flops_per_token(self, length: int) -> int:
+        """The spelling of a word is left out: equal words are spelt once."""
+        return self.backbone.flops_per_token(length) + 2 * self.output.weight.numel()

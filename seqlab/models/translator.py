@@ -1,0 +1,104 @@
+"""The translator: an encoder reads the source, a decoder writes the target while it looks at what was read."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.backbones.reader import memory_of
+from seqlab.config import ModelSettings, Sizes
+from seqlab.contracts import Backbone, Leaves, Memory, State, Trace
+from seqlab.models.model import Model
+from seqlab.models.tokens import initialise
+
+
+@dataclass(frozen=True)
+class Source(Leaves):
+    """Texts to be translated, as ids, and where they are kept."""
+
+    tokens_BS: Tensor
+    mask_BS: Tensor
+
+
+class Translator(Model):
+    """What decoders call a Generator, with a Source. `joint`: both sides share one embedding."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        encoder: Backbone,
+        decoder: Backbone,
+        sizes: Sizes,
+        joint: bool,
+        word_dropout: float = 0.0,
+    ):
+        super().__init__()
+        self.settings = settings
+        self.vocabulary, self.unknown, self.word_dropout = sizes.target, sizes.unknown, word_dropout
+        self.source_embedding = nn.Embedding(sizes.vocabulary, settings.embedding)
+        self.embedding = self.source_embedding if joint else nn.Embedding(sizes.target, settings.embedding)
+        self.backbone, self.decoder = encoder, decoder
+        self.narrow = None  # a tied output reads vectors of the embedding's width
+        if settings.tied and decoder.width != settings.embedding:
+            self.narrow = nn.Linear(decoder.width, settings.embedding, bias=False)
+        self.output = nn.Linear(settings.embedding if settings.tied else decoder.width, sizes.target)
+        initialise(self, *settings.init_scheme())
+        if settings.tied:
+            self._tie()
+
+    def _tie(self) -> None:
+        """The embedding starts as a projection does: rows of length 1 would make the first logits far too sure."""
+        with torch.no_grad():
+            self.embedding.weight.normal_(0, self.settings.embedding**-0.5)
+        self.output.weight = self.embedding.weight
+
+    @property
+    def limit(self) -> int | None:
+        return getattr(self.decoder, "limit", None)
+
+    def remember(self, source: Source, trace: Trace | None = None) -> Memory:
+        """What the decoder reads of the source."""
+        x_BSD = self.source_embedding(self._hide(source.tokens_BS))
+        mask_BS = None if bool(source.mask_BS.all()) else source.mask_BS
+        y_BSH, state = self.backbone(
+            self._drop(x_BSD, self.settings.embedding_dropout), None, mask_BS, trace and trace.within("encoder")
+        )
+        return memory_of(y_BSH, state, source.mask_BS)
+
+    def start(self, source: Source, trace: Trace | None = None) -> State:
+        return self.decoder.start(len(source.tokens_BS), self.remember(source, trace))
+
+    def forward(
+        self, source: Source, inputs_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None
+    ) -> Tensor:
+        """The logits after every token of the target."""
+        y_BTH, _ = self.decoder(self.embed(inputs_BT), self.start(source, trace), mask_BT, trace)
+        return self.project(y_BTH)
+
+    def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Source | None = None) -> tuple[Tensor, State]:
+        """The beginning of a target in one pass: the logits after each row's last token, and the state."""
+        assert source is not None, "a translator needs a source"
+        mask_BT = torch.arange(tokens_BT.shape[1], device=tokens_BT.device) < lengths_B[:, None]
+        y_BTH, state = self.decoder(self.embed(tokens_BT), self.start(source), mask_BT)
+        last_BH = y_BTH[torch.arange(len(y_BTH), device=y_BTH.device), lengths_B - 1]
+        return self.project(last_BH), state
+
+    def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
+        y_BH, after = self.decoder.step(self.embed(token_B), state, trace)
+        return self.project(y_BH), after
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        return self._drop(self.embedding(tokens), self.settings.embedding_dropout)
+
+    def project(self, y: Tensor) -> Tensor:
+        y = self._drop(y, self.settings.output_dropout)
+        return self.output(y if self.narrow is None else self.narrow(y))
+
+    def core_flops(self, length: int) -> int:
+        """Of one token on each side, in texts of `length`."""
+        return self.backbone.flops_per_token(length) + self.decoder.flops_per_token(length)
+
+    def flops_per_token(self, length: int) -> int:
+        narrowing = 0 if self.narrow is None else self.narrow.weight.numel()
+        return self.core_flops(length) + 2 * (narrowing + self.output.weight.numel())

@@ -1,0 +1,85 @@
+"""What a run works on: its data in parts, and the symbols that were learnt from the training part."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from seqlab.config import RunSettings
+from seqlab.data.corpus import Corpus, open_corpus
+from seqlab.data.encoded import ExamplePart
+from seqlab.data.examples import Examples
+from seqlab.data.splits import SplitText, split_text
+from seqlab.data.tokens import TokenPart, encode_split
+from seqlab.errors import UsageError
+from seqlab.registry import TOKENIZERS
+from seqlab.text.lexicon import Lexicon
+from seqlab.text.tokenizer import Tokenizer, cut_pieces
+
+Say = Callable[[str], None]
+Data = TypeVar("Data")
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True)
+class Material(Generic[Data, Part]):
+    name: str
+    about: str
+    fingerprint: str
+    data: Data
+    lexicon: Lexicon
+    parts: Mapping[str, Part]
+
+    @property
+    def kept(self) -> Path | None:
+        """What came from standard input."""
+        return self.data.corpus.kept if isinstance(self.data, SplitText) else None
+
+    def facts(self) -> dict[str, Any]:
+        """What config.json says of it."""
+        about = {"name": self.name, "about": self.about}
+        if isinstance(self.data, SplitText):
+            return {**about, **asdict(self.data.survey)}
+        assert isinstance(self.data, Examples)
+        counts = {part: len(examples) for part, examples in self.data.parts.items()}
+        characters = sum(len(example.input) for examples in self.data.parts.values() for example in examples)
+        rule, notes = self.data.rule, list(self.data.notes)
+        return {**about, "characters": characters, "fingerprint": self.fingerprint, "examples": counts,
+                "rule": rule, "notes": notes}  # fmt: skip
+
+
+TextMaterial = Material[SplitText, TokenPart]
+ExampleMaterial = Material[Examples, ExamplePart]
+
+
+def open_text(
+    settings: RunSettings, say: Say, lexicon: Lexicon | None = None, kept: Path | None = None
+) -> TextMaterial:
+    """A running text: read once, split, its tokenizer learnt unless it is given, and encoded."""
+    corpus = open_corpus(settings.corpus.source, kept=kept)
+    split = split_text(corpus, settings.corpus)
+    tell_oddities(corpus, say)
+    if lexicon is None:
+        lexicon = Lexicon(learn_tokenizer(split, settings))
+    elif lexicon.text.documents != split.by_lines:
+        raise UsageError("--init takes over the tokenizer, so --documents must be as it was in that run.")
+    return text_material(split, lexicon)
+
+
+def text_material(split: SplitText, lexicon: Lexicon) -> TextMaterial:
+    corpus = split.corpus
+    parts = encode_split(split, lexicon.text)
+    return Material(corpus.name, corpus.about, split.survey.fingerprint, split, lexicon, parts)
+
+
+def learn_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
+    """Of the training part only: what is held out must not leak into the vocabulary."""
+    pieces = cut_pieces(split.blocks("train")) if not split.by_lines else split.lines("train")
+    return TOKENIZERS.load(settings.tokenizer.name).train(pieces, settings.tokenizer.settings, split.by_lines)
+
+
+def tell_oddities(corpus: Corpus, say: Say) -> None:
+    if corpus.oddities.byte_order_marks:
+        say("a byte-order mark at the start of the text was left out")
+    if corpus.oddities.carriage_returns:
+        say(f"{corpus.oddities.carriage_returns:,} line ends were CRLF and are read as LF")

@@ -1,0 +1,59 @@
+"""All the symbols of a run, learnt from its training part: those of the text, of the target, of words, the labels."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from seqlab.config import Sizes
+from seqlab.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Each task has the parts that it needs; `target` is `text` itself where both sides share a vocabulary."""
+
+    text: Tokenizer
+    target: Tokenizer | None = None
+    characters: Tokenizer | None = None
+    labels: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(
+            self.text.vocabulary,
+            self.target.vocabulary if self.target else 0,
+            self.characters.vocabulary if self.characters else 0,
+            len(self.labels),
+            self.text.unknown,
+        )
+
+    @property
+    def joint(self) -> bool:
+        return self.target is self.text
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for two that encode alike; that of the tokenizer where there is nothing else."""
+        if self.target is None and self.characters is None and not self.labels:
+            return self.text.fingerprint
+        prints = [one.fingerprint if one else None for one in (self.text, self.target, self.characters)]
+        return hashlib.sha256(json.dumps([prints, self.labels]).encode()).hexdigest()
+
+    def label_ids(self) -> dict[str, int]:
+        return {label: number for number, label in enumerate(self.labels)}
+
+    def stored(self) -> dict[str, Tokenizer]:
+        """The tokenizers beside the first, by the name of their file; a shared one is kept once."""
+        own = {"target": None if self.joint else self.target, "characters": self.characters}
+        return {name: one for name, one in own.items() if one is not None}
+
+
+def labels_in_order(labels: Sequence[Any]) -> tuple[str, ...]:
+    """Each once: numbers by their value, words by the alphabet, O of spans first."""
+    distinct = set(labels)
+    if all(label.lstrip("-").isdigit() for label in distinct):
+        return tuple(sorted(distinct, key=int))
+    return tuple(sorted(distinct, key=lambda label: (label != "O", label)))

@@ -1,0 +1,170 @@
+"""Sentences from CoNLL columns and CoNLL-U."""
+
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqlab.data.conll import read_columns, read_conllu
+from seqlab.data.examples import UNSCORED, Tagged
+from seqlab.data.lines import Noticed
+from seqlab.errors import DataError, UsageError
+
+quick = settings(deadline=None, max_examples=100)
+words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=4)
+words = words.filter(lambda word: not word.startswith("-DOC"))
+tagged = st.lists(st.tuples(words, st.sampled_from(["O", "B-x", "NN", ",", "_"])), min_size=1, max_size=4)
+
+
+def sentences(path):
+    return [one.example for one in read_columns(path, Noticed())]
+
+
+def conllu(*rows):
+    return "".join(row.replace(" ", "\t") + "\n" for row in rows)
+
+
+# --- plain columns --------------------------------------------------------------------------------------------------
+
+
+@quick
+@given(
+    st.lists(tagged, min_size=1, max_size=4), st.sampled_from(["\t", " ", "  "]), st.integers(0, 2), st.integers(1, 3)
+)
+def test_sentences_come_back_as_they_were_written(tmp_path_factory, written, separator, between, blanks):
+    """Whatever stands between word and tag, and however many lines between sentences."""
+    rows = [[separator.join([word, *["x"] * between, tag]) for word, tag in sentence] for sentence in written]
+    path = tmp_path_factory.mktemp("conll") / "a.conll"
+    path.write_bytes(("\n" * (blanks + 1)).join("\n".join(sentence) for sentence in rows).encode())
+    found = read_columns(path, Noticed())
+    assert [list(zip(one.example.words, one.example.tags, strict=True)) for one in found] == written
+    starts = [1 + sum(len(sentence) + blanks for sentence in rows[:place]) for place in range(len(rows))]
+    assert [one.place.line for one in found] == starts
+
+
+def test_documents_end_sentences_and_are_no_words(write):
+    content = "-DOCSTART- -X- O O\n\nEU NNP B-NP I-ORG\nrejects VBZ B-VP O\n-DOCSTART- O\nPeter NNP B-NP I-PER\n"
+    assert sentences(write("a.conll", content)) == [
+        Tagged(("EU", "rejects"), ("I-ORG", "O")),
+        Tagged(("Peter",), ("I-PER",)),
+    ]
+
+
+def test_lines_of_whitespace_are_blank_and_a_hash_is_a_word(write):
+    content = "# \tO\n#tag\tO\n\t\nx y\tB-z\r\n  \nlast\tO"
+    assert sentences(write("a.bio", content)) == [
+        Tagged(("#", "#tag"), ("O", "O")),
+        Tagged(("x y",), ("B-z",)),
+        Tagged(("last",), ("O",)),
+    ]
+
+
+def test_of_two_labels_the_first_is_taken_and_said(write):
+    noticed = Noticed()
+    path = write("a.conll", "a\tB-group,B-person\nb\tI-group,O\n,\t,\nc\tx,y\nd\tO\n")
+    [one] = read_columns(path, noticed)
+    assert one.example.tags == ("B-group", "I-group", ",", "x,y", "O")
+    assert noticed.notes() == ["2 words have two tags joined by a comma: the first is taken"]
+
+
+def test_a_packed_file(write):
+    path = write("a.conll.gz", gzip.compress(b"a\tO\n"))
+    assert sentences(path) == [Tagged(("a",), ("O",))]
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("a O\n\nb X O\n", "line 3: 3 columns, where the lines before have 2"),
+        ("a\tX\tO\nb\tO\n", "line 2: 2 columns, where the lines before have 3"),
+        ("a\tO\nb O\n", "line 2: one column only"),
+        ("\nword\n", "line 2: one column only"),
+        ("a\tO\n\tO\n", "line 2: the word is empty"),
+        ("a\tO\n\u00a0\tO\n", "line 2: the word is empty"),
+        ("a\tO\nb\t\n", "line 2: the tag is empty"),
+        ("", "has no words"),
+        ("\n\n", "has no words"),
+        ("-DOCSTART- O\n", "has no words"),
+        (b"a\tO\n\xe9\tO\n", "line 2, offset 4: byte 0xe9 is not UTF-8"),
+        (b"a\tO\n\0\tO\n", "line 2: a NUL character"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(write, content, message):
+    path = write("a.conll", content)
+    with pytest.raises(DataError) as refused:
+        sentences(path)
+    assert str(refused.value).startswith(f"'{path}'")
+    assert message in str(refused.value)
+
+
+def test_a_word_of_ten_megabytes(write):
+    word = "x" * 10_000_000
+    assert sentences(write("a.conll", f"{word}\tO\n")) == [Tagged((word,), ("O",))]
+
+
+# --- CoNLL-U --------------------------------------------------------------------------------------------------------
+
+UD = "# sent_id = 1\n#no space\n" + conllu(
+    "1-2 don't _ _ _ _ _ _ _ _",
+    "1 do do AUX VBP _ 3 aux _ _",
+    "2 n't not PART RB _ 3 advmod _ _",
+    "2.1 really really ADV RB _ _ _ _ _",
+    "3 # # _ NFP _ 0 root _ _",
+    "",
+    "1 Go go VERB VB _ 0 root _ _",
+)
+
+
+def test_what_is_no_word_by_itself_is_passed_over(write):
+    noticed = Noticed()
+    found = read_conllu(write("a.conllu", UD), None, noticed)
+    assert [one.example for one in found] == [
+        Tagged(("do", "n't", "#"), ("AUX", "PART", UNSCORED)),
+        Tagged(("Go",), ("VERB",)),
+    ]
+    assert [one.place.line for one in found] == [4, 9]
+    assert noticed.notes() == []
+
+
+@pytest.mark.parametrize(
+    "columns, expected",
+    [
+        (("FORM", "XPOS"), Tagged(("do", "n't", "#"), ("VBP", "RB", "NFP"))),
+        (("lemma", "upos"), Tagged(("do", "not", "#"), ("AUX", "PART", "_"))),
+        (("FORM", "LEMMA"), Tagged(("do", "n't", "#"), ("do", "not", "#"))),
+    ],
+)
+def test_columns_are_chosen_by_name(write, columns, expected):
+    assert read_conllu(write("a.conllu", UD), columns, Noticed())[0].example == expected
+
+
+@pytest.mark.parametrize("columns", [("FORM", "NER"), ("ID", "UPOS")])
+def test_a_column_that_conllu_does_not_have(write, columns):
+    with pytest.raises(UsageError, match="no column of CoNLL-U"):
+        read_conllu(write("a.conllu", UD), columns, Noticed())
+
+
+def test_words_may_have_spaces(write):
+    content = "1\t10 000\t10 000\tNUM\t_\t_\t0\troot\t_\t_\n"
+    assert read_conllu(write("a.conllu", content), None, Noticed())[0].example == Tagged(("10 000",), ("NUM",))
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (UD + "\n1\tGo\tgo\tVERB\n", "line 11: 4 columns, where CoNLL-U has 10, separated by tabs"),
+        (conllu("1 a a X _ _ _ _ _ _ _"), "line 1: 11 columns"),
+        (conllu("x a a X _ _ _ _ _ _"), "line 1: the ID is 'x'"),
+        ("1\t\ta\tX" + "\t_" * 6, "line 1: the word is empty"),
+        ("1\ta\ta\t" + "\t_" * 6, "line 1: the tag is empty"),
+        ("# only = comments\n\n", "has no words"),
+        ("", "has no words"),
+    ],
+)
+def test_what_is_wrong_with_conllu_is_said_with_its_line(write, content, message):
+    path = write("a.conllu", content)
+    with pytest.raises(DataError) as refused:
+        read_conllu(path, None, Noticed())
+    assert str(refused.value).startswith(f"'{path}'")
+    assert message in str(refused.value)

@@ -1,0 +1,127 @@
+"""Which example goes into which part."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqlab.config import CorpusSettings
+from seqlab.data.corpus import from_text
+from seqlab.data.dealing import FEWEST, deal
+from seqlab.data.examples import Labelled, Pair, Tagged
+from seqlab.data.lines import Place, Placed
+from seqlab.data.opening import open_examples
+from seqlab.data.splits import split_text
+from seqlab.errors import DataError
+
+quick = settings(deadline=None, max_examples=60)
+
+
+def reviews(*rows):
+    return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows)
+
+
+def many(count, start=0):
+    return [(f"text {number}", "odd" if number % 2 else "even") for number in range(start, start + count)]
+
+
+def corpus(*source, validation=(), test=(), **others):
+    files = {"source": source, "validation": validation, "test": test}
+    return CorpusSettings(**{part: tuple(map(str, paths)) for part, paths in files.items()}, **others)
+
+
+def labels(examples, *names):
+    """The labels or tags of some parts."""
+    found = []
+    for one in (one for name in names for one in examples.parts[name]):
+        assert isinstance(one, Labelled | Tagged)
+        found += [one.label] if isinstance(one, Labelled) else [one.tags]
+    return found
+
+
+def placed(inputs):
+    return [Placed(Pair(text, "x"), Place(Path("a"), line)) for line, text in enumerate(inputs, 2)]
+
+
+@pytest.mark.parametrize("split", ["90/10", "80/10/10"])
+@pytest.mark.parametrize("count", [10, 11, 19, 137])
+def test_examples_are_dealt_out_as_lines_are(write, split, count):
+    """The same shuffle as of a text's lines, an example beside its line."""
+    rows = many(count)
+    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split=split))
+    text = from_text("".join(text + "\n" for text, _ in rows), "lines")
+    lines = split_text(text, corpus("x", split=split, documents="lines"))
+    assert list(found.parts) == lines.parts
+    for part in lines.parts:
+        assert [one.input for one in found.parts[part]] == list(lines.lines(part))
+    assert found.rule == f"{split}, dealt out by a fixed shuffle, equal inputs together"
+    assert found.notes == ()
+
+
+@quick
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.sampled_from(["90/10", "80/10/10"]))
+def test_equal_inputs_are_dealt_out_together(numbers, split):
+    inputs = [str(number) for number in numbers]
+    different = len(set(inputs))
+    if different < FEWEST:
+        with pytest.raises(DataError, match=f"has {different} different inputs in {len(inputs)} examples"):
+            deal({"train": placed(inputs)}, split)
+        return
+    parts = {name: list(part) for name, part in deal({"train": placed(inputs)}, split).parts.items()}
+    sides = {name: {one.example.input for one in part} for name, part in parts.items()}
+    assert all(sides.values())
+    assert sum(map(len, sides.values())) == different
+    assert Counter(one.example.input for part in parts.values() for one in part) == Counter(inputs)
+    for part in parts.values():
+        assert [one.place.line for one in part] == sorted(one.place.line for one in part)
+    held_out = sum(len(side) for name, side in sides.items() if name != "train")
+    assert held_out / different == pytest.approx({"90/10": 0.1, "80/10/10": 0.2}[split], abs=1 / different)
+
+
+def test_given_files_fix_the_parts(write):
+    train, dev, test = (write(f"{name}.tsv", reviews(*many(4, 10 * place))) for place, name in enumerate("abc"))
+    both = open_examples("classify", corpus(train, validation=(dev,), test=(test,), split="80/10/10"))
+    assert {part: [one.input for one in both.parts[part]] for part in both.parts} == {
+        "train": [f"text {number}" for number in range(4)],
+        "validation": [f"text {number}" for number in range(10, 14)],
+        "test": [f"text {number}" for number in range(20, 24)],
+    }
+    assert both.rule == "validation and test as given"
+    one = open_examples("classify", corpus(train, validation=(dev,), split="80/10/10"))
+    assert (list(one.parts), one.rule) == (["train", "validation"], "validation as given")
+
+
+def test_with_a_test_file_a_tenth_of_the_training_examples_is_held_out(write):
+    train, test = write("a.tsv", reviews(*many(40))), write("b.tsv", reviews(*many(3, 100)))
+    found = open_examples("classify", corpus(train, test=(test,), split="80/10/10"))
+    assert {part: len(found.parts[part]) for part in found.parts} == {"train": 36, "validation": 4, "test": 3}
+    assert found.rule.startswith("test as given; validation is a tenth of the training examples, dealt out")
+    assert found.parts["train"] == open_examples("classify", corpus(train)).parts["train"]
+
+
+def test_too_few_to_deal_out(write):
+    train = write("a.tsv", reviews(*many(9)))
+    for test in ((), (train,)):
+        with pytest.raises(DataError, match=r"a\.tsv' has 9 different inputs in 9 examples; .* at least 10"):
+            open_examples("classify", corpus(train, test=test))
+    assert len(open_examples("classify", corpus(train, validation=(train,))).parts["train"]) == 9
+
+
+def test_every_label_is_in_the_training_part(write):
+    """Each stands once among a hundred, so that some would be dealt out."""
+    rare = [f"rare {number}" for number in range(30)]
+    rows = [*many(70), *((f"single {label}", label) for label in rare)]
+    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split="80/10/10"))
+    assert set(labels(found, "train")) == {"odd", "even", *rare}
+    assert set(labels(found, "validation", "test")) <= {"odd", "even"}
+    assert sum(map(len, found.parts.values())) == 100
+    [note] = found.notes
+    assert note.startswith("labels that only a held-out share had were moved into the training part: 'rare ")
+
+
+def test_labels_of_their_own_are_no_labels(write):
+    rows = [(f"text {number}", f"label {number}") for number in range(20)]
+    with pytest.raises(DataError, match="almost every example has a label of its own"):
+        open_examples("classify", corpus(write("a.tsv", reviews(*rows))))

@@ -1,0 +1,108 @@
+"""What is said of a set in its parts: labels, tags, and inputs on two sides."""
+
+import pytest
+
+from seqlab.config import CorpusSettings
+from seqlab.data.examples import UNSCORED, Labelled, Tagged
+from seqlab.data.opening import open_examples, open_whole
+from seqlab.errors import DataError
+
+
+def reviews(*rows):
+    return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows)
+
+
+def many(count, start=0):
+    return [(f"text {number}", "odd" if number % 2 else "even") for number in range(start, start + count)]
+
+
+def corpus(*source, validation=(), test=(), **others):
+    files = {"source": source, "validation": validation, "test": test}
+    return CorpusSettings(**{part: tuple(map(str, paths)) for part, paths in files.items()}, **others)
+
+
+def labels(examples, *names):
+    """The labels or tags of some parts."""
+    found = []
+    for one in (one for name in names for one in examples.parts[name]):
+        assert isinstance(one, Labelled | Tagged)
+        found += [one.label] if isinstance(one, Labelled) else [one.tags]
+    return found
+
+
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_an_unknown_label_is_said_with_its_line(write, part):
+    train = write("a.tsv", reviews(*many(20)))
+    other = write("b.tsv", reviews(("x", "odd"), ("y", "strange")))
+    with pytest.raises(DataError) as refused:
+        open_examples("classify", corpus(train, **{part: (other,)}))
+    assert str(refused.value) == f"'{other}', line 3: unknown label 'strange'. The training part has 'even', 'odd'."
+
+
+def test_one_label_cannot_be_learnt(write):
+    path = write("a.tsv", reviews(*((text, "x") for text, _ in many(20))))
+    with pytest.raises(DataError, match=r"a\.tsv' has the one label 'x' to learn"):
+        open_examples("classify", corpus(path))
+    path = write("a.conll", "a\tO\n\n" * 5 + "b\t_\n")
+    with pytest.raises(DataError, match="has the one label 'O' to learn"):
+        open_examples("tag", corpus(path, validation=(path,)))
+    path = write("b.conll", "a\t_\n")
+    with pytest.raises(DataError, match="has no label to learn"):
+        open_examples("tag", corpus(path, validation=(path,)))
+
+
+def test_a_label_may_look_like_the_mark_of_unscored_tags(write):
+    path = write("a.tsv", reviews(*((text, "_" if label == "odd" else label) for text, label in many(20))))
+    found = open_examples("classify", corpus(path))
+    assert set(labels(found, "train")) == {UNSCORED, "even"}
+
+
+def test_unknown_tags_are_kept_and_counted(write):
+    train = write("a.conll", "a\tN\nb\tV\n")
+    dev = write("b.conll", "c\tN\nd\tX\n\ne\tY\nf\tX\ng\t_\n")
+    found = open_examples("tag", corpus(train, validation=(dev,)))
+    assert found.parts["validation"] == [Tagged(("c", "d"), ("N", "X")), Tagged(("e", "f", "g"), ("Y", "X", "_"))]
+    assert found.notes == (
+        "3 of the 4 validation tags do not occur in the training part ('X', 'Y'): each counts as an error",
+    )
+
+
+def test_inputs_on_two_sides_are_counted_and_stay(write):
+    train = write("a.tsv", reviews(*many(10)))
+    dev = write("b.tsv", reviews(*many(20, 8), *many(4, 8)))
+    test = write("c.tsv", reviews(("text 1", "even"), ("text 20", "odd"), ("text 21", "odd"), ("new", "odd")))
+    found = open_examples("classify", corpus(train, validation=(dev,), test=(test,)))
+    assert found.notes == (
+        "4 of the 24 validation inputs (16.7 %) also stand in the training part",
+        "1 of the 4 test inputs (25.0 %) also stands in the training part",
+        "2 of the 4 test inputs (50.0 %) also stand in the validation part",
+    )
+    assert [len(part) for part in found.parts.values()] == [10, 24, 4]
+
+
+def test_span_tags_are_read_as_bio_in_all_parts(write):
+    """By itself, the second file would be BIO with a slip."""
+    train, dev = write("a.iob", "x\tI-p\ny\tB-p\n\nz\tO\n"), write("b.iob", "x\tI-p\ny\tI-p\nz\tI-q\n")
+    found = open_examples("tag", corpus(train, validation=(dev,)))
+    assert labels(found, "train", "validation") == [("B-p", "B-p"), ("O",), ("B-p", "I-p", "B-q")]
+    assert found.notes[0] == "tags are IOB1 and are read as BIO"
+    assert all("counts as an error" in note for note in found.notes[1:])
+
+
+def test_slips_in_span_tags_are_told(write):
+    train = write("a.bio", "x\tB-p\ny\tI-p\nz\tO\nw\tI-p\n")
+    found = open_whole("tag", corpus(train))
+    assert found.parts == {"whole": [Tagged(("x", "y", "z", "w"), ("B-p", "I-p", "O", "B-p"))]}
+    assert found.notes == ("1 I- tags have nothing of their type before them and are read as B-",)
+    found = open_whole("tag", corpus(write("b.bio", "x\tS-p\ny\tE-p\n")))
+    assert found.parts == {"whole": [Tagged(("x", "y"), ("B-p", "B-p"))]}
+    assert found.notes == (
+        "tags are BIOES and are read as BIO",
+        "1 I- or E- tags have nothing of their type before them and are read as B-",
+    )
+
+
+def test_tags_that_mark_no_spans_stay_as_they_are(write):
+    path = write("a.conll", "x\tS-p\ny\tNOUN\nz\tI-p\n")
+    assert open_whole("tag", corpus(path)).parts == {"whole": [Tagged(("x", "y", "z"), ("S-p", "NOUN", "I-p"))]}
+    assert open_whole("tag", corpus(path)).notes == ()

@@ -1,0 +1,217 @@
+"""Sets of examples: their parts, their notes, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from seqlab.config import CorpusSettings
+from seqlab.data.examples import Examples, Labelled, Pair, Tagged
+from seqlab.data.guessing import guess_task
+from seqlab.data.opening import open_examples, open_whole
+from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.registry import CORPORA
+
+
+def reviews(*rows):
+    return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows)
+
+
+def many(count, start=0):
+    return [(f"text {number}", "odd" if number % 2 else "even") for number in range(start, start + count)]
+
+
+def corpus(*source, validation=(), test=(), **others):
+    files = {"source": source, "validation": validation, "test": test}
+    return CorpusSettings(**{part: tuple(map(str, paths)) for part, paths in files.items()}, **others)
+
+
+def labels(examples, *names):
+    """The labels or tags of some parts."""
+    found = []
+    for one in (one for name in names for one in examples.parts[name]):
+        assert isinstance(one, Labelled | Tagged)
+        found += [one.label] if isinstance(one, Labelled) else [one.tags]
+    return found
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.TSV"])
+def test_one_line_is_enough_to_be_scored(write, name):
+    found = open_whole("classify", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
+    assert (found.name, found.parts) == ("a", {"whole": [Labelled("a", "x")]})
+    again = open_examples("classify", corpus(write(name, reviews(("a", "x"))), split="whole"))
+    assert again == found
+
+
+def test_several_files_are_joined(write):
+    first, second = write("a.tsv", reviews(("a", "x"))), write("b.csv", "label,text\ny,b\n")
+    assert open_whole("classify", corpus(first, second)).parts == {"whole": [Labelled("a", "x"), Labelled("b", "y")]}
+    first, second = write("a.conll", "a\tN"), write("b.conll", "b\tV")
+    assert len(open_whole("tag", corpus(first, second)).parts["whole"]) == 2
+    first, second = write("a.tsv", "en\tde\na\tb\n"), write("b.tsv", "src\ttgt\nc\td\n")
+    assert open_whole("translate", corpus(first, second)).parts == {"whole": [Pair("a", "b"), Pair("c", "d")]}
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.bio", "a.iob", "a.iob2", "a.txt", "a.tsv", "a.ner", "a"])
+def test_words_in_columns_may_have_any_ending(write, name):
+    assert open_whole("tag", corpus(write(name, "a\tN\n"))).parts == {"whole": [Tagged(("a",), ("N",))]}
+
+
+def test_conllu_goes_by_its_ending(write):
+    row = "1\ta\tb\tNOUN\tNN" + "\t_" * 5 + "\n"
+    assert open_whole("tag", corpus(write("a.conllu", row))).parts["whole"] == [Tagged(("a",), ("NOUN",))]
+    named = corpus(write("a.conllu", row), columns=("LEMMA", "XPOS"))
+    assert open_whole("tag", named).parts["whole"] == [Tagged(("b",), ("NN",))]
+
+
+def test_named_columns_reach_the_reader(write):
+    path = write("a.jsonl", json.dumps({"a": "one", "b": "two"}))
+    for task, expected in (("classify", Labelled("two", "one")), ("translate", Pair("two", "one"))):
+        assert open_whole(task, corpus(path, columns=("b", "a"))).parts["whole"] == [expected]
+
+
+def test_two_files_are_parallel(write):
+    en, de = write("a.en", "one\ntwo\n"), write("a.de", "eins\nzwei\n")
+    assert open_whole("translate", corpus(en, de)).parts["whole"] == [Pair("one", "eins"), Pair("two", "zwei")]
+    assert open_whole("translate", corpus(de, en)).parts["whole"][0] == Pair("eins", "one")
+    texts = write("a.txt", "one\n"), write("b.txt", "eins\n")
+    assert open_whole("translate", corpus(*texts)).parts["whole"] == [Pair("one", "eins")]
+
+
+@pytest.mark.parametrize(
+    "name, expected", [("big.en.tsv", "big"), ("here/train.tsv", "here"), (".big.tsv", ".big.tsv")]
+)
+def test_the_name_of_a_set(write, name, expected):
+    assert open_whole("classify", corpus(write(name, reviews(("a", "x"))))).name == expected
+
+
+def test_the_name_of_a_set_in_the_folder_where_one_is(write, monkeypatch):
+    path = Path(write("here/train.tsv", reviews(("a", "x"))))
+    monkeypatch.chdir(path.parent)
+    assert open_whole("classify", corpus("train.tsv")).name == "here"
+
+
+def test_what_was_noticed_is_told(write):
+    path = write("a.tsv", b"\xef\xbb\xbf" + reviews(*many(20)).replace("\n", "\r\n").encode())
+    assert open_examples("classify", corpus(path)).notes == (
+        "a byte-order mark at the start of a file was left out",
+        "21 line ends were CRLF and are read as LF",
+    )
+
+
+@pytest.mark.parametrize(
+    "task, name, message",
+    [
+        ("classify", "a.conll", "no table of texts and labels, by its ending"),
+        ("classify", "a", "no table of texts and labels, by its ending"),
+        ("tag", "a.csv", "no words with a tag each, by its ending"),
+        ("tag", "a.jsonl.gz", "no words with a tag each, by its ending"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(write, task, name, message):
+    with pytest.raises(DataError, match=message):
+        open_examples(task, corpus(write(name, "x")))
+
+
+@pytest.mark.parametrize("names", [["a.en"], ["a.en", "a.de", "a.fr"], ["a.en", "a.tsv"]])
+def test_a_translation_needs_two_sides(write, names):
+    with pytest.raises(UsageError, match=r"such as train\.en train\.de"):
+        open_examples("translate", corpus(*(write(name, "x\n") for name in names)))
+
+
+def test_columns_without_names_cannot_be_named(write):
+    with pytest.raises(UsageError, match=r"Leave corpus\.columns out"):
+        open_examples("tag", corpus(write("a.conll", "a\tN\n"), columns=("FORM", "NER")))
+
+
+@pytest.mark.parametrize("task", ["classify", "tag", "translate"])
+def test_what_is_not_there_is_refused(tmp_path, write, task):
+    full = write("full.tsv", "text\tlabel\na\tb\n")
+    for wrong in ("nowhere.tsv", "x" * 5000):
+        with pytest.raises(MissingInput, match="there is no file or built-in corpus") as refused:
+            open_examples(task, corpus(wrong))
+        assert len(str(refused.value)) < 400
+        with pytest.raises(MissingInput):
+            open_examples(task, corpus(full, validation=(wrong,)))
+    with pytest.raises(UsageError, match="standard input"):
+        open_examples(task, corpus("-"))
+    with pytest.raises(UsageError, match="standard input"):
+        open_examples(task, corpus(full, test=("-",)))
+    with pytest.raises(DataError, match="is a folder"):
+        open_examples(task, corpus(str(tmp_path)))
+    with pytest.raises(DataError, match="stands alone"):
+        open_examples(task, corpus(full, "toy-words"))
+    with pytest.raises(DataError, match=r"empty|no words"):
+        open_examples(task, corpus(write("empty.tsv", "")))
+
+
+# --- built in -------------------------------------------------------------------------------------------------------
+
+
+def generated(difficulty):
+    size = difficulty or 3
+    parts = {part: [Pair(f"{part} {size}", "x")] for part in ("train", "validation")}
+    return Examples("reverse", parts, "made afresh")
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The generator of 'reverse', replaced; a text that is asked for examples is never made."""
+    monkeypatch.setattr(CORPORA, "load", lambda name: {"reverse": generated}[name])
+
+
+def test_a_built_in_set_brings_its_parts(made):
+    assert open_examples("translate", corpus("reverse")) == generated(None)
+    assert open_examples("translate", corpus("reverse", difficulty=8)) == generated(8)
+    whole = open_whole("translate", corpus("reverse", difficulty=8))
+    assert whole.parts == {"whole": [Pair("train 8", "x"), Pair("validation 8", "x")]}
+
+
+def test_a_built_in_set_of_another_kind(made):
+    with pytest.raises(DataError, match=r"'reverse' has no examples to tag\. Train it with --task translate"):
+        open_examples("tag", corpus("reverse"))
+    with pytest.raises(UsageError, match="brings its own parts"):
+        open_examples("translate", corpus("reverse", validation=("a.tsv",)))
+
+
+@pytest.mark.parametrize("name", ["toy-words", "tiny-shakespeare"])
+def test_a_built_in_text_has_no_labels(made, name):
+    with pytest.raises(DataError, match=f"'{name}' is a text, not labelled examples. Train it with --task language"):
+        open_examples("classify", corpus(name))
+
+
+# --- real data ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "folder, task, train, validation, test",
+    [
+        ("sst", "classify", "train.tsv", "dev.tsv", "test.tsv"),
+        ("ud-ewt", "tag", "en_ewt-ud-train.conllu", "en_ewt-ud-dev.conllu", "en_ewt-ud-test.conllu"),
+        ("wnut17", "tag", "train.conll", "dev.conll", "test.conll"),
+        ("multi30k-en-de", "translate", "train.en train.de", "val.en val.de", "test2016.en test2016.de"),
+    ],
+)
+def test_real_sets_open(shared_data, folder, task, train, validation, test):
+    """The counts are those that the sets are published with."""
+    if not (shared_data / folder).is_dir():
+        pytest.skip(f"the measuring data is not here: no folder '{shared_data / folder}' (set SEQLAB_DATA)")
+    source, *held_out = (
+        tuple(str(shared_data / folder / name) for name in names.split()) for names in (train, validation, test)
+    )
+    found = open_examples(task, corpus(*source, validation=held_out[0], test=held_out[1]))
+    assert [len(part) for part in found.parts.values()] == {
+        "sst": [6920, 872, 1821],
+        "ud-ewt": [12544, 2001, 2077],
+        "wnut17": [3394, 1009, 1287],
+        "multi30k-en-de": [29000, 1014, 1000],
+    }[folder]
+    assert found.name == {"ud-ewt": "en_ewt-ud-train"}.get(folder, folder)
+    assert all("also stand" in note for note in found.notes)
+    assert guess_task(source) is not None
+    if task == "tag":
+        kinds = {tag for tags in labels(found, "train") for tag in tags}
+        assert len(kinds) == {"ud-ewt": 17, "wnut17": 13}[folder]  # 17 parts of speech; 6 types of names and O
