@@ -159,6 +159,26 @@ CORPORA = Registry(
             "seqlab.data.builtin:tiny_shakespeare",
             "1.1 MB of plays; found in SEQLAB_DATA or the cache, else downloaded",
         ),
+        "sst": Entry(
+            "seqlab.data.published:sst",
+            "film reviews, positive or negative; found in SEQLAB_DATA",
+            usual={"task.name": "classify"},
+        ),
+        "ud-ewt": Entry(
+            "seqlab.data.published:ud_ewt",
+            "parts of speech of English web text; found in SEQLAB_DATA",
+            usual={"task.name": "tag"},
+        ),
+        "wnut17": Entry(
+            "seqlab.data.published:wnut17",
+            "entities in noisy text; found in SEQLAB_DATA",
+            usual={"task.name": "tag"},
+        ),
+        "multi30k-en-de": Entry(
+            "seqlab.data.published:multi30k",
+            "captions, English to German; found in SEQLAB_DATA",
+            usual={"task.name": "translate", "task.bleu": "none"},
+        ),
         "copy": Entry(
             "seqlab.data.synthetic.copying:copy",
             "write the same symbols again: does a fixed vector hold them?",
@@ -234,6 +254,9 @@ MEASURES = Registry(
     "measure",
     "measures",
     {
+        "test": Entry("seqlab.studies.scores:test", "the test part, scored once"),
+        "by-length": Entry("seqlab.studies.lengths:by_length", "how well texts are translated, by how long they are"),
+        "alignment": Entry("seqlab.studies.lengths:alignment", "what each written word looked at"),
         "temperatures": Entry("seqlab.studies.samples:temperatures", "texts at several temperatures"),
         "beam": Entry("seqlab.studies.samples:beam", "greedy beside beam search"),
         "closing": Entry("seqlab.studies.samples:closing", "the share of brackets and quotes that samples close"),

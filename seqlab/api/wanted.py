@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seqlab.config import RunSettings, Sizes, gather, spelt_out
+from seqlab.config import CorpusSettings, RunSettings, Sizes, checked, gather, spelt_out
 from seqlab.data.guessing import guess_task
 from seqlab.errors import UsageError
 
@@ -61,7 +61,8 @@ def _guessed(
     base: Mapping[str, Any], changes: list[tuple[str, Any]], say: Callable[[str], None]
 ) -> list[tuple[str, Any]]:
     corpus = {**base.get("corpus", {}), **{key.removeprefix("corpus."): value for key, value in changes}}
-    found = guess_task(corpus["source"], corpus.get("columns"))
+    columns = checked(CorpusSettings, {"source": corpus["source"], "columns": corpus.get("columns")}, "corpus").columns
+    found = guess_task(corpus["source"], columns)
     if found is None:
         return []
     task, reason = found

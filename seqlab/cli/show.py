@@ -75,11 +75,12 @@ def finished_run(run: "Run") -> None:
     out.print(f"Loss curves: {run.path / 'curves.png'}")
 
 
-def using_command(run: "Run") -> str:
+def using_command(run: "Run", place: str | None = None) -> str:
     """How to use it: to write from a beginning, lines from nothing, or to say something of a text."""
+    place = place or str(run.path)
     if run.writes:
-        return f"seqlab generate {run.path}" + ("" if run.tokenizer.documents else ' --prompt "The "')
-    return TASKS.load(run.settings.task.name).use(str(run.path))[0].strip()
+        return f"seqlab generate {place}" + ("" if run.tokenizer.documents else ' --prompt "The "')
+    return TASKS.load(run.settings.task.name).use(place)[0].strip()
 
 
 def next_steps(*commands: str) -> None:

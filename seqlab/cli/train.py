@@ -1,4 +1,4 @@
-"""seqlab train: a text to a trained model."""
+"""seqlab train: a text, or labelled examples, to a trained model."""
 
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS
 
 Model = partial(Option, rich_help_panel="Model")
 Budget = partial(Option, rich_help_panel="Budget")
+Data = partial(Option, rich_help_panel="Labelled examples")
 Learning = partial(Option, rich_help_panel="Learning")
 Where = partial(Option, rich_help_panel="Where")
 
@@ -17,13 +18,20 @@ Where = partial(Option, rich_help_panel="Where")
 def train(
     text: Annotated[list[str] | None, Argument(help=f"Files, a folder, - or: {', '.join(CORPORA)}.")] = None,
     task: Annotated[
-        str | None, Model(help=f"{', '.join(TASKS)}; language if not given.", autocompletion=lambda: list(TASKS))
+        str | None,
+        Model(
+            help=f"{', '.join(TASKS)}; if not given, by the file where that is safe, else language.",
+            autocompletion=lambda: list(TASKS),
+        ),
     ] = None,
     arch: Annotated[
         str | None, Model(help=f"{', '.join(BACKBONES)}; lstm if not given.", autocompletion=lambda: list(BACKBONES))
     ] = None,
+    encoder: Annotated[str | None, Model(help="Of a translator, what reads; --arch is for both sides.")] = None,
+    decoder: Annotated[str | None, Model(help="Of a translator, what writes.")] = None,
     tokenizer: Annotated[
-        str | None, Model(help=f"{', '.join(TOKENIZERS)}; char if not given.", autocompletion=lambda: list(TOKENIZERS))
+        str | None,
+        Model(help=f"{', '.join(TOKENIZERS)}; by the task if not given.", autocompletion=lambda: list(TOKENIZERS)),
     ] = None,
     vocabulary: Annotated[int | None, Model(help="Symbols of a word or bpe tokenizer.")] = None,
     hidden: Annotated[int | None, Model(help="Width of the state.")] = None,
@@ -35,7 +43,11 @@ def train(
     seconds: Annotated[float | None, Budget(help="Or about this long.")] = None,
     patience: Annotated[int | None, Budget(help="Stop after this many evaluations without a new best.")] = None,
     evaluate_every: Annotated[int | None, Budget(help="Steps between evaluations.")] = None,
+    validation: Annotated[list[str] | None, Data(help="File of held-out examples; two of parallel text.")] = None,
+    test: Annotated[list[str] | None, Data(help="File of examples to be scored at the end.")] = None,
+    difficulty: Annotated[int | None, Data(help="Of a generated corpus.")] = None,
     batch: Annotated[int | None, Learning(help="Sequences per step.")] = None,
+    batch_tokens: Annotated[int | None, Learning(help="Or tokens per step, with padding.")] = None,
     window: Annotated[int | None, Learning(help="Tokens per sequence.")] = None,
     batching: Annotated[str | None, Learning(help="windows, or stream with carried state.")] = None,
     documents: Annotated[str | None, Learning(help="stream, or lines: every line by itself.")] = None,
@@ -57,7 +69,7 @@ def train(
         list[str] | None, Where("--set", metavar="SECTION.KEY=VALUE", help="Any setting: --set train.clip_norm=0.5")
     ] = None,
 ) -> None:
-    """Train a model on a text, or all models of a recipe."""
+    """Train a model on a text or on labelled examples, or all models of a recipe."""
     short = {
         name: value
         for name, value in locals().items()

@@ -60,6 +60,8 @@ BUDGETS = ("train.steps", "train.epochs", "train.seconds")
 def spelt_out(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """One-word settings as dotted ones; UsageError names the nearest word."""
     changes: list[tuple[str, Any]] = []
+    if "arch" in short and "encoder" in short:  # the other side is as was said for both
+        short = {"decoder": short["arch"], **{word: value for word, value in short.items() if word != "arch"}}
     for word, value in short.items():
         if word not in SHORT:
             raise UsageError(f"unknown setting '{word}'{did_you_mean(word, list(SHORT))}.")

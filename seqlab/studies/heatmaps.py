@@ -22,6 +22,22 @@ def draw_heads(weights_NTS: np.ndarray, words: Sequence[str], title: str, path: 
     write_figure(figure, path)
 
 
+def draw_alignment(
+    weights_TS: Sequence[Sequence[float]], source: Sequence[str], target: Sequence[str], path: Path
+) -> None:
+    """What each written token looked at: the source across, the target down."""
+    figure = new_figure(1.6 + 0.42 * len(source), 1.2 + 0.36 * len(target))
+    axes = figure.subplots()
+    drawn = axes.imshow(np.asarray(weights_TS), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    axes.set_xticks(range(len(source)), source, rotation=60, ha="left", fontsize=9)
+    axes.xaxis.tick_top()
+    axes.set_yticks(range(len(target)), target, fontsize=9)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    figure.colorbar(drawn, ax=axes, shrink=0.7, label="weight")
+    write_figure(figure, path)
+
+
 def _draw(axes: Any, weights_TS: np.ndarray, words: Sequence[str], rows: bool) -> Any:
     drawn = axes.imshow(weights_TS, cmap="Blues", vmin=0, vmax=1)
     axes.set_xticks(range(len(words)), words, rotation=60, ha="right", fontsize=8)

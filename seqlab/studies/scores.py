@@ -1,13 +1,26 @@
-"""How well a run predicts its validation part when nothing is forgotten between windows."""
+"""Further scores of a finished run: its test part; its validation part when nothing is forgotten between windows."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seqlab.metrics.words import HEADS, figure
 from seqlab.recipes import Writing
 from seqlab.studies.shown import Shown
 
 if TYPE_CHECKING:
     from seqlab.api import Run
+
+
+def test(run: "Run", folder: Path, writing: Writing) -> Shown:
+    """The test part, with the sums of every unit, so that intervals can be computed from records alone."""
+    task = run.task()
+    scores = task.score(run.model, "test")
+    sums_UK, _ = task.units(scores)
+    figures = task.figures(scores)
+    shown = ", ".join(f"{HEADS.get(name, name)} {figure(name, value)}" for name, value in figures.items())
+    signature = getattr(getattr(task, "bleu", None), "signature", None)
+    data = {"figures": figures, "metric": task.metric.name, "sums": sums_UK.tolist(), "signature": signature}
+    return Shown(data, shown + (f"; {signature}" if signature else ""))
 
 
 def carried(run: "Run", folder: Path, writing: Writing) -> Shown:

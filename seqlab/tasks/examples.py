@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from seqlab.config import RunSettings
+from seqlab.config import CorpusSettings, RunSettings
 from seqlab.contracts import Scores
 from seqlab.data.encoded import Buckets, ExamplePart, in_order
 from seqlab.data.examples import Examples
@@ -70,7 +70,9 @@ class ExampleTask(Task):
 
     @classmethod
     def open_whole(cls, source: tuple[str, ...], settings: RunSettings, lexicon: Lexicon) -> ExampleMaterial:
-        corpus = settings.corpus.model_copy(update={"source": source, "validation": (), "test": ()})
+        own = settings.corpus
+        columns = own.columns if Path(source[0]).suffix == Path(own.source[0]).suffix else None
+        corpus = CorpusSettings(source=source, columns=columns)
         return cls._material(open_whole(cls.name, corpus), settings, lexicon)
 
     @classmethod

@@ -141,7 +141,8 @@ class TagTask(ExampleTask):
                 tokens_U[row], right_U[row] = scored.sum(), (chosen[: len(gold)] == gold)[scored].sum()
                 if self.spans:
                     example: Any = part.examples[row]
-                    spans_UK[row] = span_sums(example.tags, [self.lexicon.labels[tag] for tag in chosen[: len(gold)]])
+                    tags = [self.lexicon.labels[tag] for tag in chosen[: len(gold)]]
+                    spans_UK[row] = scored_spans(example.tags, tags)
         sums_UK = spans_UK if self.spans else np.stack([right_U, tokens_U], 1)
         value = float(self.metric.value(sums_UK.sum(0)))
         shown = {self.headline: value, "accuracy": 100 * right_U.sum() / tokens_U.sum()}
@@ -163,8 +164,13 @@ class TagTask(ExampleTask):
         for example, chosen in zip(held_out, model.predict([one.words for one in held_out]), strict=True):
             marks = [(a == b) for a, b in zip(example.tags, chosen, strict=True) if a != UNSCORED]
             right, count = right + sum(marks), count + len(marks)
-            sums.append(span_sums(example.tags, chosen) if self.spans else np.array([sum(marks), len(marks)]))
+            sums.append(scored_spans(example.tags, chosen) if self.spans else np.array([sum(marks), len(marks)]))
         return [self.floor("most frequent tag", model.about, np.array(sums, dtype=float), accuracy=100 * right / count)]
+
+
+def scored_spans(gold: Sequence[str], chosen: Sequence[str]) -> np.ndarray:
+    """Sums of entity F1; where nothing is said of a word, nothing that is said of it counts."""
+    return span_sums(gold, [tag if true != UNSCORED else "O" for true, tag in zip(gold, chosen, strict=True)])
 
 
 def tag_batch(part: ExamplePart, rows_B: Sequence[int] | np.ndarray) -> TagBatch:

@@ -166,7 +166,7 @@ def made(monkeypatch):
 def test_a_built_in_set_brings_its_parts(made):
     assert open_examples("translate", corpus("reverse")) == generated(None)
     assert open_examples("translate", corpus("reverse", difficulty=8)) == generated(8)
-    whole = open_whole("translate", corpus("reverse", difficulty=8))
+    whole = open_whole("translate", corpus("reverse", difficulty=8, validation=("a.tsv",)))
     assert whole.parts == {"whole": [Pair("train 8", "x"), Pair("validation 8", "x")]}
 
 

@@ -100,7 +100,7 @@ def test_marks_and_line_ends_of_other_systems(write):
 
 @pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl"])
 def test_a_line_of_ten_megabytes(write, ending):
-    limit = csv.field_size_limit()
+    csv.field_size_limit(131_072)  # as it is in a fresh interpreter
     long = "x" * 10_000_000
     content = {
         "tsv": f"text\tlabel\n{long}\ta\n",
@@ -108,7 +108,7 @@ def test_a_line_of_ten_megabytes(write, ending):
         "jsonl": f'{{"text": "{long}", "label": "a"}}\n',
     }[ending]
     assert rows_of(write(f"a.{ending}", content)) == [(long, "a")]
-    assert csv.field_size_limit() == limit
+    assert csv.field_size_limit() == 131_072
 
 
 # --- columns --------------------------------------------------------------------------------------------------------

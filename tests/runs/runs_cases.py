@@ -1,5 +1,6 @@
 """A finished run for the tests of the run directory."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,19 @@ def trained(folder: Path, name: str = "run", **settings: Any) -> api.Run:
     return api.train(text, out=folder / name, reporter=Silent(), **{**small, **settings})
 
 
+def figures(nats: float, perplexity: float, bits_per_char: float, bits_per_byte: float) -> dict[str, float]:
+    return asdict(Likelihood(nats, perplexity, bits_per_char, bits_per_byte, 1000))
+
+
 def results(**changes: Any) -> Results:
-    likelihood = Likelihood(1.5, 4.48, 2.16, 2.1, 1000)
     floors = [
-        FloorResult("unigram", "letters alone", Likelihood(2.5, 12.2, 3.6, 3.5, 1000)),
-        FloorResult("kneser-ney (order 5)", "counting", Likelihood(1.2, 3.3, 1.7, 1.6, 1000)),
+        FloorResult("unigram", "letters alone", figures(2.5, 12.2, 3.6, 3.5)),
+        FloorResult("kneser-ney (order 5)", "counting", figures(1.2, 3.3, 1.7, 1.6)),
+        FloorResult("xz", "compression", figures(1.9, 6.7, 2.7, 2.6)),
     ]
     plain: dict[str, Any] = {
-        "validation": likelihood, "context": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did",
-        "seconds": 1.5, "unknown_share": 0.01, "floors": floors, "date": "2026-11-15 12:00",
+        "validation": figures(1.5, 4.48, 2.16, 2.1), "headline": "bits_per_char", "criterion": 1.5,
+        "context": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did", "seconds": 1.5,
+        "unknown_share": 0.01, "floors": floors, "date": "2026-11-15 12:00",
     }  # fmt: skip
     return Results(**{**plain, **changes})

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from runs_cases import results, trained
+from runs_cases import figures, results, trained
 
 from seqlab import api
 from seqlab.runs.layout import RunDirectory
@@ -30,21 +30,32 @@ def folder(made: api.Run, tmp_path: Path) -> Path:
         if bits is None:
             (run.path / "results.json").unlink()
         else:
-            plain = results()
-            write_results(
-                run, results(validation=plain.validation.__class__(1.0, 2.7, bits, bits, 10), steps=int(bits))
-            )
+            write_results(run, results(validation=figures(1.0, 2.7, bits, bits), steps=int(bits)))
     return tmp_path / "runs"
 
 
 def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
     entries = list_runs(folder)
     assert [Path(entry.path).name for entry in entries] == ["better", "good", "unfinished"]
-    assert [entry.bits_per_char for entry in entries] == [1.0, 3.0, None]
+    assert [entry.value for entry in entries] == [1.0, 3.0, None]
+    assert [entry.figure for entry in entries] == ["bits_per_char", "bits_per_char", ""]
+    assert {entry.task for entry in entries} == {"language"}
     assert [entry.status for entry in entries] == ["finished", "finished", "unfinished"]
     assert [entry.steps for entry in entries] == [1, 3, 2]
     assert {entry.arch for entry in entries} == {"lstm"} and {entry.corpus for entry in entries} == {"my"}
     assert {entry.parameters for entry in entries} == {sum(p.numel() for p in made.model.parameters())}
+
+
+def test_where_more_is_better_the_most_comes_first_and_figures_are_not_mixed(folder: Path) -> None:
+    for name, accuracy in (("good", 71.0), ("better", 93.5)):
+        run = RunDirectory(folder / name)
+        write_results(run, results(validation={"accuracy": accuracy, "examples": 9.0}, headline="accuracy"))
+        shutil.copytree(run.path, folder / f"bits {name}")
+    for name, bits in (("bits good", 3.0), ("bits better", 200.0)):
+        write_results(RunDirectory(folder / name), results(validation=figures(1.0, 2.7, bits, bits)))
+    entries = list_runs(folder)
+    assert [Path(entry.path).name for entry in entries] == ["better", "good", "bits good", "bits better", "unfinished"]
+    assert [entry.value for entry in entries] == [93.5, 71.0, 3.0, 200.0, None]
 
 
 def test_runs_of_a_study_are_listed_too(folder: Path) -> None:
@@ -72,7 +83,7 @@ def test_damaged_runs_are_named_and_the_others_shown(name: str, content: bytes, 
         (run / name).write_bytes(content)
     entries = list_runs(folder)
     assert [Path(entry.path).name for entry in entries] == ["better", "good", "unfinished"]
-    assert entries[1].status == "damaged" and entries[1].bits_per_char is None
+    assert entries[1].status == "damaged" and entries[1].value is None
     json.dumps([entry.as_dict() for entry in entries])
 
 

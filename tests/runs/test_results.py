@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from runs_cases import results, trained
+from runs_cases import figures, results, trained
 
 from seqlab import api
 from seqlab.__main__ import main
 from seqlab.errors import DataError
-from seqlab.metrics.likelihood import Likelihood, sentence
+from seqlab.metrics.words import in_words
 from seqlab.runs.layout import begin_run
 from seqlab.runs.results import Results, read_results, write_results
 
@@ -24,7 +24,7 @@ from seqlab.runs.results import Results, read_results, write_results
         results(),
         results(floors=[]),
         results(ended='quotes " and \\ and \n and 日本'),
-        results(validation=Likelihood(1e9, math.inf, 1e9, 1e9, 3)),
+        results(validation=figures(1e9, math.inf, 1e9, 1e9)),
     ],
     ids=["plain", "no floors", "odd text", "diverged"],
 )
@@ -48,8 +48,15 @@ def test_results_that_were_changed_are_refused(tmp_path: Path) -> None:
 
 def test_counting_is_the_floor_of_n_grams() -> None:
     counting = results().counting
-    assert counting is not None and counting.nats_per_token == 1.2
+    assert counting is not None and counting.figures["nats_per_token"] == 1.2
     assert results(floors=[]).counting is None
+
+
+def test_the_sentence_says_how_many_characters_one_is_unsure_among() -> None:
+    """2 to the power of 2.16 and of 1.7 bits."""
+    said = "as unsure as choosing among 4.5 equally likely characters"
+    assert results().sentence == f"{said}; counting: 3.2"
+    assert results(floors=results().floors[:1]).sentence == results(floors=[]).sentence == said
 
 
 # --- the card -------------------------------------------------------------------------------------------------------
@@ -89,10 +96,13 @@ def test_the_card_has_the_figures_that_an_evaluation_finds(run: api.Run, card: s
         f"| this model | {likelihood.nats_per_token:.4f} | {likelihood.perplexity:.2f} | "
         f"{likelihood.bits_per_char:.4f} | {likelihood.bits_per_byte:.4f} |" in card
     )
-    assert run.results is not None
-    assert sentence(likelihood, run.results.counting) in card and f"{likelihood.tokens:,} tokens" in card
+    assert run.results is not None and run.results.counting is not None
+    counting = run.results.counting
+    assert counting.name.startswith("kneser-ney")
+    assert in_words(found.figures, (counting.name, counting.figures)) in card
+    assert f"{likelihood.tokens:,} tokens" in card
     for floor in run.results.floors:
-        assert f"| {floor.name} | {floor.likelihood.nats_per_token:.4f} |" in card
+        assert f"| {floor.name} | {floor.figures['nats_per_token']:.4f} |" in card
         assert f"- {floor.name}: {floor.about}." in card
     assert f"{found.as_dict()['unknown_share']:.2%} of the tokens" in card
 

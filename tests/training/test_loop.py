@@ -74,6 +74,7 @@ def test_the_gradient_is_that_of_the_mean_loss(tmp_path: Path) -> None:
     trainer = trainer_in(tmp_path, clip_norm=None)
     nats, count, norm = trainer.gradients(0)
     batch = trainer.task.batch("train", 0, 0)
+    assert isinstance(batch, TextBatch)
     logits_BTV, _ = trainer.model(batch.inputs_BT)
     ours = [p.grad.clone() for p in trainer.parameters if p.grad is not None]
     loss = torch.nn.functional.cross_entropy(logits_BTV.flatten(0, 1), batch.targets_BT.flatten())

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 import torch
-from train_cases import run_settings, task_and_model
+from train_cases import material_of, run_settings, task_and_model
 
-from seqlab.data.tokens import TokenPart
 from seqlab.errors import UsageError
 from seqlab.runs.layout import RunDirectory
+from seqlab.tasks.text import TextTask
 from seqlab.training import prepare
-from seqlab.training.prepare import check_device, default_threads, fitted, in_steps
+from seqlab.training.prepare import check_device, default_threads, in_steps
 from seqlab.training.progress import Silent
 
 
@@ -77,13 +77,13 @@ def test_threads_that_were_not_given_are_written_down(tmp_path: Path) -> None:
 
 def test_sizes_that_do_not_fit_are_said(tmp_path: Path) -> None:
     settings, listener = run_settings(batch=64, window=64), Listener()
-    task, _ = task_and_model(settings)
-    part: TokenPart = task.parts["train"]
-    task_settings: Any = fitted(settings, part, listener).task.settings
+    material = material_of(settings)
+    part = material.parts["train"]
+    task_settings: Any = TextTask.fitted(settings, material, listener.say).task.settings
     assert task_settings.batch * task_settings.window < len(part)
     assert f"{len(part):,} tokens" in listener.said[0] and "asked for: 64 and 64" in listener.said[0]
     small = run_settings()
-    assert fitted(small, part, listener) == small and len(listener.said) == 1
+    assert TextTask.fitted(small, material, listener.say) == small and len(listener.said) == 1
 
 
 @pytest.mark.parametrize("name", ["abacus", "meta", "cpu:x", "", "cuda:99"])

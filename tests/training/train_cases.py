@@ -9,7 +9,7 @@ from seqlab.data.splits import split_text
 from seqlab.models.tokens import TokenModel
 from seqlab.runs.layout import begin_run
 from seqlab.runs.load import build_model
-from seqlab.tasks.material import learn_tokenizer, text_material
+from seqlab.tasks.material import TextMaterial, learn_tokenizer, text_material
 from seqlab.tasks.text import TextTask
 from seqlab.text.lexicon import Lexicon
 from seqlab.training.loop import Trainer
@@ -35,9 +35,13 @@ def run_settings(**train: Any) -> RunSettings:
     )
 
 
-def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
+def material_of(settings: RunSettings) -> TextMaterial:
     split = split_text(from_text(TEXT, "text"), settings.corpus)
-    material = text_material(split, Lexicon(learn_tokenizer(split, settings)))
+    return text_material(split, Lexicon(learn_tokenizer(split, settings)))
+
+
+def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
+    material = material_of(settings)
     return make_task(settings, material), build_model(settings, material.lexicon.sizes)
 
 

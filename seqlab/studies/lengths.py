@@ -1,0 +1,56 @@
+"""How well a translator does by the length of its source, and what it looks at while it writes."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqlab.api import Run
+from seqlab.metrics.table import columns
+from seqlab.recipes import Writing
+from seqlab.runs.figure import new_figure, quiet, write_figure
+from seqlab.studies.heatmaps import draw_alignment
+from seqlab.studies.shown import Shown
+
+BINS = 6  # of about equally many sentences
+WORDS = 8  # of the source whose alignment is drawn, about
+
+
+def by_length(run: Run, folder: Path, writing: Writing) -> Shown:
+    """BLEU of the test part in bins of source words, each with about as many sentences."""
+    task: Any = run.task()
+    part = task.parts["test"]
+    sums_UK, _ = task.units(task.score(run.model, "test"))
+    words_U = np.array([len(example.source.split()) for example in part.examples])
+    bins = []
+    for rows in np.array_split(np.argsort(words_U, kind="stable"), BINS):
+        first, last = int(words_U[rows].min()), int(words_U[rows].max())
+        bins.append([first, last, len(rows), float(task.metric.value(sums_UK[rows].sum(0)))])
+    rows = [["source words", "sentences", "BLEU"]]
+    rows += [[f"{first}-{last}", str(count), f"{bleu:.2f}"] for first, last, count, bleu in bins]
+    picture = folder / "by-length.png"
+    _draw(bins, picture)
+    return Shown({"bins": bins}, columns(rows), [picture])
+
+
+def alignment(run: Run, folder: Path, writing: Writing) -> Shown:
+    """The first test sentence of middling length, translated, with its weights as a picture where there are any."""
+    part: Any = run.task().parts["test"]
+    example = next((one for one in part.examples if len(one.source.split()) == WORDS), part.examples[0])
+    found: Any = run.predict([example.source], weights=True)[0]
+    text = f"{found.text}\n{found.translation}\n(reference: {example.target})"
+    if found.weights is None:
+        return Shown({"translation": found.translation}, text)
+    picture = folder / "alignment.png"
+    draw_alignment(found.weights, found.source_tokens, found.target_tokens, picture)
+    return Shown({"translation": found.translation}, text, [picture])
+
+
+def _draw(bins: list[list[Any]], path: Path) -> None:
+    figure = new_figure(5.2, 3.2)
+    axes = figure.subplots()
+    middles = [(first + last) / 2 for first, last, _, _ in bins]
+    axes.plot(middles, [bleu for *_, bleu in bins], "o-", color="#1f4e9c", linewidth=1.5)
+    axes.set(xlabel="words of the source", ylabel="BLEU", ylim=(0, None))
+    quiet(axes)
+    write_figure(figure, path)
