@@ -53,10 +53,10 @@ def test_a_healthy_text(tmp_path):
     assert found.floors_on == "the whole text"
     unigram, counting, xz = found.floors
     assert [unigram.name, counting.name[:10], xz.name] == ["unigram", "kneser-ney", "xz"]
-    assert counting.likelihood.bits_per_char < unigram.likelihood.bits_per_char
+    assert counting.figures["bits_per_char"] < unigram.figures["bits_per_char"]
     cut = len(text) * 9 // 10
     bits = xz_bits(text[:cut].encode(), text[cut:].encode())
-    assert xz.likelihood.bits_per_char == pytest.approx(bits / (len(text) - cut - 1))
+    assert xz.figures["bits_per_char"] == pytest.approx(bits / (len(text) - cut - 1))
     assert found.command is not None
     assert found.command.startswith(f"seqlab train '{path}' --arch lstm --tokenizer char")
 
@@ -67,7 +67,7 @@ def test_lines(tmp_path):
     found = examine([write(tmp_path, names)], "lines")
     assert found.overlap is not None
     assert (found.overlap.unit, found.overlap.asked) == ("lines", 30)
-    assert found.floors[0].likelihood.tokens == sum(len(line) + 1 for line in held_out_lines(names))
+    assert found.floors[0].figures["tokens"] == sum(len(line) + 1 for line in held_out_lines(names))
     assert found.command is not None
     assert "--documents lines" in found.command
 
@@ -89,10 +89,10 @@ def test_of_a_long_text_samples_are_taken_and_named(tmp_path, monkeypatch, docum
     assert "3,000 characters" in found.floors_on
     if documents == "stream":
         # the sample is held out from where the whole text is
-        assert found.floors[0].likelihood.tokens == 299
+        assert found.floors[0].figures["tokens"] == 299
         cut = len(text) * 9 // 10
         bits = xz_bits(text[cut - 2700 : cut].encode(), text[cut : cut + 300].encode())
-        assert found.floors[2].likelihood.bits_per_char == pytest.approx(bits / 299)
+        assert found.floors[2].figures["bits_per_char"] == pytest.approx(bits / 299)
     assert found.expected is not None
     assert found.scan.characters == len(text)
 

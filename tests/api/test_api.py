@@ -1,6 +1,7 @@
 """The Python interface: train, load, evaluate, generate, continue, search."""
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -30,15 +31,15 @@ def run(folder: Path) -> seqlab.Run:
 
 def test_it_learns_and_says_so(run: seqlab.Run) -> None:
     assert run.results is not None
-    assert run.results.validation.perplexity < 3
+    assert run.results.validation["perplexity"] < 3
     assert [floor.name.split()[0] for floor in run.results.floors] == ["unigram", "kneser-ney", "xz"]
-    assert run.results.validation.nats_per_token < run.results.floors[0].likelihood.nats_per_token
+    assert run.results.validation["nats_per_token"] < run.results.floors[0].figures["nats_per_token"]
 
 
 def test_evaluation_equals_what_was_recorded(run: seqlab.Run) -> None:
     assert run.results is not None
     found = run.evaluate()
-    assert found.likelihood == run.results.validation
+    assert found.figures == asdict(found.likelihood) == run.results.validation
     content = found.as_dict()
     assert content["tokens"] == len(TEXT) - len(TEXT) * 9 // 10 - 1
     assert math.isclose(content["bits_per_char"], content["nats_per_token"] / math.log(2))

@@ -18,8 +18,9 @@ from seqlab.models.tokens import TokenModel
 from seqlab.registry import BACKBONES
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.load import Loaded, build_model
+from seqlab.tasks.material import learn_tokenizer
+from seqlab.text.lexicon import Lexicon
 from seqlab.text.tokenizer import Tokenizer, cut_pieces
-from seqlab.training.prepare import learn_tokenizer
 
 TINY: dict[str, Any] = {"hidden": 16, "embedding": 8, "window": 16, "batch": 4, "threads": 1, "steps": 2, "sample": 0}
 Learn = Callable[[SplitText, RunSettings], Tokenizer]
@@ -43,10 +44,10 @@ def untrained(
     changes = [*spelt_out({**TINY, **short}), *(settings or {}).items()]
     wanted = gather({"corpus": {"source": [str(text)]}}, changes)
     split = split_text(open_corpus(wanted.corpus.source), wanted.corpus)
-    tokenizer = learn(split, wanted)
-    model = build_model(wanted, tokenizer.vocabulary).eval()
+    lexicon = Lexicon(learn(split, wanted))
+    model = build_model(wanted, lexicon.sizes).eval()
     config = {"corpus": {"name": "text", **asdict(split.survey)}}
-    return api.Run(Loaded(RunDirectory(text.parent / "nowhere"), config, wanted, tokenizer, model))
+    return api.Run(Loaded(RunDirectory(text.parent / "nowhere"), config, wanted, lexicon, model))
 
 
 def with_backbone(run: api.Run, kind: type[Backbone]) -> api.Run:

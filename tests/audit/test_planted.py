@@ -19,7 +19,7 @@ from seqlab.audit.scoring import by_hand, counted_once, scored_twice
 from seqlab.audit.training import carried
 from seqlab.backbones.recurrent import Gru, Lstm, RecurrentState
 from seqlab.backbones.transformer import Transformer, TransformerState
-from seqlab.contracts import Batch, Loss, State, Trace
+from seqlab.contracts import Loss, State, TextBatch, Trace
 from seqlab.data.batches import Rows, pieces
 from seqlab.data.tokens import TokenPart
 from seqlab.models.language import LanguageModel
@@ -107,7 +107,7 @@ class ForgetsBetweenPasses(Gru):
 
 
 class ForgetsInTraining(LanguageTask):
-    def loss(self, model: TokenModel, batch: Batch, carry: State | None, step: int) -> Loss:
+    def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         return super().loss(model, batch, None, step)
 
 

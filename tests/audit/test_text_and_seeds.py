@@ -14,7 +14,7 @@ from seqlab.audit.data import overlap_of_splits, vocabulary
 from seqlab.audit.model import steps
 from seqlab.audit.training import same_seed
 from seqlab.config import RunSettings
-from seqlab.contracts import Batch
+from seqlab.contracts import TextBatch
 from seqlab.data.splits import SplitText
 from seqlab.tasks.language import LanguageTask
 from seqlab.text.tokenizer import Tokenizer
@@ -97,7 +97,7 @@ def test_a_vocabulary_that_all_text_gives_though_training_text_would_do(text: Pa
 class Unseeded(LanguageTask):
     """Its batches are others each time."""
 
-    def batch(self, split: str, seed: int, index: int) -> Batch:
+    def batch(self, split: str, seed: int, index: int) -> TextBatch:
         return super().batch(split, int(np.random.default_rng().integers(2**31)), index)
 
 

@@ -22,8 +22,9 @@ from seqlab.comparison.results import (
     Sample,
     Trial,
 )
-from seqlab.comparison.statistics import ratio
 from seqlab.comparison.verdicts import ESTIMAND, judge_counting, judge_pairs, recommendation, seed_warnings
+from seqlab.metrics.likelihood import likelihood
+from seqlab.metrics.metric import ratio
 
 # name: loss, core parameters, seconds of a step, FLOPs of a token, form, rate
 MODELS = {
@@ -149,10 +150,7 @@ def run(name: str, seed: int) -> RunResult:
         seconds=STEPS * step,
         best_step=STEPS - 200,
         value=value,
-        nats_per_token=value,
-        bits_per_char=value / math.log(2),
-        bits_per_byte=value / math.log(2),
-        perplexity=math.exp(value),
+        figures=figures(value),
         validation=value - 0.02 - 0.01 * (seed % 2),  # the best here need not be the best on the test part
         carried=value - 0.015 if name in CARRYING else None,
         peak_memory=412_000_000 + 1000 * seed,
@@ -160,6 +158,11 @@ def run(name: str, seed: int) -> RunResult:
         loss_by_position=by_position.tolist(),
         curve=curve,
     )
+
+
+def figures(nats: float) -> dict[str, float]:
+    """Of a text whose tokens are characters of one byte."""
+    return asdict(likelihood(nats * 111_539, 111_539, 111_539, 111_539))
 
 
 def hardness() -> list[float]:
@@ -179,10 +182,7 @@ def floors() -> list[FloorResult]:
             name=name,
             about=about,
             value=value,
-            nats_per_token=value,
-            bits_per_char=value / math.log(2),
-            bits_per_byte=value / math.log(2),
-            perplexity=math.exp(value),
+            figures=figures(value),
             sums=[[1024 * (value + hard), 1024.0] for hard in hardness()] if name == COUNTED else None,
         )
         for name, (value, about) in known.items()

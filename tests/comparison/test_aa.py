@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from small_comparisons import compared
 
-from seqlab.comparison.statistics import estimate, ratio
+from seqlab.comparison.statistics import estimate
+from seqlab.metrics.metric import ratio
 
 SEEDS, DRAWS = 24, 400
 MOST = 29  # of 400, as in the simulation

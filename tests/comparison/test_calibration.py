@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from verdict_cases import NATS, entrant, runs_of
 
-from seqlab.comparison.statistics import estimate, ratio, seeds_needed
+from seqlab.comparison.statistics import estimate, seeds_needed
 from seqlab.comparison.verdicts import BETTER, SUGGESTIVE, judge_pairs
+from seqlab.metrics.metric import ratio
 
 DIFFERENCE = 0.7
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)

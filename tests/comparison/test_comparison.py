@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,11 @@ import seqlab
 from seqlab.comparison.experiment import Comparison
 from seqlab.comparison.plan import read_plan
 from seqlab.comparison.results import read_comparison, write_comparison
-from seqlab.comparison.statistics import estimate, ratio
+from seqlab.comparison.statistics import estimate
 from seqlab.comparison.trials import SEED
+from seqlab.contracts import TextBatch, TextScores
 from seqlab.errors import DataError, UsageError
+from seqlab.metrics.metric import ratio
 
 
 def test_every_run_is_there_and_scored_on_the_test_part(small: Comparison):
@@ -23,8 +25,9 @@ def test_every_run_is_there_and_scored_on_the_test_part(small: Comparison):
     assert {(run.name, run.seed) for run in results.runs} == {(n, s) for n in ("gru", "lstm-attention") for s in (0, 1)}
     for run in results.runs:
         again = seqlab.load(small.directory / run.path).evaluate(split="test")
+        assert isinstance(again.scores, TextScores)
         assert run.value == pytest.approx(again.scores.nats / again.scores.characters)
-        assert run.nats_per_token == pytest.approx(again.likelihood.nats_per_token)
+        assert run.figures == pytest.approx(asdict(again.likelihood))
         assert sum(row[0] for row in run.sums) == pytest.approx(again.scores.nats)
         assert run.loss_by_position == pytest.approx(again.by_position)
         carried = seqlab.load(small.directory / run.path).evaluate(split="test", context="carry")
@@ -75,13 +78,14 @@ def test_all_tried_the_same_rates_and_trained_at_their_own_best(small: Compariso
         assert (
             trial.settings.train.seed == SEED and trial.settings.train.steps == 40
         )  # a run of 40 steps is brief itself
-        assert trial.results is not None and trial.results.validation.nats_per_token == own[0].loss
+        assert trial.results is not None and trial.results.validation["nats_per_token"] == own[0].loss
 
 
 def test_all_saw_the_same_batches(small: Comparison):
     tasks = [seqlab.load(small.directory / "runs" / f"{name}-1").task() for name in ("gru", "lstm-attention")]
     for index in (0, 7):
         one, other = (task.batch("train", 1, index) for task in tasks)
+        assert isinstance(one, TextBatch) and isinstance(other, TextBatch)
         assert (one.inputs_BT == other.inputs_BT).all()
 
 
@@ -162,7 +166,7 @@ def test_results_can_be_read_again_and_only_by_their_own_version(small: Comparis
     write_comparison(replace(small.results, command="again"), tmp_path)
     assert read_comparison(tmp_path) == replace(small.results, command="again")
     content = json.loads((tmp_path / "results.json").read_text())
-    for change in ({"version": 2}, {"format": "other"}, {"runs": "none"}):
+    for change in ({"version": 1}, {"version": 3}, {"format": "other"}, {"runs": "none"}):
         (tmp_path / "results.json").write_text(json.dumps({**content, **change}))
         with pytest.raises(DataError):
             read_comparison(tmp_path)

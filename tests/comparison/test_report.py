@@ -240,7 +240,7 @@ def test_size_is_bounded_whatever_the_strings_and_curves() -> None:
 
 
 def floor_without_numbers(results: Results) -> list[FloorResult]:
-    return [replace(one, nats_per_token=math.nan, value=math.nan) for one in results.floors]
+    return [replace(one, figures=dict.fromkeys(one.figures, math.nan), value=math.nan) for one in results.floors]
 
 
 BARE = {
@@ -261,10 +261,13 @@ BARE = {
     "diverged": lambda: replace(
         realistic(),
         runs=[
-            replace(run, value=math.inf, nats_per_token=math.inf, loss_by_position=[math.nan] * 9, curve=[
-                {"step": 0.0, "validation_loss": 4.0}, {"step": 9.0, "validation_loss": 1e30},
-                {"step": 99.0, "validation_loss": math.nan},
-            ]) if run.name == "rnn" else run
+            replace(
+                run, value=math.inf, figures=dict.fromkeys(run.figures, math.inf), loss_by_position=[math.nan] * 9,
+                curve=[
+                    {"step": 0.0, "validation_loss": 4.0}, {"step": 9.0, "validation_loss": 1e30},
+                    {"step": 99.0, "validation_loss": math.nan},
+                ]
+            ) if run.name == "rnn" else run
             for run in realistic().runs
         ],
     ),

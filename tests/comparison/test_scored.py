@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqlab.comparison.memorised import longest_copy
-from seqlab.comparison.scored import BLOCK, blocks
 from seqlab.contracts import TextScores
+from seqlab.tasks.text import BLOCK, blocks
 
 
 def scores(tokens_U: list[int], per_token: float = 1.0) -> TextScores:

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from seqlab.comparison.statistics import estimate, holm, level, ratio, seeds_needed
+from seqlab.comparison.statistics import estimate, holm, level, seeds_needed
 from seqlab.errors import DataError
+from seqlab.metrics.metric import ratio
 
 quick = settings(deadline=None, max_examples=40)
 numbers = st.integers(0, 2**32 - 1)

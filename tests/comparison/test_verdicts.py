@@ -6,7 +6,6 @@ import pytest
 from verdict_cases import NATS, entrant, floor_of, runs_of
 
 from seqlab.comparison.results import Metric
-from seqlab.comparison.statistics import ratio
 from seqlab.comparison.verdicts import (
     ESTIMAND,
     counting_sentence,
@@ -14,6 +13,7 @@ from seqlab.comparison.verdicts import (
     judge_pairs,
     seed_warnings,
 )
+from seqlab.metrics.metric import ratio
 
 HARD = np.random.default_rng(0).normal(0, 0.2, 30)  # how hard each unit of text is, for all
 SIGNS = np.tile([1.0, -1.0], 15)

@@ -49,10 +49,7 @@ def runs_of(name: str, values_SU: Sequence[Sequence[float]] | np.ndarray, second
             seconds=seconds,
             best_step=1000,
             value=float(np.mean(values_U)),
-            nats_per_token=float(np.mean(values_U)),
-            bits_per_char=1.0,
-            bits_per_byte=1.0,
-            perplexity=1.0,
+            figures={"nats_per_token": float(np.mean(values_U))},
             validation=1.0,
             carried=None,
             peak_memory=None,
@@ -66,7 +63,7 @@ def runs_of(name: str, values_SU: Sequence[Sequence[float]] | np.ndarray, second
 
 def floor_of(name: str, values_U: Sequence[float] | np.ndarray | None) -> FloorResult:
     sums = None if values_U is None else sums_of(values_U)
-    return FloorResult(name, "about it", 1.0, 1.0, 1.0, 1.0, 1.0, sums)
+    return FloorResult(name, "about it", 1.0, {"nats_per_token": 1.0}, sums)
 
 
 def pair_of(a: str, b: str, difference: float, verdict: str) -> Pair:

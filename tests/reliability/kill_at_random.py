@@ -127,8 +127,8 @@ def look_at(run: Path, whole: Path) -> dict[str, Any]:
 def why_not(run: Path, newest: Path) -> str | None:
     """Load a checkpoint; what went wrong, if anything."""
     try:
-        _, _, settings, tokenizer = load_parts(run)
-        model = build_model(settings, tokenizer.vocabulary)
+        _, _, settings, lexicon = load_parts(run)
+        model = build_model(settings, lexicon.sizes)
         checkpoint.load_checkpoint(newest, model, make_optimiser(model, settings.train), model.backbone.start(4))
     except SeqlabError as error:
         return str(error)

@@ -11,7 +11,7 @@ from reliability_runs import TINY_OPTIONS, Answer, lines, train
 from torch import Tensor
 
 from seqlab import api
-from seqlab.contracts import Batch, Loss, State
+from seqlab.contracts import Loss, State, TextBatch
 from seqlab.errors import TrainingFailed
 from seqlab.models.language import LanguageModel
 from seqlab.tasks.language import LanguageTask
@@ -58,7 +58,7 @@ class Injection:
         self.spoil, self.steps = spoil, steps
         self.before: dict[int, list[Tensor]] = {}
 
-    def loss(self, task: LanguageTask, model: LanguageModel, batch: Batch, carry: State | None, step: int) -> Loss:
+    def loss(self, task: LanguageTask, model: LanguageModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         assert all(bool(torch.isfinite(p).all()) for p in model.parameters())
         self.before[step + 1] = [p.detach().clone() for p in model.parameters()]
         loss = ORIGINAL(task, model, batch, carry, step)

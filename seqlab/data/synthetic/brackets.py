@@ -1,0 +1,43 @@
+"""Brackets: which one has to close next? What is open is a stack, which the state has to hold."""
+
+import numpy as np
+
+from seqlab.data.examples import Examples, Tagged
+from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
+
+OPENING = ("(", "[", "{", "<")
+CLOSING = (")", "]", "}", ">")
+NOTHING_OPEN = "none"
+DIFFICULTY = Difficulty("brackets", "greatest depth", usual=8, least=1, most=64)
+
+
+def brackets(difficulty: int | None = None, seed: int = 0) -> Examples:
+    """Beginnings of well-nested brackets, at most `difficulty` open at once and about six times as long."""
+    deepest = DIFFICULTY.chosen(difficulty)
+    numbers = DIFFICULTY.numbers(deepest, seed)
+
+    def draw(part: str) -> Tagged:
+        return nested(numbers, int(numbers.integers(4 * deepest, 8 * deepest + 1)), deepest)
+
+    return Examples(
+        name="brackets",
+        parts=deal(draw),
+        rule=f"{4 * deepest} to {8 * deepest} brackets, opening and closing at random, {DEALT}",
+        about=f"brackets nested up to {deepest} deep, each to be tagged with the one that has to close next",
+    )
+
+
+def nested(numbers: np.random.Generator, length: int, deepest: int) -> Tagged:
+    """Opens as often as it closes, where both are possible."""
+    opens_T = (numbers.random(length) < 0.5).tolist()
+    kinds_T = numbers.integers(0, len(OPENING), length).tolist()
+    stack: list[int] = []
+    words, tags = [], []
+    for opens, kind in zip(opens_T, kinds_T, strict=True):
+        if not stack or (opens and len(stack) < deepest):
+            stack.append(kind)
+            words.append(OPENING[kind])
+        else:
+            words.append(CLOSING[stack.pop()])
+        tags.append(CLOSING[stack[-1]] if stack else NOTHING_OPEN)
+    return Tagged(tuple(words), tuple(tags))

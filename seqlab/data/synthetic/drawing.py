@@ -1,0 +1,73 @@
+"""What all generated corpora share: which difficulties there are, random numbers, and the dealing into parts.
+
+Every input belongs to one part by its hash, whatever the seed and the difficulty: nothing that is held out in one
+corpus is trained on in another of the same task.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from seqlab.data.examples import Example
+from seqlab.errors import UsageError
+
+E = TypeVar("E", bound=Example)
+
+SIZES = {"train": 12_000, "validation": 500, "test": 1000}
+EIGHTHS = {"train": 6, "validation": 1, "test": 1}  # of all inputs that there are
+PATIENCE = 2  # times as many draws as would do if no input came twice
+DEALT = "drawn anew, each input once; of all inputs six eighths are for training, one for validation, one for testing"
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """The difficulties of a task: what the number counts, the usual one and the bounds."""
+
+    task: str
+    counts: str
+    usual: int
+    least: int
+    most: int
+
+    def chosen(self, difficulty: int | None) -> int:
+        if difficulty is None:
+            return self.usual
+        if not self.least <= difficulty <= self.most:
+            raise UsageError(
+                f"'{self.task}' cannot be made with difficulty {difficulty}, which is its {self.counts}: "
+                f"choose {self.least} to {self.most}, or leave it out for {self.usual}."
+            )
+        return difficulty
+
+    def numbers(self, difficulty: int, seed: int) -> np.random.Generator:
+        """Random numbers of this task, difficulty and seed alone."""
+        if seed < 0:
+            raise UsageError(f"'{self.task}' cannot be made with seed {seed}: choose 0 or more.")
+        return np.random.default_rng([seed, difficulty, zlib.crc32(self.task.encode())])
+
+
+def part_of(content: str) -> str:
+    """The part that whatever has this content belongs to."""
+    eighth = hashlib.sha256(content.encode()).digest()[0] % 8
+    return "validation" if eighth == 6 else "test" if eighth == 7 else "train"
+
+
+def deal(draw: Callable[[str], E], held: Callable[[E], str] | None = None) -> dict[str, list[E]]:
+    """Different examples for each part from `draw(part)`, fewer where few exist; `held` tells what is held out of
+    training, the input if unset."""
+    return {part: _distinct(draw, held or (lambda example: example.input), part) for part in SIZES}
+
+
+def _distinct(draw: Callable[[str], E], held: Callable[[E], str], part: str) -> list[E]:
+    found: dict[str, E] = {}
+    for _ in range(PATIENCE * SIZES[part] * 8 // EIGHTHS[part]):
+        example = draw(part)
+        if part_of(held(example)) == part:
+            found.setdefault(example.input, example)
+            if len(found) == SIZES[part]:
+                break
+    return list(found.values())

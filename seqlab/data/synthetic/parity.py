@@ -1,0 +1,31 @@
+"""Parity: is the number of ones so far odd? One bit of state for a recurrent net, hard for attention."""
+
+from itertools import accumulate
+
+from seqlab.data.examples import Examples, Tagged
+from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
+
+BITS = ("0", "1")
+PARITIES = ("even", "odd")
+DIFFICULTY = Difficulty("parity", "greatest length", usual=40, least=8, most=500)
+
+
+def parity(difficulty: int | None = None, seed: int = 0) -> Examples:
+    """Up to `difficulty` bits, each tagged with the parity of the ones up to and including it."""
+    longest = DIFFICULTY.chosen(difficulty)
+    numbers = DIFFICULTY.numbers(longest, seed)
+
+    def draw(part: str) -> Tagged:
+        shortest = 1 if part == "train" else longest // 2
+        bits = numbers.integers(0, 2, numbers.integers(shortest, longest + 1)).tolist()
+        return Tagged(
+            tuple(BITS[bit] for bit in bits),
+            tuple(PARITIES[ones % 2] for ones in accumulate(bits)),
+        )
+
+    return Examples(
+        name="parity",
+        parts=deal(draw),
+        rule=f"bits {DEALT}; 1 to {longest} of them in training, {longest // 2} to {longest} held out",
+        about=f"up to {longest} bits, each to be tagged with whether the ones so far are even or odd",
+    )

@@ -1,0 +1,399 @@
+"""Generated corpora: right answers, the same for everybody, and nothing held out is trained on."""
+
+import calendar
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqlab.data.examples import UNSCORED, Examples, Labelled, Pair, Tagged
+from seqlab.data.synthetic.adding import adding
+from seqlab.data.synthetic.brackets import brackets
+from seqlab.data.synthetic.copying import copy
+from seqlab.data.synthetic.dates import dates
+from seqlab.data.synthetic.parity import parity
+from seqlab.data.synthetic.recall import recall
+from seqlab.data.synthetic.reversing import reverse
+from seqlab.errors import UsageError
+
+TASKS: dict[str, Callable[..., Examples]] = {
+    function.__name__: function for function in (copy, reverse, parity, brackets, recall, dates, adding)
+}
+# the least, the usual and the greatest difficulty
+DIFFICULTIES = {
+    "copy": (2, 20, 500),
+    "reverse": (2, 20, 500),
+    "parity": (8, 40, 500),
+    "brackets": (1, 8, 64),
+    "recall": (2, 16, 32),
+    "dates": (1, 12, 12),
+    "adding": (4, 50, 1000),
+}
+every_task = pytest.mark.parametrize("name", list(TASKS))
+every_end = pytest.mark.parametrize(
+    ("name", "difficulty"), [(name, one) for name, all_of_them in DIFFICULTIES.items() for one in set(all_of_them)]
+)
+
+
+@cache
+def made(name: str, difficulty: int | None = None, seed: int = 0) -> Examples:
+    return TASKS[name](difficulty, seed)
+
+
+def part_of(name: str, part: str) -> Sequence[Any]:
+    return made(name).parts[part]
+
+
+def all_of(examples: Examples) -> list[Any]:
+    return [one for part in examples.parts.values() for one in part]
+
+
+def inputs(examples: Examples, *parts: str) -> list[str]:
+    return [one.input for part in parts for one in examples.parts[part]]
+
+
+# --- the right answers, found in another way ------------------------------------------------------------------------
+
+
+def check_copy(pair: Pair, difficulty: int) -> None:
+    words = pair.source.split(" ")
+    assert pair.target.split(" ") == words
+    assert 1 <= len(words) <= difficulty and set(words) <= set("abcdefghijklmnop")
+
+
+def check_reverse(pair: Pair, difficulty: int) -> None:
+    assert pair.target == pair.source[::-1]  # each word is one letter
+    check_copy(Pair(pair.source, pair.source), difficulty)
+
+
+def check_parity(tagged: Tagged, difficulty: int) -> None:
+    odd = False
+    for word, tag in zip(tagged.words, tagged.tags, strict=True):
+        odd = odd != {"0": False, "1": True}[word]
+        assert tag == ("odd" if odd else "even")
+    assert 1 <= len(tagged.words) <= difficulty
+
+
+def check_brackets(tagged: Tagged, difficulty: int) -> None:
+    partner = {"(": ")", "[": "]", "{": "}", "<": ">"}
+    due = ""
+    for word, tag in zip(tagged.words, tagged.tags, strict=True):
+        if word in partner:
+            due = partner[word] + due
+        else:
+            assert due[:1] == word
+            due = due[1:]
+        assert tag == (due[:1] or "none")
+        assert len(due) <= difficulty
+    assert 4 * difficulty <= len(tagged.words) <= 8 * difficulty
+
+
+def check_recall(tagged: Tagged, difficulty: int) -> None:
+    pairs = tagged.tags.count(UNSCORED) // 2
+    told, asked = tagged.words[: 2 * pairs], tagged.words[2 * pairs :]
+    value_of = dict(zip(told[::2], told[1::2], strict=True))
+    assert len(value_of) == pairs <= difficulty
+    assert all(key[0] == "k" and value[0] == "v" for key, value in value_of.items())
+    assert sorted(asked) == sorted(value_of)
+    assert tagged.tags == (*[UNSCORED] * 2 * pairs, *[value_of[key] for key in asked])
+
+
+def check_adding(labelled: Labelled, difficulty: int) -> None:
+    words = labelled.text.split(" ")
+    assert len(words) == difficulty
+    assert all(re.fullmatch(r"\d\*?", word) for word in words)
+    first, second = (place for place, word in enumerate(words) if word.endswith("*"))
+    assert first < difficulty // 2 <= second
+    assert labelled.label == str(int(words[first][0]) + int(words[second][0]))
+
+
+UNITS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
+TEENS = ["thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"]
+DAY_WORDS = [*UNITS, "tenth", "eleventh", "twelfth", *TEENS, "twentieth", *(f"twenty-{one}" for one in UNITS)]
+DAY_WORDS += ["thirtieth", "thirty-first"]
+
+
+def read_date(text: str) -> date:
+    """Slashes have the month first, dots the day; a year of two digits lies in 1970 to 2030."""
+    text = text.lower()
+    if found := re.fullmatch(r"(\d\d)/(\d\d)/(\d{4})", text):
+        return date(int(found[3]), int(found[1]), int(found[2]))
+    if found := re.fullmatch(r"([1-9]\d?)\.([1-9]\d?)\.(\d{4})", text):
+        return date(int(found[3]), int(found[2]), int(found[1]))
+    day = month = year = weekday = None
+    for token in re.findall(r"'?\d+(?:st|nd|rd|th)?|[a-z]+(?:-[a-z]+)?", text):
+        if token in ("the", "of"):
+            continue
+        if token[0].isalpha():
+            if token in DAY_WORDS:
+                day = DAY_WORDS.index(token) + 1
+            elif (number := named(token, calendar.month_name)) is not None:
+                month = number
+            else:
+                weekday = named(token, calendar.day_name)
+                assert weekday is not None, token
+        elif token.isdigit() and len(token) == 4:
+            year = int(token)
+        elif token[0] == "'" or (day is not None and len(token) == 2):
+            year = 1900 + int(token[-2:]) if int(token[-2:]) >= 70 else 2000 + int(token[-2:])
+            assert 1970 <= year <= 2030
+        else:
+            day = int(re.sub(r"\D", "", token))
+            endings = "th" if 10 < day < 20 else ("th st nd rd" + " th" * 6).split()[day % 10]
+            assert token[-2:] == endings or token.isdigit()
+    assert day and month and year
+    read = date(year, month, day)
+    assert weekday in (None, read.weekday())
+    return read
+
+
+def named(token: str, names: Any) -> int | None:
+    """The number of a name, written in full or by three letters."""
+    found = [number for number, name in enumerate(names) if name and token in (name.lower(), name.lower()[:3])]
+    return found[0] if found else None
+
+
+def check_dates(pair: Pair, difficulty: int) -> None:
+    read = read_date(pair.source)
+    assert pair.target == f"{read.year:04}-{read.month:02}-{read.day:02}"
+    assert 1930 <= read.year <= 2049
+
+
+CHECKS: dict[str, Callable[[Any, int], None]] = {
+    "copy": check_copy,
+    "reverse": check_reverse,
+    "parity": check_parity,
+    "brackets": check_brackets,
+    "recall": check_recall,
+    "dates": check_dates,
+    "adding": check_adding,
+}
+
+
+@every_end
+def test_every_answer_is_right_at_every_difficulty(name: str, difficulty: int) -> None:
+    for example in all_of(made(name, difficulty)):
+        CHECKS[name](example, difficulty)
+
+
+# --- the same for everybody -----------------------------------------------------------------------------------------
+
+
+@every_task
+def test_the_same_arguments_give_the_same_examples(name: str) -> None:
+    least, usual, _ = DIFFICULTIES[name]
+    before = made(name).fingerprint
+    np.random.seed(1)
+    random.seed(1)
+    state = repr(np.random.get_state()), random.getstate()
+    assert TASKS[name]().fingerprint == before == made(name, usual).fingerprint
+    assert (repr(np.random.get_state()), random.getstate()) == state
+    others = {made(name, usual, 1).fingerprint, made(name, least).fingerprint, made(name, least, 1).fingerprint}
+    assert len(others | {before}) == 4
+
+
+@pytest.mark.parametrize(("name", "begins"), [])
+def test_the_examples_are_those_of_every_machine(name: str, begins: str) -> None:
+    """Another start means that results told of this corpus no longer hold."""
+    assert made(name).fingerprint.startswith(begins)
+
+
+@every_task
+def test_making_one_is_quick(name: str) -> None:
+    began = time.process_time()
+    TASKS[name]()
+    assert time.process_time() - began < 2
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+@every_end
+def test_no_input_comes_twice(name: str, difficulty: int) -> None:
+    found = Counter(inputs(made(name, difficulty), "train", "validation", "test"))
+    assert max(found.values()) == 1
+
+
+@every_task
+def test_what_one_corpus_holds_out_no_other_of_the_task_trains_on(name: str) -> None:
+    least, usual, _ = DIFFICULTIES[name]
+    ways = [(usual, 0), (usual, 1), (least, 0), (least, 1)]
+    held_out = {text for way in ways for text in inputs(made(name, *way), "validation", "test")}
+    trained_on = {text for way in ways for text in inputs(made(name, *way), "train")}
+    assert not held_out & trained_on
+
+
+def test_a_day_that_is_held_out_is_trained_on_in_no_form() -> None:
+    days = {part: {pair.target for pair in part_of("dates", part)} for part in ("train", "validation", "test")}
+    assert not days["train"] & (days["validation"] | days["test"])
+    assert not days["validation"] & days["test"]
+
+
+@every_end
+def test_every_part_is_large_enough_to_score(name: str, difficulty: int) -> None:
+    sizes = {part: len(examples) for part, examples in made(name, difficulty).parts.items()}
+    assert list(sizes) == ["train", "validation", "test"]
+    usual = difficulty > DIFFICULTIES[name][0] or name in ("adding", "dates", "recall")
+    assert sizes == {"train": 12_000, "validation": 500, "test": 1000} if usual else min(sizes.values()) >= 20
+    assert sizes["train"] > 2 * (sizes["validation"] + sizes["test"])
+
+
+def words_of(example: Any) -> set[str]:
+    """Everything that a vocabulary has to know."""
+    match example:
+        case Tagged(words, tags):
+            return {*words, *(f"tag {tag}" for tag in tags)}
+        case Labelled(text, label):
+            return {*text.split(), f"label {label}"}
+        case Pair(source, target):
+            return {*source, *(f"target {letter}" for letter in target)}
+    raise AssertionError(example)
+
+
+@every_end
+def test_training_meets_every_word_and_every_answer(name: str, difficulty: int) -> None:
+    parts = made(name, difficulty).parts
+    trained_on = set().union(*map(words_of, parts["train"]))
+    held_out = set().union(*map(words_of, [*parts["validation"], *parts["test"]]))
+    assert held_out <= trained_on
+
+
+@every_task
+def test_no_single_answer_scores_well(name: str) -> None:
+    """A model that always says the same stays far below the right answers."""
+    answers: Counter[str] = Counter()
+    for example in part_of(name, "test"):
+        match example:
+            case Tagged(_, tags):
+                answers.update(tag for tag in tags if tag != UNSCORED)
+            case Labelled(_, label):
+                answers[label] += 1
+            case Pair(_, target):
+                answers[target] += 1
+    most = {"parity": 0.52, "brackets": 0.3, "adding": 0.15}.get(name, 0.05)
+    assert max(answers.values()) / answers.total() < most
+
+
+# --- what each is made of -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["copy", "reverse"])
+def test_every_length_is_scored_and_trained_on(name: str) -> None:
+    for part, few in (("train", 400), ("test", 25)):
+        lengths = Counter(len(text.split()) for text in inputs(made(name), part))
+        assert set(lengths) == set(range(1, 21))
+        assert min(lengths[length] for length in range(3, 21)) >= few
+        assert max(lengths.values()) < 2 * few + 50
+
+
+def test_parity_is_held_out_at_the_longer_half_of_the_lengths() -> None:
+    lengths = {part: {len(one.words) for one in part_of("parity", part)} for part in ("train", "validation", "test")}
+    assert lengths["train"] == set(range(1, 41))
+    assert lengths["validation"] == lengths["test"] == set(range(20, 41))
+
+
+def test_brackets_reach_their_depth_in_all_kinds_and_are_left_open() -> None:
+    depths: Counter[int] = Counter()
+    ends: Counter[str] = Counter()
+    for tagged in part_of("brackets", "test"):
+        steps = [1 if word in "([{<" else -1 for word in tagged.words]
+        depths[int(np.cumsum(steps).max())] += 1
+        ends[tagged.tags[-1]] += 1
+    assert max(depths) == 8 and depths[8] > 200
+    assert set(ends) == {"none", ")", "]", "}", ">"} and min(ends.values()) > 50
+
+
+def test_recall_is_held_out_with_all_its_pairs_and_asks_in_any_order() -> None:
+    pairs = {part: Counter(len(one.words) // 3 for one in part_of("recall", part)) for part in ("train", "test")}
+    assert set(pairs["train"]) == set(range(1, 17))
+    assert set(pairs["test"]) == {16}
+    places: Counter[tuple[int, int]] = Counter()
+    for tagged in part_of("recall", "test"):
+        keys = tagged.words[:32:2]
+        places.update((place, keys.index(word)) for place, word in enumerate(tagged.words[32:]))
+    assert len(places) == 16 * 16 and max(places.values()) < 110  # 62.5 each if any order is as likely
+    words = Counter(word for one in part_of("recall", "test") for word in one.words[:32])
+    assert len(words) == 64 and max(words.values()) < 2 * min(words.values())
+
+
+def test_the_marks_of_adding_stand_anywhere_in_their_half() -> None:
+    places: Counter[int] = Counter()
+    for labelled in part_of("adding", "test"):
+        places.update(place for place, word in enumerate(labelled.text.split()) if "*" in word)
+    assert set(places) == set(range(50)) and max(places.values()) < 90
+    assert {labelled.label for labelled in part_of("adding", "train")} == {str(number) for number in range(19)}
+
+
+SHAPES = [
+    "D Month Y",
+    "Month D, Y",
+    "Nth of Month, Y",
+    "Mon D Y",
+    "Weekday, D Month Y",
+    "DD/DD/Y",
+    "D.D.Y",
+    "Mon D YY",
+    "Wkd DD-Mon-Y",
+    "Y, Month Nth",
+    "the Nth of Month 'YY",
+    "the Word of Month, Y",
+]
+
+
+def shape(text: str) -> str:
+    """A date with its day, month, year and weekday made anonymous; one letter for numbers without a leading zero."""
+    text = re.sub(r"\d{4}", "Y", text.lower())
+    text = re.sub(r"\d+(st|nd|rd|th)", "Nth", text)
+    text = re.sub(r"(?<=[' ])\d\d$", "YY", text)
+    text = re.sub(r"\d\d(?=[/-])", "DD", text)
+    text = re.sub(r"\b\d{1,2}\b", "D", text)
+    text = re.sub("|".join(sorted(DAY_WORDS, key=len, reverse=True)), "Word", text)
+    for name, names in (("Month", calendar.month_name), ("Weekday", calendar.day_name)):
+        text = re.sub("|".join(one.lower() for one in names if one), name, text)
+    for name, names in (("Mon", calendar.month_abbr), ("Wkd", calendar.day_abbr)):
+        text = re.sub(r"\b(" + "|".join(one.lower() for one in names if one) + r")\b", name, text)
+    return text
+
+
+@pytest.mark.parametrize("forms", [1, 5, 12])
+def test_dates_come_in_as_many_forms_as_are_asked_for(forms: int) -> None:
+    shapes = Counter(shape(text) for text in inputs(made("dates", forms), "train") if "may" not in text.lower())
+    assert set(shapes) == set(SHAPES[:forms])
+    assert min(shapes.values()) > 0.7 * max(shapes.values())
+
+
+def test_dates_come_in_capital_and_in_small_letters_and_from_all_years() -> None:
+    worded = [text for text in inputs(made("dates"), "test") if re.search("[a-zA-Z]{3}", text)]
+    cases = Counter("small" if one.islower() else "capital" if one.isupper() else "mixed" for one in worded)
+    assert cases["mixed"] > cases["small"] > 100 and cases["capital"] > 100
+    assert {int(pair.target[:4]) for pair in part_of("dates", "train")} == set(range(1930, 2050))
+
+
+# --- what is said ---------------------------------------------------------------------------------------------------
+
+
+@every_end
+def test_each_tells_its_name_difficulty_and_rule(name: str, difficulty: int) -> None:
+    examples = made(name, difficulty)
+    assert examples.name == name
+    assert re.search(rf"\b{difficulty}\b", examples.about)
+    assert "six eighths are for training" in examples.rule
+
+
+@every_task
+def test_a_difficulty_that_cannot_be_is_refused_with_those_that_can(name: str) -> None:
+    least, usual, most = DIFFICULTIES[name]
+    for absurd in (least - 1, most + 1, 0, -5, 10**9):
+        with pytest.raises(
+            UsageError, match=rf"'{name}' .* {absurd}, .*{least} to {most}, or leave it out for {usual}"
+        ):
+            TASKS[name](absurd)
+    with pytest.raises(UsageError, match=f"'{name}' .* seed -1: choose 0 or more"):
+        TASKS[name](None, -1)

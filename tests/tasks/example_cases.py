@@ -1,0 +1,81 @@
+"""Small sets of labelled examples, one for each task, and what is made of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqlab.config import RunSettings, gather, spelt_out
+from seqlab.data.examples import Examples, Labelled, Pair, Tagged
+from seqlab.registry import BACKBONES, TASKS
+from seqlab.runs.load import build_model
+from seqlab.tasks.examples import ExampleTask
+from seqlab.tasks.material import Material
+
+WORDS = [
+    *("the", "a", "small", "big", "red", "old", "cat", "dog", "bird", "tree"),
+    *("runs", "sees", "likes", "sleeps", "here", "there", "now"),
+]
+EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "everything"]
+ARCHS = list(BACKBONES)
+
+
+def sentences(count: int, seed: int = 0, longest: int = 9) -> list[tuple[str, ...]]:
+    draw = np.random.default_rng(seed)
+    return [tuple(draw.choice(WORDS, draw.integers(1, longest + 1)).tolist()) for _ in range(count)]
+
+
+def labelled(words: tuple[str, ...]) -> Labelled:
+    return Labelled(" ".join(words), "animal" if {"cat", "dog", "bird"} & set(words) else "none")
+
+
+def tagged(words: tuple[str, ...]) -> Tagged:
+    tags = ["B-animal" if word in ("cat", "dog", "bird") else "O" for word in words]
+    return Tagged(words, tuple(tags))
+
+
+def pair(words: tuple[str, ...]) -> Pair:
+    return Pair(" ".join(words), " ".join(word.upper() for word in reversed(words)))
+
+
+MADE = {"classify": labelled, "tag": tagged, "translate": pair}
+
+
+@dataclass(frozen=True)
+class Case:
+    settings: RunSettings
+    material: Material
+    task: Any
+    model: Any
+
+
+def case(name: str, arch: str = "lstm", train: int = 40, held_out: int = 12, **changes: Any) -> Case:
+    """A task on random sentences, with a small untrained model in evaluation mode."""
+    dotted = [(key.replace("__", "."), value) for key, value in changes.items() if "__" in key]
+    own = {"task": name, "arch": arch, "hidden": 8, "embedding": 8, "batch": 6}
+    own |= {key: changes[key] for key in own if key in changes}
+    still = [("model.embedding_dropout", 0.0), ("model.output_dropout", 0.0)]
+    settings = gather({"corpus": {"source": ["none"]}}, [("tokenizer.name", "word"), *spelt_out(own), *still, *dotted])
+    parts = {"train": sentences(train), "validation": sentences(held_out, 1), "test": sentences(held_out, 2)}
+    made = {part: [MADE[name](words) for words in found] for part, found in parts.items()}
+    task_class = TASKS.load(name)
+    assert issubclass(task_class, ExampleTask)
+    lexicon = task_class.learn(made["train"], settings)
+    examples = Examples("random", made, "as made")
+    encoded = {part: task_class.encode(found, lexicon, settings) for part, found in made.items()}
+    material = Material("random", "", examples.fingerprint, examples, lexicon, encoded)
+    model = build_model(settings, lexicon.sizes).eval()
+    return Case(settings, material, task_class.on(settings, material), model)
+
+
+def gradients(found: Case) -> tuple[float, dict[str, torch.Tensor]]:
+    """The loss of a pass over the training part and what it gives every parameter."""
+    torch.manual_seed(0)
+    found.model.train()
+    found.model.zero_grad()
+    total = torch.zeros(())
+    for index in range(found.task.epoch):
+        total = total + found.task.loss(found.model, found.task.batch("train", 0, index), None, 0).total
+    total.backward()
+    return float(total.detach()), {name: p.grad for name, p in found.model.named_parameters()}

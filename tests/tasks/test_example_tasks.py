@@ -1,0 +1,198 @@
+"""Every task on labelled examples with every architecture: what all of them promise."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from example_cases import ARCHS, EXAMPLE_TASKS, Case, case, gradients
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqlab.data.encoded import Buckets, ExamplePart, in_order, padded
+from seqlab.models.sizes import parameters
+from seqlab.runs import tensors
+from seqlab.runs.checkpoint import put_weights, weights_of
+from seqlab.runs.load import build_model
+
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "classify": [{"task__pooling": how} for how in ("last", "mean", "max", "attention")],
+    "tag": [
+        {},
+        {"task__layer": "crf"},
+        {"task__characters": "lstm"},
+        {"task__characters": "none"},
+        {"tokenizer__name": "bpe"},
+        {"tokenizer__name": "char", "task__layer": "crf"},
+    ],
+    "translate": [
+        {},
+        {"task__joint": False},
+        {"model__tied": False},
+        {"task__attends": "before"},
+        {"task__attention": "scaled"},
+        {"tokenizer__name": "char"},
+        {"task__joint": False, "model__tied": False, "task__attention": "dot"},
+    ],
+}
+BY_ARCH = [pytest.param(task, arch, {}, id=f"{task}-{arch}") for task in EXAMPLE_TASKS for arch in ARCHS]
+BY_OPTION = [
+    pytest.param(task, "lstm", own, id=f"{task}-" + "-".join(f"{k}={v}" for k, v in own.items()))
+    for task in EXAMPLE_TASKS
+    for own in OPTIONS[task]
+]
+everyone = pytest.mark.parametrize(("task", "arch", "own"), [*BY_ARCH, *BY_OPTION])
+
+
+@everyone
+def test_the_closed_count_is_that_of_the_built_model(task: str, arch: str, own: dict[str, Any]) -> None:
+    found = case(task, arch, **own)
+    count = parameters(found.settings, found.material.lexicon.sizes)
+    assert count.total == sum(p.numel() for p in found.model.parameters())
+
+
+@everyone
+def test_padding_changes_no_result(task: str, arch: str, own: dict[str, Any]) -> None:
+    found = case(task, arch, **own)
+    part = found.task.parts["validation"]
+    with torch.inference_mode():
+        together = found.task.nats(found.model, part, np.arange(len(part)))
+        alone = np.concatenate([found.task.nats(found.model, part, np.array([row])) for row in range(len(part))])
+    np.testing.assert_allclose(together, alone, atol=2e-5, rtol=1e-5)
+
+
+@everyone
+def test_every_parameter_gets_a_gradient(task: str, arch: str, own: dict[str, Any]) -> None:
+    _, found = gradients(case(task, arch, **own))
+    assert all(gradient is not None for gradient in found.values())
+    still = [name for name, gradient in found.items() if not bool(gradient.abs().sum() > 0)]
+    assert not [name for name in still if "segments" not in name and "attention.into.bias" not in name]
+
+
+@pytest.mark.parametrize(("task", "arch", "own"), BY_ARCH)
+def test_eight_examples_can_be_learnt_by_heart(task: str, arch: str, own: dict[str, Any]) -> None:
+    found = case(task, arch, train=8, batch=8, hidden=32, embedding=32, task__word_dropout=0.0, **_plain(task))
+    optimiser = torch.optim.Adam(found.model.parameters(), lr=0.02)
+    loss = None
+    for step in range(150):
+        loss = found.task.loss(found.model.train(), found.task.batch("train", 0, step), None, step)
+        optimiser.zero_grad()
+        (loss.total / loss.count).backward()
+        optimiser.step()
+    assert loss is not None
+    assert float(loss.total.detach()) / loss.count < 0.1
+
+
+@pytest.mark.parametrize(("task", "arch", "own"), BY_ARCH)
+def test_saved_and_loaded_it_is_the_same(task: str, arch: str, own: dict[str, Any]) -> None:
+    found = case(task, arch, **own)
+    other = build_model(found.settings.with_values(**{"train.seed": 7}), found.material.lexicon.sizes).eval()
+    stored = tensors.to_bytes(weights_of(found.model))
+    put_weights(other, tensors.from_bytes(stored, Path("weights"), weights_of(other)))
+    part, rows = found.task.parts["test"], np.arange(4)
+    with torch.inference_mode():
+        assert np.array_equal(found.task.nats(found.model, part, rows), found.task.nats(other, part, rows))
+
+
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_a_batch_depends_on_seed_and_index_alone(task: str) -> None:
+    one, other = case(task), case(task)
+    for index in (5, 0, 31):
+        a, b = (found.task.batch("train", 3, index) for found in (one, other))
+        assert all(torch.equal(x, y) for x, y in zip(a.tensors(), b.tensors(), strict=True))
+    a, b = one.task.batch("train", 3, 0), one.task.batch("train", 4, 0)
+    assert a.tensors()[0].shape != b.tensors()[0].shape or not torch.equal(a.tensors()[0], b.tensors()[0])
+
+
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_every_example_is_scored_once_and_in_order(task: str) -> None:
+    found = case(task)
+    scores = found.task.score(found.model, "validation")
+    part = found.task.parts["validation"]
+    assert len(scores.nats_U) == len(scores.sums_UK) == len(part)
+    with torch.inference_mode():
+        for row in range(len(part)):
+            alone = found.task.nats(found.model, part, np.array([row]))[0]
+            assert scores.nats_U[row] == pytest.approx(alone, abs=1e-4)
+
+
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_the_figures_follow_from_the_sums(task: str) -> None:
+    found = case(task)
+    scores = found.task.score(found.model, "test")
+    value = float(found.task.metric.value(scores.sums_UK.sum(0)))
+    assert found.task.figures(scores)[found.task.headline] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_floors_are_on_the_same_examples(task: str) -> None:
+    found = case(task)
+    units = found.task.units(found.task.score(found.model, "test"))
+    floors = found.task.floors_on(found.material, "test", units)
+    assert floors
+    for floor in floors:
+        assert floor.sums_UK is not None and floor.sums_UK.shape == units[0].shape
+        assert floor.value == pytest.approx(float(found.task.metric.value(floor.sums_UK.sum(0))))
+        assert floor.figures[found.task.headline] == floor.value
+
+
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_words_are_hidden_while_training_only(task: str) -> None:
+    apart = {"task__joint": False} if task == "translate" else {}  # so that the source has an embedding of its own
+    found: Case = case(task, task__word_dropout=0.9, **apart)
+    seen: list[torch.Tensor] = []
+    embedding = getattr(found.model, "source_embedding", found.model.embedding)
+    embedding.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
+    part = found.task.parts["train"]
+    with torch.inference_mode():
+        found.task.nats(found.model, part, np.arange(6))
+    unknown = found.material.lexicon.text.unknown
+    assert not bool((seen[0] == unknown).any())
+    seen.clear()
+    gradients(found)
+    assert float((seen[0] == unknown).float().mean()) > 0.5
+
+
+lengths = st.lists(st.integers(1, 30), min_size=1, max_size=60)
+
+
+@given(lengths, st.integers(1, 9), st.one_of(st.none(), st.integers(1, 120)), st.integers(0, 3))
+def test_a_pass_has_every_example_once(sizes: list[int], batch: int, tokens: int | None, seed: int) -> None:
+    rows = [np.zeros(size, dtype=np.int64) for size in sizes]
+    buckets = Buckets(ExamplePart((), rows, rows), batch, tokens, 25)
+    index = 0
+    for _ in range(2):
+        met: list[int] = []
+        while len(met) < len(buckets.kept_N):
+            chosen = buckets.rows(seed, index)
+            index += 1
+            longest = max(sizes[row] for row in chosen)
+            assert len(chosen) <= batch if tokens is None else len(chosen) == 1 or longest * len(chosen) <= tokens
+            met += chosen.tolist()
+        assert sorted(met) == [at for at, size in enumerate(sizes) if size <= 25]
+        if not len(buckets.kept_N):
+            break
+
+
+@given(lengths, st.integers(1, 200), st.integers(1, 20))
+def test_scoring_takes_all_examples_within_bounds(sizes: list[int], tokens: int, most: int) -> None:
+    batches = in_order(np.array(sizes), tokens, most)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(sizes)))
+    for rows in batches:
+        longest = max(sizes[row] for row in rows)
+        assert len(rows) <= most and (len(rows) == 1 or longest * len(rows) <= tokens)
+
+
+@given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=8), min_size=1, max_size=6))
+def test_padding_is_on_the_right_and_as_little_as_can_be(rows: list[list[int]]) -> None:
+    ids_BT, mask_BT = padded([np.array(row) for row in rows], fill=-1)
+    assert ids_BT.shape == (len(rows), max(map(len, rows)))
+    assert (mask_BT is None) == (len({len(row) for row in rows}) == 1)
+    for row, ids, mask in zip(rows, ids_BT, mask_BT if mask_BT is not None else ids_BT >= 0, strict=True):
+        assert ids[mask].tolist() == row and mask.tolist() == [True] * len(row) + [False] * (len(ids) - len(row))
+
+
+def _plain(task: str) -> dict[str, Any]:
+    """Nothing that keeps a loss from zero."""
+    return {"task__smoothing": 0.0} if task == "translate" else {}

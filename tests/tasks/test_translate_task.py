@@ -1,0 +1,169 @@
+"""Translation: what the decoder reads while it learns, how it searches, and how it is scored."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu
+import torch
+from example_cases import ARCHS, case, gradients, sentences
+
+from seqlab.decode.translating import search, sources_of, translate
+from seqlab.errors import UsageError
+from seqlab.models.sizes import refuse_unfit
+from seqlab.tasks.example_settings import TranslateSettings
+from seqlab.tasks.translate import by_itself, truth_share
+
+CAUSAL_ARCHS = [name for name in ARCHS if name != "transformer-encoder"]
+
+
+def shares(steps: int, **settings: Any) -> list[float]:
+    own = TranslateSettings(forcing="scheduled", **settings)
+    return [truth_share(own, step) for step in range(steps)]
+
+
+def test_the_truth_is_read_always_or_never_where_nothing_is_scheduled() -> None:
+    assert truth_share(TranslateSettings(), 10**6) == 1
+    assert truth_share(TranslateSettings(forcing="free"), 0) == 0
+
+
+def test_the_probability_of_the_truth_decays_as_was_asked() -> None:
+    assert set(shares(100, decay="constant", truth=0.6)) == {0.6}
+    linear = shares(101, decay="linear", truth=0.5, decay_steps=50)
+    assert linear[0] == 1 and linear[25] == pytest.approx(0.75) and linear[50] == linear[100] == 0.5
+    sigmoid = shares(4000, decay="inverse-sigmoid", decay_steps=1000)
+    assert sigmoid[0] > 0.95 and sigmoid[1000] == pytest.approx(0.5, abs=1e-6) and sigmoid[3999] < 0.01
+    assert all(a >= b for a, b in pairwise(sigmoid))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 10, 1000, 10**6])
+def test_the_inverse_sigmoid_is_that_of_its_formula(steps: int) -> None:
+    """k / (k + exp(i / k)), k such that it is one half at the given step."""
+    own = TranslateSettings(forcing="scheduled", decay="inverse-sigmoid", decay_steps=steps)
+    at_half = truth_share(own, steps)
+    assert at_half == pytest.approx(0.5, abs=1e-6)
+    k = next(k for k in np.linspace(1.0001, 2e5, 2_000_001) if k * math.log(k) >= steps)
+    assert truth_share(own, 2 * steps) == pytest.approx(k / (k + math.exp(min(2 * steps / k, 700))), abs=0.02)
+
+
+@pytest.mark.parametrize("arch", CAUSAL_ARCHS)
+def test_with_the_truth_at_every_place_steps_are_teacher_forcing(arch: str) -> None:
+    found = case("translate", arch)
+    batch = found.task.batch("train", 0, 0)
+    with torch.inference_mode():
+        stepped = by_itself(found.model, batch, 1.0)
+        whole = found.model(batch.source, batch.inputs_BT, batch.mask_BT)
+    kept = batch.targets_BT >= 0
+    torch.testing.assert_close(stepped[kept], whole[kept], atol=2e-5, rtol=1e-5)
+
+
+def test_running_free_the_decoder_reads_its_own_words() -> None:
+    found = case("translate")
+    batch = found.task.batch("train", 0, 0)
+    with torch.inference_mode():
+        logits_BTV = by_itself(found.model, batch, 0.0)
+        chosen_BT = torch.cat([batch.inputs_BT[:, :1], logits_BTV.argmax(2)[:, :-1]], dim=1)
+        expected = found.model(batch.source, chosen_BT)
+    torch.testing.assert_close(logits_BTV, expected, atol=2e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("forcing", ["scheduled", "free"])
+def test_every_parameter_learns_without_the_truth_too(forcing: str) -> None:
+    _, found = gradients(case("translate", task__forcing=forcing, task__decay="constant", task__truth=0.3))
+    assert all(gradient is not None and bool(gradient.abs().sum() > 0) for gradient in found.values())
+
+
+def test_smoothing_is_for_training_only() -> None:
+    plain, smooth = case("translate", task__smoothing=0.0), case("translate", task__smoothing=0.3)
+    assert plain.task.glance(plain.model, 10**6).loss == smooth.task.glance(smooth.model, 10**6).loss
+    assert gradients(plain)[0] != gradients(smooth)[0]
+
+
+@pytest.mark.parametrize("arch", CAUSAL_ARCHS)
+def test_greedy_translations_are_the_likeliest_tokens_in_turn(arch: str) -> None:
+    found = case("translate", arch)
+    sources = found.task.parts["validation"].inputs[:5]
+    target = found.material.lexicon.target
+    for source, one in zip(sources, translate(found.model, sources, found.material.lexicon, 1, 0.0, 12), strict=True):
+        text = [target.begin]
+        for token in one.tokens:
+            with torch.inference_mode():
+                logits_V = found.model(sources_of([source], found.model), torch.tensor([text]))[0, -1].clone()
+                logits_V[list(target.never_sampled)] = -torch.inf
+            assert int(logits_V.argmax()) == token
+            text.append(token)
+        assert len(one.tokens) == 12 or one.tokens[-1] == target.end
+
+
+def test_a_beam_of_one_is_greedy_and_a_wider_one_finds_no_less_likely_text() -> None:
+    found = case("translate", "gru", task__alpha=0.0)
+    lexicon = found.material.lexicon
+    for source in found.task.parts["validation"].inputs[:6]:
+        greedy = translate(found.model, [source], lexicon, 1, 0.0, 10)[0]
+        narrow = search(found.model, source, lexicon, 1, 0.0, 10)[0]
+        assert narrow.tokens == greedy.tokens
+        wide = search(found.model, source, lexicon, 8, 0.0, 10, best=3)
+        finished = [one for one in wide if one.tokens[-1] == lexicon.target.end]
+        assert wide[0].score >= wide[-1].score or len(finished) < len(wide)
+        if greedy.tokens[-1] == lexicon.target.end:
+            assert max(one.logprob for one in wide) >= greedy.logprob - 1e-6
+
+
+def test_what_is_translated_does_not_depend_on_its_neighbours() -> None:
+    found = case("translate")
+    sources = found.task.parts["validation"].inputs
+    together = translate(found.model, sources, found.material.lexicon, 1, 0.0, 10)
+    alone = [translate(found.model, [source], found.material.lexicon, 1, 0.0, 10)[0] for source in sources]
+    assert [one.text for one in together] == [one.text for one in alone]
+
+
+def test_the_score_is_sacrebleu_of_the_translations() -> None:
+    found = case("translate", task__beam=2)
+    part, own = found.task.parts["test"], found.settings.task.settings
+    texts = [
+        one.text
+        for one in translate(found.model, part.inputs, found.material.lexicon, 2, own.alpha, own.longest_target)
+    ]
+    references = [example.target for example in part.examples]
+    figures = found.task.figures(found.task.score(found.model, "test"))
+    assert figures["bleu"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-6)
+    assert figures["chrf"] == pytest.approx(sacrebleu.corpus_chrf(texts, [references]).score, abs=1e-6)
+    assert "tok:13a" in found.task.bleu.signature
+
+
+def test_predictions_bring_other_translations_and_what_was_looked_at() -> None:
+    found = case("translate")
+    texts = [" ".join(words) for words in sentences(3, 5)]
+    for one in found.task.predict(found.model, texts, found.material.lexicon, found.settings, best=3, weights=True):
+        assert len(one.others) == 2
+        weights_TS = np.array(one.weights)
+        assert (
+            weights_TS.shape == (len(one.target_tokens), len(one.source_tokens))
+            and one.source_tokens == one.text.split()
+        )
+        np.testing.assert_allclose(weights_TS.sum(1), 1, atol=1e-5)
+
+
+def test_without_attention_there_is_nothing_to_look_at() -> None:
+    found = case("translate", task__attention="none")
+    one = found.task.predict(found.model, ["the cat"], found.material.lexicon, found.settings, weights=True)[0]
+    assert one.weights is None
+
+
+def test_a_decoder_that_reads_both_ways_is_refused_with_the_reason() -> None:
+    settings = case("translate").settings.with_values(**{"decoder.bidirectional": True})
+    with pytest.raises(UsageError, match="would see the words that it is to write"):
+        refuse_unfit(settings)
+
+
+def test_without_attention_an_architecture_without_a_state_is_refused() -> None:
+    with pytest.raises(UsageError, match="no state"):
+        case("translate", "feedforward", task__attention="none")
+
+
+def test_encoder_and_decoder_may_differ() -> None:
+    found = case("translate", backbone__name="gru", decoder__name="lstm")
+    assert found.settings.backbone.name == "gru" and found.settings.decoder.name == "lstm"
+    assert found.task.score(found.model, "test").sums_UK.shape == (12, 10)
