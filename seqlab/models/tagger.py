@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from seqlab.config import ModelSettings, Sizes
 from seqlab.contracts import Backbone, Trace
@@ -46,7 +47,8 @@ class Tagger(Model):
         x_BTD = self.embedding(self._hide(tokens_BT))
         if self.spelling is not None:
             assert words_BW is not None and spellings is not None
-            x_BTD = torch.cat([x_BTD, self.spelling(*spellings)[words_BW]], dim=2)
+            # looked up as an embedding is, not indexed: on several threads the gradient of that depends on their race
+            x_BTD = torch.cat([x_BTD, embedding(words_BW, self.spelling(*spellings))], dim=2)
         y_BTH, _ = self.backbone(self._drop(x_BTD, self.settings.embedding_dropout), None, mask_BT, trace)
         if ends_BW is not None:
             y_BTH = y_BTH.gather(1, ends_BW[:, :, None].expand(-1, -1, y_BTH.shape[2]))

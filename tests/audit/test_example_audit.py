@@ -1,0 +1,120 @@
+"""The audit of runs on labelled examples: green where all is well, red where a mistake was planted."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pytest import MonkeyPatch
+
+from seqlab import api
+from seqlab.audit import examples
+from seqlab.audit.audit import audit
+from seqlab.data.examples import Labelled
+from seqlab.registry import BACKBONES, TASKS
+from seqlab.tasks.classify import ClassifyTask
+from seqlab.training.progress import Silent
+
+TINY = {"steps": 2, "hidden": 8, "embedding": 8, "batch": 4, "threads": 1, "evaluate_every": 1}
+WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone", "river", "cloud"]
+
+
+def lines_of(task: str) -> list[str]:
+    """Examples in the format of the task, no input twice."""
+    sentences = [
+        [WORDS[(at * 7 + place * (at + 3)) % 12] for place in range(2 + at % 5)] + [f"n{at}"] for at in range(60)
+    ]
+    match task:
+        case "classify":
+            return [
+                "text\tlabel",
+                *(f"{' '.join(words)}\t{'warm' if 'red' in words else 'cold'}" for words in sentences),
+            ]
+        case "tag":
+            return [line for words in sentences for line in [*(f"{word}\t{len(word)}" for word in words), ""]]
+        case _:
+            return ["source\ttarget", *(f"{' '.join(words)}\t{' '.join(reversed(words))}" for words in sentences)]
+
+
+def trained(task: str, folder: Path, **short: Any) -> api.Run:
+    source = folder / ("examples.conll" if task == "tag" else "examples.tsv")
+    source.write_text("\n".join(lines_of(task)) + "\n", encoding="utf-8")
+    settings = {"task.beam": 1, "task.longest_target": 12} if task == "translate" else {}
+    return api.train(source, out=folder / "run", task=task, reporter=Silent(), settings=settings, **{**TINY, **short})
+
+
+EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "everything"]
+
+
+@pytest.mark.parametrize("arch", [*BACKBONES])
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None:
+    found = audit(trained(task, tmp_path, arch=arch))
+    assert len(found) == 10
+    assert [one for one in found if not one.passed] == []
+
+
+def failing(run: api.Run) -> list[str]:
+    return [one.name for one in audit(run) if not one.passed]
+
+
+def test_a_decoder_that_sees_the_future_is_found(tmp_path: Path) -> None:
+    run = trained("translate", tmp_path, arch="gru")
+    forward = run.model.forward
+
+    def ahead(source: Any, inputs_BT: torch.Tensor, mask_BT: Any = None, trace: Any = None) -> torch.Tensor:
+        return forward(source, inputs_BT, mask_BT, trace) + inputs_BT.float().sum(1)[:, None, None] * 1e-3
+
+    run.model.forward = ahead
+    assert "a future token changes nothing before it" in failing(run)
+
+
+def test_padding_that_counts_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    run = trained("classify", tmp_path)
+    forward = run.model.forward
+    monkeypatch.setattr(
+        run.model, "forward", lambda tokens_BT, mask_BT=None, trace=None: forward(tokens_BT, None, trace)
+    )
+    assert "a padded row equals the row alone" in failing(run)
+
+
+def test_a_vocabulary_from_held_out_examples_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    learn = ClassifyTask.learn.__func__
+
+    def leaking(cls: type[ClassifyTask], given: list[Labelled], settings: Any) -> Any:
+        return learn(cls, everything, settings)
+
+    everything = [Labelled(*line.split("\t")) for line in lines_of("classify")[1:]]
+    with monkeypatch.context() as patch:
+        patch.setattr(ClassifyTask, "learn", classmethod(leaking))
+        run = trained("classify", tmp_path)
+    assert failing(run) == ["vocabulary from the training text only"]
+
+
+def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
+    run = trained("classify", tmp_path)
+    material = run.material()
+    parts = {**material.data.parts, "validation": material.data.parts["train"][:6]}
+    found = examples.overlap_of_parts(replace(material, data=replace(material.data, parts=parts)))
+    assert not found.passed and "6 of 6" in found.found
+
+
+def test_an_example_that_is_scored_twice_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    run = trained("tag", tmp_path)
+    passes = examples.passes
+    monkeypatch.setattr(examples, "passes", lambda part, count: [*passes(part, count), *passes(part, 1)])
+    assert "evaluation counts every example once" in failing(run)
+
+
+def test_generation_with_another_state_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    run = trained("translate", tmp_path, arch="lstm")
+    step = run.model.step
+
+    def stale(token_B: torch.Tensor, state: Any, trace: Any = None) -> Any:
+        logits_BV, after = step(token_B, state, trace)
+        return logits_BV, replace(after, inner=state.inner)
+
+    monkeypatch.setattr(run.model, "step", stale)
+    found = failing(run)
+    assert "step by step equals parallel" in found and "cached equals uncached generation" in found

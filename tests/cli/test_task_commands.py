@@ -1,0 +1,180 @@
+"""Labels, tags and translations from the command line: files as people have them, through training, to predictions."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from seqlab import api
+from seqlab.runs.checkpoint import checkpoints, step_of
+from seqlab.training.progress import Silent
+
+TINY = ("--steps", "4", "--hidden", "8", "--embedding", "8", "--batch", "4", "--threads", "1", "--evaluate-every", "2")
+WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone"]
+
+
+def sentences(count: int = 60) -> list[list[str]]:
+    return [
+        [WORDS[(at * 3 + place * (at + 1)) % 10] for place in range(1 + at % 4)] + [f"n{at}"] for at in range(count)
+    ]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a file for each task."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{' '.join(words)}\t{'warm' if 'red' in words else 'cold'}" for words in sentences()]
+    Path("reviews.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n", encoding="utf-8")
+    lines = [line for words in sentences() for line in [*(f"{w} {'B-x' if w == 'fish' else 'O'}" for w in words), ""]]
+    Path("entities.conll").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path("train.en").write_text("\n".join(" ".join(words) for words in sentences()) + "\n", encoding="utf-8")
+    Path("train.de").write_text("\n".join(" ".join(words).upper() for words in sentences()) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_labels_from_a_table(here: Path, seqlab) -> None:
+    answer = seqlab("train", "reviews.tsv", *TINY, "--out", "run")
+    assert answer.code == 0
+    assert "reviews.tsv has the columns 'text' and 'label': the task is classify" in answer.err
+    assert "naive Bayes" in answer.out and "majority" in answer.out and "labelled rightly" in answer.out
+    assert "seqlab predict run" in answer.out
+    answer = seqlab("predict", "run", "a red fish", "old stone")
+    assert answer.code == 0 and answer.out.count("%") == 4 and "warm" in answer.out and "cold" in answer.out
+    Path("more.txt").write_text("new bird\n\nblue\n", encoding="utf-8")
+    answer = seqlab("predict", "run", "--file", "more.txt", "--json")
+    found = json.loads(answer.out)
+    assert [one["text"] for one in found] == ["new bird", "blue"]
+    assert all(sum(one["probabilities"].values()) == pytest.approx(1) for one in found)
+    answer = seqlab("evaluate", "run", "reviews.tsv", "--json")
+    assert json.loads(answer.out)["examples"] == 60
+    assert seqlab("audit", "run").code == 0
+    assert "accuracy" in seqlab("runs").out or seqlab("runs", ".").code == 0
+
+
+def test_tags_under_their_words(here: Path, seqlab) -> None:
+    answer = seqlab("train", "entities.conll", *TINY, "--out", "run", "--set", "task.layer=crf")
+    assert answer.code == 0 and "the task is tag" in answer.err and "entity F1" in answer.out
+    answer = seqlab("predict", "run", "small red fish , n3", "--json")
+    (one,) = json.loads(answer.out)
+    assert one["words"] == ["small", "red", "fish", ",", "n3"]
+    assert set(one["tags"]) <= {"O", "B-x"} and all(0 < chance <= 1 for chance in one["probabilities"])
+    above = seqlab("predict", "run", "small red fish").out.splitlines()[0]
+    assert above.split() == ["small", "red", "fish"]
+
+
+def test_translations_with_scores_and_attention(here: Path, seqlab) -> None:
+    answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--vocabulary", "300", "--arch", "gru")
+    assert answer.code == 0 and "the task is translate" in answer.err and "dictionary" in answer.out
+    assert "gru to gru" in answer.err
+    answer = seqlab("predict", "run", "small fish", "--best", "2", "--attention", "--picture", "look.png")
+    assert answer.code == 0 and len(re.findall(r"\(-\d+\.\d\d\)", answer.out)) == 2
+    assert Path("look.png").read_bytes().startswith(b"\x89PNG")
+    found = json.loads(seqlab("predict", "run", "small fish", "--json").out)[0]
+    assert {"translation", "score", "logprob"} <= found.keys() and "weights" not in found
+
+
+def test_both_sides_may_be_set_apart(here: Path, seqlab) -> None:
+    answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--task", "rewrite", "--vocabulary", "300",
+                    "--encoder", "gru", "--decoder", "lstm", "--set", "task.beam=1")  # fmt: skip
+    assert answer.code == 0 and "gru to lstm" in answer.err
+    settings = api.load("run").settings
+    assert settings.task.name == "translate" and settings.decoder is not None and settings.decoder.name == "lstm"
+
+
+def test_given_parts_are_kept_and_overlap_is_told(here: Path, seqlab) -> None:
+    rows = Path("reviews.tsv").read_text(encoding="utf-8").splitlines()
+    Path("dev.tsv").write_text("\n".join([rows[0], *rows[1:11], "unseen fish\tcold"]) + "\n", encoding="utf-8")
+    answer = seqlab("train", "reviews.tsv", "--validation", "dev.tsv", "--test", "dev.tsv", *TINY, "--out", "run")
+    assert answer.code == 0
+    assert "10 of the 11 validation inputs (90.9 %) also stand in the training part" in answer.err
+    assert json.loads(seqlab("evaluate", "run", "--split", "test", "--json").out)["examples"] == 11
+    answer = seqlab("audit", "run")
+    assert answer.code == 1 and "the splits do not overlap" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code", "words"),
+    [
+        ("ragged.tsv", "text\tlabel\ngood\tyes\nbad\n", 65, ["ragged.tsv", "line 3"]),
+        ("empty.tsv", "text\tlabel\ngood\tyes\n\t no\n", 65, ["empty.tsv", "line 3"]),
+        ("nothing.tsv", "", 65, ["nothing.tsv"]),
+        ("ragged.conll", "good O\nbad\n\n", 65, ["ragged.conll", "line 2"]),
+        ("bad.jsonl", '{"text": "a", "label": "b"}\n{"text": \n', 65, ["bad.jsonl", "line 2"]),
+    ],
+)
+def test_bad_files_are_refused_with_their_line(
+    name: str, content: str, code: int, words: list[str], here: Path, seqlab
+) -> None:
+    Path(name).write_text(content, encoding="utf-8")
+    answer = seqlab("train", name, "--task", "tag" if name.endswith("conll") else "classify", *TINY)
+    assert answer.code == code and not Path("runs").exists()
+    for word in words:
+        assert word in answer.err
+
+
+def test_an_unknown_label_is_named(here: Path, seqlab) -> None:
+    Path("dev.tsv").write_text("text\tlabel\nred fish\tlukewarm\n", encoding="utf-8")
+    answer = seqlab("train", "reviews.tsv", "--validation", "dev.tsv", *TINY)
+    assert answer.code == 65
+    for word in ("dev.tsv", "line 2", "lukewarm", "warm", "cold"):
+        assert word in answer.err
+
+
+def test_what_cannot_write_or_predict_says_what_it_can(here: Path, seqlab) -> None:
+    assert seqlab("train", "reviews.tsv", *TINY, "--out", "labels").code == 0
+    answer = seqlab("generate", "labels")
+    assert answer.code == 2 and "seqlab predict" in answer.err
+    Path("text.txt").write_text("some words in a row\n" * 50, encoding="utf-8")
+    assert seqlab("train", "text.txt", *TINY, "--out", "writer").code == 0
+    answer = seqlab("predict", "writer", "some")
+    assert answer.code == 2 and "generate" in answer.err
+    answer = seqlab("train", "text.txt", *TINY, "--set", "backbone.bidirectional=true")
+    assert answer.code == 2 and "cannot be a language model" in answer.err
+    assert seqlab("predict", "labels").code == 2
+
+
+@pytest.mark.parametrize("average", [1, 3])
+@pytest.mark.parametrize("name", ["reviews.tsv", "entities.conll", "train.en"])
+def test_a_stopped_run_goes_on_to_the_same_bits(name: str, average: int, here: Path) -> None:
+    source = [name, "train.de"] if name == "train.en" else name
+    own = {"hidden": 8, "embedding": 8, "batch": 4, "threads": 1, "evaluate_every": 2, "average": average}
+    own |= {"settings": {"task.beam": 1, "task.longest_target": 9, "tokenizer.size": 300}} if name == "train.en" else {}
+    api.train(source, out="whole", steps=8, reporter=Silent(), **own)
+    with pytest.MonkeyPatch.context() as patch:
+        from seqlab.training.loop import Trainer
+
+        step = Trainer._train_step
+
+        def stopping(self: Trainer, log) -> None:
+            if self.progress.step == 5:
+                self._save()
+                raise KeyboardInterrupt
+            step(self, log)
+
+        patch.setattr(Trainer, "_train_step", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            api.train(source, out="halves", steps=8, reporter=Silent(), **own)
+    api.resume("halves", reporter=Silent())
+    for file in ("model.safetensors", "tokenizer.json"):
+        assert Path("whole", file).read_bytes() == Path("halves", file).read_bytes()
+    assert api.load("whole").results.validation == api.load("halves").results.validation  # pyright: ignore
+    last = [checkpoints(Path(run) / "checkpoints")[-1] / "weights.safetensors" for run in ("whole", "halves")]
+    assert last[0].read_bytes() == last[1].read_bytes()
+
+
+def test_averaged_weights_are_the_mean_of_the_last_evaluations(here: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    api.train("reviews.tsv", out="run", steps=6, hidden=8, embedding=8, batch=4, threads=1, evaluate_every=2,
+              average=3, reporter=Silent(), settings={"train.lr": 0.01})  # fmt: skip
+    best = api.load("run").results
+    assert best is not None
+    steps = [step for step in (2, 4, 6) if step <= best.best_step]
+    kept = {
+        int(path.name[5:]): load_file(path / "weights.safetensors") for path in checkpoints(Path("run/checkpoints"))
+    }
+    stored = load_file("run/model.safetensors")
+    for name, weight in stored.items():
+        torch.testing.assert_close(weight, torch.stack([kept[step][name] for step in steps]).mean(0), atol=1e-6, rtol=0)
