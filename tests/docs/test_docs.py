@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,22 @@ def test_links_between_pages_lead_somewhere() -> None:
         shown = re.sub(r"^~~~.*?^~~~", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for target in re.findall(r"\]\(([^)#:]+)\)", shown):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_keys_of_results_are_those_that_the_page_names() -> None:
+    """All of them, and no others; that everything has a name goes without saying."""
+    from seqlab.comparison.results import VERSION, Entrant, FloorResult, Pair, RunResult, Trial
+    from seqlab.metrics.likelihood import Likelihood
+
+    page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    assert f'`"version": {VERSION}`' in page
+    kinds = {"`entrants`": Entrant, "`runs`": RunResult, "`floors`": FloorResult, "`pairs`, `counting`": Pair}
+    for key, kind in {**kinds, "`trials`": Trial}.items():
+        (row,) = re.findall(rf"^\| {key} \| (.*) \|$", page, flags=re.MULTILINE)
+        figures = {field.name for field in fields(Likelihood)} if "by name" in row else set()
+        expected = {field.name for field in fields(kind)} | figures
+        named = set(re.findall(r"`(\w+)`", row)) - {"counting"}
+        assert expected - {"name", "arch"} <= named <= expected, key
 
 
 def test_the_comparison_shown_is_what_its_results_give(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.config import RunSettings, gather, spelt_out
+from seqlab.config import gather, spelt_out
 from seqlab.data.examples import Examples, Labelled, Pair, Tagged
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.runs.load import build_model
@@ -44,8 +44,8 @@ MADE = {"classify": labelled, "tag": tagged, "translate": pair}
 
 @dataclass(frozen=True)
 class Case:
-    settings: RunSettings
-    material: Material
+    settings: Any
+    material: Any
     task: Any
     model: Any
 

@@ -1,5 +1,7 @@
 """Labels and tags: scores against plain counts, predictions, and what is not scored."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -65,7 +67,7 @@ def test_entity_f1_is_that_of_seqeval(layer: str) -> None:
     said = found.task.predict(
         found.model, [" ".join(one.words) for one in part.examples], found.material.lexicon, found.settings
     )
-    expected = f1_score([list(one.tags) for one in part.examples], [one.tags for one in said], zero_division=0)
+    expected: Any = f1_score([list(one.tags) for one in part.examples], [one.tags for one in said], zero_division=0)  # pyright: ignore[reportArgumentType]
     figures = found.task.figures(found.task.score(found.model, "test"))
     assert found.task.headline == "entity_f1" and figures["entity_f1"] == pytest.approx(100 * float(expected))
     right = np.mean(

@@ -139,7 +139,9 @@ def test_floors_are_on_the_same_examples(task: str) -> None:
 
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_words_are_hidden_while_training_only(task: str) -> None:
-    apart = {"task__joint": False} if task == "translate" else {}  # so that the source has an embedding of its own
+    apart: dict[str, Any] = (
+        {"task__joint": False} if task == "translate" else {}
+    )  # so that the source has an embedding of its own
     found: Case = case(task, task__word_dropout=0.9, **apart)
     seen: list[torch.Tensor] = []
     embedding = getattr(found.model, "source_embedding", found.model.embedding)
