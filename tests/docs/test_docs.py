@@ -24,7 +24,7 @@ TEXT = "".join(f"The {' '.join(DRAW.choices(WORDS, k=9))}.\n" for _ in range(300
 # the pages say what people would type; the tests train smaller models for a shorter time
 SMALL_COMPARISON = [
     *("--budget", "steps=6", "--seeds", "2", "--tune", "0", "--match", "params=800", "--jobs", "1"),
-    *("--window", "16", "--batch", "4", "--embedding", "8", "--archs", "rnn,gru"),
+    *("--batch", "4", "--embedding", "8", "--archs", "rnn,gru"),
 ]
 SMALLER = ["--hidden", "16", "--embedding", "8", "--threads", "1"]
 
@@ -35,7 +35,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 def shortened(command: list[str]) -> list[str]:
     if command[1] == "compare":
-        return [*command, *SMALL_COMPARISON]
+        return [*command, *SMALL_COMPARISON, *([] if "reviews.tsv" in command else ["--window", "16"])]
     if command[1] != "train" or "--init" in command:
         return command
     limits = {"--steps": "6", "--epochs": "0.1", "--seconds": "1", "--hidden": "16"}
@@ -49,6 +49,7 @@ def shortened(command: list[str]) -> list[str]:
 def test_commands_and_code_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("my.txt").write_text(TEXT, encoding="utf-8")
+    write_examples()
     Path("names.txt").write_text("\n".join(sorted({f"{a}{b}a" for a in "abcdefgh" for b in "eiou"})), encoding="utf-8")
     for language, content in blocks(page):
         if language == "python":
@@ -57,6 +58,17 @@ def test_commands_and_code_run(page: Path, tmp_path: Path, monkeypatch: pytest.M
             for line in content.splitlines():
                 if line.startswith("seqlab "):
                     run_command(shortened(shlex.split(line, comments=True)))
+
+
+def write_examples() -> None:
+    """A file for each kind of labelled example."""
+    lines = [line.rstrip(".").split() for line in TEXT.splitlines()[:60]]
+    rows = [f"{' '.join(words)}\t{'good' if 'fox' in words else 'bad'}" for words in lines]
+    Path("reviews.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n", encoding="utf-8")
+    tagged = [[f"{word} {'B-beast' if word in ('fox', 'owl') else 'O'}" for word in words] + [""] for words in lines]
+    Path("entities.conll").write_text("\n".join(line for words in tagged for line in words), encoding="utf-8")
+    Path("train.en").write_text("\n".join(" ".join(words) for words in lines) + "\n", encoding="utf-8")
+    Path("train.de").write_text("\n".join(" ".join(words).upper() for words in lines) + "\n", encoding="utf-8")
 
 
 def run_command(command: list[str]) -> None:

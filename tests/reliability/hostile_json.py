@@ -37,6 +37,7 @@ for _name, _content in BOMBS.items():
     case(f"results: {_name}", lambda run: api.load(run).results)(
         lambda run, content=_content: put(run, "results.json", content)
     )
+    case(f"labels: {_name}")(lambda run, content=_content: put(run, "labels.json", content))
     if len(_content) < 1 << 20:  # a tokenizer may be large
         case(f"tokenizer: {_name}")(lambda run, content=_content: put(run, "tokenizer.json", content))
 
@@ -74,9 +75,24 @@ for _name, (_section, _values) in CONFIGS.items():
 RESULTS: dict[str, dict[str, Any]] = {
     "a likelihood in words": {"validation": "good"},
     "a loss in words": {"validation": {"nats_per_token": "low"}},
+    "figures that are not there": {"validation": {}},
+    "figures of another task": {"validation": {"nats_per_token": 1.0, "accuracy": 50.0}},
+    "a headline that is no figure": {"headline": "execute"},
+    "a floor without figures": {"floors": [{"name": "kneser-ney (order 3)", "about": "counting", "figures": {}}]},
     "floors that are no list": {"floors": {"a": 1}},
     "steps in words": {"steps": "many"},
 }
+LABELS: dict[str, Any] = {
+    "one word": "positive",
+    "numbers": [1, 2],
+    "one of them a list": ["positive", ["negative"]],
+    "one of them twice": ["positive", "positive"],
+}
+for _name, _labels in LABELS.items():
+    case(f"labels: {_name}")(
+        lambda run, labels=_labels: put(run, "labels.json", json.dumps({"labels": labels}).encode())
+    )
+
 for _name, _values in RESULTS.items():
     case(f"results: {_name}", lambda run: api.load(run).results)(
         lambda run, values=_values: put(

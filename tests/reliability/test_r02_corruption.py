@@ -2,12 +2,13 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reliability_runs import resume
+from reliability_runs import resume, train
 
 from seqlab import api
-from seqlab.errors import DataError
+from seqlab.errors import DataError, MissingInput
 from seqlab.runs.checkpoint import checkpoints
 
 ROOT = ["config.json", "tokenizer.json", "model.safetensors", "results.json", "manifest.json"]
@@ -66,6 +67,51 @@ def test_random_damage_is_seen(tiny_run: Path) -> None:
 @pytest.mark.slow
 def test_a_thousand_damages_are_seen(tiny_run: Path) -> None:
     assert_all_is_seen(tiny_run, 1008, seed=2)
+
+
+# --- the symbols of runs on examples --------------------------------------------------------------------------------
+
+WORDS = ("red", "green", "blue", "fish", "bird", "stone")
+
+
+@pytest.fixture(params=["tag", "translate"])
+def symbols(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path]:
+    """The files that only such a run has: labels and how words are spelt, or the vocabulary of the target."""
+    sentences = [[WORDS[(at + place) % 6] for place in range(1 + at % 4)] + [f"n{at}"] for at in range(40)]
+    lines = [line for words in sentences for line in (*(f"{w} {'N' if w in WORDS else 'X'}" for w in words), "")]
+    (tmp_path / "words.conll").write_text("\n".join(lines) + "\n")
+    for name, change in (("text.en", str.lower), ("text.de", str.upper)):
+        (tmp_path / name).write_text("".join(f"{change(' '.join(words))}\n" for words in sentences))
+    small = {"task": request.param, "steps": 2, "hidden": 8, "embedding": 8, "window": None}
+    if request.param == "tag":
+        run = api.load(train(tmp_path / "words.conll", tmp_path / "run", **small))
+        return [run.path / "labels.json", run.path / "characters.json"]
+    source: Any = [tmp_path / "text.en", tmp_path / "text.de"]
+    own = {"tokenizer": "word", "settings": {"task.joint": False, "task.beam": 1}}
+    return [train(source, tmp_path / "run", **small, **own) / "target.json"]
+
+
+def test_damaged_symbols_are_seen(symbols: list[Path]) -> None:
+    draw = random.Random(3)
+    for path in symbols:
+        intact = path.read_bytes()
+        for _ in range(8):
+            path.write_bytes(damaged(intact, draw))
+            with pytest.raises(DataError) as caught:
+                use(path, path.parent)
+            assert str(path) in str(caught.value)
+        path.write_bytes(intact)
+    assert api.load(symbols[0].parent).results
+
+
+def test_symbols_that_are_gone_are_named(symbols: list[Path]) -> None:
+    for path in symbols:
+        intact = path.read_bytes()
+        path.unlink()
+        with pytest.raises((DataError, MissingInput)) as caught:
+            api.load(path.parent)
+        assert path.name in str(caught.value)
+        path.write_bytes(intact)
 
 
 def test_another_spelling_of_the_same_manifest_is_seen(tiny_run: Path) -> None:
