@@ -42,6 +42,12 @@ def test_mistakes_are_named(tables: dict[str, Any], words: list[str]) -> None:
         assert word in str(refused.value)
 
 
+def test_none_is_a_word_where_it_is_a_choice_and_nothing_elsewhere() -> None:
+    tables = merge({**TEXT, "backbone": {"name": "transformer"}}, [parse_assignment("backbone.positions=none")])
+    assert resolve(tables).resolved()["backbone"]["positions"] == "none"
+    assert resolve(merge(TEXT, [parse_assignment("train.clip_norm=none")])).train.clip_norm is None
+
+
 def test_a_text_is_needed() -> None:
     with pytest.raises(UsageError, match=r"corpus\.source"):
         resolve({})

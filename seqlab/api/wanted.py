@@ -7,6 +7,7 @@ from typing import Any
 from seqlab.config import CorpusSettings, RunSettings, Sizes, checked, gather, spelt_out
 from seqlab.data.guessing import guess_task
 from seqlab.errors import UsageError
+from seqlab.registry import CORPORA
 
 Source = str | Path | Sequence[str | Path]
 
@@ -66,7 +67,8 @@ def _guessed(
     if found is None:
         return []
     task, reason = found
-    say(f"{reason}: the task is {task} (--task language reads it as plain text)")
+    if corpus["source"][0] not in CORPORA:
+        say(f"{reason}: the task is {task} (--task language reads it as plain text)")
     return [("task.name", task)]
 
 

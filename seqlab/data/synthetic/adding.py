@@ -9,7 +9,7 @@ from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
 
 DIGITS = tuple("0123456789")
 MARK = "*"
-DIFFICULTY = Difficulty("adding", "length", usual=50, least=4, most=1000)
+DIFFICULTY = Difficulty("adding", "length", usual=50, least=4, most=500)
 
 
 def adding(difficulty: int | None = None, seed: int = 0) -> Examples:

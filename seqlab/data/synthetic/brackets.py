@@ -8,7 +8,7 @@ from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
 OPENING = ("(", "[", "{", "<")
 CLOSING = (")", "]", "}", ">")
 NOTHING_OPEN = "none"
-DIFFICULTY = Difficulty("brackets", "greatest depth", usual=8, least=1, most=64)
+DIFFICULTY = Difficulty("brackets", "greatest depth", usual=8, least=1, most=32)
 
 
 def brackets(difficulty: int | None = None, seed: int = 0) -> Examples:

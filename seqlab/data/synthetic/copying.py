@@ -6,7 +6,7 @@ from seqlab.data.examples import Examples, Pair
 from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
 
 LETTERS = tuple("abcdefghijklmnop")
-DIFFICULTY = Difficulty("copy", "longest length", usual=20, least=2, most=500)
+DIFFICULTY = Difficulty("copy", "longest length", usual=20, least=2, most=200)
 
 
 def copy(difficulty: int | None = None, seed: int = 0) -> Examples:

@@ -1,6 +1,7 @@
-"""Recall: which value came with this key? Attention looks it up; a state of fixed size must hold every pair.
+"""Recall: which value came with this key? Attention looks it up; a state of fixed size has to hold every pair.
 
-Multi-query associative recall (Arora et al. 2023, "Zoology"): pairs of a key and a value, then keys as queries.
+Multi-query associative recall (Arora et al. 2023, "Zoology"), with each pair as one word: one layer of attention then
+finds the value, where a value in a word of its own takes two layers that are slow to learn to work together.
 """
 
 from seqlab.data.examples import UNSCORED, Examples, Tagged
@@ -12,24 +13,22 @@ DIFFICULTY = Difficulty("recall", "number of pairs", usual=16, least=2, most=len
 
 
 def recall(difficulty: int | None = None, seed: int = 0) -> Examples:
-    """`difficulty` pairs of different keys and any values, then each key again, tagged with its value."""
-    most = DIFFICULTY.chosen(difficulty)
-    numbers = DIFFICULTY.numbers(most, seed)
+    """`difficulty` pairs ("k3=v7") of different keys and any values, then the keys alone, tagged with their values."""
+    pairs = DIFFICULTY.chosen(difficulty)
+    numbers = DIFFICULTY.numbers(pairs, seed)
 
     def draw(part: str) -> Tagged:
-        pairs = int(numbers.integers(1, most + 1)) if part == "train" else most
-        keys = numbers.permutation(len(KEYS))[:pairs].tolist()
-        values = numbers.integers(0, len(VALUES), pairs).tolist()
-        order = numbers.permutation(pairs).tolist()
-        told = [word for key, value in zip(keys, values, strict=True) for word in (KEYS[key], VALUES[value])]
+        keys = [KEYS[at] for at in numbers.permutation(len(KEYS))[:pairs].tolist()]
+        values = [VALUES[at] for at in numbers.integers(0, len(VALUES), pairs).tolist()]
+        asked = numbers.permutation(pairs).tolist()
         return Tagged(
-            (*told, *(KEYS[keys[at]] for at in order)),
-            (*(UNSCORED for _ in told), *(VALUES[values[at]] for at in order)),
+            (*(f"{key}={value}" for key, value in zip(keys, values, strict=True)), *(keys[at] for at in asked)),
+            (*(UNSCORED for _ in keys), *(values[at] for at in asked)),
         )
 
     return Examples(
         name="recall",
         parts=deal(draw),
-        rule=f"keys and values {DEALT}; 1 to {most} pairs in training, {most} held out",
-        about=f"{most} pairs of a key and a value, then the keys in another order, to be tagged with their values",
+        rule=f"keys, values and the order of the queries {DEALT}",
+        about=f"{pairs} pairs of a key and a value, then the keys alone, to be tagged with their values",
     )

@@ -4,7 +4,7 @@ from seqlab.data.examples import Examples, Pair
 from seqlab.data.synthetic.copying import LETTERS, letters
 from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
 
-DIFFICULTY = Difficulty("reverse", "longest length", usual=20, least=2, most=500)
+DIFFICULTY = Difficulty("reverse", "longest length", usual=20, least=2, most=200)
 
 
 def reverse(difficulty: int | None = None, seed: int = 0) -> Examples:

@@ -1,0 +1,95 @@
+"""Comparisons on labelled examples: the metric of the task, examples as units, floors, a verdict and a report."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_comparisons import compared
+
+from seqlab.comparison.experiment import Comparison
+from seqlab.comparison.merge import merge
+from seqlab.comparison.report import write_report
+from seqlab.metrics.named import METRICS
+
+METRIC = {"classify": "accuracy, %", "tag": "entity F1, %", "translate": "BLEU"}
+WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone"]
+
+
+def write(task: str, folder: Path) -> Path:
+    """Sixty examples of a task, no input twice."""
+    sentences = [
+        [*(WORDS[(at * 3 + place * (at + 1)) % 10] for place in range(1 + at % 4)), f"n{at}"] for at in range(60)
+    ]
+    if task == "tag":
+        lines = [[*(f"{word} {'B-x' if word == 'fish' else 'O'}" for word in words), ""] for words in sentences]
+        content = "\n".join(line for sentence in lines for line in sentence)
+    elif task == "classify":
+        rows = [f"{' '.join(words)}\t{'warm' if 'red' in words else 'cold'}" for words in sentences]
+        content = "\n".join(["text\tlabel", *rows])
+    else:
+        content = "\n".join(["source\ttarget", *(f"{' '.join(words)}\t{' '.join(words[::-1])}" for words in sentences)])
+    path = folder / ("examples.conll" if task == "tag" else "examples.tsv")
+    path.write_text(content + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module", params=METRIC)
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Comparison]:
+    task: str = request.param
+    folder = tmp_path_factory.mktemp(task)
+    options: dict[str, Any] = {"archs": "rnn,gru", "seeds": 2, "match": "params=12000", "budget": "steps=6", "tune": 0}
+    options |= {"settings": {"task.beam": 1, "tokenizer.size": 300}} if task == "translate" else {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
+        source = str(write(task, folder))
+        return task, compared(folder / "comparison", source, batch=8, embedding=8, jobs=1, **options)
+
+
+def test_it_is_judged_by_the_metric_of_its_task(made: tuple[str, Comparison]) -> None:
+    name, done = made
+    results = done.results
+    assert results.metric.name == METRIC[name] and not results.metric.lower_is_better
+    value = METRICS[results.metric.name].value
+    test = results.corpus["examples"]["test"]
+    for run in results.runs:
+        sums_UK = np.array(run.sums)
+        assert len(sums_UK) == test == results.protocol["examples"]
+        assert run.value == pytest.approx(float(value(sums_UK.sum(0))))
+        assert run.figures and run.loss_by_position == []
+    for floor in results.floors:
+        assert len(floor.sums or []) == test
+    assert len(results.pairs) == 1 and results.pairs[0].units <= test
+    assert {pair.a for pair in results.counting} | {pair.b for pair in results.counting} >= {"rnn", "gru"}
+
+
+def test_the_audits_are_green_and_the_best_is_ready_to_use(made: tuple[str, Comparison]) -> None:
+    _, done = made
+    assert [check for one in done.results.audits for check in one.checks if not check.passed] == []
+    best = done.best
+    assert best.predict(["old fish"])[0].text == "old fish"
+    assert done.results.samples == [] and done.results.memorisation == []
+
+
+def test_table_and_report_speak_of_examples(made: tuple[str, Comparison], tmp_path: Path) -> None:
+    _, done = made
+    assert done.results.metric.name in done.table() and "bits/char" not in done.table()
+    write_report(done.results, tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert done.results.metric.name.split(",")[0] in page and "position in the window" not in page
+
+
+def test_seeds_can_be_put_together(made: tuple[str, Comparison]) -> None:
+    """Judged by the metric of the task again, from the sums that the results hold."""
+    results = made[1].results
+    halves = [replace(results, runs=[run for run in results.runs if run.seed == seed]) for seed in (0, 1)]
+    both = merge(halves, ["a", "b"])
+    assert both.pairs[0].difference == pytest.approx(results.pairs[0].difference)
+    assert (both.pairs[0].low, both.pairs[0].high) == pytest.approx((results.pairs[0].low, results.pairs[0].high))
+
+
+def test_they_are_of_equal_size(made: tuple[str, Comparison]) -> None:
+    _, done = made
+    for entrant in done.results.entrants:
+        assert entrant.core_parameters == pytest.approx(12_000, rel=0.1)
