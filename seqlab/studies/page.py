@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from seqlab.errors import MissingInput, UsageError
+from seqlab.metrics.words import COUNTS, HEADS, figure
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.runs.storage import write_whole
 from seqlab.studies.curves import draw_together
@@ -34,6 +35,8 @@ ROWS: dict[str, Callable[[Record], Any]] = {
     "text": lambda r: r.corpus["name"],
     "steps": lambda r: f"{r.results['steps']:,}",
     "best at step": lambda r: f"{r.results['best_step']:,}",
+    "validation": lambda r: _figures({r.results["headline"]: r.results["validation"][r.results["headline"]]}),
+    "test": lambda r: _figures(r.measures["test"]["data"]["figures"]),
     "loss": lambda r: f"{r.results['validation']['nats_per_token']:.4f}",
     "loss, state carried": lambda r: _measure(r, "carried", "nats_per_token", "{:.4f}"),
     "perplexity": lambda r: f"{r.results['validation']['perplexity']:.2f}",
@@ -91,11 +94,16 @@ def _summary(recipe: Recipe, records: list[Record]) -> str:
     floors = {floor["name"]: floor for record in records for floor in record.results["floors"]}
     for name in floors:
         cells = [
-            next((f"{f['figures']['nats_per_token']:.4f}" for f in r.results["floors"] if f["name"] == name), "-")
+            next((_reached(f["figures"], r.results["headline"]) for f in r.results["floors"] if f["name"] == name), "-")
             for r in records
         ]
-        rows.append([f"loss of {name}", *cells])
+        rows.append([f"{'loss of ' if 'nats_per_token' in floors[name]['figures'] else ''}{name}", *cells])
     return table(["", *(_title(record) for record in records)], rows)
+
+
+def _reached(figures: dict[str, float], headline: str) -> str:
+    """Of a text the loss, of other tasks the figure that they are listed by."""
+    return f"{figures['nats_per_token']:.4f}" if headline == "bits_per_char" else figure(headline, figures[headline])
 
 
 def _beside(recipe: Recipe, records: list[Record]) -> str:
@@ -154,7 +162,8 @@ def _namespace(record: Record, reference: dict[str, Any]) -> SimpleNamespace:
     fields["losses"] = SimpleNamespace(**{f"at_{one['step']}": one["validation_loss"] for one in record.evaluations})
     if record.results:
         fields["result"] = result = _as_names(record.results["validation"])
-        fields["characters_per_token"] = result.nats_per_token / math.log(2) / result.bits_per_char
+        if hasattr(result, "bits_per_char"):
+            fields["characters_per_token"] = result.nats_per_token / math.log(2) / result.bits_per_char
         if "validation" in reference:
             fields["off"] = result.nats_per_token - reference["validation"][-1]
     return SimpleNamespace(**fields)
@@ -212,6 +221,13 @@ def _or_dash(value: Callable[[Record], Any], record: Record) -> str:
         return str(value(record))
     except KeyError:
         return "-"
+
+
+def _figures(figures: dict[str, float]) -> str:
+    """Of tasks on examples; what a text is judged by has rows of its own."""
+    if "bits_per_char" in figures:
+        raise KeyError("bits_per_char")
+    return ", ".join(f"{HEADS[name]} {figure(name, value)}" for name, value in figures.items() if name not in COUNTS)
 
 
 def _measure(record: Record, measure: str, key: str, form: str, factor: float = 1.0) -> str:

@@ -7,9 +7,9 @@ finds the value, where a value in a word of its own takes two layers that are sl
 from seqlab.data.examples import UNSCORED, Examples, Tagged
 from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
 
-KEYS = tuple(f"k{number}" for number in range(32))
-VALUES = tuple(f"v{number}" for number in range(32))
-DIFFICULTY = Difficulty("recall", "number of pairs", usual=16, least=2, most=len(KEYS))
+KEYS = tuple(f"k{number}" for number in range(64))
+VALUES = tuple(f"v{number}" for number in range(16))
+DIFFICULTY = Difficulty("recall", "number of pairs", usual=24, least=2, most=len(KEYS))
 
 
 def recall(difficulty: int | None = None, seed: int = 0) -> Examples:
