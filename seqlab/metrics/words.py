@@ -24,6 +24,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "exact": ("exact, %", ".2f"),
 }
 COUNTS = ("tokens", "examples", "tags", "sentences")  # figures that say how much was scored
+HEADLINES = ("bits_per_char", "accuracy", "entity_f1", "bleu")  # figures that runs are listed by
 HEADS = {name: head for name, (head, _) in SHOWN.items()}
 
 
@@ -50,8 +51,10 @@ def _said(figures: Mapping[str, float]) -> str:
     match figures:
         case {"bits_per_char": _}:
             return f"as unsure as choosing among {choices(figures):.1f} equally likely characters"
-        case {"bleu": bleu, "exact": exact}:
-            return f"BLEU {bleu:.1f}, {exact:.0f} of 100 sentences exactly as the reference"
+        case {"bleu": bleu}:
+            exact = figures.get("exact")
+            told = "" if exact is None else f", {exact:.0f} of 100 sentences exactly as the reference"
+            return f"BLEU {bleu:.1f}{told}"
         case {"entity_f1": f1}:
             return f"entity F1 {f1:.1f}"
         case {"accuracy": accuracy, "tags": _}:

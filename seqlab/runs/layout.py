@@ -113,7 +113,10 @@ class RunDirectory:
         for name, tokenizer in lexicon.stored().items():
             self.put(f"{name}.json", tokenizer_bytes(tokenizer))
         if lexicon.labels:
-            self.put(LABELS, to_json({"labels": list(lexicon.labels)}))
+            content = to_json({"labels": list(lexicon.labels)})
+            if len(content) > JSON_LIMIT:
+                raise UsageError(f"{len(lexicon.labels):,} different labels are more than a run can keep.")
+            self.put(LABELS, content)
 
     def put_tokenizer(self, tokenizer: Tokenizer) -> None:
         tokenizer.save(self.path)

@@ -13,7 +13,7 @@ from seqlab.registry import TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.layout import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
-from seqlab.runs.storage import from_json
+from seqlab.runs.storage import JSON_LIMIT, from_json
 from seqlab.text.lexicon import Lexicon
 from seqlab.text.tokenizer import Tokenizer, load_tokenizer
 
@@ -66,20 +66,18 @@ def load_lexicon(path: Path, settings: RunSettings) -> Lexicon:
         manifest.verified(path, name)
         return load_tokenizer(path / name)
 
-    def optional(name: str) -> Tokenizer | None:
-        return tokenizer(name) if (path / name).is_file() else None
-
     text, task = tokenizer(TOKENIZER), settings.task.settings
-    target = text if getattr(task, "joint", False) else optional("target.json")
-    return Lexicon(text, target, optional("characters.json"), _labels(path))
+    kept = task.symbols_kept(settings.tokenizer.name)  # pyright: ignore[reportAttributeAccessIssue]
+    target = text if getattr(task, "joint", False) else tokenizer("target.json") if "target" in kept else None
+    characters = tokenizer("characters.json") if "characters" in kept else None
+    return Lexicon(text, target, characters, _labels(path) if "labels" in kept else ())
 
 
 def _labels(path: Path) -> tuple[str, ...]:
-    if not (path / LABELS).is_file():
-        return ()
-    found = from_json(manifest.verified(path, LABELS), path / LABELS).get("labels")
-    if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
-        raise DataError(f"'{path / LABELS}' does not hold labels. Was it written by hand?")
+    found = from_json(manifest.verified(path, LABELS, JSON_LIMIT), path / LABELS).get("labels")
+    words = isinstance(found, list) and all(isinstance(label, str) for label in found)
+    if not words or not found or len(set(found)) < len(found):
+        raise DataError(f"'{path / LABELS}' does not hold labels, each once. Was it written by hand?")
     return tuple(found)
 
 

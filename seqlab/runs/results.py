@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from seqlab.config import RunSettings
-from seqlab.metrics.words import HEADS, figure, in_words
+from seqlab.metrics.words import HEADLINES, HEADS, figure, in_words
 from seqlab.registry import TASKS
 from seqlab.runs.layout import RunDirectory
 from seqlab.runs.manifest import verified
@@ -42,6 +42,11 @@ class Results:
     unknown_share: float
     floors: list[FloorResult]
     date: str
+
+    def __post_init__(self) -> None:
+        everyone = [self.validation, *(floor.figures for floor in self.floors)]
+        if not all(self.headline in figures for figures in everyone) or self.headline not in HEADLINES:
+            raise ValueError(f"'{self.headline}' is not what this run and its floors are listed by")
 
     @property
     def counting(self) -> FloorResult | None:

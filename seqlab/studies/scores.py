@@ -12,14 +12,21 @@ if TYPE_CHECKING:
 
 
 def test(run: "Run", folder: Path, writing: Writing) -> Shown:
-    """The test part, with the sums of every unit, so that intervals can be computed from records alone."""
+    """The test part, else the validation part, with the sums of every unit: intervals need nothing but records."""
     task = run.task()
-    scores = task.score(run.model, "test")
+    part = "test" if "test" in task.parts else "validation"
+    scores = task.score(run.model, part)
     sums_UK, _ = task.units(scores)
     figures = task.figures(scores)
     shown = ", ".join(f"{HEADS.get(name, name)} {figure(name, value)}" for name, value in figures.items())
     signature = getattr(getattr(task, "bleu", None), "signature", None)
-    data = {"figures": figures, "metric": task.metric.name, "sums": sums_UK.tolist(), "signature": signature}
+    data = {
+        "part": part,
+        "figures": figures,
+        "metric": task.metric.name,
+        "sums": sums_UK.tolist(),
+        "signature": signature,
+    }
     return Shown(data, shown + (f"; {signature}" if signature else ""))
 
 

@@ -32,6 +32,10 @@ class ExampleSettings(Settings):
     )
     word_dropout: float = Field(default=0.0, ge=0, lt=1, description="share of tokens read as unknown while training")
 
+    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
+        """Files of symbols that a run has besides its tokenizer."""
+        return ("labels",)
+
     @property
     def window(self) -> int:
         """The context that attention needs."""
@@ -74,6 +78,9 @@ class TagSettings(ExampleSettings):
     character_embedding: int = Field(default=32, ge=1, le=4096, description="width of a character")
     character_width: int = Field(default=64, ge=2, le=4096, description="width of what a word's spelling becomes")
     word_dropout: float = Field(default=0.05, ge=0, lt=1, description="share of words read as unknown while training")
+
+    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
+        return ("labels", "characters") if self.spells(tokenizer) else ("labels",)
 
     def spells(self, tokenizer: str) -> bool:
         """Whether words have their spelling beside them: other units spell them already."""
@@ -131,6 +138,9 @@ class TranslateSettings(ExampleSettings):
     bleu: Literal["none", "13a", "char", "intl"] = Field(
         default="13a", description="sacrebleu's tokenizer; none: text that is tokenised already"
     )
+
+    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
+        return () if self.joint else ("target",)
 
     @property
     def reader(self) -> ReaderSettings:

@@ -18,7 +18,7 @@ from seqlab.data.opening import open_examples, open_whole
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.registry import TOKENIZERS
 from seqlab.tasks.example_settings import ExampleSettings
-from seqlab.tasks.material import ExampleMaterial, Material, Say
+from seqlab.tasks.material import ChangedData, ExampleMaterial, Material, Say, characters_of
 from seqlab.tasks.predictions import Prediction
 from seqlab.tasks.task import Figures, FloorFound, Task, Units
 from seqlab.text.lexicon import Lexicon
@@ -59,9 +59,16 @@ class ExampleTask(Task):
 
     @classmethod
     def open(
-        cls, settings: RunSettings, say: Say, lexicon: Lexicon | None = None, kept: Path | None = None
+        cls,
+        settings: RunSettings,
+        say: Say,
+        lexicon: Lexicon | None = None,
+        kept: Path | None = None,
+        expected: str | None = None,
     ) -> ExampleMaterial:
         found = open_examples(cls.name, settings.corpus)
+        if expected not in (None, found.fingerprint):
+            raise ChangedData(characters_of(found))
         for note in found.notes:
             say(note)
         material = cls._material(found, settings, lexicon or cls.learn(found.parts["train"], settings))

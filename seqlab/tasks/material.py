@@ -42,10 +42,18 @@ class Material(Generic[Data, Part]):
             return {**about, **asdict(self.data.survey)}
         assert isinstance(self.data, Examples)
         counts = {part: len(examples) for part, examples in self.data.parts.items()}
-        characters = sum(len(example.input) for examples in self.data.parts.values() for example in examples)
+        characters = characters_of(self.data)
         rule, notes = self.data.rule, list(self.data.notes)
         return {**about, "characters": characters, "fingerprint": self.fingerprint, "examples": counts,
                 "rule": rule, "notes": notes}  # fmt: skip
+
+
+class ChangedData(Exception):
+    """The data is not what it was when a run was trained on it."""
+
+    def __init__(self, characters: int):
+        super().__init__()
+        self.characters = characters
 
 
 TextMaterial = Material[SplitText, TokenPart]
@@ -53,11 +61,19 @@ ExampleMaterial = Material[Examples, ExamplePart]
 
 
 def open_text(
-    settings: RunSettings, say: Say, lexicon: Lexicon | None = None, kept: Path | None = None
+    settings: RunSettings,
+    say: Say,
+    lexicon: Lexicon | None = None,
+    kept: Path | None = None,
+    expected: str | None = None,
 ) -> TextMaterial:
-    """A running text: read once, split, its tokenizer learnt unless it is given, and encoded."""
+    """A running text: read once, split, its tokenizer learnt unless it is given, and encoded.
+
+    ChangedData, before anything is encoded, where its fingerprint is not the expected one."""
     corpus = open_corpus(settings.corpus.source, kept=kept)
     split = split_text(corpus, settings.corpus)
+    if expected not in (None, split.survey.fingerprint):
+        raise ChangedData(split.survey.characters)
     tell_oddities(corpus, say)
     if lexicon is None:
         lexicon = Lexicon(learn_tokenizer(split, settings))
@@ -70,6 +86,10 @@ def text_material(split: SplitText, lexicon: Lexicon) -> TextMaterial:
     corpus = split.corpus
     parts = encode_split(split, lexicon.text)
     return Material(corpus.name, corpus.about, split.survey.fingerprint, split, lexicon, parts)
+
+
+def characters_of(examples: Examples) -> int:
+    return sum(len(example.input) for part in examples.parts.values() for example in part)
 
 
 def learn_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:

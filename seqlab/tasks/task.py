@@ -49,9 +49,16 @@ class Task(ABC):
     @classmethod
     @abstractmethod
     def open(
-        cls, settings: RunSettings, say: Say, lexicon: Lexicon | None = None, kept: Path | None = None
+        cls,
+        settings: RunSettings,
+        say: Say,
+        lexicon: Lexicon | None = None,
+        kept: Path | None = None,
+        expected: str | None = None,
     ) -> Material:
-        """The data in parts; its symbols are learnt from the training part unless they are given."""
+        """The data in parts; its symbols are learnt from the training part unless they are given.
+
+        ChangedData, before anything is encoded, where its fingerprint is not the expected one."""
 
     @classmethod
     @abstractmethod

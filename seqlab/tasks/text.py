@@ -49,9 +49,14 @@ class TextTask(Task):
 
     @classmethod
     def open(
-        cls, settings: RunSettings, say: Say, lexicon: Lexicon | None = None, kept: Path | None = None
+        cls,
+        settings: RunSettings,
+        say: Say,
+        lexicon: Lexicon | None = None,
+        kept: Path | None = None,
+        expected: str | None = None,
     ) -> TextMaterial:
-        return open_text(settings, say, lexicon, kept)
+        return open_text(settings, say, lexicon, kept, expected)
 
     @classmethod
     def open_whole(cls, source: tuple[str, ...], settings: RunSettings, lexicon: Lexicon) -> TextMaterial:

@@ -19,6 +19,10 @@ class TextSettings(Settings):
     batch: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
     window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")
 
+    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
+        """Files of symbols that a run has besides its tokenizer."""
+        return ()
+
     def parameters(self, settings: RunSettings, sizes: Sizes) -> Parameters:
         return token_parameters(settings.model, settings.backbone.settings, sizes.vocabulary, self.symbols)
 

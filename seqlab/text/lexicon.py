@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,6 +55,6 @@ class Lexicon:
 def labels_in_order(labels: Sequence[Any]) -> tuple[str, ...]:
     """Each once: numbers by their value, words by the alphabet, O of spans first."""
     distinct = set(labels)
-    if all(label.lstrip("-").isdigit() for label in distinct):
-        return tuple(sorted(distinct, key=int))
+    if all(re.fullmatch(r"-?[0-9]{1,18}", label) for label in distinct):
+        return tuple(sorted(distinct, key=lambda label: (int(label), label)))
     return tuple(sorted(distinct, key=lambda label: (label != "O", label)))

@@ -106,7 +106,7 @@ def finish(session: Session, progress: Progress) -> RunDirectory:
     scores = task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
     of_text = isinstance(scores, TextScores)
     results = Results(
-        validation=task.figures(scores),
+        validation={name: float(value) for name, value in task.figures(scores).items()},
         headline=task.headline,
         criterion=scores.criterion,
         context=task.contexts[0],

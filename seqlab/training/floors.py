@@ -31,6 +31,8 @@ def measure_floors(settings: RunSettings, material: Material, task: Task, units:
     except (OSError, ValidationError):
         pass  # not measured yet, or written by another hand
     floors = task.floors_on(material, "validation", units)
-    found = [FloorResult(one.name, one.about, one.figures) for one in floors]
+    found = [
+        FloorResult(one.name, one.about, {name: float(value) for name, value in one.figures.items()}) for one in floors
+    ]
     write_whole(kept, json.dumps([asdict(one) for one in found]).encode())
     return found

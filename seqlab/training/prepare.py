@@ -14,7 +14,7 @@ from seqlab.errors import DataError, UsageError
 from seqlab.models.model import Model
 from seqlab.registry import TASKS
 from seqlab.runs.layout import RunDirectory
-from seqlab.tasks.material import Material
+from seqlab.tasks.material import ChangedData, Material
 from seqlab.tasks.task import Task
 from seqlab.text.lexicon import Lexicon
 from seqlab.training.loop import EVALUATED_TOKENS, Trainer
@@ -100,12 +100,11 @@ def time_steps(directory: RunDirectory, settings: RunSettings, model: Model, tas
 def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSettings, lexicon: Lexicon) -> Material:
     """The data of a run, if it is still the same."""
     task = TASKS.load(settings.task.name)
-    material = task.open(settings, lambda _: None, lexicon, directory.kept_input)
-    facts = material.facts()
-    if material.fingerprint != config["corpus"]["fingerprint"]:
+    try:
+        return task.open(settings, lambda _: None, lexicon, directory.kept_input, config["corpus"]["fingerprint"])
+    except ChangedData as found:
         raise DataError(
             f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "
-            f"it has {facts['characters']:,} characters, then {config['corpus']['characters']:,}. "
+            f"it has {found.characters:,} characters, then {config['corpus']['characters']:,}. "
             f"Bring the old text back, or start on the new one: seqlab train ... --init {directory.path}"
-        )
-    return material
+        ) from None

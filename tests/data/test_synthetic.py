@@ -392,7 +392,7 @@ def test_each_tells_its_name_difficulty_and_rule(name: str, difficulty: int) -> 
     examples = made(name, difficulty)
     assert examples.name == name
     assert re.search(rf"\b{difficulty}\b", examples.about)
-    assert "six eighths are for training" in examples.rule
+    assert "for training (six in eight) or held out" in examples.rule
 
 
 @every_task

@@ -37,7 +37,7 @@ for _name, _content in BOMBS.items():
     case(f"results: {_name}", lambda run: api.load(run).results)(
         lambda run, content=_content: put(run, "results.json", content)
     )
-    case(f"labels: {_name}")(lambda run, content=_content: put(run, "labels.json", content))
+    case(f"labels: {_name}")(lambda run, content=_content: labels(run, content))
     if len(_content) < 1 << 20:  # a tokenizer may be large
         case(f"tokenizer: {_name}")(lambda run, content=_content: put(run, "tokenizer.json", content))
 
@@ -50,6 +50,12 @@ def config(run: Path, section: str, **values: Any) -> Path:
         table = table[key]
     table.update(values)
     return put(run, "config.json", json.dumps(content).encode())
+
+
+def labels(run: Path, content: bytes) -> Path:
+    """The labels of a run that says of itself that it is a classifier."""
+    config(run, "settings", task={"name": "classify"})
+    return put(run, "labels.json", content)
 
 
 CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -89,9 +95,7 @@ LABELS: dict[str, Any] = {
     "one of them twice": ["positive", "positive"],
 }
 for _name, _labels in LABELS.items():
-    case(f"labels: {_name}")(
-        lambda run, labels=_labels: put(run, "labels.json", json.dumps({"labels": labels}).encode())
-    )
+    case(f"labels: {_name}")(lambda run, given=_labels: labels(run, json.dumps({"labels": given}).encode()))
 
 for _name, _values in RESULTS.items():
     case(f"results: {_name}", lambda run: api.load(run).results)(

@@ -56,9 +56,9 @@ def dates(difficulty: int | None = None, seed: int = 0) -> Examples:
         name="dates",
         parts=deal(draw, held=lambda pair: pair.target),
         rule=(
-            f"days from {FIRST.year} to {LAST.year} drawn anew, each writing once; of all days six eighths are for "
-            "training, one for validation, one for testing, in whatever form. Slashes have the month first, dots the "
-            "day; years of two digits are 1970 to 2030"
+            f"days from {FIRST.year} to {LAST.year} drawn at random, none twice in the same writing; the hash of a day "
+            "says whether it is for training (six in eight) or held out, in whatever form. Slashes have the month "
+            f"first, dots the day; years of two digits are {FIRST_OF_TWO_DIGITS.year} to {LAST_OF_TWO_DIGITS.year}"
         ),
         about=f"dates in {len(forms)} {'forms' if len(forms) > 1 else 'form'}, to be written as year-month-day",
     )

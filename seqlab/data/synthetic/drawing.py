@@ -18,9 +18,9 @@ from seqlab.errors import UsageError
 E = TypeVar("E", bound=Example)
 
 SIZES = {"train": 12_000, "validation": 500, "test": 1000}
-EIGHTHS = {"train": 6, "validation": 1, "test": 1}  # of all inputs that there are
+EIGHTHS = (*["train"] * 6, "validation", "test")  # whose each eighth of all inputs is
 PATIENCE = 2  # times as many draws as would do if no input came twice
-DEALT = "drawn anew, each input once; of all inputs six eighths are for training, one for validation, one for testing"
+DEALT = "drawn at random, none twice; the hash of an input says whether it is for training (six in eight) or held out"
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,7 @@ class Difficulty:
 
 def part_of(content: str) -> str:
     """The part that whatever has this content belongs to."""
-    eighth = hashlib.sha256(content.encode()).digest()[0] % 8
-    return "validation" if eighth == 6 else "test" if eighth == 7 else "train"
+    return EIGHTHS[hashlib.sha256(content.encode()).digest()[0] % 8]
 
 
 def deal(draw: Callable[[str], E], held: Callable[[E], str] | None = None) -> dict[str, list[E]]:
@@ -64,7 +63,7 @@ def deal(draw: Callable[[str], E], held: Callable[[E], str] | None = None) -> di
 
 def _distinct(draw: Callable[[str], E], held: Callable[[E], str], part: str) -> list[E]:
     found: dict[str, E] = {}
-    for _ in range(PATIENCE * SIZES[part] * 8 // EIGHTHS[part]):
+    for _ in range(PATIENCE * SIZES[part] * 8 // EIGHTHS.count(part)):
         example = draw(part)
         if part_of(held(example)) == part:
             found.setdefault(example.input, example)
