@@ -7,7 +7,7 @@ covered too seldom (92 %). S: seeds, U: units of text, K: sums of a unit, N: uni
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,7 +42,7 @@ def estimate(a: np.ndarray, b: np.ndarray, value: Value = ratio) -> Estimate:
     a_SUK, b_SUK = (sums if sums.ndim == 3 else sums[None] for sums in (a, b))
     assert a_SUK.shape[1:] == b_SUK.shape[1:], "both sides are scored on the same units of text"
     a_S, b_S = (_values(sums_SUK.sum(1), value) for sums_SUK in (a_SUK, b_SUK))
-    without_N = _merged(a_SUK, b_SUK, value)
+    without_N = _merged(a_SUK.shape[1], lambda left: _without(b_SUK, left, value) - _without(a_SUK, left, value))
     units = len(without_N)
     v_text = float((units - 1) * without_N.var()) if units > 1 else None
     found = Estimate(float(b_S.mean() - a_S.mean()), v_text, units)
@@ -61,6 +61,18 @@ def estimate(a: np.ndarray, b: np.ndarray, value: Value = ratio) -> Estimate:
 def level(sums: np.ndarray, value: Value = ratio) -> float:
     """The metric on the whole text, averaged over the seeds where there are any."""
     return float(_values(sums.sum(-2), value).mean())
+
+
+def level_interval(sums_SUK: np.ndarray, value: Value = ratio) -> tuple[float, float] | None:
+    """The 95 % of the metric for fresh seeds and fresh text; None from one seed or one unit of text."""
+    runs_S = _values(sums_SUK.sum(1), value)
+    without_N = _merged(sums_SUK.shape[1], lambda left: _without(sums_SUK, left, value))
+    seeds, units = len(runs_S), len(without_N)
+    if seeds < 2 or units < 2:
+        return None
+    terms = [(float(runs_S.var(ddof=1)) / seeds, seeds - 1), (float((units - 1) * without_N.var()), units - 1)]
+    low, high, *_ = _interval(float(runs_S.mean()), terms)
+    return low, high
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -115,15 +127,14 @@ def _between(runs_S: np.ndarray, seeded: bool) -> float | None:
     return float(runs_S.var(ddof=1)) if len(runs_S) > 1 else None
 
 
-def _merged(a_SUK: np.ndarray, b_SUK: np.ndarray, value: Value) -> np.ndarray:
-    """The difference without each unit, after neighbours were merged until they have little to do with each other.
+def _merged(units: int, without: Callable[[int], np.ndarray]) -> np.ndarray:
+    """What is left without each unit, after neighbours were merged until they have little to do with each other.
 
-    Of a mean it is the difference on the unit that was left out, but for sign and scale; so their correlations agree.
+    Of a mean it is what stood in the unit that was left out, but for sign and scale; so their correlations agree.
     """
-    units = a_SUK.shape[1]
     together, left = 1, units
     while True:
-        without_N = _without(b_SUK, left, value) - _without(a_SUK, left, value)
+        without_N = without(left)
         if left <= FEWEST or _lag_1(without_N) < CORRELATED:
             return without_N
         together += 1

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from seqlab.comparison.statistics import estimate, holm, level, seeds_needed
+from seqlab.comparison.statistics import estimate, holm, level, level_interval, seeds_needed
 from seqlab.errors import DataError
 from seqlab.metrics.metric import ratio
 
@@ -291,3 +291,25 @@ def test_no_number_of_seeds_helps_against_the_noise_of_text():
     assert seeds_needed(0.01, (0.0, 0.0), 0.0, 50) == 2
     assert seeds_needed(0.0, (1e-4, 1e-4), 0.0, 50) is None
     assert seeds_needed(0.0, (0.0, 0.0), 0.0, 50) is None
+
+
+def test_without_noise_of_text_the_interval_of_a_level_is_students() -> None:
+    values_S = np.array([1.0, 1.3, 0.9, 1.2])
+    sums_SUK = np.stack([np.repeat(values_S[:, None], 50, 1), np.ones((4, 50))], 2)
+    low, high = level_interval(sums_SUK) or (0, 0)
+    expected = stats.t.interval(0.95, 3, values_S.mean(), stats.sem(values_S))
+    assert (low, high) == pytest.approx(expected)
+
+
+def test_the_interval_of_a_level_covers_the_truth_for_fresh_seeds_and_text() -> None:
+    draw, covered, trials = np.random.default_rng(0), 0, 400
+    for _ in range(trials):
+        seeds_S, text_U = draw.normal(0, 0.05, 4), draw.normal(0, 0.5, 200)
+        nats_SU = 1.0 + seeds_S[:, None] + text_U + draw.normal(0, 0.1, (4, 200))
+        low, high = level_interval(np.stack([nats_SU, np.ones_like(nats_SU)], 2)) or (0, 0)
+        covered += low <= 1.0 <= high
+    assert 0.925 <= covered / trials <= 0.985
+
+
+def test_a_level_from_one_seed_has_no_interval() -> None:
+    assert level_interval(np.ones((1, 30, 2))) is None

@@ -8,12 +8,18 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from seqlab.comparison.report.amounts import decimals, short, whole
-from seqlab.comparison.results import Entrant, FloorResult, Results, RunResult
+from seqlab.comparison.results import Entrant, FloorResult, Metric, Results, RunResult
+from seqlab.comparison.statistics import level_interval
+from seqlab.errors import DataError
+from seqlab.metrics.named import METRICS
 from seqlab.metrics.words import HEADS
 from seqlab.models.sizes import in_units
 
 NO_TRAINING = "no training"
+INTERVAL = "95 % of it"
 # beside the metric, where a run has them
 FIGURES = ("bits_per_char", "perplexity", "macro_f1", "precision", "recall", "chrf", "exact")
 LENGTHS = ("100", "1000")  # tokens that stand there already
@@ -102,6 +108,8 @@ def terms(results: Results) -> dict[str, str]:
     }.get(results.metric.name, "the number by which models are compared")
     said = {
         results.metric.name: f"{metric}; {direction} is better. Mean over seeds ± standard deviation between them.",
+        INTERVAL: "where that mean would lie for fresh seeds and fresh text, in 95 of 100 cases; a difference "
+        "of two models on the same text is surer than that.",
         "seeds": "runs that differ only in their random start and the order of the text.",
         "bits/char": "the same surprise in bits: the size to which the model could compress a character.",
         "perplexity": "among how many equally likely tokens a choice would leave one as unsure.",
@@ -130,6 +138,7 @@ def terms(results: Results) -> dict[str, str]:
 def _columns(results: Results) -> list[Column]:
     quality = [
         Column("quality", results.metric.name, _value, lambda floor: decimals(floor.value, 4), brief=True),
+        Column("quality", INTERVAL, lambda one, runs: _interval(runs, results.metric)),
         Column("quality", "seeds", lambda one, runs: str(len(runs)), brief=True),
         *(_figure(name) for name in FIGURES if any(name in run.figures for run in results.runs)),
         _averaged("carried", lambda run: run.carried, 4),
@@ -178,6 +187,15 @@ def _value(entrant: Entrant, runs: list[RunResult]) -> str:
     values = [run.value for run in runs]
     spread = f" ± {statistics.stdev(values):.4f}" if len(values) > 1 and all(map(math.isfinite, values)) else ""
     return decimals(_mean(values), 4) + spread
+
+
+def _interval(runs: list[RunResult], metric: Metric) -> str:
+    """For fresh seeds and fresh text; a dash where one seed leaves it unknown."""
+    try:
+        found = level_interval(np.array([run.sums for run in runs]), METRICS[metric.name].value)
+    except (DataError, ValueError):  # a run that diverged has no number to be sure of
+        found = None
+    return "–" if found is None else f"{decimals(found[0], 4)} to {decimals(found[1], 4)}"
 
 
 def _perplexity(entrant: Entrant, runs: list[RunResult]) -> str:
