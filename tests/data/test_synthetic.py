@@ -6,6 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import Any
@@ -30,7 +31,7 @@ TASKS: dict[str, Callable[..., Examples]] = {
 DIFFICULTIES = {
     "copy": (2, 20, 200),
     "reverse": (2, 20, 200),
-    "parity": (8, 40, 200),
+    "parity": (8, 64, 200),
     "brackets": (1, 8, 32),
     "recall": (2, 24, 64),
     "dates": (1, 12, 12),
@@ -212,10 +213,22 @@ def test_other_arguments_give_other_examples(name: str) -> None:
             assert len(same) < 0.5 * len(usual.parts[part])
 
 
-@pytest.mark.parametrize(("name", "begins"), [])
-def test_the_examples_are_those_of_every_machine(name: str, begins: str) -> None:
-    """Another start means that results told of this corpus no longer hold."""
-    assert made(name).fingerprint.startswith(begins)
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("copy", "b40f0bd244232bfa"),
+        ("reverse", "a3080bf0916dc016"),
+        ("parity", "31571ed5c8445c53"),
+        ("brackets", "52c4327f408ab1ce"),
+        ("recall", "6b4039e2b1712102"),
+        ("dates", "3faf4c3259984bd1"),
+        ("adding", "08d937c085cd08f7"),
+    ],
+)
+def test_the_examples_are_the_same_on_every_machine(name: str, begins: str) -> None:
+    """The test part is drawn last, so that it tells of all. Where this fails, results told of the corpus are void."""
+    last = replace(made(name), parts={"test": part_of(name, "test")})
+    assert last.fingerprint.startswith(begins)
 
 
 # --- parts ----------------------------------------------------------------------------------------------------------
@@ -301,8 +314,8 @@ def test_every_length_is_scored_and_trained_on(name: str) -> None:
 
 def test_parity_is_held_out_at_the_longer_half_of_the_lengths() -> None:
     lengths = {part: {len(one.words) for one in part_of("parity", part)} for part in ("train", "validation", "test")}
-    assert lengths["train"] == set(range(1, 41))
-    assert lengths["validation"] == lengths["test"] == set(range(20, 41))
+    assert lengths["train"] == set(range(1, 65))
+    assert lengths["validation"] == lengths["test"] == set(range(32, 65))
 
 
 def test_brackets_reach_their_depth_in_all_kinds_and_are_left_open() -> None:
@@ -370,7 +383,7 @@ def shape(text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("forms", [1, 7, 12])
+@pytest.mark.parametrize("forms", [1, 12])
 def test_dates_come_in_as_many_forms_as_are_asked_for(forms: int) -> None:
     shapes = Counter(shape(text) for text in inputs(made("dates", forms), "test") if "may" not in text.lower())
     assert set(shapes) == set(SHAPES[:forms])

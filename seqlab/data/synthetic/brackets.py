@@ -29,14 +29,12 @@ def brackets(difficulty: int | None = None, seed: int = 0) -> Examples:
 
 def nested(numbers: np.random.Generator, length: int, deepest: int) -> Tagged:
     """Opens as often as it closes, where both are possible."""
-    opens_T = (numbers.random(length) < 0.5).tolist()
-    kinds_T = numbers.integers(0, len(OPENING), length).tolist()
     stack: list[int] = []
     words, tags = [], []
-    for opens, kind in zip(opens_T, kinds_T, strict=True):
-        if not stack or (opens and len(stack) < deepest):
-            stack.append(kind)
-            words.append(OPENING[kind])
+    for step in numbers.integers(0, 2 * len(OPENING), length).tolist():
+        if not stack or (step < len(OPENING) and len(stack) < deepest):
+            stack.append(step % len(OPENING))
+            words.append(OPENING[stack[-1]])
         else:
             words.append(CLOSING[stack.pop()])
         tags.append(CLOSING[stack[-1]] if stack else NOTHING_OPEN)

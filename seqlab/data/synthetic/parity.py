@@ -7,7 +7,7 @@ from seqlab.data.synthetic.drawing import DEALT, Difficulty, deal
 
 BITS = ("0", "1")
 PARITIES = ("even", "odd")
-DIFFICULTY = Difficulty("parity", "greatest length", usual=40, least=8, most=200)
+DIFFICULTY = Difficulty("parity", "greatest length", usual=64, least=8, most=200)
 
 
 def parity(difficulty: int | None = None, seed: int = 0) -> Examples:
