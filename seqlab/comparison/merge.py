@@ -29,6 +29,8 @@ def merge(results: Sequence[Results], sources: Sequence[str]) -> Results:
     first = results[0]
     entrants = _entrants(results, sources)
     runs = _runs(results, sources)
+    if first.metric.name not in METRICS:
+        raise UsageError(f"'{sources[0]}' is judged by '{first.metric.name}', which this seqlab does not know.")
     value = METRICS[first.metric.name].value
     pairs = judge_pairs(entrants, runs, first.metric, value)
     advice = recommendation(entrants, runs, first.metric, pairs)

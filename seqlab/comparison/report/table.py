@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,7 +69,7 @@ def table(results: Results, brief: bool = False) -> Table:
     sign = 1 if results.metric.lower_is_better else -1
     for floor in sorted(results.floors, key=lambda floor: _last_if_nan(sign * floor.value)):
         rows.append(Row(floor.name, [column.floor(floor) for column in columns], None))
-    told = [at for at in range(len(columns)) if any(row.cells[at] != "–" for row in rows)]
+    told = [at for at, one in enumerate(columns) if one.head == INTERVAL or any(row.cells[at] != "–" for row in rows)]
     return Table([columns[at] for at in told], [replace(row, cells=[row.cells[at] for at in told]) for row in rows])
 
 
@@ -191,10 +192,9 @@ def _value(entrant: Entrant, runs: list[RunResult]) -> str:
 
 def _interval(runs: list[RunResult], metric: Metric) -> str:
     """For fresh seeds and fresh text; a dash where one seed leaves it unknown."""
-    try:
-        found = level_interval(np.array([run.sums for run in runs]), METRICS[metric.name].value)
-    except (DataError, ValueError):  # a run that diverged has no number to be sure of
-        found = None
+    judged, found = METRICS.get(metric.name), None
+    with suppress(DataError, ValueError):  # a run that diverged has no number to be sure of
+        found = level_interval(np.array([run.sums for run in runs]), judged.value) if judged else None
     return "–" if found is None else f"{decimals(found[0], 4)} to {decimals(found[1], 4)}"
 
 
