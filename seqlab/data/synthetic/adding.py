@@ -17,7 +17,7 @@ def adding(difficulty: int | None = None, seed: int = 0) -> Examples:
     length = DIFFICULTY.chosen(difficulty)
     numbers = DIFFICULTY.numbers(length, seed)
 
-    def draw(part: str) -> Labelled:
+    def draw() -> Labelled:
         digits = numbers.integers(0, 10, length).tolist()
         marked = int(numbers.integers(0, length // 2)), int(numbers.integers(length // 2, length))
         words = [DIGITS[digit] for digit in digits]

@@ -16,7 +16,7 @@ def brackets(difficulty: int | None = None, seed: int = 0) -> Examples:
     deepest = DIFFICULTY.chosen(difficulty)
     numbers = DIFFICULTY.numbers(deepest, seed)
 
-    def draw(part: str) -> Tagged:
+    def draw() -> Tagged:
         return nested(numbers, int(numbers.integers(4 * deepest, 8 * deepest + 1)), deepest)
 
     return Examples(

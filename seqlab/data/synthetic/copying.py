@@ -14,7 +14,7 @@ def copy(difficulty: int | None = None, seed: int = 0) -> Examples:
     longest = DIFFICULTY.chosen(difficulty)
     numbers = DIFFICULTY.numbers(longest, seed)
 
-    def draw(part: str) -> Pair:
+    def draw() -> Pair:
         source = " ".join(letters(numbers, longest))
         return Pair(source, source)
 

@@ -46,7 +46,7 @@ def dates(difficulty: int | None = None, seed: int = 0) -> Examples:
     forms = FORMS[: DIFFICULTY.chosen(difficulty)]
     numbers = DIFFICULTY.numbers(len(forms), seed)
 
-    def draw(part: str) -> Pair:
+    def draw() -> Pair:
         form = forms[numbers.integers(len(forms))]
         case = CASES[numbers.integers(len(CASES))]
         day = any_day(numbers, two_digits="{yy}" in form)

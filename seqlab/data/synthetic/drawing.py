@@ -19,7 +19,7 @@ E = TypeVar("E", bound=Example)
 
 SIZES = {"train": 12_000, "validation": 500, "test": 1000}
 EIGHTHS = (*["train"] * 6, "validation", "test")  # whose each eighth of all inputs is
-PATIENCE = 2  # times as many draws as would do if no input came twice
+DRAWS = 40_000  # then all there is has been found, or nearly
 DEALT = "drawn at random, none twice; the hash of an input says whether it is for training (six in eight) or held out"
 
 
@@ -55,18 +55,22 @@ def part_of(content: str) -> str:
     return EIGHTHS[hashlib.sha256(content.encode()).digest()[0] % 8]
 
 
-def deal(draw: Callable[[str], E], held: Callable[[E], str] | None = None) -> dict[str, list[E]]:
-    """Different examples for each part from `draw(part)`, fewer where few exist; `held` tells what is held out of
-    training, the input if unset."""
-    return {part: _distinct(draw, held or (lambda example: example.input), part) for part in SIZES}
-
-
-def _distinct(draw: Callable[[str], E], held: Callable[[E], str], part: str) -> list[E]:
-    found: dict[str, E] = {}
-    for _ in range(PATIENCE * SIZES[part] * 8 // EIGHTHS.count(part)):
-        example = draw(part)
-        if part_of(held(example)) == part:
-            found.setdefault(example.input, example)
-            if len(found) == SIZES[part]:
-                break
-    return list(found.values())
+def deal(
+    draw: Callable[[], E],
+    held: Callable[[E], str] = lambda example: example.input,
+    scored: Callable[[E], bool] = lambda example: True,
+) -> dict[str, list[E]]:
+    """Different examples for each part, fewer where few exist. `held` is the content by which they are dealt, `scored`
+    tells which may be held out."""
+    found: dict[str, dict[str, E]] = {part: {} for part in SIZES}
+    wanting = set(SIZES)
+    for _ in range(DRAWS):
+        example = draw()
+        part = part_of(held(example))
+        if part in wanting and (part == "train" or scored(example)):
+            found[part].setdefault(example.input, example)
+            if len(found[part]) == SIZES[part]:
+                wanting.remove(part)
+        if not wanting:
+            break
+    return {part: list(examples.values()) for part, examples in found.items()}

@@ -15,9 +15,8 @@ def parity(difficulty: int | None = None, seed: int = 0) -> Examples:
     longest = DIFFICULTY.chosen(difficulty)
     numbers = DIFFICULTY.numbers(longest, seed)
 
-    def draw(part: str) -> Tagged:
-        shortest = 1 if part == "train" else longest // 2
-        bits = numbers.integers(0, 2, numbers.integers(shortest, longest + 1)).tolist()
+    def draw() -> Tagged:
+        bits = numbers.integers(0, 2, numbers.integers(1, longest + 1)).tolist()
         return Tagged(
             tuple(BITS[bit] for bit in bits),
             tuple(PARITIES[ones % 2] for ones in accumulate(bits)),
@@ -25,7 +24,7 @@ def parity(difficulty: int | None = None, seed: int = 0) -> Examples:
 
     return Examples(
         name="parity",
-        parts=deal(draw),
+        parts=deal(draw, scored=lambda tagged: len(tagged.words) >= longest // 2),
         rule=f"bits {DEALT}; 1 to {longest} of them in training, {longest // 2} to {longest} held out",
         about=f"up to {longest} bits, each to be tagged with whether the ones so far are even or odd",
     )

@@ -17,7 +17,7 @@ def recall(difficulty: int | None = None, seed: int = 0) -> Examples:
     pairs = DIFFICULTY.chosen(difficulty)
     numbers = DIFFICULTY.numbers(pairs, seed)
 
-    def draw(part: str) -> Tagged:
+    def draw() -> Tagged:
         keys = [KEYS[at] for at in numbers.permutation(len(KEYS))[:pairs].tolist()]
         values = [VALUES[at] for at in numbers.integers(0, len(VALUES), pairs).tolist()]
         asked = numbers.permutation(pairs).tolist()

@@ -12,7 +12,7 @@ def reverse(difficulty: int | None = None, seed: int = 0) -> Examples:
     longest = DIFFICULTY.chosen(difficulty)
     numbers = DIFFICULTY.numbers(longest, seed)
 
-    def draw(part: str) -> Pair:
+    def draw() -> Pair:
         words = letters(numbers, longest)
         return Pair(" ".join(words), " ".join(reversed(words)))
 
