@@ -13,6 +13,7 @@ from seqlab.recipes import Recipe, find_recipe
 from seqlab.runs.storage import write_whole
 from seqlab.studies.curves import draw_together
 from seqlab.studies.record import Record, read_records, spread
+from seqlab.studies.seeds import DIFFERENCES, LEVELS, by_model, differences, levels
 
 HEAD = """# Results
 
@@ -74,7 +75,7 @@ def recipe_part(recipe: Recipe, records: list[Record], folder: Path, out: Path) 
         f"## {recipe.name}\n\n{recipe.about[0].upper()}{recipe.about[1:]}: `seqlab train --recipe {recipe.name}`.\n"
     ]
     if trained:
-        parts += [_summary(recipe, trained), _beside(recipe, trained), _by_step(trained)]
+        parts += [_summary(recipe, trained), _over_seeds(trained), _beside(recipe, trained), _by_step(trained)]
         if len(trained[0].evaluations) > 1:
             picture = folder / f"{recipe.name}.png"
             draw_together(trained, recipe.name, picture)
@@ -99,6 +100,18 @@ def _summary(recipe: Recipe, records: list[Record]) -> str:
         ]
         rows.append([f"{'loss of ' if 'nats_per_token' in floors[name]['figures'] else ''}{name}", *cells])
     return table(["", *(_title(record) for record in records)], rows)
+
+
+def _over_seeds(records: list[Record]) -> str:
+    """What the test part says of models that were trained with several seeds."""
+    models = by_model(records)
+    if not models:
+        return ""
+    metric = next(record.measures["test"]["data"]["metric"] for record in records if "test" in record.measures)
+    parts = [f"On the test part, {metric}:\n", table(LEVELS, levels(metric, models))]
+    if pairs := differences(metric, models):
+        parts.append(table(DIFFERENCES, pairs))
+    return "\n".join(parts)
 
 
 def _reached(figures: dict[str, float], headline: str) -> str:

@@ -62,6 +62,25 @@ validation = [2.9, 2.8]
 perplexity = [18.2, 16.4]
 """
 
+LABELS = """
+about = "two classifiers, for trying out"
+measures = ["test"]
+
+[corpus]
+source = ["adding"]
+difficulty = 4
+
+[train]
+steps = 6
+threads = 1
+
+[models.small]
+backbone = { name = "gru", hidden = 4 }
+
+[models.large]
+backbone = { name = "gru", hidden = 8 }
+"""
+
 
 @pytest.fixture
 def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -180,3 +199,21 @@ def test_a_few_evenly_spread() -> None:
 def test_every_measure_that_is_registered_is_there() -> None:
     for name in MEASURES:
         assert callable(MEASURES.load(name))
+
+
+def test_several_seeds_have_a_mean_with_its_interval_and_differences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "labels.toml").write_text(LABELS)
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path / "recipes")
+    monkeypatch.chdir(tmp_path)
+    for seed in (0, 1):
+        list(run_recipe("labels", seed=seed))
+    records = read_records(tmp_path / "runs/labels")
+    page = write_page(tmp_path / "runs/labels", tmp_path / "page.md").read_text()
+    reached = [one.measures["test"]["data"]["figures"]["accuracy"] for one in records if one.model == "small"]
+    assert len(reached) == 2
+    assert "On the test part, accuracy, %:" in page
+    assert f"| small | 2 | {sum(reached) / 2:.2f} | " in page
+    assert "| large above small | " in page

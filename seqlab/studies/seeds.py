@@ -1,0 +1,47 @@
+"""Several seeds of a model on the test part: the mean with its interval, and by how much two models differ."""
+
+from itertools import combinations
+
+import numpy as np
+
+from seqlab.comparison.statistics import Estimate, estimate, level, level_interval
+from seqlab.metrics.named import METRICS
+from seqlab.studies.record import Record
+
+LEVELS = ["model", "seeds", "mean", "95 % for fresh seeds and fresh text"]
+DIFFERENCES = ["pair", "difference", "95 %", "p"]
+
+
+def by_model(records: list[Record]) -> dict[str, np.ndarray]:
+    """The sums of the runs of each model that was trained with several seeds and scored, (S, U, K)."""
+    scored: dict[str, list[list[list[float]]]] = {}
+    for record in records:
+        if "test" in record.measures:
+            scored.setdefault(record.model, []).append(record.measures["test"]["data"]["sums"])
+    return {model: np.array(runs) for model, runs in scored.items() if len(runs) > 1}
+
+
+def levels(metric: str, models: dict[str, np.ndarray]) -> list[list[str]]:
+    """A row for each model."""
+    value = METRICS[metric].value
+    rows = []
+    for model, sums_SUK in models.items():
+        found = level_interval(sums_SUK, value)
+        sure = "-" if found is None else f"{found[0]:.2f} to {found[1]:.2f}"
+        rows.append([model, str(len(sums_SUK)), f"{level(sums_SUK, value):.2f}", sure])
+    return rows
+
+
+def differences(metric: str, models: dict[str, np.ndarray]) -> list[list[str]]:
+    """A row for each two of them."""
+    value = METRICS[metric].value
+    return [
+        _row(f"{b} above {a}", estimate(models[a], models[b], value))
+        for a, b in combinations(models, 2)
+        if models[a].shape[1:] == models[b].shape[1:]
+    ]
+
+
+def _row(pair: str, found: Estimate) -> list[str]:
+    sure = "-" if found.low is None else f"{found.low:+.2f} to {found.high:+.2f}"
+    return [pair, f"{found.difference:+.2f}", sure, "-" if found.p is None else f"{found.p:.3f}"]
