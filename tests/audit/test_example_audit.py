@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from example_files import labelled, write_examples
 from pytest import MonkeyPatch
 
 from seqlab import api
@@ -17,29 +18,10 @@ from seqlab.tasks.classify import ClassifyTask
 from seqlab.training.progress import Silent
 
 TINY = {"steps": 2, "hidden": 8, "embedding": 8, "batch": 4, "threads": 1, "evaluate_every": 1}
-WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone", "river", "cloud"]
-
-
-def lines_of(task: str) -> list[str]:
-    """Examples in the format of the task, no input twice."""
-    sentences = [
-        [WORDS[(at * 7 + place * (at + 3)) % 12] for place in range(2 + at % 5)] + [f"n{at}"] for at in range(60)
-    ]
-    match task:
-        case "classify":
-            return [
-                "text\tlabel",
-                *(f"{' '.join(words)}\t{'warm' if 'red' in words else 'cold'}" for words in sentences),
-            ]
-        case "tag":
-            return [line for words in sentences for line in [*(f"{word}\t{len(word)}" for word in words), ""]]
-        case _:
-            return ["source\ttarget", *(f"{' '.join(words)}\t{' '.join(reversed(words))}" for words in sentences)]
 
 
 def trained(task: str, folder: Path, **short: Any) -> api.Run:
-    source = folder / ("examples.conll" if task == "tag" else "examples.tsv")
-    source.write_text("\n".join(lines_of(task)) + "\n", encoding="utf-8")
+    source = write_examples(task, folder)
     settings = {"task.beam": 1, "task.longest_target": 12} if task == "translate" else {}
     return api.train(source, out=folder / "run", task=task, reporter=Silent(), settings=settings, **{**TINY, **short})
 
@@ -85,7 +67,7 @@ def test_a_vocabulary_from_held_out_examples_is_found(tmp_path: Path, monkeypatc
     def leaking(cls: type[ClassifyTask], given: list[Labelled], settings: Any) -> Any:
         return learn(cls, everything, settings)
 
-    everything = [Labelled(*line.split("\t")) for line in lines_of("classify")[1:]]
+    everything = [Labelled(*line.split("\t")) for line in labelled().splitlines()[1:]]
     with monkeypatch.context() as patch:
         patch.setattr(ClassifyTask, "learn", classmethod(leaking))
         run = trained("classify", tmp_path)

@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_files import write_all
 
 from seqlab import api
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.training.progress import Silent
 
 TINY = ("--steps", "4", "--hidden", "8", "--embedding", "8", "--batch", "4", "--threads", "1", "--evaluate-every", "2")
-WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone"]
-
-
-def sentences(count: int = 60) -> list[list[str]]:
-    return [
-        [WORDS[(at * 3 + place * (at + 1)) % 10] for place in range(1 + at % 4)] + [f"n{at}"] for at in range(count)
-    ]
 
 
 class Stopping(Silent):
@@ -33,12 +27,7 @@ class Stopping(Silent):
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a file for each task."""
     monkeypatch.chdir(tmp_path)
-    rows = [f"{' '.join(words)}\t{'warm' if 'red' in words else 'cold'}" for words in sentences()]
-    Path("reviews.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n", encoding="utf-8")
-    lines = [line for words in sentences() for line in [*(f"{w} {'B-x' if w == 'fish' else 'O'}" for w in words), ""]]
-    Path("entities.conll").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    Path("train.en").write_text("\n".join(" ".join(words) for words in sentences()) + "\n", encoding="utf-8")
-    Path("train.de").write_text("\n".join(" ".join(words).upper() for words in sentences()) + "\n", encoding="utf-8")
+    write_all(tmp_path)
     return tmp_path
 
 

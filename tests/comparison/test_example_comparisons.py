@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_files import write_examples
 from small_comparisons import compared
 
 from seqlab.comparison.experiment import Comparison
@@ -14,25 +15,6 @@ from seqlab.comparison.report import write_report
 from seqlab.metrics.named import METRICS
 
 METRIC = {"classify": "accuracy, %", "tag": "entity F1, %", "translate": "BLEU"}
-WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone"]
-
-
-def write(task: str, folder: Path) -> Path:
-    """Sixty examples of a task, no input twice."""
-    sentences = [
-        [*(WORDS[(at * 3 + place * (at + 1)) % 10] for place in range(1 + at % 4)), f"n{at}"] for at in range(60)
-    ]
-    if task == "tag":
-        lines = [[*(f"{word} {'B-x' if word == 'fish' else 'O'}" for word in words), ""] for words in sentences]
-        content = "\n".join(line for sentence in lines for line in sentence)
-    elif task == "classify":
-        rows = [f"{' '.join(words)}\t{'warm' if 'red' in words else 'cold'}" for words in sentences]
-        content = "\n".join(["text\tlabel", *rows])
-    else:
-        content = "\n".join(["source\ttarget", *(f"{' '.join(words)}\t{' '.join(words[::-1])}" for words in sentences)])
-    path = folder / ("examples.conll" if task == "tag" else "examples.tsv")
-    path.write_text(content + "\n", encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module", params=METRIC)
@@ -43,7 +25,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     options |= {"settings": {"task.beam": 1, "tokenizer.size": 300}} if task == "translate" else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
-        source = str(write(task, folder))
+        source = str(write_examples(task, folder))
         return task, compared(folder / "comparison", source, batch=8, embedding=8, jobs=1, **options)
 
 

@@ -4,41 +4,19 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from example_tables import corpus, labels, many, reviews
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.config import CorpusSettings
 from seqlab.data.corpus import from_text
 from seqlab.data.dealing import FEWEST, deal
-from seqlab.data.examples import Labelled, Pair, Tagged
+from seqlab.data.examples import Pair
 from seqlab.data.lines import Place, Placed
 from seqlab.data.opening import open_examples
 from seqlab.data.splits import split_text
 from seqlab.errors import DataError
 
 quick = settings(deadline=None, max_examples=60)
-
-
-def reviews(*rows):
-    return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows)
-
-
-def many(count, start=0):
-    return [(f"text {number}", "odd" if number % 2 else "even") for number in range(start, start + count)]
-
-
-def corpus(*source, validation=(), test=(), **others):
-    files = {"source": source, "validation": validation, "test": test}
-    return CorpusSettings(**{part: tuple(map(str, paths)) for part, paths in files.items()}, **others)
-
-
-def labels(examples, *names):
-    """The labels or tags of some parts."""
-    found = []
-    for one in (one for name in names for one in examples.parts[name]):
-        assert isinstance(one, Labelled | Tagged)
-        found += [one.label] if isinstance(one, Labelled) else [one.tags]
-    return found
 
 
 def placed(inputs):

@@ -4,36 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from example_tables import corpus, labels, many, reviews
 
-from seqlab.config import CorpusSettings
 from seqlab.data.examples import Examples, Labelled, Pair, Tagged
 from seqlab.data.guessing import guess_task
 from seqlab.data.opening import open_examples, open_whole
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA
-
-
-def reviews(*rows):
-    return "text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows)
-
-
-def many(count, start=0):
-    return [(f"text {number}", "odd" if number % 2 else "even") for number in range(start, start + count)]
-
-
-def corpus(*source, validation=(), test=(), **others):
-    files = {"source": source, "validation": validation, "test": test}
-    return CorpusSettings(**{part: tuple(map(str, paths)) for part, paths in files.items()}, **others)
-
-
-def labels(examples, *names):
-    """The labels or tags of some parts."""
-    found = []
-    for one in (one for name in names for one in examples.parts[name]):
-        assert isinstance(one, Labelled | Tagged)
-        found += [one.label] if isinstance(one, Labelled) else [one.tags]
-    return found
-
 
 # --- files ----------------------------------------------------------------------------------------------------------
 

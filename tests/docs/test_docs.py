@@ -10,6 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from example_files import write_all
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -49,7 +50,7 @@ def shortened(command: list[str]) -> list[str]:
 def test_commands_and_code_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("my.txt").write_text(TEXT, encoding="utf-8")
-    write_examples()
+    write_all(tmp_path)
     Path("names.txt").write_text("\n".join(sorted({f"{a}{b}a" for a in "abcdefgh" for b in "eiou"})), encoding="utf-8")
     for language, content in blocks(page):
         if language == "python":
@@ -58,17 +59,6 @@ def test_commands_and_code_run(page: Path, tmp_path: Path, monkeypatch: pytest.M
             for line in content.splitlines():
                 if line.startswith("seqlab "):
                     run_command(shortened(shlex.split(line, comments=True)))
-
-
-def write_examples() -> None:
-    """A file for each kind of labelled example."""
-    lines = [line.rstrip(".").split() for line in TEXT.splitlines()[:60]]
-    rows = [f"{' '.join(words)}\t{'good' if 'fox' in words else 'bad'}" for words in lines]
-    Path("reviews.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n", encoding="utf-8")
-    tagged = [[f"{word} {'B-beast' if word in ('fox', 'owl') else 'O'}" for word in words] + [""] for words in lines]
-    Path("entities.conll").write_text("\n".join(line for words in tagged for line in words), encoding="utf-8")
-    Path("train.en").write_text("\n".join(" ".join(words) for words in lines) + "\n", encoding="utf-8")
-    Path("train.de").write_text("\n".join(" ".join(words).upper() for words in lines) + "\n", encoding="utf-8")
 
 
 def run_command(command: list[str]) -> None:

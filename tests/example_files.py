@@ -1,0 +1,45 @@
+"""Sixty labelled, tagged or translated sentences in files as people have them, no input twice."""
+
+from pathlib import Path
+
+WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone"]
+SENTENCES = [
+    [*(WORDS[(at * 3 + place * (at + 1)) % len(WORDS)] for place in range(1 + at % 4)), f"n{at}"] for at in range(60)
+]
+
+
+def labelled() -> str:
+    """Warm is what is red."""
+    rows = (f"{' '.join(words)}\t{'warm' if 'red' in words else 'cold'}" for words in SENTENCES)
+    return "\n".join(["text\tlabel", *rows]) + "\n"
+
+
+def tagged() -> str:
+    """Fish are entities."""
+    sentences = ("".join(f"{word} {'B-x' if word == 'fish' else 'O'}\n" for word in words) for words in SENTENCES)
+    return "\n".join(sentences)
+
+
+def paired() -> str:
+    """A target is its source backwards."""
+    rows = (f"{' '.join(words)}\t{' '.join(reversed(words))}" for words in SENTENCES)
+    return "\n".join(["source\ttarget", *rows]) + "\n"
+
+
+def write_examples(task: str, folder: Path) -> Path:
+    name, content = {
+        "classify": ("examples.tsv", labelled),
+        "tag": ("examples.conll", tagged),
+        "translate": ("examples.tsv", paired),
+    }[task]
+    path = folder / name
+    path.write_text(content(), encoding="utf-8")
+    return path
+
+
+def write_all(folder: Path) -> None:
+    """A file for each kind, by the names that the documentation uses; the translation in two parallel files."""
+    lines = "".join(" ".join(words) + "\n" for words in SENTENCES)
+    files = {"reviews.tsv": labelled(), "entities.conll": tagged(), "train.en": lines, "train.de": lines.upper()}
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
