@@ -7,7 +7,7 @@ from seqlab.backbones.reader import memory_of
 from seqlab.config import ModelSettings, Sizes
 from seqlab.contracts import Backbone, Trace
 from seqlab.models.model import Model
-from seqlab.models.tokens import initialise
+from seqlab.models.tokens import initialise, quiet_embedding
 
 
 class Classifier(Model):
@@ -17,7 +17,7 @@ class Classifier(Model):
         super().__init__()
         self.settings = settings
         self.vocabulary, self.unknown, self.word_dropout = sizes.vocabulary, sizes.unknown, word_dropout
-        self.embedding = nn.Embedding(sizes.vocabulary, settings.embedding)
+        self.embedding = quiet_embedding(sizes.vocabulary, settings.embedding)
         self.backbone = backbone
         self.pooling = AttentionPooling(backbone.width) if pooling == "attention" else None
         self.how = pooling

@@ -9,7 +9,7 @@ from seqlab.contracts import Backbone, Trace
 from seqlab.models.crf import LinearChain
 from seqlab.models.model import Model
 from seqlab.models.spelling import Spelling
-from seqlab.models.tokens import initialise
+from seqlab.models.tokens import initialise, quiet_embedding
 
 
 class Tagger(Model):
@@ -27,7 +27,7 @@ class Tagger(Model):
         super().__init__()
         self.settings = settings
         self.vocabulary, self.unknown, self.word_dropout = sizes.vocabulary, sizes.unknown, word_dropout
-        self.embedding = nn.Embedding(sizes.vocabulary, settings.embedding)
+        self.embedding = quiet_embedding(sizes.vocabulary, settings.embedding)
         self.spelling = spelling
         self.backbone = backbone
         self.output = nn.Linear(backbone.width, sizes.labels)

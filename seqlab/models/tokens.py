@@ -58,6 +58,14 @@ class TokenModel(Model):
 
 
 @torch.no_grad()
+def quiet_embedding(words: int, width: int) -> nn.Embedding:
+    """Rows of length 1 or so: a word that was seldom met says little, and as a projection they are not sure of much."""
+    embedding = nn.Embedding(words, width)
+    embedding.weight.normal_(0, width**-0.5)
+    return embedding
+
+
+@torch.no_grad()
 def initialise(model: nn.Module, name: str, scale: float) -> None:
     """Matrices by the named distribution, biases zero; `torch` leaves every layer as torch made it."""
     if name == "torch":

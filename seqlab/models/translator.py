@@ -10,7 +10,7 @@ from seqlab.backbones.reader import memory_of
 from seqlab.config import ModelSettings, Sizes
 from seqlab.contracts import Backbone, Leaves, Memory, State, Trace
 from seqlab.models.model import Model
-from seqlab.models.tokens import initialise
+from seqlab.models.tokens import initialise, quiet_embedding
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,16 @@ class Translator(Model):
         super().__init__()
         self.settings = settings
         self.vocabulary, self.unknown, self.word_dropout = sizes.target, sizes.unknown, word_dropout
-        self.source_embedding = nn.Embedding(sizes.vocabulary, settings.embedding)
-        self.embedding = self.source_embedding if joint else nn.Embedding(sizes.target, settings.embedding)
+        self.source_embedding = quiet_embedding(sizes.vocabulary, settings.embedding)
+        self.embedding = self.source_embedding if joint else quiet_embedding(sizes.target, settings.embedding)
         self.backbone, self.decoder = encoder, decoder
         self.narrow = None  # a tied output reads vectors of the embedding's width
         if settings.tied and decoder.width != settings.embedding:
             self.narrow = nn.Linear(decoder.width, settings.embedding, bias=False)
         self.output = nn.Linear(settings.embedding if settings.tied else decoder.width, sizes.target)
-        initialise(self, *settings.init_scheme())
         if settings.tied:
-            self._tie()
-
-    def _tie(self) -> None:
-        """The embedding starts as a projection does: rows of length 1 would make the first logits far too sure."""
-        with torch.no_grad():
-            self.embedding.weight.normal_(0, self.settings.embedding**-0.5)
-        self.output.weight = self.embedding.weight
+            self.output.weight = self.embedding.weight
+        initialise(self, *settings.init_scheme())
 
     @property
     def limit(self) -> int | None:
