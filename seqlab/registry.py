@@ -142,7 +142,7 @@ TOKENIZERS = Registry(
 # nothing in a generated corpus is noise, so that there is nothing to be robust against
 PURE = {"model.embedding_dropout": 0.0, "model.output_dropout": 0.0, "task.batch": 64}
 PURE_TAGS = {"task.name": "tag", "task.characters": "none", "task.word_dropout": 0.0, **PURE}
-PURE_PAIRS = {"task.name": "translate", "task.smoothing": 0.0, "task.beam": 1, "task.bleu": "none", **PURE}
+PURE_PAIRS = {"task.name": "translate", "task.smoothing": 0.0, "task.beam": 1, "task.judged_by": "exact", **PURE}
 
 CORPORA = Registry(
     "corpus",

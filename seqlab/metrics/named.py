@@ -9,5 +9,6 @@ LIKELIHOOD = Metric("nats/char", lower_is_better=True, negligible=0.01, value=ra
 ACCURACY = Metric("accuracy, %", lower_is_better=False, negligible=0.2, value=accuracy)
 ENTITIES = Metric("entity F1, %", lower_is_better=False, negligible=0.5, value=entity_f1)
 BLEU = Metric("BLEU", lower_is_better=False, negligible=0.3, value=Bleu().value)
+EXACT = Metric("exact, %", lower_is_better=False, negligible=0.5, value=accuracy)
 
-METRICS = {metric.name: metric for metric in (LIKELIHOOD, ACCURACY, ENTITIES, BLEU)}
+METRICS = {metric.name: metric for metric in (LIKELIHOOD, ACCURACY, ENTITIES, BLEU, EXACT)}

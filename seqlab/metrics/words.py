@@ -24,7 +24,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "exact": ("exact, %", ".2f"),
 }
 COUNTS = ("tokens", "examples", "tags", "sentences")  # figures that say how much was scored
-HEADLINES = ("bits_per_char", "accuracy", "entity_f1", "bleu")  # figures that runs are listed by
+HEADLINES = ("bits_per_char", "accuracy", "entity_f1", "bleu", "exact")  # figures that runs are listed by
 HEADS = {name: head for name, (head, _) in SHOWN.items()}
 
 
@@ -55,6 +55,8 @@ def _said(figures: Mapping[str, float]) -> str:
             exact = figures.get("exact")
             told = "" if exact is None else f", {exact:.0f} of 100 sentences exactly as the reference"
             return f"BLEU {bleu:.1f}{told}"
+        case {"exact": exact}:
+            return f"{exact:.1f} of 100 texts exactly as the reference"
         case {"entity_f1": f1}:
             return f"entity F1 {f1:.1f}"
         case {"accuracy": accuracy, "tags": _}:
@@ -67,4 +69,4 @@ def _said(figures: Mapping[str, float]) -> str:
 def _briefly(figures: Mapping[str, float]) -> str:
     if "bits_per_char" in figures:
         return f"{choices(figures):.1f}"
-    return next(f"{figures[name]:.1f}" for name in ("bleu", "entity_f1", "accuracy") if name in figures)
+    return next(f"{figures[name]:.1f}" for name in ("bleu", "exact", "entity_f1", "accuracy") if name in figures)

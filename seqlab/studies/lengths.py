@@ -17,7 +17,7 @@ WORDS = 8  # of the source whose alignment is drawn, about
 
 
 def by_length(run: Run, folder: Path, writing: Writing) -> Shown:
-    """BLEU of the test part in bins of source words, each with about as many sentences."""
+    """The metric of the test part in bins of source words, each with about as many sentences."""
     task: Any = run.task()
     part = task.parts["test"]
     sums_UK, _ = task.units(task.score(run.model, "test"))
@@ -26,10 +26,10 @@ def by_length(run: Run, folder: Path, writing: Writing) -> Shown:
     for rows in np.array_split(np.argsort(words_U, kind="stable"), BINS):
         first, last = int(words_U[rows].min()), int(words_U[rows].max())
         bins.append([first, last, len(rows), float(task.metric.value(sums_UK[rows].sum(0)))])
-    rows = [["source words", "sentences", "BLEU"]]
-    rows += [[f"{first}-{last}", str(count), f"{bleu:.2f}"] for first, last, count, bleu in bins]
+    rows = [["source words", "sentences", task.metric.name]]
+    rows += [[f"{first}-{last}", str(count), f"{value:.2f}"] for first, last, count, value in bins]
     picture = folder / "by-length.png"
-    _draw(bins, picture)
+    _draw(bins, task.metric.name, picture)
     return Shown({"bins": bins}, columns(rows), [picture])
 
 
@@ -46,11 +46,11 @@ def alignment(run: Run, folder: Path, writing: Writing) -> Shown:
     return Shown({"translation": found.translation}, text, [picture])
 
 
-def _draw(bins: list[list[Any]], path: Path) -> None:
+def _draw(bins: list[list[Any]], metric: str, path: Path) -> None:
     figure = new_figure(5.2, 3.2)
     axes = figure.subplots()
     middles = [(first + last) / 2 for first, last, _, _ in bins]
-    axes.plot(middles, [bleu for *_, bleu in bins], "o-", color="#1f4e9c", linewidth=1.5)
-    axes.set(xlabel="words of the source", ylabel="BLEU", ylim=(0, None))
+    axes.plot(middles, [value for *_, value in bins], "o-", color="#1f4e9c", linewidth=1.5)
+    axes.set(xlabel="words of the source", ylabel=metric, ylim=(0, None))
     quiet(axes)
     write_figure(figure, path)

@@ -19,7 +19,7 @@ def test(run: "Run", folder: Path, writing: Writing) -> Shown:
     sums_UK, _ = task.units(scores)
     figures = task.figures(scores)
     shown = ", ".join(f"{HEADS.get(name, name)} {figure(name, value)}" for name, value in figures.items())
-    signature = getattr(getattr(task, "bleu", None), "signature", None)
+    signature = getattr(task, "signature", None)
     data = {
         "part": part,
         "figures": figures,

@@ -135,7 +135,10 @@ class TranslateSettings(ExampleSettings):
     beam: int = Field(default=5, ge=1, le=100, description="hypotheses when translating; 1 is greedy")
     alpha: float = Field(default=0.7, ge=0, le=10, description="length normalisation of the search")
     longest_target: int = Field(default=200, ge=1, le=65_536, description="tokens of a translation at most")
-    bleu: Literal["none", "13a", "char", "intl"] = Field(
+    judged_by: Literal["bleu", "exact"] = Field(
+        default="bleu", description="overlap with the reference; exact: the share that is equal to it"
+    )
+    bleu: Literal["none", "13a", "char"] = Field(
         default="13a", description="sacrebleu's tokenizer; none: text that is tokenised already"
     )
 

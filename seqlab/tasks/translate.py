@@ -18,7 +18,7 @@ from seqlab.data.batches import NOT_SCORED
 from seqlab.data.encoded import ExamplePart, padded
 from seqlab.data.examples import Pair
 from seqlab.decode.translating import attended, search, translate
-from seqlab.metrics.named import BLEU
+from seqlab.metrics.named import BLEU, EXACT
 from seqlab.metrics.overlap import Bleu, Chrf
 from seqlab.models.translator import Source, Translator
 from seqlab.registry import BACKBONES
@@ -43,13 +43,17 @@ class PairBatch(Batch):
 class TranslateTask(ExampleTask):
     name = "translate"
     kind = "translator"
-    headline = "bleu"
-    metric = BLEU
     settings: TranslateSettings  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(self, settings: Any, parts: Any, lexicon: Lexicon):
         super().__init__(settings, parts, lexicon)
-        self.bleu = Bleu(tokenize=settings.bleu)
+        self.bleu = Bleu(tokenize=settings.bleu) if settings.judged_by == "bleu" else None
+        self.headline, self.metric = ("bleu", BLEU) if self.bleu else ("exact", EXACT)
+
+    @property
+    def signature(self) -> str | None:
+        """How sacrebleu counted, where it is asked."""
+        return self.bleu and self.bleu.signature
 
     @classmethod
     def learn(cls, examples: Sequence[Pair], settings: RunSettings) -> Lexicon:
@@ -150,7 +154,6 @@ class TranslateTask(ExampleTask):
         sums_UK, shown = self._overlap(texts, examples)
         per_token = nats_U.sum() / tokens_U.sum()
         shown |= {
-            "exact": 100 * float(np.mean([a == b.target for a, b in zip(texts, examples, strict=True)])),
             "nats_per_token": per_token,
             "perplexity": math.exp(min(per_token, 700)),
             "sentences": len(texts),
@@ -158,11 +161,15 @@ class TranslateTask(ExampleTask):
         return ExampleScores(nats_U, tokens_U, sums_UK, shown)
 
     def _overlap(self, texts: Sequence[str], pairs: Sequence[Pair]) -> tuple[np.ndarray, Figures]:
+        """The sums that decide, and what is told."""
         both = [(text, pair.target) for text, pair in zip(texts, pairs, strict=True)]
-        sums_UK = np.array([self.bleu.sums(*one) for one in both], dtype=float)
+        exact_UK = np.array([(text == target, 1) for text, target in both], dtype=float)
         character_UK = np.array([Chrf().sums(*one) for one in both], dtype=float)
-        figures = {"bleu": float(self.bleu.value(sums_UK.sum(0))), "chrf": float(Chrf().value(character_UK.sum(0)))}
-        return sums_UK, figures
+        figures = {"chrf": float(Chrf().value(character_UK.sum(0))), "exact": float(EXACT.value(exact_UK.sum(0)))}
+        if self.bleu is None:
+            return exact_UK, figures
+        sums_UK = np.array([self.bleu.sums(*one) for one in both], dtype=float)
+        return sums_UK, {"bleu": float(self.bleu.value(sums_UK.sum(0))), **figures}
 
     def nats(self, model: Translator, part: ExamplePart, rows_B: np.ndarray) -> np.ndarray:
         """Of the true target, each token read after the true ones before it."""

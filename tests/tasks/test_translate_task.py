@@ -130,7 +130,28 @@ def test_the_score_is_sacrebleu_of_the_translations() -> None:
     figures = found.task.figures(found.task.score(found.model, "test"))
     assert figures["bleu"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-6)
     assert figures["chrf"] == pytest.approx(sacrebleu.corpus_chrf(texts, [references]).score, abs=1e-6)
-    assert "tok:13a" in found.task.bleu.signature
+    assert "tok:13a" in found.task.signature
+
+
+def test_texts_may_be_judged_by_being_exactly_right() -> None:
+    found = case("translate", "gru", train=8, batch=8, hidden=32, task__judged_by="exact", task__smoothing=0.0)
+    assert found.task.signature is None
+    assert found.task.figures(found.task.score(found.model, "train"))["exact"] == 0
+    optimiser = torch.optim.Adam(found.model.parameters(), lr=0.01)
+    for step in range(150):
+        loss = found.task.loss(found.model.train(), found.task.batch("train", 0, step), None, step)
+        optimiser.zero_grad()
+        (loss.total / loss.count).backward()
+        optimiser.step()
+    scores = found.task.score(found.model.eval(), "train")
+    part, lexicon = found.task.parts["train"], found.material.lexicon
+    written = [one.text for one in translate(found.model, part.inputs, lexicon, 5, 0.7, 200)]
+    right = sum(text == example.target for text, example in zip(written, part.examples, strict=True))
+    assert right >= 6
+    assert found.task.figures(scores)["exact"] == pytest.approx(100 * right / 8)
+    sums_UK, _ = found.task.units(scores)
+    assert float(found.task.metric.value(sums_UK.sum(0))) == pytest.approx(100 * right / 8)
+    assert "bleu" not in found.task.figures(scores)
 
 
 def test_predictions_bring_other_translations_and_what_was_looked_at() -> None:
