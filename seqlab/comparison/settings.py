@@ -18,7 +18,10 @@ SPLIT = "80/10/10"
 BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "flops")
 # settings of a task that decide what is read and how it is scored
-SCORED_ALIKE = ("name", "window", "batching", "batch", "batch_tokens", "longest", "joint", "beam", "alpha", "bleu")
+SCORED_ALIKE = (
+    *("name", "window", "batching", "batch", "batch_tokens", "longest"),
+    *("joint", "beam", "alpha", "judged_by", "bleu"),
+)
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
