@@ -70,6 +70,22 @@ def test_every_parameter_gets_a_gradient(task: str, arch: str, own: dict[str, An
     assert not [name for name in still if "segments" not in name and "attention.into.bias" not in name]
 
 
+@pytest.mark.parametrize("noise", ["model__embedding_dropout", "model__output_dropout", "task__word_dropout"])
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_noise_is_made_where_it_is_asked_for_and_only_in_training(task: str, noise: str) -> None:
+    still = {"task__word_dropout": 0.0}
+    assert _passes(case(task, **still).model.train(), case(task, **still)) == 1
+    noisy = case(task, **(still | {noise: 0.5}))
+    assert _passes(noisy.model.train(), noisy) == 3
+    assert _passes(noisy.model.eval(), noisy) == 1
+
+
+def _passes(model: Any, found: Case) -> int:
+    """How many different losses three passes over one batch have."""
+    batch = found.task.batch("train", 0, 0)
+    return len({round(float(found.task.loss(model, batch, None, 0).total.detach()), 4) for _ in range(3)})
+
+
 @pytest.mark.parametrize(("task", "arch", "own"), BY_ARCH)
 def test_eight_examples_can_be_learnt_by_heart(task: str, arch: str, own: dict[str, Any]) -> None:
     found = case(task, arch, train=8, batch=8, hidden=32, embedding=32, task__word_dropout=0.0, **_plain(task))
