@@ -14,7 +14,7 @@ from seqlab.decode.translating import search, sources_of, translate
 from seqlab.errors import UsageError
 from seqlab.models.sizes import refuse_unfit
 from seqlab.tasks.example_settings import TranslateSettings
-from seqlab.tasks.translate import by_itself, truth_share
+from seqlab.tasks.translate import by_itself, pair_batch, truth_share
 
 CAUSAL_ARCHS = [name for name in ARCHS if name != "transformer-encoder"]
 
@@ -120,7 +120,7 @@ def test_what_is_translated_does_not_depend_on_its_neighbours() -> None:
 
 
 def test_the_score_is_sacrebleu_of_the_translations() -> None:
-    found = case("translate", task__beam=2)
+    found = case("translate", task__beam=2, task__smoothing=0.0)
     part, own = found.task.parts["test"], found.settings.task.settings
     texts = [
         one.text
@@ -131,6 +131,11 @@ def test_the_score_is_sacrebleu_of_the_translations() -> None:
     assert figures["bleu"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-6)
     assert figures["chrf"] == pytest.approx(sacrebleu.corpus_chrf(texts, [references]).score, abs=1e-6)
     assert "tok:13a" in found.task.signature
+    # every token of a target is predicted, and its end; what it begins with is not
+    batch = pair_batch(part, np.arange(len(part)))
+    nats = found.task.loss(found.model, batch, None, 0).total
+    tokens = sum(len(target) - 1 for target in part.targets)
+    assert figures["nats_per_token"] == pytest.approx(float(nats.detach()) / tokens, rel=1e-5)
 
 
 def test_texts_may_be_judged_by_being_exactly_right() -> None:
