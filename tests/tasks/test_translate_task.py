@@ -10,7 +10,8 @@ import sacrebleu
 import torch
 from example_cases import ARCHS, case, gradients, sentences
 
-from seqlab.decode.translating import search, sources_of, translate
+from seqlab.contracts import Trace
+from seqlab.decode.translating import attended, search, sources_of, translate
 from seqlab.errors import UsageError
 from seqlab.models.sizes import refuse_unfit
 from seqlab.tasks.example_settings import TranslateSettings
@@ -193,3 +194,34 @@ def test_encoder_and_decoder_may_differ() -> None:
     found = case("translate", backbone__name="gru", decoder__name="lstm")
     assert found.settings.backbone.name == "gru" and found.settings.decoder.name == "lstm"
     assert found.task.score(found.model, "test").sums_UK.shape == (12, 10)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_scores_are_of_the_length_to_the_power_of_alpha(width: int) -> None:
+    found = case("translate")
+    for one in translate(found.model, found.task.parts["test"].inputs, found.material.lexicon, width, 0.7, 10):
+        assert one.score == pytest.approx(one.logprob / len(one.tokens) ** 0.7, rel=1e-5)
+
+
+@pytest.mark.parametrize("arch", ["lstm", "transformer"])
+def test_what_a_token_looked_at_follows_from_those_before_it(arch: str) -> None:
+    found = case("translate", arch)
+    lexicon, source = found.material.lexicon, found.task.parts["test"].inputs[0]
+    a, b, end = *found.task.parts["test"].targets[0][1:3].tolist(), lexicon.target.end
+    one, other = (np.array(attended(found.model, source, tokens, lexicon)["weights"]) for tokens in ([a, b], [b, end]))
+    assert one.shape == (2, len(source))
+    np.testing.assert_allclose(one.sum(1), 1, rtol=1e-5)
+    np.testing.assert_allclose(one[0], other[0], rtol=1e-5)
+    assert np.abs(one[1] - other[1]).max() > 1e-6
+
+
+def test_heads_are_shown_by_their_mean() -> None:
+    found = case("translate", "transformer", backbone__heads=2)
+    lexicon, source = found.material.lexicon, found.task.parts["test"].inputs[0]
+    tokens, trace = found.task.parts["test"].targets[0].tolist(), Trace()
+    with torch.inference_mode():
+        found.model(sources_of([source], found.model), torch.tensor([tokens[:-1]]), None, trace)
+    heads_HTS = [values[0] for name, values in trace.values.items() if name.endswith("cross.weights")][-1][0]
+    assert len(heads_HTS) == 2 and float((heads_HTS[0] - heads_HTS[1]).abs().max()) > 1e-4
+    shown = attended(found.model, source, tokens[1:], lexicon)["weights"]
+    torch.testing.assert_close(torch.tensor(shown), heads_HTS.mean(0))
