@@ -225,3 +225,17 @@ def test_heads_are_shown_by_their_mean() -> None:
     assert len(heads_HTS) == 2 and float((heads_HTS[0] - heads_HTS[1]).abs().max()) > 1e-4
     shown = attended(found.model, source, tokens[1:], lexicon)["weights"]
     torch.testing.assert_close(torch.tensor(shown), heads_HTS.mean(0))
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_what_has_lost_its_way_is_cut_and_no_symbol_is_written(width: int) -> None:
+    found = case("translate")
+    target, part = found.material.lexicon.target, found.task.parts["test"]
+    with torch.no_grad():
+        found.model.output.bias[target.end] = -100.0
+        found.model.output.bias[list(target.never_sampled)] = 100.0
+    assert target.begin in target.never_sampled
+    written = translate(found.model, part.inputs[:3], found.material.lexicon, width, 0.7, 1000)
+    for source, one in zip(part.inputs, written, strict=False):
+        assert len(source) < len(one.tokens) <= 3 * max(map(len, part.inputs[:3])) + 20
+        assert not set(one.tokens) & set(target.never_sampled)
