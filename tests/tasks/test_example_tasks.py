@@ -194,6 +194,16 @@ def test_a_pass_has_every_example_once(sizes: list[int], batch: int, tokens: int
             break
 
 
+def test_similar_lengths_stand_together_and_never_the_same_ones() -> None:
+    """No two lengths are equal: were all examples sorted by length, an example would always have the same company."""
+    rows = [np.zeros(size, dtype=np.int64) for size in range(1, 801)]
+    buckets = Buckets(ExamplePart((), rows, rows), 4, None, 1000)
+    first, second = ([frozenset(buckets.rows(0, at).tolist()) for at in range(e * 200, e * 200 + 200)] for e in (0, 1))
+    assert len(set(first) & set(second)) < 10
+    assert np.mean([max(batch) - min(batch) for batch in first]) < 40
+    assert first != sorted(first, key=min)
+
+
 @given(lengths, st.integers(1, 200), st.integers(1, 20))
 def test_scoring_takes_all_examples_within_bounds(sizes: list[int], tokens: int, most: int) -> None:
     batches = in_order(np.array(sizes), tokens, most)
