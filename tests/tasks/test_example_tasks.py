@@ -201,7 +201,7 @@ def test_similar_lengths_stand_together_and_never_the_same_ones() -> None:
     first, second = ([frozenset(buckets.rows(0, at).tolist()) for at in range(e * 200, e * 200 + 200)] for e in (0, 1))
     assert len(set(first) & set(second)) < 10
     assert np.mean([max(batch) - min(batch) for batch in first]) < 40
-    assert first != sorted(first, key=min)
+    assert 0.3 < np.mean(np.diff([min(batch) for batch in first]) > 0) < 0.7  # short and long ones in turn
 
 
 @given(lengths, st.integers(1, 200), st.integers(1, 20))
