@@ -70,6 +70,12 @@ def test_every_parameter_gets_a_gradient(task: str, arch: str, own: dict[str, An
     assert not [name for name in still if "segments" not in name and "attention.into.bias" not in name]
 
 
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_words_begin_quietly(task: str) -> None:
+    found = case(task, embedding=256)
+    assert float(found.model.embedding.weight.norm(dim=1).mean()) == pytest.approx(1, rel=0.05)
+
+
 @pytest.mark.parametrize("noise", ["model__embedding_dropout", "model__output_dropout", "task__word_dropout"])
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_noise_is_made_where_it_is_asked_for_and_only_in_training(task: str, noise: str) -> None:
