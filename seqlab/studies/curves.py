@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from seqlab.metrics.words import HEADS
 from seqlab.runs.figure import new_figure, quiet, write_figure
 from seqlab.studies.record import Record
 
@@ -12,21 +13,29 @@ STYLES = ["-", ":", "-."]  # when the colours are used up
 
 
 def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
-    """Training (dashed) and validation loss on the left, validation perplexity on the right."""
+    """Training (dashed) and validation loss on the left; on the right what decides, else validation perplexity."""
     figure = new_figure(10, 4, dpi=120)
     left, right = figure.subplots(1, 2)
-    for at, record in enumerate(records):
-        colour, style = COLOURS[at % len(COLOURS)], STYLES[at // len(COLOURS) % len(STYLES)]
+    models = list(dict.fromkeys(record.model for record in records))
+    decides = records[0].results.get("headline", "bits_per_char")
+    told = all(decides in one for record in records for one in record.evaluations)
+    for record in records:
+        at = models.index(record.model)
+        look = {"color": COLOURS[at % len(COLOURS)], "linestyle": STYLES[at // len(COLOURS) % len(STYLES)]}
         steps = [one["step"] for one in record.evaluations]
         validation = [one["validation_loss"] for one in record.evaluations]
         if len(records) <= len(COLOURS):  # more would hide each other
-            left.plot(steps, [one["train_loss"] for one in record.evaluations], "--", color=colour, linewidth=1)
-        left.plot(steps, validation, style, color=colour, linewidth=1.6, label=record.model)
-        right.plot(steps, [math.exp(loss) for loss in validation], style, color=colour, linewidth=1.6)
+            left.plot(steps, [one["train_loss"] for one in record.evaluations], "--", color=look["color"], linewidth=1)
+        left.plot(steps, validation, **look, linewidth=1.6, label=record.model)
+        by_step = [one[decides] if told else math.exp(one["validation_loss"]) for one in record.evaluations]
+        right.plot(steps, by_step, **look, linewidth=1.6)
     dashed = " (training dashed)" if len(records) <= len(COLOURS) else " (validation)"
-    left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel="nats per token")
-    right.set(title="validation perplexity", xlabel="step")
+    per = {"accuracy": "", "entity_f1": ""}.get(decides, " per token")
+    left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel=f"nats{per}")
+    right.set(title=f"validation {HEADS[decides] if told else 'perplexity'}", xlabel="step")
     for axes in (left, right):
         quiet(axes)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=8)
+    handles, labels = left.get_legend_handles_labels()
+    named = dict(zip(labels, handles, strict=True))  # several seeds of a model have one line in the legend
+    figure.legend(named.values(), named.keys(), loc="outside right center", frameon=False, fontsize=8)
     write_figure(figure, path)

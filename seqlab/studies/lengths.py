@@ -9,6 +9,7 @@ from seqlab.api import Run
 from seqlab.metrics.table import columns
 from seqlab.recipes import Writing
 from seqlab.runs.figure import new_figure, quiet, write_figure
+from seqlab.studies.curves import COLOURS
 from seqlab.studies.heatmaps import draw_alignment
 from seqlab.studies.shown import Shown
 
@@ -29,8 +30,8 @@ def by_length(run: Run, folder: Path, writing: Writing) -> Shown:
     rows = [["source words", "sentences", task.metric.name]]
     rows += [[f"{first}-{last}", str(count), f"{value:.2f}"] for first, last, count, value in bins]
     picture = folder / "by-length.png"
-    _draw(bins, task.metric.name, picture)
-    return Shown({"bins": bins}, columns(rows), [picture])
+    draw_by_length({"": [bins]}, task.metric.name, picture)
+    return Shown({"bins": bins, "metric": task.metric.name}, columns(rows), [picture])
 
 
 def alignment(run: Run, folder: Path, writing: Writing) -> Shown:
@@ -46,11 +47,18 @@ def alignment(run: Run, folder: Path, writing: Writing) -> Shown:
     return Shown({"translation": found.translation}, text, [picture])
 
 
-def _draw(bins: list[list[Any]], metric: str, path: Path) -> None:
-    figure = new_figure(5.2, 3.2)
+def draw_by_length(models: dict[str, list[list[list[Any]]]], metric: str, path: Path) -> None:
+    """A line for each model through the bins of its runs; of several seeds the mean, and each of them faintly."""
+    figure = new_figure(5.6, 3.4)
     axes = figure.subplots()
-    middles = [(first + last) / 2 for first, last, _, _ in bins]
-    axes.plot(middles, [value for *_, value in bins], "o-", color="#1f4e9c", linewidth=1.5)
+    for colour, (model, runs) in zip(COLOURS, models.items(), strict=False):
+        middles = [(first + last) / 2 for first, last, *_ in runs[0]]
+        values_SN = np.array([[value for *_, value in bins] for bins in runs])
+        for values_N in values_SN if len(runs) > 1 else ():
+            axes.plot(middles, values_N, color=colour, linewidth=0.8, alpha=0.35)
+        axes.plot(middles, values_SN.mean(0), "o-", color=colour, linewidth=1.5, label=model)
     axes.set(xlabel="words of the source", ylabel=metric, ylim=(0, None))
+    if len(models) > 1:
+        axes.legend(frameon=False, fontsize=8)
     quiet(axes)
     write_figure(figure, path)

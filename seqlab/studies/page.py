@@ -12,6 +12,7 @@ from seqlab.metrics.words import COUNTS, HEADS, figure
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.runs.storage import write_whole
 from seqlab.studies.curves import draw_together
+from seqlab.studies.lengths import draw_by_length
 from seqlab.studies.record import Record, read_records, spread
 from seqlab.studies.seeds import DIFFERENCES, LEVELS, by_model, differences, levels
 
@@ -80,6 +81,7 @@ def recipe_part(recipe: Recipe, records: list[Record], folder: Path, out: Path) 
             picture = folder / f"{recipe.name}.png"
             draw_together(trained, recipe.name, picture)
             parts.append(f"![curves of {recipe.name}]({_link(picture, out)})\n")
+        parts.append(_lengths(recipe, trained, folder, out))
     parts += [_notes(recipe, records), *(_measures(record, folder, out) for record in records), _origin(records)]
     return "\n".join(part for part in parts if part)
 
@@ -117,6 +119,19 @@ def _over_seeds(records: list[Record]) -> str:
 def _reached(figures: dict[str, float], headline: str) -> str:
     """Of a text the loss, of other tasks the figure that they are listed by."""
     return f"{figures['nats_per_token']:.4f}" if headline == "bits_per_char" else figure(headline, figures[headline])
+
+
+def _lengths(recipe: Recipe, records: list[Record], folder: Path, out: Path) -> str:
+    """Models that were scored by length, together in one picture."""
+    found: dict[str, list[Any]] = {}
+    for record in (one for one in records if "by-length" in one.measures):
+        found.setdefault(record.model, []).append(record.measures["by-length"]["data"])
+    if len(found) < 2:
+        return ""
+    picture = folder / f"{recipe.name}-by-length.png"
+    bins = {model: [one["bins"] for one in runs] for model, runs in found.items()}
+    draw_by_length(bins, next(iter(found.values()))[0]["metric"], picture)
+    return f"![{recipe.name} by length]({_link(picture, out)})\n"
 
 
 def _beside(recipe: Recipe, records: list[Record]) -> str:

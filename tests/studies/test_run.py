@@ -81,6 +81,31 @@ backbone = { name = "gru", hidden = 4 }
 backbone = { name = "gru", hidden = 8 }
 """
 
+PAIRS = """
+about = "two translators, for trying out"
+measures = ["test", "by-length"]
+
+[corpus]
+source = ["copy"]
+difficulty = 12
+
+[task]
+name = "translate"
+longest_target = 12
+
+[train]
+steps = 40
+lr = 1e-2
+threads = 1
+
+[models.one]
+backbone = { name = "gru", hidden = 32 }
+
+[models.other]
+backbone = { name = "gru", hidden = 4 }
+task = { attention = "none" }
+"""
+
 
 @pytest.fixture
 def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -217,3 +242,22 @@ def test_several_seeds_have_a_mean_with_its_interval_and_differences(
     assert "On the test part, accuracy, %:" in page
     assert f"| small | 2 | {sum(reached) / 2:.2f} | " in page
     assert "| large above small | " in page
+
+
+def test_models_that_were_scored_by_length_stand_in_one_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "pairs.toml").write_text(PAIRS)
+    monkeypatch.setattr(recipes, "FOLDER", tmp_path / "recipes")
+    monkeypatch.chdir(tmp_path)
+    list(run_recipe("pairs"))
+    records = {record.model: record for record in read_records(tmp_path / "runs/pairs")}
+    page = write_page(tmp_path / "runs/pairs", tmp_path / "page.md").read_text()
+    assert "(runs/pairs/pairs-by-length.png)" in page
+    assert (tmp_path / "runs/pairs/pairs-by-length.png").stat().st_size > 5000
+    for record in records.values():
+        found = record.measures["by-length"]["data"]
+        assert found["metric"] == "exact, %" and sum(count for _, _, count, _ in found["bins"]) == 1000
+        whole = record.measures["test"]["data"]["figures"]["exact"]
+        assert sum(count * value for _, _, count, value in found["bins"]) / 1000 == pytest.approx(whole)
