@@ -1,6 +1,7 @@
 """What stays of a finished run in a repository: one JSON file with its settings, results, curves and measurements."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from seqlab.runs.storage import write_whole
 if TYPE_CHECKING:
     from seqlab.api import Run
 
+ROWS = re.compile(r"\[\n\s*(?:-?\d[\d.eE+-]*,?\n\s*)+\]")  # of numbers, which are put on one line
 SAMPLES = 4  # texts written during training that are kept, evenly spread, the last among them
 
 
@@ -76,7 +78,8 @@ def spread(items: Sequence[Any], most: int = SAMPLES) -> list[Any]:
 def write_record(record: Record, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{record.name}.json"
-    write_whole(path, (json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n").encode())
+    whole = json.dumps(asdict(record), indent=1, ensure_ascii=False)
+    write_whole(path, (ROWS.sub(lambda row: " ".join(row[0].split()), whole) + "\n").encode())
     return path
 
 
