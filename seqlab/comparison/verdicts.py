@@ -9,6 +9,7 @@ import numpy as np
 
 from seqlab.comparison.results import Advice, Entrant, FloorResult, Metric, Pair, RunResult
 from seqlab.comparison.statistics import LEVEL, Estimate, Value, estimate, holm, level, seeds_needed
+from seqlab.metrics.words import digits_of, unit
 
 ESTIMAND = (
     "The expected difference between two architectures for fresh seeds and fresh text of the same source, "
@@ -269,13 +270,13 @@ def _times(amount: float, other: float) -> str:
 
 
 def _amount(difference: float, low: float | None, high: float | None, metric: Metric) -> str:
-    """Three decimals, and more where a number or half the interval would be printed as zero."""
+    """Two or three decimals, and more where a number or half the interval would be printed as zero."""
     bounds = [] if low is None or high is None else [low, high]
     shown = [abs(number) for number in (difference, *bounds, (bounds[-1] - bounds[0]) / 2 if bounds else 0.0) if number]
-    places = min(6, max(3, -math.floor(math.log10(min(shown, default=1.0)))))
-    written = [f"{round(number, places) + 0.0:.{places}f}" for number in (difference, *bounds)]
+    digits = min(6, max(min(3, digits_of(metric.name)), -math.floor(math.log10(min(shown, default=1.0)))))
+    written = [f"{round(number, digits) + 0.0:.{digits}f}" for number in (difference, *bounds)]
     interval = f" (95 % {' to '.join(written[1:])})" if bounds else ""
-    return f"{written[0]} {metric.name}{interval}"
+    return f"{written[0]} {unit(metric.name)}{interval}"
 
 
 def _related(others: Iterable[tuple[str, str]]) -> list[str]:

@@ -16,6 +16,11 @@ class Metric:
     lower_is_better: bool
     negligible: float  # a difference that does not matter in practice
     value: Value
+    highest: float = 100.0  # it is never below 0
+
+    def possible(self, interval: tuple[float, float]) -> tuple[float, float]:
+        """The interval without values that the metric cannot take."""
+        return max(0.0, interval[0]), min(self.highest, interval[1])
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:

@@ -33,6 +33,21 @@ def figure(name: str, value: float | None) -> str:
     return "-" if value is None else format(value, SHOWN.get(name, ("", ".4g"))[1])
 
 
+def digits_of(metric: str) -> int:
+    """Decimals of a metric in tables: those of a loss matter further down."""
+    return 4 if metric.startswith("nats") else 2
+
+
+def unit(metric: str) -> str:
+    """What a difference is counted in: of "accuracy, %" points of accuracy."""
+    return f"points of {metric.removesuffix(', %')}" if metric.endswith(", %") else metric
+
+
+def loss_unit(metric: str) -> str:
+    """What a loss is counted in beside this metric: a label or a tag is one thing, a text has tokens."""
+    return "nats" if metric.startswith(("accuracy", "entity")) else "nats per token"
+
+
 def in_words(figures: Mapping[str, float], floor: tuple[str, Mapping[str, float]] | None = None) -> str:
     """A result in plain words, beside the floor that it is held against."""
     said = _said(figures)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqlab.metrics.words import HEADS
+from seqlab.metrics.words import HEADS, loss_unit
 from seqlab.runs.figure import new_figure, quiet, write_figure
 from seqlab.studies.record import Record
 
@@ -30,8 +30,7 @@ def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
         by_step = [one[decides] if told else math.exp(one["validation_loss"]) for one in record.evaluations]
         right.plot(steps, by_step, **look, linewidth=1.6)
     dashed = " (training dashed)" if len(records) <= len(COLOURS) else " (validation)"
-    per = {"accuracy": "", "entity_f1": ""}.get(decides, " per token")
-    left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel=f"nats{per}")
+    left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel=loss_unit(decides))
     right.set(title=f"validation {HEADS[decides] if told else 'perplexity'}", xlabel="step")
     for axes in (left, right):
         quiet(axes)

@@ -23,12 +23,12 @@ def by_model(records: list[Record]) -> dict[str, np.ndarray]:
 
 def levels(metric: str, models: dict[str, np.ndarray]) -> list[list[str]]:
     """A row for each model."""
-    value = METRICS[metric].value
+    judged = METRICS[metric]
     rows = []
     for model, sums_SUK in models.items():
-        found = level_interval(sums_SUK, value)
-        sure = "-" if found is None else f"{found[0]:.2f} to {found[1]:.2f}"
-        rows.append([model, str(len(sums_SUK)), f"{level(sums_SUK, value):.2f}", sure])
+        found = level_interval(sums_SUK, judged.value)
+        sure = "-" if found is None else "{:.2f} to {:.2f}".format(*judged.possible(found))
+        rows.append([model, str(len(sums_SUK)), f"{level(sums_SUK, judged.value):.2f}", sure])
     return rows
 
 

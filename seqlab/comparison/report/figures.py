@@ -9,6 +9,7 @@ from seqlab.comparison.report.amounts import linear_ticks, log_ticks, short
 from seqlab.comparison.report.series import LIGHT, Panel, best_floor, height, lenses, positions
 from seqlab.comparison.report.svg import cut
 from seqlab.comparison.results import FloorResult, Pair, Results
+from seqlab.metrics.words import loss_unit, unit
 from seqlab.runs.figure import new_figure, quiet, write_figure
 
 STYLES = ["-", "--", ":"]  # when the colours are used up, as on the page
@@ -21,7 +22,7 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     drawn = {}
     panels, by_position = lenses(results), positions(results)
     if panels:
-        drawn["lenses"] = _lines(panels, best_floor(results), "loss on validation (nats per token)")
+        drawn["lenses"] = _lines(panels, best_floor(results), f"loss on validation ({loss_unit(results.metric.name)})")
     if by_position:
         drawn["positions"] = _lines([by_position], None, "loss (nats per token)")
     if results.pairs:
@@ -78,7 +79,7 @@ def _forest(results: Results) -> Any:
         _draw_pair(axes, row, pair)
     axes.set_yticks(range(len(pairs)), [f"{_name(pair.a)} – {_name(pair.b)}" for pair in pairs], parse_math=False)
     axes.set_ylim(len(pairs) - 0.4, -0.6)
-    axes.set_xlabel(f"by how much the first is ahead ({metric.name}); shaded: negligible", parse_math=False)
+    axes.set_xlabel(f"by how much the first is ahead ({unit(metric.name)}); shaded: negligible", parse_math=False)
     _quiet(axes)
     axes.grid(visible=False, axis="y")
     return figure

@@ -13,7 +13,7 @@ from seqlab.comparison.report.series import DARK, LIGHT, best_floor, lenses, pos
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
 from seqlab.comparison.results import HELD_OUT, Results, Sample
 from seqlab.comparison.verdicts import counting_sentence
-from seqlab.metrics.words import HEADS
+from seqlab.metrics.words import HEADS, digits_of, loss_unit, unit
 
 # figures of the floors beside the metric, and decimals of those that need more than two
 FLOOR_FIGURES = ("nats_per_token", "bits_per_char", "bits_per_byte", "perplexity", "macro_f1", "chrf")
@@ -40,12 +40,15 @@ def page(results: Results) -> str:
         keep_trailing_newline=True,
     )
     environment.filters |= {"whole": whole, "short": short, "decimals": decimals, "said": said}
+    environment.filters |= {"unit": unit, "digits_of": digits_of}
     environment.globals |= {"swatch": swatch, "colour": colour}
     style = _style()
     return environment.get_template(TEMPLATE).render(
         style=style,
         policy=_policy(style),
         r=results,
+        is_text="examples" not in results.protocol,
+        loss_unit=loss_unit(results.metric.name),
         index={entrant.name: index for index, entrant in enumerate(results.entrants)},
         names=[entrant.name for entrant in ranked(results)],
         **_verdict(results),
@@ -78,7 +81,7 @@ def _verdict(results: Results) -> dict[str, Any]:
         "lenses": [(LENS_NAMES.get(one.lens, one.lens), one) for one in results.recommendation if one is not headline],
         "counted": counting_sentence(results.counting, results.metric),
         "pairs": [(pair, forest.row(pair), _p_value(pair.adjusted_p)) for pair in results.pairs],
-        "scale": forest.axis(results.metric.name),
+        "scale": forest.axis(unit(results.metric.name)),
     }
 
 

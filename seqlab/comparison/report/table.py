@@ -16,7 +16,7 @@ from seqlab.comparison.results import Entrant, FloorResult, Metric, Results, Run
 from seqlab.comparison.statistics import level_interval
 from seqlab.errors import DataError
 from seqlab.metrics.named import METRICS
-from seqlab.metrics.words import HEADS
+from seqlab.metrics.words import HEADS, digits_of
 from seqlab.models.sizes import in_units
 
 NO_TRAINING = "no training"
@@ -105,10 +105,11 @@ def terms(results: Results) -> dict[str, str]:
         "nats/token": "how surprised the model is by each token of held-out text, on average, in natural-log units",
         "accuracy, %": "how many of a hundred held-out answers are right",
         "entity F1, %": "the harmonic mean of precision and recall of the marked spans",
+        "exact, %": "how many of a hundred held-out texts are written exactly as the reference",
         "BLEU": "how many of the words, and of the groups of up to four, stand in the reference translation too",
     }.get(results.metric.name, "the number by which models are compared")
     said = {
-        results.metric.name: f"{metric}; {direction} is better. Mean over seeds ± standard deviation between them.",
+        results.metric.name: "",  # it comes first
         INTERVAL: "where that mean would lie for fresh seeds and fresh text, in 95 of 100 cases; a difference "
         "of two models on the same text is surer than that.",
         "seeds": "runs that differ only in their random start and the order of the text.",
@@ -131,14 +132,16 @@ def terms(results: Results) -> dict[str, str]:
         "stand there already.",
         NO_TRAINING: "a floor, computed by counting or compressing: a model that does not beat it has learned little.",
     }
+    said[results.metric.name] = f"{metric}; {direction} is better. Mean over seeds ± standard deviation between them."
     shown = table(results).columns
     known = {name for column in shown for name in (column.alone or column.head, column.group)} | {NO_TRAINING}
     return {term: words for term, words in said.items() if term in known}
 
 
 def _columns(results: Results) -> list[Column]:
+    digits = digits_of(results.metric.name)
     quality = [
-        Column("quality", results.metric.name, _value, lambda floor: decimals(floor.value, 4), brief=True),
+        Column("quality", results.metric.name, _value(digits), lambda floor: decimals(floor.value, digits), brief=True),
         Column("quality", INTERVAL, lambda one, runs: _interval(runs, results.metric)),
         Column("quality", "seeds", lambda one, runs: str(len(runs)), brief=True),
         *(_figure(name) for name in FIGURES if any(name in run.figures for run in results.runs)),
@@ -184,10 +187,13 @@ def _state(length: str) -> Column:
     return Column("writing", head, lambda one, runs: _size(one.state_bytes.get(length)))
 
 
-def _value(entrant: Entrant, runs: list[RunResult]) -> str:
-    values = [run.value for run in runs]
-    spread = f" ± {statistics.stdev(values):.4f}" if len(values) > 1 and all(map(math.isfinite, values)) else ""
-    return decimals(_mean(values), 4) + spread
+def _value(digits: int) -> Callable[[Entrant, list[RunResult]], str]:
+    def told(entrant: Entrant, runs: list[RunResult]) -> str:
+        values = [run.value for run in runs]
+        known = len(values) > 1 and all(map(math.isfinite, values))
+        return decimals(_mean(values), digits) + (f" ± {statistics.stdev(values):.{digits}f}" if known else "")
+
+    return told
 
 
 def _interval(runs: list[RunResult], metric: Metric) -> str:
@@ -195,7 +201,10 @@ def _interval(runs: list[RunResult], metric: Metric) -> str:
     judged, found = METRICS.get(metric.name), None
     with suppress(DataError, ValueError):  # a run that diverged has no number to be sure of
         found = level_interval(np.array([run.sums for run in runs]), judged.value) if judged else None
-    return "–" if found is None else f"{decimals(found[0], 4)} to {decimals(found[1], 4)}"
+    digits = digits_of(metric.name)
+    if judged is None or found is None:
+        return "–"
+    return " to ".join(decimals(end, digits) for end in judged.possible(found))
 
 
 def _perplexity(entrant: Entrant, runs: list[RunResult]) -> str:
