@@ -29,7 +29,7 @@ from seqlab.tasks.task import FloorFound, Units
 from seqlab.text.lexicon import Lexicon, labels_in_order
 from seqlab.text.word import WordTokenizer
 
-WORD = re.compile(r"\w+(?:[-.]\w+)*|n't|'\w+|[^\w\s]+")
+WORD = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|\w+(?:[-.]\w+)*|['’]\w+|[^\w\s]+")
 UNKNOWN_TAG = -1  # of held-out examples, where training has no such tag: never right
 
 
@@ -109,8 +109,7 @@ class TagTask(ExampleTask):
     def predict(
         cls, model: Tagger, texts: Sequence[str], lexicon: Lexicon, settings: RunSettings, **how: Any
     ) -> list[Tags]:
-        """Texts are cut into words where they are not given as such, by spaces."""
-        sentences = [tuple(words_of(text)) for text in texts]
+        sentences = [tuple(words_of(text, lexicon)) for text in texts]
         part = cls.encode([Tagged(words, (UNSCORED,) * len(words)) for words in sentences], lexicon, settings)
         found: dict[int, Tags] = {}
         for rows_B in passes(part, len(part)):
@@ -219,9 +218,10 @@ def tag_chances(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
     return scores_BWK.softmax(2)
 
 
-def words_of(text: str) -> list[str]:
-    """Words and punctuation as the tagged examples of most corpora have them: cut at spaces and at punctuation."""
-    return WORD.findall(text) or [text]
+def words_of(text: str, lexicon: Lexicon) -> list[str]:
+    """Words as tagged examples have them: cut at spaces and, where training does not know the word, at punctuation."""
+    known = lexicon.text.knows if isinstance(lexicon.text, WordTokenizer) else lambda word: False
+    return [word for part in text.split() for word in ([part] if known(part) else WORD.findall(part))] or [text]
 
 
 def best_tags(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> np.ndarray:

@@ -87,6 +87,9 @@ class WordTokenizer(Tokenizer):
         """One id for each of these words, as they are given."""
         return np.array([self._ids.get(word, self.unknown) for word in _cased(words, self.lowercase)], self.dtype)
 
+    def knows(self, word: str) -> bool:
+        return _cased([word], self.lowercase)[0] in self._ids
+
     def first(self, text: str) -> bytes:
         match = PIECE.match(text)
         return utf8(match.group()) if match else b""

@@ -10,8 +10,10 @@ from seqeval.metrics import f1_score
 
 from seqlab.contracts import Trace
 from seqlab.data.examples import UNSCORED, Tagged
+from seqlab.registry import TOKENIZERS
 from seqlab.tasks.classify import label_batch
 from seqlab.tasks.tag import TagTask, tag_batch, words_of
+from seqlab.text.lexicon import Lexicon
 
 
 @pytest.mark.parametrize("pooling", ["last", "mean", "max", "attention"])
@@ -119,16 +121,11 @@ def test_a_word_of_several_tokens_is_read_where_it_ends(tokenizer: str) -> None:
 
 
 def test_a_typed_sentence_is_cut_into_words_and_punctuation() -> None:
-    assert words_of("Don't go to U.S. shops, please!") == [
-        "Don",
-        "'t",
-        "go",
-        "to",
-        "U.S",
-        ".",
-        "shops",
-        ",",
-        "please",
-        "!",
-    ]
-    assert words_of("   ") == ["   "]
+    examples = [Tagged(("Mr.", "k3=v1", "U.S."), ("A", "B", "C"))] * 2
+    settings = case("tag").settings
+    lexicon = TagTask.learn(examples, settings)
+    typed = "Don't ask Mr. Bean's shops, please! k3=v1 k4=v1 can’t"
+    assert " ".join(words_of(typed, lexicon)) == "Do n't ask Mr. Bean 's shops , please ! k3=v1 k4 = v1 ca n’t"
+    assert words_of("   ", lexicon) == ["   "]
+    pieces = Lexicon(TOKENIZERS.load("char").train(["Mr."], TOKENIZERS.settings("char")()), labels=("A",))
+    assert words_of("Mr. Bean", pieces) == ["Mr", ".", "Bean"]
