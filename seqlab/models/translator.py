@@ -38,6 +38,8 @@ class Translator(Model):
         self.vocabulary, self.unknown, self.word_dropout = sizes.target, sizes.unknown, word_dropout
         self.source_embedding = quiet_embedding(sizes.vocabulary, settings.embedding)
         self.embedding = self.source_embedding if joint else quiet_embedding(sizes.target, settings.embedding)
+        # rows of length 1 make good projections; what reads them wants numbers of about 1 (Vaswani et al. 2017)
+        self.loudness = settings.embedding**0.5
         self.backbone, self.decoder = encoder, decoder
         self.narrow = None  # a tied output reads vectors of the embedding's width
         if settings.tied and decoder.width != settings.embedding:
@@ -53,7 +55,7 @@ class Translator(Model):
 
     def remember(self, source: Source, trace: Trace | None = None) -> Memory:
         """What the decoder reads of the source."""
-        x_BSD = self.source_embedding(self._hide(source.tokens_BS))
+        x_BSD = self.source_embedding(self._hide(source.tokens_BS)) * self.loudness
         mask_BS = None if bool(source.mask_BS.all()) else source.mask_BS
         y_BSH, state = self.backbone(
             self._drop(x_BSD, self.settings.embedding_dropout), None, mask_BS, trace and trace.within("encoder")
@@ -83,7 +85,7 @@ class Translator(Model):
         return self.project(y_BH), after
 
     def embed(self, tokens: Tensor) -> Tensor:
-        return self._drop(self.embedding(tokens), self.settings.embedding_dropout)
+        return self._drop(self.embedding(tokens) * self.loudness, self.settings.embedding_dropout)
 
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)
