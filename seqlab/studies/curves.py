@@ -18,7 +18,7 @@ def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
     left, right = figure.subplots(1, 2)
     models = list(dict.fromkeys(record.model for record in records))
     decides = records[0].results.get("headline", "bits_per_char")
-    told = all(decides in one for record in records for one in record.evaluations)
+    told = all(f"validation_{decides}" in one for record in records for one in record.evaluations)
     for record in records:
         at = models.index(record.model)
         look = {"color": COLOURS[at % len(COLOURS)], "linestyle": STYLES[at // len(COLOURS) % len(STYLES)]}
@@ -27,8 +27,8 @@ def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
         if len(records) <= len(COLOURS):  # more would hide each other
             left.plot(steps, [one["train_loss"] for one in record.evaluations], "--", color=look["color"], linewidth=1)
         left.plot(steps, validation, **look, linewidth=1.6, label=record.model)
-        by_step = [one[decides] if told else math.exp(one["validation_loss"]) for one in record.evaluations]
-        right.plot(steps, by_step, **look, linewidth=1.6)
+        decided = [one.get(f"validation_{decides}") for one in record.evaluations]
+        right.plot(steps, decided if told else [math.exp(loss) for loss in validation], **look, linewidth=1.6)
     dashed = " (training dashed)" if len(records) <= len(COLOURS) else " (validation)"
     left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel=loss_unit(decides))
     right.set(title=f"validation {HEADS[decides] if told else 'perplexity'}", xlabel="step")

@@ -109,8 +109,9 @@ def _over_seeds(records: list[Record]) -> str:
     models = by_model(records)
     if not models:
         return ""
-    metric = next(record.measures["test"]["data"]["metric"] for record in records if "test" in record.measures)
-    parts = [f"On the test part, {metric}:\n", table(LEVELS, levels(metric, models))]
+    scored = next(record.measures["test"]["data"] for record in records if "test" in record.measures)
+    metric = scored["metric"]
+    parts = [f"On the {scored['part']} part, {metric}:\n", table(LEVELS, levels(metric, models, scored["floors"]))]
     if pairs := differences(metric, models):
         parts.append(table(DIFFERENCES, pairs))
     return "\n".join(parts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from seqlab.metrics.words import HEADS, figure
 from seqlab.recipes import Writing
 from seqlab.studies.shown import Shown
+from seqlab.training.prepare import make_task
 
 if TYPE_CHECKING:
     from seqlab.api import Run
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
 
 def test(run: "Run", folder: Path, writing: Writing) -> Shown:
     """The test part, else the validation part, with the sums of every unit: intervals need nothing but records."""
-    task = run.task()
+    material = run.material()
+    task = make_task(run.settings, material)
     part = "test" if "test" in task.parts else "validation"
     scores = task.score(run.model, part)
-    sums_UK, _ = task.units(scores)
+    units = task.units(scores)
+    floors = task.floors_on(material, part, units)
     figures = task.figures(scores)
     shown = ", ".join(f"{HEADS.get(name, name)} {figure(name, value)}" for name, value in figures.items())
     signature = getattr(task, "signature", None)
@@ -24,7 +27,8 @@ def test(run: "Run", folder: Path, writing: Writing) -> Shown:
         "part": part,
         "figures": figures,
         "metric": task.metric.name,
-        "sums": sums_UK.tolist(),
+        "sums": units[0].tolist(),
+        "floors": {floor.name: floor.value for floor in floors},
         "signature": signature,
     }
     return Shown(data, shown + (f"; {signature}" if signature else ""))

@@ -21,15 +21,15 @@ def by_model(records: list[Record]) -> dict[str, np.ndarray]:
     return {model: np.array(runs) for model, runs in scored.items() if len(runs) > 1}
 
 
-def levels(metric: str, models: dict[str, np.ndarray]) -> list[list[str]]:
-    """A row for each model."""
+def levels(metric: str, models: dict[str, np.ndarray], floors: dict[str, float]) -> list[list[str]]:
+    """A row for each model, and for what needs no training."""
     judged = METRICS[metric]
     rows = []
     for model, sums_SUK in models.items():
         found = level_interval(sums_SUK, judged.value)
         sure = "-" if found is None else "{:.2f} to {:.2f}".format(*judged.possible(found))
         rows.append([model, str(len(sums_SUK)), f"{level(sums_SUK, judged.value):.2f}", sure])
-    return rows
+    return [*rows, *([f"{name}, no training", "-", f"{value:.2f}", "-"] for name, value in floors.items())]
 
 
 def differences(metric: str, models: dict[str, np.ndarray]) -> list[list[str]]:
