@@ -217,7 +217,7 @@ CORPORA = Registry(
         "adding": Entry(
             "seqlab.data.synthetic.adding:adding",
             "the sum of two marked digits far apart: memory over a long lag",
-            usual={"task.name": "classify", **PURE},
+            usual={"task.name": "classify", "task.pooling": "last", "backbone.bidirectional": False, **PURE},
         ),
     },
 )

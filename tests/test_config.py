@@ -123,3 +123,13 @@ def test_every_recipe_resolves() -> None:
         recipe("char-rnn/lsmt")
     with pytest.raises(UsageError, match="not a single model"):
         recipe("char-rnn")
+
+
+def test_what_a_corpus_brings_is_for_architectures_that_have_it() -> None:
+    """The long lag of `adding` is one only for what reads one way and is asked at the end."""
+    lstm = resolve({"corpus": {"source": ["adding"]}, "backbone": {"name": "lstm"}})
+    assert lstm.backbone.flat()["bidirectional"] is False and lstm.task.flat()["pooling"] == "last"
+    encoder = resolve({"corpus": {"source": ["adding"]}, "backbone": {"name": "transformer"}})
+    assert encoder.backbone.name == "transformer-encoder" and encoder.task.flat()["pooling"] == "last"
+    asked = resolve({"corpus": {"source": ["adding"]}, "backbone": {"name": "lstm", "bidirectional": True}})
+    assert asked.backbone.flat()["bidirectional"] is True

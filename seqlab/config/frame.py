@@ -74,12 +74,14 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     """Nested tables to checked settings; UsageError names the key and its nearest valid spelling."""
     ready = _opened(tables)
     source = ready.get("corpus", {}).get("source", ())
-    if len(source) == 1 and source[0] in CORPORA:
-        _suit(ready, CORPORA.usual(source[0]))
+    of_corpus = CORPORA.usual(source[0]) if len(source) == 1 and source[0] in CORPORA else {}
+    _suit(ready, {dotted: value for dotted, value in of_corpus.items() if not dotted.startswith("backbone.")})
     task_name = _named(ready, "task", TASKS, "language")
     task: Any = checked(TASKS.settings(task_name), ready["task"], "task")
     asked_for = _named(ready, "backbone", BACKBONES, "lstm")
     backbone_name = _reading(asked_for, task)
+    fields = BACKBONES.settings(backbone_name).model_fields  # a corpus suits many architectures
+    _suit(ready, {f"backbone.{key}": of_corpus[f"backbone.{key}"] for key in fields if f"backbone.{key}" in of_corpus})
     _suit(ready, BACKBONES.settings(backbone_name).usual)
     _suit(ready, task.usual)
     backbone = _backbone(backbone_name, ready["backbone"], task)
