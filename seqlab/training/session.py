@@ -14,7 +14,7 @@ from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.writer import Writer
 from seqlab.errors import DataError, UsageError
 from seqlab.models.language import LanguageModel
-from seqlab.registry import TASKS
+from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.checkpoint import WEIGHTS, put_weights, weights_of
 from seqlab.runs.layout import RunDirectory, begin_run, next_name
 from seqlab.runs.load import Loaded, build_model, load_parts, load_run
@@ -62,7 +62,8 @@ def _begun(
         put_weights(model, weights_of(source.model))
     task = make_task(settings, material)
     out = out or next_name(material.name, settings.backbone.name)
-    if any(Path(item).resolve().is_relative_to(out.resolve()) for item in settings.corpus.source):
+    files = [Path(item) for item in settings.corpus.source if item not in CORPORA]
+    if any(file.resolve().is_relative_to(out.resolve()) for file in files):
         raise UsageError(f"'{out}' holds the text to be trained on: choose another --out.")
     directory = begin_run(out, overwrite)
     if material.kept is not None:

@@ -171,3 +171,11 @@ def test_averaged_weights_are_the_mean_of_the_last_evaluations(here: Path) -> No
     stored = load_file("run/model.safetensors")
     for name, weight in stored.items():
         torch.testing.assert_close(weight, torch.stack([kept[step][name] for step in steps]).mean(0), atol=1e-6, rtol=0)
+
+
+def test_a_run_may_have_the_name_of_a_built_in_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = ("--set", "corpus.difficulty=8", "--steps", "2", "--hidden", "4", "--threads", "1")
+    assert seqlab("train", "parity", *small, "--out", "parity").code == 0
+    assert seqlab("predict", "parity", "1 0 1").code == 0
+    assert seqlab("evaluate", "parity").code == 0
