@@ -26,8 +26,3 @@ class Metric:
 def ratio(sums: np.ndarray) -> np.ndarray:
     """Such as nats over characters."""
     return sums[..., 0] / sums[..., 1]
-
-
-def percentage(sums: np.ndarray) -> np.ndarray:
-    """Such as right ones among all."""
-    return 100 * sums[..., 0] / sums[..., 1]

@@ -107,12 +107,18 @@ task = { attention = "none" }
 """
 
 
-@pytest.fixture
-def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of recipes that are known, in a folder to work in."""
     (tmp_path / "recipes").mkdir()
-    (tmp_path / "recipes" / "small.toml").write_text(RECIPE)
+    for name, content in {"small": RECIPE, "labels": LABELS, "pairs": PAIRS}.items():
+        (tmp_path / "recipes" / f"{name}.toml").write_text(content)
     monkeypatch.setattr(recipes, "FOLDER", tmp_path / "recipes")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def recipe() -> str:
     return "small"
 
 
@@ -226,13 +232,7 @@ def test_every_measure_that_is_registered_is_there() -> None:
         assert callable(MEASURES.load(name))
 
 
-def test_several_seeds_have_a_mean_with_its_interval_and_differences(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "recipes").mkdir()
-    (tmp_path / "recipes" / "labels.toml").write_text(LABELS)
-    monkeypatch.setattr(recipes, "FOLDER", tmp_path / "recipes")
-    monkeypatch.chdir(tmp_path)
+def test_several_seeds_have_a_mean_with_its_interval_and_differences(tmp_path: Path) -> None:
     for seed in (0, 1):
         list(run_recipe("labels", seed=seed))
     records = read_records(tmp_path / "runs/labels")
@@ -244,13 +244,7 @@ def test_several_seeds_have_a_mean_with_its_interval_and_differences(
     assert "| large above small | " in page
 
 
-def test_models_that_were_scored_by_length_stand_in_one_picture(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "recipes").mkdir()
-    (tmp_path / "recipes" / "pairs.toml").write_text(PAIRS)
-    monkeypatch.setattr(recipes, "FOLDER", tmp_path / "recipes")
-    monkeypatch.chdir(tmp_path)
+def test_models_that_were_scored_by_length_stand_in_one_picture(tmp_path: Path) -> None:
     list(run_recipe("pairs"))
     records = {record.model: record for record in read_records(tmp_path / "runs/pairs")}
     page = write_page(tmp_path / "runs/pairs", tmp_path / "page.md").read_text()
