@@ -11,6 +11,7 @@ from seqlab.recipes import Writing
 from seqlab.runs.figure import new_figure, quiet, write_figure
 from seqlab.studies.curves import COLOURS
 from seqlab.studies.heatmaps import draw_alignment
+from seqlab.studies.scores import scored
 from seqlab.studies.shown import Shown
 
 BINS = 6  # of about equally many sentences
@@ -18,11 +19,11 @@ WORDS = 8  # of the source whose alignment is drawn, about
 
 
 def by_length(run: Run, folder: Path, writing: Writing) -> Shown:
-    """The metric of the test part in bins of source words, each with about as many sentences."""
-    task: Any = run.task()
-    part = task.parts["test"]
-    sums_UK, _ = task.units(task.score(run.model, "test"))
-    words_U = np.array([len(example.source.split()) for example in part.examples])
+    """The metric in bins of source words, each with about as many sentences."""
+    task: Any
+    _, task, part, scores = scored(run)
+    sums_UK, _ = task.units(scores)
+    words_U = np.array([len(example.source.split()) for example in task.parts[part].examples])
     bins = []
     for rows in np.array_split(np.argsort(words_U, kind="stable"), BINS):
         first, last = int(words_U[rows].min()), int(words_U[rows].max())
@@ -35,9 +36,11 @@ def by_length(run: Run, folder: Path, writing: Writing) -> Shown:
 
 
 def alignment(run: Run, folder: Path, writing: Writing) -> Shown:
-    """The first test sentence of middling length, translated, with its weights as a picture where there are any."""
-    part: Any = run.task().parts["test"]
-    example = next((one for one in part.examples if len(one.source.split()) == WORDS), part.examples[0])
+    """The first sentence of middling length, translated, with its weights as a picture where there are any."""
+    task: Any
+    _, task, part, _ = scored(run)
+    examples = task.parts[part].examples
+    example = next((one for one in examples if len(one.source.split()) == WORDS), examples[0])
     found: Any = run.predict([example.source], weights=True)[0]
     text = f"{found.text}\n{found.translation}\n(reference: {example.target})"
     if found.weights is None:

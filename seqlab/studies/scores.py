@@ -1,5 +1,6 @@
 """Further scores of a finished run: its test part; its validation part when nothing is forgotten between windows."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,23 @@ from seqlab.training.prepare import make_task
 
 if TYPE_CHECKING:
     from seqlab.api import Run
+    from seqlab.contracts import Scores
+    from seqlab.tasks.material import Material
+    from seqlab.tasks.task import Task
 
 
-def test(run: "Run", folder: Path, writing: Writing) -> Shown:
-    """The test part, else the validation part, with the sums of every unit: intervals need nothing but records."""
+@lru_cache(maxsize=1)  # several measures are of the same scores, and a test part can take minutes
+def scored(run: "Run") -> "tuple[Material, Task, str, Scores]":
+    """The test part, else the validation part."""
     material = run.material()
     task = make_task(run.settings, material)
     part = "test" if "test" in task.parts else "validation"
-    scores = task.score(run.model, part)
+    return material, task, part, task.score(run.model, part)
+
+
+def test(run: "Run", folder: Path, writing: Writing) -> Shown:
+    """How well it does, with the sums of every unit: intervals need nothing but records."""
+    material, task, part, scores = scored(run)
     units = task.units(scores)
     floors = task.floors_on(material, part, units)
     figures = task.figures(scores)

@@ -4,12 +4,12 @@ from itertools import combinations
 
 import numpy as np
 
-from seqlab.comparison.statistics import Estimate, estimate, level, level_interval
+from seqlab.comparison.statistics import estimate, holm, level, level_interval
 from seqlab.metrics.named import METRICS
 from seqlab.studies.record import Record
 
 LEVELS = ["model", "seeds", "mean", "95 % for fresh seeds and fresh text"]
-DIFFERENCES = ["pair", "difference", "95 %", "p"]
+DIFFERENCES = ["pair", "difference", "95 %", "p, adjusted"]
 
 
 def by_model(records: list[Record]) -> dict[str, np.ndarray]:
@@ -33,15 +33,25 @@ def levels(metric: str, models: dict[str, np.ndarray], floors: dict[str, float])
 
 
 def differences(metric: str, models: dict[str, np.ndarray]) -> list[list[str]]:
-    """A row for each two of them."""
+    """A row for each two of them; their p are adjusted for how many they are, by Holm's rule."""
     value = METRICS[metric].value
-    return [
-        _row(f"{b} above {a}", estimate(models[a], models[b], value))
+    found = {
+        f"{b} above {a}": estimate(models[a], models[b], value)
         for a, b in combinations(models, 2)
         if models[a].shape[1:] == models[b].shape[1:]
+    }
+    known = {pair: one.p for pair, one in found.items() if one.p is not None}
+    adjusted = dict(zip(known, holm(list(known.values())), strict=True))
+    return [
+        [
+            pair,
+            f"{one.difference:+.2f}",
+            "-" if one.low is None else f"{one.low:+.2f} to {one.high:+.2f}",
+            _probability(adjusted.get(pair)),
+        ]
+        for pair, one in found.items()
     ]
 
 
-def _row(pair: str, found: Estimate) -> list[str]:
-    sure = "-" if found.low is None else f"{found.low:+.2f} to {found.high:+.2f}"
-    return [pair, f"{found.difference:+.2f}", sure, "-" if found.p is None else f"{found.p:.3f}"]
+def _probability(p: float | None) -> str:
+    return "-" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

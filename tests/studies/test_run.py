@@ -1,10 +1,12 @@
 """A recipe's models one after another: trained, resumed, measured once, recorded; and the page made of the records."""
 
+import itertools
 import json
 import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from seqlab import recipes
@@ -15,6 +17,7 @@ from seqlab.studies import run as study
 from seqlab.studies.page import write_page
 from seqlab.studies.record import read_records, spread
 from seqlab.studies.run import run_recipe
+from seqlab.studies.seeds import differences
 
 RECIPE = """
 about = "two small models, for trying out"
@@ -242,6 +245,25 @@ def test_several_seeds_have_a_mean_with_its_interval_and_differences(tmp_path: P
     assert "On the test part, accuracy, %:" in page
     assert f"| small | 2 | {sum(reached) / 2:.2f} | " in page
     assert "| large above small | " in page
+
+
+def test_p_of_several_pairs_is_adjusted_for_how_many_they_are() -> None:
+    random = np.random.default_rng(0)
+
+    def runs(share: float) -> np.ndarray:
+        return np.stack([random.random((3, 60)) < share, np.ones((3, 60))], -1).astype(float)
+
+    models = {"a": runs(0.5), "b": runs(0.6), "c": runs(0.72)}
+    metric = "accuracy, %"
+    together = {pair: float(p) for pair, _, _, p in differences(metric, models)}
+    alone = [
+        float(differences(metric, {one: models[one] for one in pair})[0][-1])
+        for pair in itertools.combinations("abc", 2)
+    ]
+    smallest, middle, largest = sorted(alone)
+    assert smallest > 0.001 and largest < 1
+    expected = sorted({3 * smallest, max(3 * smallest, 2 * middle), max(3 * smallest, 2 * middle, largest)})
+    assert sorted(set(together.values())) == pytest.approx([min(1.0, p) for p in expected], abs=0.003)
 
 
 def test_models_that_were_scored_by_length_stand_in_one_picture(tmp_path: Path) -> None:
