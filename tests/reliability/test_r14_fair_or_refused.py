@@ -22,11 +22,30 @@ OPTIONS = {
 TEXT = "the cat sat by the hut and saw {} of them.\n"
 
 
-def compared(folder: Path, name: str, **options: str) -> Comparison:
-    text = folder / f"{name}.txt"
-    text.write_text("".join(TEXT.format(n % (7 if name == "one" else 9)) for n in range(80)))
-    given = {**OPTIONS, "budget": "steps=4", **options}
-    return compare(text if name == "one" else [text], out=folder / f"{name}-{len(options)}", view=Quiet(), **given)
+def compared(text: Path, out: Path, **options: str) -> Comparison:
+    return compare(text, out=out, view=Quiet(), **{**OPTIONS, "budget": "steps=4", **options})
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    for name, most in (("one", 7), ("other", 9)):
+        (folder / name).write_text("".join(TEXT.format(n % most) for n in range(80)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def first(texts: Path) -> Comparison:
+    return compared(texts / "one", texts / "first")
+
+
+@pytest.fixture
+def ours(first: Comparison, tmp_path: Path) -> Path:
+    """The first comparison, to be finished again without its run."""
+    shutil.copytree(first.directory, tmp_path / "ours", symlinks=True)
+    shutil.rmtree(tmp_path / "ours/runs/rnn-0")
+    (tmp_path / "ours/results.json").unlink()
+    return tmp_path / "ours"
 
 
 @pytest.mark.parametrize(
@@ -38,14 +57,15 @@ def compared(folder: Path, name: str, **options: str) -> Comparison:
         ("one", {"budget": "steps=5"}, r"settings\.train\.steps was 4, not 5"),
     ],
 )
-def test_a_run_from_elsewhere_is_not_taken_in(name: str, options: dict[str, str], why: str, tmp_path: Path) -> None:
-    ours = compared(tmp_path, "one")
-    theirs = compared(tmp_path, name, **options)
-    shutil.rmtree(ours.directory / "runs" / "rnn-0")
-    shutil.copytree(theirs.directory / "runs" / "rnn-0", ours.directory / "runs" / "rnn-0")
-    (ours.directory / "results.json").unlink()
+def test_a_run_from_elsewhere_is_not_taken_in(
+    name: str, options: dict[str, str], why: str, texts: Path, ours: Path, tmp_path: Path
+) -> None:
+    theirs = compared(texts / name, tmp_path / "theirs", **options)
+    shutil.copytree(theirs.directory / "runs/rnn-0", ours / "runs/rnn-0")
     with pytest.raises(DataError, match=why):
-        compared(tmp_path, "one")
-    shutil.rmtree(ours.directory / "runs" / "rnn-0")
-    again = compared(tmp_path, "one")  # trained anew, it is the same
-    assert [run.value for run in again.results.runs] == [run.value for run in ours.results.runs]
+        compared(texts / "one", ours)
+
+
+def test_what_is_trained_anew_is_the_same(texts: Path, first: Comparison, ours: Path) -> None:
+    again = compared(texts / "one", ours)
+    assert [run.value for run in again.results.runs] == [run.value for run in first.results.runs]
