@@ -255,6 +255,18 @@ TASKS = Registry(
     },
 )
 
+ENGINES = Registry(
+    "engine",
+    "engines",
+    {
+        "rnn": Entry("seqlab.decode.engines.recurrent:RnnEngine", "the compiled token loop of the architecture rnn"),
+        "gru": Entry("seqlab.decode.engines.recurrent:GruEngine", "that of gru"),
+        "lstm": Entry("seqlab.decode.engines.recurrent:LstmEngine", "that of lstm"),
+        "lstm-attention": Entry("seqlab.decode.engines.attentive:AttentiveEngine", "that of lstm-attention"),
+        "transformer": Entry("seqlab.decode.engines.transformer:TransformerEngine", "that of transformer"),
+    },
+)
+
 MEASURES = Registry(
     "measure",
     "measures",

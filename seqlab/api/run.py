@@ -136,22 +136,30 @@ class Run:
         *,
         samples: int = 1,
         stop: Sequence[str] = (),
+        engine: str = "auto",
         **sampling: Any,
     ) -> "Written":
         """Write after a prompt, given as text or ids.
 
-        `sampling`: temperature, top_k, top_p, repetition_penalty, seed."""
-        return self._writer.write([prompt] * samples, length, _sampling(sampling), stop)
+        `engine`: plain, compiled, or auto for what is done sooner. `sampling`: temperature, top_k, top_p,
+        repetition_penalty, seed."""
+        return self._writer.write([prompt] * samples, length, _sampling(sampling), stop, engine)
 
     def go_on(self, written: "Written", length: int = 200) -> "Written":
         """Take up what `generate` wrote where it ended, as if it had been asked for at once."""
         return self._writer.go_on(written, length)
 
     def stream(
-        self, prompt: "str | Sequence[int]" = "", length: int = 200, *, stop: Sequence[str] = (), **sampling: Any
+        self,
+        prompt: "str | Sequence[int]" = "",
+        length: int = 200,
+        *,
+        stop: Sequence[str] = (),
+        engine: str = "auto",
+        **sampling: Any,
     ) -> Iterator[str]:
         """What `generate` writes, in bits as soon as they are certain."""
-        return self._writer.stream(prompt, length, _sampling(sampling), stop)
+        return self._writer.stream(prompt, length, _sampling(sampling), stop, engine)
 
     def search(
         self,
@@ -161,9 +169,10 @@ class Run:
         width: int = 5,
         alpha: float = 0.0,
         best: int = 1,
+        engine: str = "auto",
     ) -> "list[Found]":
         """Beam search: the most probable continuations, best first."""
-        return self._writer.search(prompt, length, width, alpha, best)
+        return self._writer.search(prompt, length, width, alpha, best, engine)
 
     def known(self, texts: Sequence[str]) -> list[bool]:
         """Which of these lines stand in the training text."""

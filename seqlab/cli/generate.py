@@ -27,6 +27,9 @@ def generate(
     beam: Annotated[int | None, Beam(help="Search with this many hypotheses instead of sampling.")] = None,
     alpha: Annotated[float, Beam(help="Divide log-probability by length to this power.")] = 0.0,
     best: Annotated[int, Beam(help="How many results of the search.")] = 1,
+    engine: Annotated[
+        str, Option(help="auto, plain or compiled: a loop in torch, or one that is compiled first.")
+    ] = "auto",
     as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Write text: streamed to the terminal, reproducible by its seed."""
@@ -39,9 +42,10 @@ def generate(
         "top_p": top_p,
         "repetition_penalty": repetition_penalty,
         "seed": seed,
+        "engine": engine,
     }
     if beam is not None:
-        _search(loaded, prompt, length, as_json, {"width": beam, "alpha": alpha, "best": best})
+        _search(loaded, prompt, length, as_json, {"width": beam, "alpha": alpha, "best": best, "engine": engine})
     elif as_json or loaded.tokenizer.documents or (samples or 1) > 1:
         _several(loaded, prompt, length, as_json, samples, stop or [], sampling)
     else:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.contracts import Generator, Leaves, State
+from seqlab.decode.engine import Engine
 from seqlab.errors import UsageError
 
 
@@ -44,6 +45,26 @@ def feed(
         parts.append(_read(model, [texts[i] for i in again], rows_of(source, [rows[i] for i in again])))
     logits_BV, state = parts[0] if len(parts) == 1 else _join(parts, np.argsort(on + again).tolist())
     return logits_BV.double().cpu().numpy(), state
+
+
+def ready(engine: Engine, texts: Sequence[Sequence[int]], state: State | None, most: int) -> tuple[State, int]:
+    """A state that has seen all but the last token of each text, with room for so many tokens as are returned.
+
+    They are at most `most`, and none of them makes a text outgrow the limit."""
+    limit = engine.limit
+    again = [i for i, text in enumerate(texts) if state is None or _outgrows(len(text), limit)]
+    if again:
+        tails = [texts[i][-held(len(texts[i]), limit) : -1] for i in again]
+        read = engine.read_in(tails)
+        if state is not None and len(again) < len(texts):
+            on = [i for i in range(len(texts)) if i not in again]
+            read = pick(type(read).concat([pick(state, on), read]), np.argsort(on + again).tolist())
+        state = read
+    assert state is not None
+    steps = 1
+    while steps < most and not any(_outgrows(len(text) + steps, limit) for text in texts):
+        steps += 1
+    return engine.with_room(state, steps), steps
 
 
 def pick(state: State, rows: Sequence[int]) -> State:

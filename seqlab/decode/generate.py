@@ -1,7 +1,7 @@
 """Sampled or greedy text: many prompts in one batch, streamed token by token, and continued later.
 
 `begin` makes a Generation, `stream` lets it grow; `generate` and `resume` are these two run to the end. How a token
-is chosen stands in sampling.py, how tokens reach the model in context.py.
+is chosen stands in sampling.py, how tokens reach the model in context.py. An engine grows by several tokens at a time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,15 @@ import numpy as np
 import torch
 
 from seqlab.contracts import Generator, State
-from seqlab.decode.context import checked_prompt, feed, pick
+from seqlab.decode.context import checked_prompt, feed, pick, ready
+from seqlab.decode.engine import Engine
 from seqlab.decode.logits import log_softmax
 from seqlab.decode.rules import Rules
 from seqlab.decode.sampling import SamplingSettings, choose
 from seqlab.decode.uniform import uniforms
 from seqlab.errors import UsageError
+
+FEW, MANY = 4, 64  # tokens that an engine writes in one call: for a listener, and for one who waits for all
 
 
 @dataclass
@@ -66,17 +69,22 @@ def begin(
     )
 
 
-def stream(model: Generator, generation: Generation, length: int) -> Iterator[list[int | None]]:
+def stream(model: Generator, generation: Generation, length: int, ahead: int = FEW) -> Iterator[list[int | None]]:
     """Let a Generation grow by at most `length` tokens a row, yielding each row's new token, None where finished.
 
-    The Generation given is changed, and is complete after every step: whoever stops listening can resume it.
+    The Generation given is changed, and is complete after every step: whoever stops listening can resume it. With an
+    engine it may have come up to `ahead` tokens further than what was yielded.
     """
     if length < 0:
         raise UsageError(f"the length is {length}: give the number of tokens to generate, 0 or more.")
-    for _ in range(length):
-        if not generation.live:
-            return
-        yield _grow(model, generation)
+    done = 0
+    while done < length and generation.live:
+        if isinstance(model, Engine):
+            steps = _run(model, generation, min(length - done, ahead))
+        else:
+            steps = [_grow(model, generation)]
+        done += len(steps)
+        yield from steps
 
 
 def generate(
@@ -99,7 +107,7 @@ def resume(model: Generator, generation: Generation, length: int) -> Generation:
 
 
 def _exhaust(model: Generator, generation: Generation, length: int) -> Generation:
-    for _ in stream(model, generation, length):
+    for _ in stream(model, generation, length, ahead=MANY):
         pass
     return generation
 
@@ -128,19 +136,55 @@ def _grow(model: Generator, generation: Generation) -> list[int | None]:
         generation.rules.banned,
     )
     logprobs_B = log_softmax(logits_BV)[np.arange(len(live)), chosen_B]
+    step = _record(generation, live, chosen_B, logprobs_B)
+    _go_on_with(generation, live, state)
+    return step
+
+
+def _run(engine: Engine, generation: Generation, most: int) -> list[list[int | None]]:
+    """Up to `most` tokens for each unfinished row. What a row writes after its end is thrown away."""
+    live = generation.live
+    state, steps = ready(engine, [generation.texts[row] for row in live], generation.state, most)
+    seen_BV = np.zeros((len(live), engine.vocabulary), np.bool_)
+    for seen_V, row in zip(seen_BV, live, strict=True):
+        seen_V[list(generation.seen[row])] = True
+    tokens_BT, logprobs_BT = engine.run(
+        state,
+        np.array([generation.texts[row][-1] for row in live]),
+        engine.sampling(generation.settings, generation.rules.banned),
+        generation.sequences + np.array(live),
+        _positions(generation, live),
+        seen_BV,
+        steps,
+    )
+    grown = [_record(generation, live, tokens_BT[:, t], logprobs_BT[:, t]) for t in range(steps)]
+    _go_on_with(generation, live, state)
+    return [step for step in grown if any(token is not None for token in step)]
+
+
+def _record(generation: Generation, live: list[int], tokens_B: np.ndarray, logprobs_B: np.ndarray) -> list[int | None]:
+    """One token more for those of the rows that are not over yet."""
     step: list[int | None] = [None] * len(generation.texts)
-    for row, token, logprob in zip(live, chosen_B.tolist(), logprobs_B.tolist(), strict=True):
+    for row, token, logprob in zip(live, tokens_B.tolist(), logprobs_B.tolist(), strict=True):
+        if generation.finished[row]:
+            continue
         step[row] = token
         generation.texts[row].append(token)
         generation.tokens[row].append(token)
         generation.logprobs[row].append(logprob)
         generation.seen[row].add(token)
         generation.finished[row] = generation.rules.over(row, generation.tokens[row])
-    going = [i for i, row in enumerate(live) if not generation.finished[row]]
-    generation.state = pick(state, going) if going else None
     return step
 
 
+def _go_on_with(generation: Generation, live: list[int], state: State) -> None:
+    going = [i for i, row in enumerate(live) if not generation.finished[row]]
+    generation.state = pick(state, going) if going else None
+
+
+def _positions(generation: Generation, rows: list[int]) -> np.ndarray:
+    return np.array([len(generation.tokens[row]) for row in rows])
+
+
 def _random(generation: Generation, rows: list[int]) -> np.ndarray:
-    positions_B = np.array([len(generation.tokens[row]) for row in rows])
-    return uniforms(generation.settings.seed, generation.sequences + np.array(rows), positions_B)
+    return uniforms(generation.settings.seed, generation.sequences + np.array(rows), _positions(generation, rows))

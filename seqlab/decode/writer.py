@@ -6,6 +6,8 @@ from typing import Any
 
 from seqlab.contracts import Generator, State
 from seqlab.decode.beam import beam_search
+from seqlab.decode.engine import EngineState
+from seqlab.decode.engines.choice import Ways
 from seqlab.decode.generate import Generation, begin, generate, resume, stream
 from seqlab.decode.rules import Rules
 from seqlab.decode.sampling import SamplingSettings
@@ -46,30 +48,38 @@ class Found:
 
 
 class Writer:
-    """A model that writes text."""
+    """A model that writes text. `engine` says how: plain, compiled, or auto for what is done sooner."""
 
     def __init__(self, model: Generator, tokenizer: Tokenizer):
-        self.model, self.tokenizer = model, tokenizer
+        self.ways, self.tokenizer = Ways(model), tokenizer
 
     def write(
-        self, prompts: Sequence[Prompt], length: int, settings: SamplingSettings, stop: Sequence[str] = ()
+        self,
+        prompts: Sequence[Prompt],
+        length: int,
+        settings: SamplingSettings,
+        stop: Sequence[str] = (),
+        engine: str = "auto",
     ) -> Written:
         """At most `length` tokens after each prompt."""
         ids = [self.encode(prompt) for prompt in prompts]
-        return self._written(generate(self.model, ids, length, settings, rules=self._rules(stop)))
+        model = self.ways.choose(len(ids), length, engine)
+        return self._written(generate(model, ids, length, settings, rules=self._rules(stop)))
 
     def go_on(self, written: Written, length: int) -> Written:
-        """At most `length` tokens more, as if they had been asked for at once."""
-        return self._written(resume(self.model, written.generation, length))
+        """At most `length` tokens more, as if they had been asked for at once, and so in the same way."""
+        model = self.ways.engine if isinstance(written.state, EngineState) else self.ways.model
+        return self._written(resume(model, written.generation, length))
 
     def stream(
-        self, prompt: Prompt, length: int, settings: SamplingSettings, stop: Sequence[str] = ()
+        self, prompt: Prompt, length: int, settings: SamplingSettings, stop: Sequence[str] = (), engine: str = "auto"
     ) -> Iterator[str]:
         """The text in bits, as soon as they are certain; what may turn out to be a stop string is held back."""
+        model = self.ways.choose(1, length, engine)
         generation = begin([self.encode(prompt)], settings, rules=self._rules(stop))
         text, sent = TextStream(self.tokenizer), 0
         so_far = ""
-        for step in stream(self.model, generation, length):
+        for step in stream(model, generation, length):
             so_far += text.push([token for token in step if token is not None and token != self.tokenizer.end])
             safe = len(so_far) - max((len(string) - 1 for string in stop), default=0)
             if safe > sent and not generation.finished[0]:
@@ -79,10 +89,12 @@ class Writer:
         cut = min((so_far.find(string) for string in stop if string in so_far), default=len(so_far))
         yield so_far[sent:cut]
 
-    def search(self, prompt: Prompt, length: int, width: int, alpha: float = 0.0, best: int = 1) -> list[Found]:
+    def search(
+        self, prompt: Prompt, length: int, width: int, alpha: float = 0.0, best: int = 1, engine: str = "auto"
+    ) -> list[Found]:
         """Beam search: the `best` most probable continuations, best first."""
         found = beam_search(
-            self.model,
+            self.ways.choose(width, length, engine),
             self.encode(prompt),
             width,
             length,

@@ -3,17 +3,34 @@
 The compiler's cache lies in the user's own cache directory, never in a run.
 """
 
+import hashlib
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from seqlab.cache import cache_directory
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_directory("numba")))
+
+def compiled() -> Path:
+    """Where compiled kernels are kept: one folder for each state of their sources, as a kernel is compiled with all
+    that it calls, and the compiler looks at the age of its own file alone."""
+    sources = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        sources.update(source.read_bytes())
+    name = sources.hexdigest()[:16]
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given is None:
+        return cache_directory("numba", name)
+    return Path(given) if Path(given).name == name else Path(given) / name
+
+
+os.environ["NUMBA_CACHE_DIR"] = str(compiled())
 # the one layer whose threads may be entered from several threads at once
 os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 
@@ -30,15 +47,22 @@ def call(kernel: Callable[..., None], arguments: list[Any], threads: int) -> Non
     if getattr(kernel, "signatures", None):
         kernel(*arguments)
         return
-    said = threading.Timer(PATIENCE, _say, [getattr(kernel, "__name__", "")])
+    with announced(getattr(kernel, "__name__", "")):
+        kernel(*arguments)
+    # numba's first parallel loop sets the thread count of the OpenMP library that torch uses too
+    torch.set_num_threads(threads)
+
+
+@contextmanager
+def announced(name: str) -> Iterator[None]:
+    """Say what is being made ready, if it takes long."""
+    said = threading.Timer(PATIENCE, _say, [name])
     said.daemon = True
     said.start()
     try:
-        kernel(*arguments)
+        yield
     finally:
         said.cancel()
-        # numba's first parallel loop sets the thread count of the OpenMP library that torch uses too
-        torch.set_num_threads(threads)
 
 
 def _say(name: str) -> None:

@@ -137,7 +137,8 @@ def make_trainer(session: Session, reporter: Reporter) -> Trainer:
             return ""
         writer = Writer(session.model, session.material.lexicon.text)
         try:
-            return str(writer.write([""], train.sample, SamplingSettings(temperature=0.8, seed=train.seed)))
+            sampling = SamplingSettings(temperature=0.8, seed=train.seed)
+            return str(writer.write([""], train.sample, sampling, engine="plain"))  # the same text on every machine
         except DataError:  # logits that are not finite: the loop itself sees to that
             return ""
 

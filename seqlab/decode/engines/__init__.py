@@ -1,0 +1,1 @@
+"""Language models as compiled token loops: the same texts as by `Generator.step`, many times as fast."""

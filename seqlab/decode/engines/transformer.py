@@ -1,0 +1,86 @@
+"""The Transformer as a compiled loop, with room for keys and values that grows to its context and goes round there."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from seqlab.attention.positions import angles
+from seqlab.decode.engine import EngineState
+from seqlab.decode.engines.compiled import CompiledEngine
+from seqlab.decode.engines.packing import layers, numbers, stacked
+from seqlab.decode.engines.room import grown
+from seqlab.kernels.transformer import (
+    GELU,
+    LEARNED,
+    NOWHERE,
+    RELU,
+    ROTARY,
+    SINUSOIDAL,
+    SWIGLU,
+    Norms,
+    TransformerState,
+    TransformerWeights,
+)
+from seqlab.models.tokens import TokenModel
+
+ACTIVATIONS = {"gelu": GELU, "relu": RELU, "swiglu": SWIGLU}
+POSITIONS = {"none": NOWHERE, "learned": LEARNED, "sinusoidal": SINUSOIDAL, "rotary": ROTARY}
+
+
+class TransformerEngine(CompiledEngine):
+    kernel_state = TransformerState
+
+    def __init__(self, model: TokenModel):
+        settings: Any = model.backbone.settings
+        self.layers, self.hidden, self.context = settings.layers, settings.hidden, settings.context
+        super().__init__(model)
+
+    def start(self, rows: int) -> EngineState:
+        keys = torch.zeros(rows, self.layers, self.hidden, 0)
+        return EngineState(torch.zeros(rows, dtype=torch.long), (keys, keys.transpose(2, 3)))
+
+    def with_room(self, state: EngineState, tokens: int) -> EngineState:
+        return grown(state, tokens, self.context)
+
+    def pack(self, model: Any) -> TransformerWeights:
+        settings, stack = model.backbone.settings, model.backbone.stack
+        blocks, D = list(stack.blocks), settings.hidden
+        learned = stack.positions.table if settings.positions == "learned" else torch.zeros(0, D)
+        width = D // settings.heads if settings.positions == "rotary" else D
+        return TransformerWeights(
+            table_VD=numbers(_entered(model)),
+            position_PD=numbers(learned),
+            frequency_F=angles(torch.ones(1, 1), width)[0, 0].numpy(),
+            positions=POSITIONS[settings.positions],
+            heads=settings.heads,
+            into=layers([block.attention.into.weight for block in blocks]),
+            into_LG=stacked([block.attention.into.bias for block in blocks], 3 * D),
+            out=layers([block.attention.out.weight for block in blocks]),
+            out_LD=stacked([block.attention.out.bias for block in blocks], D),
+            up=layers([block.feedforward.up.weight for block in blocks]),
+            up_LG=stacked([block.feedforward.up.bias for block in blocks], settings.inner),
+            down=layers([block.feedforward.down.weight for block in blocks]),
+            down_LD=stacked([block.feedforward.down.bias for block in blocks], D),
+            inner=settings.inner,
+            activation=ACTIVATIONS[settings.activation],
+            norms=_norms([norm for block in blocks for norm in block.norms], stack.last),
+            norm_before=settings.norm_place == "before",
+        )
+
+
+def _entered(model: Any) -> torch.Tensor:
+    """What each token is to the first layer."""
+    stack, settings = model.backbone.stack, model.backbone.settings
+    with torch.no_grad():
+        x_VD = model.embedding.weight if stack.enter is None else stack.enter(model.embedding.weight)
+        return x_VD * (settings.hidden**0.5 if settings.scale_input else 1.0)
+
+
+def _norms(norms: list[nn.Module], last: nn.Module | None) -> Norms:
+    every: list[Any] = [*norms, *([] if last is None else [last])]
+    centred = isinstance(every[0], nn.LayerNorm)
+    gain_ND = np.stack([numbers(norm.weight) for norm in every])
+    bias_ND = np.stack([numbers(norm.bias) for norm in every]) if centred else np.zeros_like(gain_ND)
+    return Norms(gain_ND, bias_ND, float(every[0].eps), centred)

@@ -1,0 +1,136 @@
+"""The token loop: read, weigh, choose, over and over, without coming back to Python.
+
+`advance` has a form for each kind of weights, in a file of its own: it lets the first `rows` rows of a state take in
+one token each, in place, and returns the vectors that the output is projected from. Everything else is written once.
+Rows are computed side by side and never together: what comes of one does not depend on the others.
+"""
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.extending import register_jitable
+
+from seqlab.kernels.linear import add_product
+from seqlab.kernels.sampling import CHOSEN, choose, uniform
+
+
+class Matrix(NamedTuple):
+    """A packed matrix: float32 with scales of 1, or int8."""
+
+    w_NKC: np.ndarray
+    scale_G: np.ndarray
+
+
+class Output(NamedTuple):
+    """From vectors to logits; a tied output may have to narrow them first."""
+
+    narrow: Matrix
+    logits: Matrix
+    bias_V: np.ndarray
+
+
+class Sampling(NamedTuple):
+    temperature: float
+    top_k: int
+    top_p: float
+    penalty: float
+    seed: int
+    banned_V: np.ndarray
+
+
+def is_of(weights: Any, kind: type) -> bool:
+    """Whether this is the compiler's type of such weights."""
+    return getattr(weights, "instance_class", None) is kind
+
+
+def advance(weights, state, token_B, rows):
+    """Overloaded by every kind of weights."""
+    raise NotImplementedError
+
+
+@register_jitable
+def copy(from_N, to_N):
+    """An assignment of slices, without what it would have to say of shapes that differ: a third of the compilation."""
+    for n in range(len(to_N)):
+        to_N[n] = from_N[n]
+
+
+@register_jitable
+def product(matrix, x_BK, rows):
+    """x W for the first rows, in an array of their own."""
+    y_BG = np.zeros((rows, len(matrix.scale_G)), np.float32)
+    add_product(matrix.w_NKC, matrix.scale_G, x_BK, y_BG, rows)
+    return y_BG
+
+
+@register_jitable
+def affine(matrix, bias_G, x_BK, rows):
+    """x W + b"""
+    y_BG = np.empty((rows, len(matrix.scale_G)), np.float32)
+    for b in range(rows):
+        copy(bias_G, y_BG[b])
+    add_product(matrix.w_NKC, matrix.scale_G, x_BK, y_BG, rows)
+    return y_BG
+
+
+@register_jitable
+def project(output, y_BH, rows):
+    """Logits, and padding after them."""
+    if len(output.narrow.w_NKC):
+        y_BH = product(output.narrow, y_BH, rows)
+    return affine(output.logits, output.bias_V, y_BH, rows)
+
+
+@register_jitable
+def _take_in(weights, state, texts_BT, lengths_B):
+    rows = len(lengths_B)
+    token_B = np.empty(rows, np.int64)
+    for t in range(texts_BT.shape[1]):
+        while rows and lengths_B[rows - 1] <= t:
+            rows -= 1
+        for b in range(rows):
+            token_B[b] = texts_BT[b, t]
+        advance(weights, state, token_B, rows)
+
+
+@register_jitable
+def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT, cancel_1):
+    rows, V = seen_BV.shape
+    scores_V, weights_V, heap_V = np.empty(V), np.empty(V), np.empty(V, np.int64)
+    for t in range(tokens_BT.shape[1]):
+        if cancel_1[0]:
+            return t, CHOSEN
+        logits_BV = project(output, advance(weights, state, token_B, rows), rows)
+        for b in range(rows):
+            drawn = uniform(how.seed, sequence_B[b], position_B[b] + t)
+            token, logprob, came = choose(
+                logits_BV[b, :V], how.banned_V, seen_BV[b], how.temperature, how.top_k, how.top_p, how.penalty, drawn,
+                scores_V, weights_V, heap_V,
+            )  # fmt: skip
+            if came != CHOSEN:
+                return t, came
+            token_B[b] = tokens_BT[b, t] = token
+            logprobs_BT[b, t] = logprob
+            seen_BV[b, token] = True
+    return tokens_BT.shape[1], CHOSEN
+
+
+@numba.njit(nogil=True, cache=True)
+def decode(
+    weights, output, state, texts_BT, lengths_B, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT,
+    logprobs_BT, cancel_1,
+):  # fmt: skip
+    """All that is done with a state, as one function: each would be compiled for as long as all of them.
+
+    Texts, the longest first, are taken in. Where there are rows for logits, they are those after `token_B`. Then every
+    row grows by as many tokens as there is room for, `token_B` being the last of each text, new to the state. How many
+    tokens there are now, and what came of the last one."""
+    _take_in(weights, state, texts_BT, lengths_B)
+    if len(logits_BV):
+        padded_BV = project(output, advance(weights, state, token_B, len(logits_BV)), len(logits_BV))
+        for b in range(len(logits_BV)):
+            copy(padded_BV[b], logits_BV[b])
+    return _write(
+        weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT, cancel_1
+    )

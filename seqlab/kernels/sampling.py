@@ -1,0 +1,134 @@
+"""The compiled form of `decode.sampling.choose`, for one row: the same operations in the same order.
+
+Exponentials have the precision of float32, sums that of float64. Where top-k or top-p leave tokens out, a heap gives
+them from the largest logit down, so that no more are sorted than are kept. `uniform` is that of `decode.uniform`, bit
+by bit.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from seqlab.kernels.elementary import LARGEST, exp
+
+INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+
+CHOSEN, NOT_FINITE, NOTHING_LEFT = 0, 1, 2  # what may come of it
+
+
+@numba.njit(cache=True)
+def _splitmix64(seed, index):
+    z = seed + (index + np.uint64(1)) * INCREMENT
+    z = (z ^ (z >> np.uint64(30))) * FIRST
+    z = (z ^ (z >> np.uint64(27))) * SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+@numba.njit(cache=True)
+def uniform(seed, sequence, position):
+    word = _splitmix64(_splitmix64(np.uint64(seed), np.uint64(sequence)), np.uint64(position))
+    return float(word >> np.uint64(11)) * 2.0**-53
+
+
+@numba.njit(cache=True)
+def _weigh(scores_V, largest, temperature, weights_V):
+    """exp((score - largest) / temperature); what is too small for a float32 is nothing."""
+    for token in range(len(scores_V)):
+        power = (float(scores_V[token]) - largest) / temperature
+        weights_V[token] = exp(np.float32(power)) if power > -LARGEST else 0.0
+
+
+@numba.njit(cache=True)
+def _sum(weights_V):
+    total = 0.0
+    for token in range(len(weights_V)):
+        total += weights_V[token]
+    return total
+
+
+@numba.njit(cache=True)
+def _before(scores_V, a, b):
+    """Whether token a comes before b: the larger score, the lower id among equals."""
+    return scores_V[a] > scores_V[b] or (scores_V[a] == scores_V[b] and a < b)
+
+
+@numba.njit(cache=True)
+def _sink(heap_V, size, at, scores_V):
+    """Let the token at this place of the heap go down to where it belongs."""
+    token = heap_V[at]
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and _before(scores_V, heap_V[child + 1], heap_V[child]):
+            child += 1
+        if not _before(scores_V, heap_V[child], token):
+            break
+        heap_V[at] = heap_V[child]
+        at = child
+    heap_V[at] = token
+
+
+@numba.njit(cache=True)
+def _keep(scores_V, weights_V, heap_V, top_k, top_p):
+    """Set to zero the weights that top-k and top-p leave out."""
+    V = len(scores_V)
+    for token in range(V):
+        heap_V[token] = token
+    for at in range(V // 2 - 1, -1, -1):
+        _sink(heap_V, V, at, scores_V)
+    most = min(top_k, V)
+    whole = _sum(weights_V) if top_k >= V else 0.0  # all of them need not be sorted to be summed
+    taken, reached, size = 0, 0.0, V
+    while taken < most and (top_k < V or reached < top_p * whole):
+        size -= 1  # the token taken goes where the heap ends now
+        heap_V[0], heap_V[size] = heap_V[size], heap_V[0]
+        _sink(heap_V, size, 0, scores_V)
+        reached += weights_V[heap_V[size]]
+        taken += 1
+    if top_k < V and top_p < 1:
+        whole, reached, kept = reached, 0.0, 0
+        while kept < taken and reached < top_p * whole:
+            reached += weights_V[heap_V[V - 1 - kept]]
+            kept += 1
+        taken = kept
+    for at in range(V - taken):
+        weights_V[heap_V[at]] = 0.0
+
+
+@numba.njit(cache=True)
+def choose(logits_V, banned_V, seen_V, temperature, top_k, top_p, penalty, drawn, scores_V, weights_V, heap_V):
+    """A token, its log-probability under the model itself, and what came of it; the last three are room to work in."""
+    V = len(logits_V)
+    largest, highest, best = -math.inf, -math.inf, 0
+    for token in range(V):
+        score = float(logits_V[token])
+        if not score < math.inf:  # not a number, too
+            return 0, 0.0, NOT_FINITE
+        highest = max(highest, score)
+        if banned_V[token]:
+            score = -math.inf
+        elif seen_V[token] and penalty != 1.0:
+            score = score / penalty if score > 0 else score * penalty
+        scores_V[token] = score
+        if score > largest:
+            largest, best = score, token
+    if largest == -math.inf:
+        return 0, 0.0, NOTHING_LEFT
+    _weigh(logits_V, highest, 1.0, weights_V)
+    logprob = -highest - math.log(_sum(weights_V))
+    if temperature == 0.0:
+        return best, float(logits_V[best]) + logprob, CHOSEN
+    _weigh(scores_V, largest, temperature, weights_V)
+    if top_k < V or top_p < 1:
+        _keep(scores_V, weights_V, heap_V, top_k, top_p)
+    target = drawn * _sum(weights_V)
+    reached = 0.0
+    for token in range(V):
+        reached += weights_V[token]
+        if reached > target:
+            return token, float(logits_V[token]) + logprob, CHOSEN
+    return best, float(logits_V[best]) + logprob, CHOSEN

@@ -1,0 +1,195 @@
+"""One token through a Transformer; backbones/transformer.py has the equations."""
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from seqlab.kernels import FASTMATH
+from seqlab.kernels.decoding import advance, affine, copy, is_of
+from seqlab.kernels.elementary import gelu, sigmoid
+from seqlab.kernels.looking import add_rows, remember, softmax
+from seqlab.kernels.recurrent import Layers, count, layer_of
+
+NOWHERE, LEARNED, SINUSOIDAL, ROTARY = 0, 1, 2, 3
+GELU, RELU, SWIGLU = 0, 1, 2
+
+
+class Norms(NamedTuple):
+    """Gains and biases, the last row those of the final norm; `centred` where the mean is taken off first."""
+
+    gain_ND: np.ndarray
+    bias_ND: np.ndarray
+    epsilon: float
+    centred: bool
+
+
+class TransformerWeights(NamedTuple):
+    """`table_VD` is what enters the first layer; norms 2 l and 2 l + 1 are those of layer l."""
+
+    table_VD: np.ndarray
+    position_PD: np.ndarray
+    frequency_F: np.ndarray
+    positions: int
+    heads: int
+    into: Layers
+    into_LG: np.ndarray
+    out: Layers
+    out_LD: np.ndarray
+    up: Layers
+    up_LG: np.ndarray
+    down: Layers
+    down_LD: np.ndarray
+    inner: int
+    activation: int
+    norms: Norms
+    norm_before: bool
+
+
+class TransformerState(NamedTuple):
+    length_B: np.ndarray
+    keys_BLDS: np.ndarray
+    values_BLSD: np.ndarray
+
+
+@numba.njit(fastmath=FASTMATH, cache=True)
+def _normal(x_D, gain_D, bias_D, epsilon, centred, y_D):
+    D = len(gain_D)
+    mean = np.float32(0)
+    if centred:
+        for d in range(D):
+            mean += x_D[d]
+        mean /= np.float32(D)
+    square = np.float32(0)
+    for d in range(D):
+        square += (x_D[d] - mean) ** 2
+    shrink = np.float32(1 / math.sqrt(square / D + epsilon))
+    for d in range(D):
+        y_D[d] = (x_D[d] - mean) * shrink * gain_D[d] + bias_D[d]
+
+
+@register_jitable
+def _normed(norms, which, x_BD, rows):
+    y_BD = np.empty_like(x_BD)
+    for b in range(rows):
+        _normal(x_BD[b], norms.gain_ND[which], norms.bias_ND[which], norms.epsilon, norms.centred, y_BD[b])
+    return y_BD
+
+
+@register_jitable
+def _entered(weights, state, token_B, rows):
+    """The embedding, with its position where that is added."""
+    D = weights.table_VD.shape[1]
+    x_BD = np.empty((rows, D), np.float32)
+    for b in range(rows):
+        copy(weights.table_VD[token_B[b]], x_BD[b])
+        position = state.length_B[b]
+        if weights.positions == LEARNED:
+            for d in range(D):
+                x_BD[b, d] += weights.position_PD[position, d]
+        elif weights.positions == SINUSOIDAL:
+            for d in range(D):
+                angle = position * weights.frequency_F[d // 2]
+                x_BD[b, d] += np.float32(math.cos(angle) if d % 2 else math.sin(angle))
+    return x_BD
+
+
+@register_jitable
+def _turn(x_D, turns_F2, heads):
+    """Each pair of features as a complex number, times its turn."""
+    pairs = len(turns_F2)
+    for head in range(heads):
+        for f in range(pairs):
+            at = 2 * (head * pairs + f)
+            a, b = x_D[at], x_D[at + 1]
+            x_D[at] = a * turns_F2[f, 0] - b * turns_F2[f, 1]
+            x_D[at + 1] = a * turns_F2[f, 1] + b * turns_F2[f, 0]
+
+
+@register_jitable
+def _look(weights, q_D, keys_DS, values_SD, visible, y_D):
+    """Every head's weighted mean of the values that it sees."""
+    size = len(q_D) // weights.heads
+    scale = np.float32(1 / math.sqrt(size))
+    scores_S = np.empty(visible, np.float32)
+    for head in range(weights.heads):
+        first, last = head * size, (head + 1) * size
+        for s in range(visible):
+            scores_S[s] = 0
+        add_rows(q_D[first:last], keys_DS[first:last], scores_S)
+        softmax(scores_S, scale)
+        for d in range(first, last):
+            y_D[d] = 0
+        add_rows(scores_S, values_SD[:, first:last], y_D[first:last])
+
+
+@register_jitable
+def _attended(weights, state, layer, y_BD, rows):
+    D = weights.table_VD.shape[1]
+    qkv_BG = affine(layer_of(weights.into, layer), weights.into_LG[layer], y_BD, rows)
+    seen_BD = np.empty((rows, D), np.float32)
+    turns_F2 = np.empty((len(weights.frequency_F), 2), np.float32)
+    for b in range(rows):
+        position = state.length_B[b]
+        q_D, k_D, v_D = qkv_BG[b, :D], qkv_BG[b, D : 2 * D], qkv_BG[b, 2 * D : 3 * D]
+        if weights.positions == ROTARY:
+            for f in range(len(turns_F2)):
+                angle = position * weights.frequency_F[f]
+                turns_F2[f, 0], turns_F2[f, 1] = math.cos(angle), math.sin(angle)
+            _turn(q_D, turns_F2, weights.heads)
+            _turn(k_D, turns_F2, weights.heads)
+        keys_DS, values_SD = state.keys_BLDS[b, layer], state.values_BLSD[b, layer]
+        remember(k_D, v_D, position, keys_DS, values_SD)
+        _look(weights, q_D, keys_DS, values_SD, min(position + 1, len(values_SD)), seen_BD[b])
+    return affine(layer_of(weights.out, layer), weights.out_LD[layer], seen_BD, rows)
+
+
+@register_jitable
+def _fed_forward(weights, layer, y_BD, rows):
+    up_BG = affine(layer_of(weights.up, layer), weights.up_LG[layer], y_BD, rows)
+    inner = weights.inner
+    for b in range(rows):
+        up_G = up_BG[b]
+        if weights.activation == GELU:
+            for g in range(inner):
+                up_G[g] = gelu(up_G[g])
+        elif weights.activation == RELU:
+            for g in range(inner):
+                up_G[g] = max(up_G[g], np.float32(0))
+        else:
+            for g in range(inner):
+                up_G[g] = up_G[g] * sigmoid(up_G[g]) * up_G[inner + g]
+    return affine(layer_of(weights.down, layer), weights.down_LD[layer], up_BG, rows)
+
+
+@register_jitable
+def _added(x_BD, y_BD, rows):
+    for b in range(rows):
+        for d in range(x_BD.shape[1]):
+            x_BD[b, d] += y_BD[b, d]
+
+
+@register_jitable
+def _transformer(weights, state, token_B, rows):
+    norms = weights.norms
+    x_BD = _entered(weights, state, token_B, rows)
+    for layer in range(len(weights.out_LD)):
+        y_BD = _normed(norms, 2 * layer, x_BD, rows) if weights.norm_before else x_BD
+        _added(x_BD, _attended(weights, state, layer, y_BD, rows), rows)
+        if not weights.norm_before:
+            x_BD = _normed(norms, 2 * layer, x_BD, rows)
+        y_BD = _normed(norms, 2 * layer + 1, x_BD, rows) if weights.norm_before else x_BD
+        _added(x_BD, _fed_forward(weights, layer, y_BD, rows), rows)
+        if not weights.norm_before:
+            x_BD = _normed(norms, 2 * layer + 1, x_BD, rows)
+    count(state, rows)
+    return _normed(norms, 2 * len(weights.out_LD), x_BD, rows) if weights.norm_before else x_BD
+
+
+@overload(advance)
+def _advance(weights, state, token_B, rows):
+    if not is_of(weights, TransformerWeights):
+        return None
+    return lambda weights, state, token_B, rows: _transformer(weights, state, token_B, rows)
