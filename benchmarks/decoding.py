@@ -159,10 +159,8 @@ def main(rounds: int = ROUNDS) -> None:
         name = min(one.others, key=best.__getitem__)
         print(f"{one.name:48} {best[name] / best[one.ours]:6.2f}  target {one.target:4.1f}  "
               f"{best[one.ours] / TOKENS * 1e6:8.1f} us a step, {name} {best[name] / TOKENS * 1e6:8.1f}")  # fmt: skip
-    for name, weights in (
-        ("lstm 1", 4 * HIDDEN * HIDDEN + HIDDEN * VOCABULARY),
-        ("transformer 1", 12 * LAYERS * WIDTH**2),
-    ):
+    weights = {"lstm 1": 4 * HIDDEN**2 + HIDDEN * VOCABULARY, "transformer 1": 12 * LAYERS * WIDTH**2}
+    for name, numbers in weights.items():
         read = reading(numbers, rounds)
         print(f"{name}: {4 * numbers / 1e6:.1f} MB of weights a token, which are read in {read * 1e6:.1f} us at best: "
               f"{read * TOKENS / best[name]:.0%} of the bandwidth limit")  # fmt: skip
