@@ -7,6 +7,7 @@ seqlab.load("runs/my-lstm-1").evaluate()
 
 from seqlab.api.calls import build as build
 from seqlab.api.calls import load as load
+from seqlab.api.calls import quantise as quantise
 from seqlab.api.calls import resume as resume
 from seqlab.api.calls import train as train
 from seqlab.api.run import Evaluated as Evaluated

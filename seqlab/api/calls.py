@@ -66,6 +66,13 @@ def load(path: str | Path) -> Run:
     return Run(load_run(Path(path)))
 
 
+def quantise(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Any:
+    """A run whose matrices are int8, from a finished one: `bytes` and `figures` before and after."""
+    from seqlab.export.quantise import quantise as write
+
+    return write(Path(path), Path(out), overwrite)
+
+
 def build(
     arch: str = "lstm", *, vocabulary: int, target: int = 0, labels: int = 2, characters: int = 256, **short: Any
 ) -> Any:

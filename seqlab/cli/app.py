@@ -10,6 +10,7 @@ from seqlab.cli.evaluate import evaluate
 from seqlab.cli.generate import generate
 from seqlab.cli.listing import list_registered
 from seqlab.cli.predict import predict
+from seqlab.cli.quantize import quantize
 from seqlab.cli.report import report
 from seqlab.cli.results import results
 from seqlab.cli.resume import resume
@@ -42,6 +43,7 @@ app.command(rich_help_panel=TRAIN)(demo)
 app.command(rich_help_panel=USE)(generate)
 app.command(rich_help_panel=USE)(predict)
 app.command(rich_help_panel=USE)(evaluate)
+app.command(rich_help_panel=USE)(quantize)
 app.command(rich_help_panel=COMPARE)(compare)
 app.command(rich_help_panel=COMPARE)(report)
 app.command(rich_help_panel=COMPARE)(runs)

@@ -41,6 +41,9 @@ class ModelSettings(Settings):
     init: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
     embedding_dropout: float = Field(default=0.0, ge=0, lt=1)
     output_dropout: float = Field(default=0.0, ge=0, lt=1, description="before the projection")
+    precision: Literal["float32", "int8"] = Field(
+        default="float32", description="of the weights that are kept; seqlab quantize makes int8"
+    )
 
     @model_validator(mode="after")
     def _init_is_known(self) -> Self:

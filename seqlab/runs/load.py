@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from seqlab.config import RunSettings, Sizes, resolve
 from seqlab.errors import DataError, UsageError
@@ -13,11 +14,12 @@ from seqlab.registry import TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.layout import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
+from seqlab.runs.precision import from_int8, to_int8
 from seqlab.runs.storage import JSON_LIMIT, from_json
 from seqlab.text.lexicon import Lexicon
 from seqlab.text.tokenizer import Tokenizer, load_tokenizer
 
-BYTES_PER_WEIGHT = 4
+BYTES_PER_WEIGHT = {"float32": 4, "int8": 1}
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ def build_model(settings: RunSettings, sizes: Sizes | int, weights: Path | None 
     """An untrained model, its weights drawn from the run's seed; none that a given file of weights could not fill."""
     refuse_unfit(settings)
     count = parameters(settings, sizes)
-    if weights is not None and weights.is_file() and weights.stat().st_size < BYTES_PER_WEIGHT * count.total:
+    least = BYTES_PER_WEIGHT[settings.model.precision] * count.total
+    if weights is not None and weights.is_file() and weights.stat().st_size < least:
         raise DataError(f"'{weights}' does not fit the settings: it is too small to hold {count.total:,} weights.")
     refuse_absurd(settings, sizes)
     generator_state = torch.get_rng_state()
@@ -87,5 +90,11 @@ def load_run(path: Path) -> Loaded:
     path = directory.path
     content = manifest.verified(path, WEIGHTS)
     model = build_model(settings, lexicon.sizes, path / WEIGHTS)
-    put_weights(model, tensors.from_bytes(content, path / WEIGHTS, weights_of(model)))
+    put_weights(model, _weights(content, path / WEIGHTS, weights_of(model), settings.model.precision))
     return Loaded(directory, config, settings, lexicon, model.eval())
+
+
+def _weights(content: bytes, path: Path, expected: dict[str, Tensor], precision: str) -> dict[str, Tensor]:
+    if precision == "float32":
+        return tensors.from_bytes(content, path, expected)
+    return from_int8(tensors.from_bytes(content, path, to_int8(expected)))

@@ -85,4 +85,4 @@ def _which(name: str, expected: dict[str, Tensor]) -> str:
 
 def _dtype(dtype: torch.dtype) -> str:
     names = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}
-    return names.get(dtype) or {torch.int64: "I64", torch.bool: "BOOL"}[dtype]
+    return names.get(dtype) or {torch.int64: "I64", torch.int8: "I8", torch.bool: "BOOL"}[dtype]

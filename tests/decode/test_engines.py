@@ -138,7 +138,7 @@ def test_a_beam_finds_the_same(both: Ways) -> None:
         assert ours.tokens == plain.tokens and ours.logprob == pytest.approx(plain.logprob, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", list(ENGINES))
 def test_a_stream_is_a_few_tokens_behind_at_most_and_can_be_left(name: str) -> None:
     engine = ways(name).engine
     generation = begin([[1, 2]], SamplingSettings(seed=2))
@@ -154,7 +154,7 @@ def test_a_stream_is_a_few_tokens_behind_at_most_and_can_be_left(name: str) -> N
     )
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", list(ENGINES))
 @pytest.mark.parametrize("tied", [False, True])
 def test_tied_outputs_and_odd_sizes(name: str, tied: bool) -> None:
     for hidden in (2, 66, 130):
@@ -163,7 +163,7 @@ def test_tied_outputs_and_odd_sizes(name: str, tied: bool) -> None:
         assert ours.tokens == plain.tokens
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", list(ENGINES))
 def test_stop_is_asked_after_every_token(name: str) -> None:
     both: Any = ways(name)
     rules = Rules(stop=lambda row, tokens: len(tokens) == 5 + row)
@@ -172,7 +172,7 @@ def test_stop_is_asked_after_every_token(name: str) -> None:
         assert [len(tokens) for tokens in written.tokens] == [5, 6, 7, 8, 9, 10] and all(written.finished)
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", list(ENGINES))
 def test_damaged_weights_and_nothing_to_choose_are_said(name: str) -> None:
     both: Any = ways(name)
     with pytest.raises(UsageError, match="every token is banned"):
@@ -184,7 +184,7 @@ def test_damaged_weights_and_nothing_to_choose_are_said(name: str) -> None:
         generate(damaged.engine, [[0] * 3], 5)
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", list(ENGINES))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=st.lists(st.integers(0, V - 1), min_size=1, max_size=50),
@@ -238,7 +238,7 @@ def at_an_edge(logits_V: np.ndarray, sampling: SamplingSettings, seen: set[int])
     return bool((np.abs(weights_K.cumsum() / weights_K.sum() - sampling.top_p) < NEAR).any())
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", list(ENGINES))
 def test_texts_of_two_hundred_tokens_are_equal(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """For 99 of 100 seeds, and fewer than one draw in a thousand is so near to a boundary that it could differ."""
     both: Any = FREE[name]

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from seqlab.decode.engine import EngineState
-from seqlab.decode.engines.packing import filled, matrix, no_matrix, numbers
+from seqlab.decode.engines.packing import filled, numbers
 from seqlab.decode.engines.recurrent import LstmEngine, lstm_weights
 from seqlab.decode.engines.room import grown
 from seqlab.kernels.attentive import ADD, ADDITIVE, CONCAT, CONTEXT, DOT, SCALED, AttentiveState, AttentiveWeights
@@ -32,11 +32,11 @@ class AttentiveEngine(LstmEngine):
         additive = settings.score == "additive"
         nothing = np.zeros(0, np.float32)
         return AttentiveWeights(
-            recurrent=lstm_weights(model, model.backbone.recurrent),
+            recurrent=lstm_weights(model, model.backbone.recurrent, self.packer),
             score=SCORES[settings.score],
             combine=COMBINED[settings.combine],
-            queries=matrix(score.from_query.weight) if additive else no_matrix(),
-            keys=matrix(score.from_key.weight) if additive else no_matrix(),
+            queries=self.packer.matrix(score.from_query.weight) if additive else self.packer.no_matrix(),
+            keys=self.packer.matrix(score.from_key.weight) if additive else self.packer.no_matrix(),
             key_bias_H=filled(score.from_key.bias) if additive else nothing,
             v_H=numbers(score.v_H) if additive else nothing,
         )

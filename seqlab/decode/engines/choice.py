@@ -1,6 +1,7 @@
 """Which way of writing is sooner: the plain one at once, or the compiled one after it has been made ready."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ class Ways:
     def __init__(self, model: Generator):
         self.model = model
         self.name = engine_name(model)
+        self.kind = f"{self.name}-{getattr(getattr(model, 'settings', None), 'precision', '')}"  # as it is compiled
         self._engine: Engine | None = None
 
     def choose(self, rows: int, length: int, how: str = "auto") -> Generator:
@@ -64,14 +66,16 @@ class Ways:
                 self._engine = ENGINES.load(self.name)(self.model)
                 assert self._engine is not None
                 self._engine.read_in([[0]])
-            READY.add(self.name)
-            self._mark.touch()
+            READY.add(self.kind)
+            with suppress(OSError):  # a place that cannot be written to is no reason not to write text
+                self._mark.parent.mkdir(parents=True, exist_ok=True)
+                self._mark.touch()
         return self._engine
 
     @property
     def _mark(self) -> Path:
         """Stands where the kernel was compiled on this machine."""
-        return compiled() / f"{self.name}.compiled"
+        return compiled() / f"{self.kind}.compiled"
 
     def _plain_seconds(self, rows: int, length: int) -> float:
         model: Any = self.model
@@ -80,7 +84,7 @@ class Ways:
 
     def _wait(self) -> float:
         """Until an engine can begin."""
-        if self.name in READY:
+        if self.kind in READY:
             return 0.0
         start = 0.0 if "numba" in sys.modules else STARTING
         return start + (LOADING if self._mark.is_file() else COMPILING)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from seqlab.contracts import Trace
 from seqlab.decode.engine import Engine, EngineState
-from seqlab.decode.engines.packing import output
+from seqlab.decode.engines.packing import Packer
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.errors import DataError, UsageError
 from seqlab.kernels.decoding import Sampling, decode
@@ -29,7 +29,8 @@ class CompiledEngine(Engine):
     def __init__(self, model: TokenModel):
         self.vocabulary = model.vocabulary
         self.limit = model.limit
-        self.output = output(model)
+        self.packer = Packer(int8=model.settings.precision == "int8")
+        self.output = self.packer.output(model)
         self.weights = self.pack(model)
 
     @abstractmethod

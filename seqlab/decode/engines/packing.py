@@ -1,6 +1,7 @@
-"""Weights as the kernels read them: matrices in tiles, rows filled up to whole tiles."""
+"""Weights as the kernels read them: matrices in tiles, rows filled up to whole tiles, float32 or int8."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -23,28 +24,41 @@ def filled(values: Tensor) -> np.ndarray:
     return np.ascontiguousarray(np.pad(found, room))
 
 
-def matrix(weight_GK: Tensor) -> Matrix:
-    return Matrix(pack(numbers(weight_GK)), np.ones(padded(len(weight_GK)), np.float32))
-
-
-def no_matrix() -> Matrix:
-    return Matrix(np.zeros((0, 1, COLUMNS), np.float32), np.ones(COLUMNS, np.float32))
-
-
-def layers(weights: Sequence[Tensor]) -> Layers:
-    """Matrices of one shape, one for each layer."""
-    packed = [matrix(weight) for weight in weights]
-    if not packed:
-        return Layers(np.zeros((0, 1, 1, COLUMNS), np.float32), np.zeros((0, COLUMNS), np.float32))
-    return Layers(np.stack([one.w_NKC for one in packed]), np.stack([one.scale_G for one in packed]))
-
-
 def stacked(rows: Sequence[Tensor], width: int) -> np.ndarray:
     """Vectors of one width, one for each layer."""
     return np.stack([filled(row) for row in rows]) if rows else np.zeros((0, padded(width)), np.float32)
 
 
-def output(model: TokenModel) -> Output:
-    narrow = no_matrix() if model.narrow is None else matrix(model.narrow.weight)
-    V = model.vocabulary
-    return Output(narrow, matrix(model.output.weight[:V]), filled(model.output.bias[:V]))
+@dataclass(frozen=True)
+class Packer:
+    """Matrices are packed as they are, or as the int8 that they were restored from."""
+
+    int8: bool
+
+    @property
+    def dtype(self) -> type:
+        return np.int8 if self.int8 else np.float32
+
+    def matrix(self, weight_GK: Tensor) -> Matrix:
+        rows, G = numbers(weight_GK), len(weight_GK)
+        scale_G = np.ones(padded(G), np.float32)
+        if self.int8:
+            largest_G = np.abs(rows).max(1)
+            scale_G[:G] = np.where(largest_G > 0, largest_G / 127, 1)
+            rows = np.round(rows / scale_G[:G, None]).astype(np.int8)
+        return Matrix(pack(rows), scale_G)
+
+    def no_matrix(self) -> Matrix:
+        return Matrix(np.zeros((0, 1, COLUMNS), self.dtype), np.ones(COLUMNS, np.float32))
+
+    def layers(self, weights: Sequence[Tensor]) -> Layers:
+        """Matrices of one shape, one for each layer."""
+        packed = [self.matrix(weight) for weight in weights]
+        if not packed:
+            return Layers(np.zeros((0, 1, 1, COLUMNS), self.dtype), np.zeros((0, COLUMNS), np.float32))
+        return Layers(np.stack([one.w_NKC for one in packed]), np.stack([one.scale_G for one in packed]))
+
+    def output(self, model: TokenModel) -> Output:
+        narrow = self.no_matrix() if model.narrow is None else self.matrix(model.narrow.weight)
+        V = model.vocabulary
+        return Output(narrow, self.matrix(model.output.weight[:V]), filled(model.output.bias[:V]))

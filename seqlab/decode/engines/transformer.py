@@ -9,7 +9,7 @@ from torch import nn
 from seqlab.attention.positions import angles
 from seqlab.decode.engine import EngineState
 from seqlab.decode.engines.compiled import CompiledEngine
-from seqlab.decode.engines.packing import layers, numbers, stacked
+from seqlab.decode.engines.packing import numbers, stacked
 from seqlab.decode.engines.room import grown
 from seqlab.kernels.transformer import (
     GELU,
@@ -55,13 +55,13 @@ class TransformerEngine(CompiledEngine):
             frequency_F=angles(torch.ones(1, 1), width)[0, 0].numpy(),
             positions=POSITIONS[settings.positions],
             heads=settings.heads,
-            into=layers([block.attention.into.weight for block in blocks]),
+            into=self.packer.layers([block.attention.into.weight for block in blocks]),
             into_LG=stacked([block.attention.into.bias for block in blocks], 3 * D),
-            out=layers([block.attention.out.weight for block in blocks]),
+            out=self.packer.layers([block.attention.out.weight for block in blocks]),
             out_LD=stacked([block.attention.out.bias for block in blocks], D),
-            up=layers([block.feedforward.up.weight for block in blocks]),
+            up=self.packer.layers([block.feedforward.up.weight for block in blocks]),
             up_LG=stacked([block.feedforward.up.bias for block in blocks], settings.inner),
-            down=layers([block.feedforward.down.weight for block in blocks]),
+            down=self.packer.layers([block.feedforward.down.weight for block in blocks]),
             down_LD=stacked([block.feedforward.down.bias for block in blocks], D),
             inner=settings.inner,
             activation=ACTIVATIONS[settings.activation],

@@ -1,0 +1,1 @@
+"""A finished run in another form: fewer bits, other programs' files."""
