@@ -20,11 +20,16 @@ def least_sizes(settings: RunSettings) -> Sizes:
 
 def settings_of(path: Path) -> dict[str, Any]:
     """The settings of a run, or of the one that a comparison recommends, to be trained on 90/10 from the start."""
-    from seqlab.runs.load import load_parts
-
-    found = load_parts(path)[2].resolved()
+    found = _of_run(path)
     train = {**found["train"], "seed": 0, "from_step": 0, "threads": None}
     return {**found, "corpus": {**found["corpus"], "split": "90/10"}, "train": train}
+
+
+def _of_run(path: Path) -> dict[str, Any]:
+    """The settings of a run, to be trained: with weights that can move."""
+    from seqlab.runs.load import load_parts
+
+    return load_parts(path)[2].with_values(**{"model.precision": "float32"}).resolved()
 
 
 def wanted_settings(
@@ -74,9 +79,7 @@ def _guessed(
 
 def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:
     """The model and the tokenizer are those of the run that training starts from."""
-    from seqlab.runs.load import load_parts
-
-    taken = load_parts(init)[2].resolved()
+    taken = _of_run(init)
     for key, value in changes:
         section, _, name = key.partition(".")
         if section in _taken(taken) and taken[section].get(name) != value:

@@ -23,4 +23,4 @@ def quantize(
         shown.print("The data that it was trained on are not there any more, so it was not scored.")
     else:
         figures_table("validation", [(run.name, done.figures[0]), (out.name, done.figures[1])])
-    next_steps([using_command(api.load(out), out), f"seqlab evaluate {out}"])
+    next_steps(using_command(api.load(out), str(out)), f"seqlab evaluate {out}")

@@ -22,7 +22,7 @@ def fastest(action: Callable[[], object], rounds: int) -> float:
 
 def late(run: Run, length: int) -> float:
     """Seconds of a token when `length` stand there already."""
-    begun = run.generate("", length)
+    begun = run.generate("", length, engine="plain")
     return fastest(lambda: run.go_on(begun, WRITTEN), 3) / WRITTEN
 
 

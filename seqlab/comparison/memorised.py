@@ -19,7 +19,7 @@ FIRST_LINE = 400  # characters within which a line is looked for
 
 
 def sample(run: Run, name: str, prompt: str) -> Sample:
-    written = run.generate(prompt, SAMPLE_TOKENS, temperature=TEMPERATURE, seed=0)
+    written = run.generate(prompt, SAMPLE_TOKENS, temperature=TEMPERATURE, seed=0, engine="plain")
     return Sample(name, run.settings.train.seed, prompt, TEMPERATURE, str(written))
 
 
@@ -34,7 +34,7 @@ def shared_prompt(split: SplitText, part: str) -> str:
 
 
 def written_by(run: Run) -> str:
-    return "\n".join(run.generate("", TOKENS, samples=TEXTS, temperature=TEMPERATURE, seed=0).texts)
+    return "\n".join(run.generate("", TOKENS, samples=TEXTS, temperature=TEMPERATURE, seed=0, engine="plain").texts)
 
 
 def memorised(texts: dict[str, str], split: SplitText) -> list[Memorised]:

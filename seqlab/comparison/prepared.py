@@ -14,7 +14,7 @@ from seqlab.runs.load import build_model
 from seqlab.runs.storage import storage_errors
 from seqlab.tasks.material import Material
 from seqlab.tasks.task import Task
-from seqlab.training.prepare import check_device, make_task
+from seqlab.training.prepare import check_trainable, make_task
 from seqlab.training.progress import Reporter
 
 STANDARD_INPUT = "-"
@@ -62,7 +62,7 @@ def prepare(asked: Asked, directory: Path, reporter: Reporter) -> Prepared:
                 shutil.move(corpus.kept, kept)
         models = {name: model.with_values(**{"corpus.source": [str(kept)]}) for name, model in models.items()}
         one = next(iter(models.values()))
-    check_device(one)
+    check_trainable(one)
     task = TASKS.load(one.task.name)
     material = task.open(one, reporter.say)
     sizes = task.fitted(one, material, reporter.say).resolved()["task"]

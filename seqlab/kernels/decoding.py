@@ -30,6 +30,13 @@ class Output(NamedTuple):
     bias_V: np.ndarray
 
 
+class Texts(NamedTuple):
+    """To be taken in, the longest first."""
+
+    tokens_BT: np.ndarray
+    lengths_B: np.ndarray
+
+
 class Sampling(NamedTuple):
     temperature: float
     top_k: int
@@ -46,7 +53,7 @@ def is_of(weights: Any, kind: type) -> bool:
 
 def advance(weights, state, token_B, rows):
     """Overloaded by every kind of weights."""
-    raise NotImplementedError
+    raise AssertionError("there is no form for these weights")
 
 
 @register_jitable
@@ -118,15 +125,15 @@ def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV
 
 @numba.njit(nogil=True, cache=True)
 def decode(
-    weights, output, state, texts_BT, lengths_B, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT,
-    logprobs_BT, cancel_1,
+    weights, output, state, texts, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT,
+    cancel_1,
 ):  # fmt: skip
     """All that is done with a state, as one function: each would be compiled for as long as all of them.
 
-    Texts, the longest first, are taken in. Where there are rows for logits, they are those after `token_B`. Then every
+    Texts are taken in. Where there are rows for logits, they are those after `token_B`. Then every
     row grows by as many tokens as there is room for, `token_B` being the last of each text, new to the state. How many
     tokens there are now, and what came of the last one."""
-    _take_in(weights, state, texts_BT, lengths_B)
+    _take_in(weights, state, texts.tokens_BT, texts.lengths_B)
     if len(logits_BV):
         padded_BV = project(output, advance(weights, state, token_B, len(logits_BV)), len(logits_BV))
         for b in range(len(logits_BV)):

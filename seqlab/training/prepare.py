@@ -50,8 +50,13 @@ def default_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_device(settings: RunSettings) -> None:
-    """UsageError for a device that there is not, before anything is read."""
+def check_trainable(settings: RunSettings) -> None:
+    """UsageError for a device that there is not, or for weights that cannot move, before anything is read."""
+    if settings.model.precision != "float32":
+        raise UsageError(
+            f"weights in {settings.model.precision} are not trained: they are made of a finished run by 'seqlab "
+            f"quantize'. Train that run instead, or start from these weights with --init."
+        )
     name = settings.train.device
     try:
         known = torch.device(name).type in DEVICES

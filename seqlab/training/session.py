@@ -23,7 +23,7 @@ from seqlab.runs.storage import storage_errors
 from seqlab.tasks.material import Material
 from seqlab.training.finish import Session, describe, finish, plan_in_words
 from seqlab.training.loop import Progress, Trainer, newest_checkpoint
-from seqlab.training.prepare import check_device, computing, in_steps, make_task, reopen
+from seqlab.training.prepare import check_trainable, computing, in_steps, make_task, reopen
 from seqlab.training.progress import Reporter
 
 
@@ -32,7 +32,7 @@ def start(
 ) -> RunDirectory:
     """Train a new run to the end of its budget; `init` is a run whose symbols and weights it starts from."""
     with computing(settings.train.threads):
-        check_device(settings)
+        check_trainable(settings)
         session = _begin(settings, out, overwrite, reporter, init)
         trainer = make_trainer(session, reporter)
         return finish(session, trainer.run())
@@ -86,7 +86,7 @@ def go_on(path: Path, more: int | None, reporter: Reporter) -> RunDirectory:
         raise UsageError(f"{more} steps more are no training: expected at least 1.")
     directory, config, settings, lexicon = load_parts(path)
     with computing(settings.train.threads):
-        check_device(settings)
+        check_trainable(settings)
         weights = newest_checkpoint(directory) / WEIGHTS
         material = reopen(directory, config, settings, lexicon)
         task = make_task(settings, material)

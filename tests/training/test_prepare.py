@@ -11,7 +11,7 @@ from seqlab.errors import UsageError
 from seqlab.runs.layout import RunDirectory
 from seqlab.tasks.text import TextTask
 from seqlab.training import prepare
-from seqlab.training.prepare import check_device, default_threads, in_steps
+from seqlab.training.prepare import check_trainable, default_threads, in_steps
 from seqlab.training.progress import Silent
 
 
@@ -89,11 +89,11 @@ def test_sizes_that_do_not_fit_are_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["abacus", "meta", "cpu:x", "", "cuda:99"])
 def test_devices_that_there_are_not(name: str) -> None:
     with pytest.raises(UsageError, match=r"train\.device"):
-        check_device(run_settings(device=name))
+        check_trainable(run_settings(device=name))
 
 
 def test_the_processor_is_always_there() -> None:
-    check_device(run_settings(device="cpu"))
+    check_trainable(run_settings(device="cpu"))
 
 
 def small() -> float:

@@ -16,7 +16,7 @@ from seqlab.decode.engine import Engine, EngineState
 from seqlab.decode.engines.packing import Packer
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.errors import DataError, UsageError
-from seqlab.kernels.decoding import Sampling, decode
+from seqlab.kernels.decoding import Sampling, Texts, decode
 from seqlab.kernels.sampling import NOT_FINITE, NOTHING_LEFT
 from seqlab.models.tokens import TokenModel
 
@@ -64,7 +64,7 @@ class CompiledEngine(Engine):
         for tokens_T, row in zip(tokens_BT, order, strict=True):
             tokens_T[: len(texts[row])] = texts[row]
         state = self.with_room(self.start(len(texts)), int(lengths_B[0]))
-        self._decode(self._kernel(state), texts_BT=tokens_BT, lengths_B=lengths_B)
+        self._decode(self._kernel(state), texts=Texts(tokens_BT, lengths_B))
         return state.select(torch.from_numpy(np.argsort(order)))
 
     def run(
@@ -119,8 +119,7 @@ class CompiledEngine(Engine):
     @cached_property
     def _nothing(self) -> dict[str, Any]:
         return {
-            "texts_BT": np.zeros((0, 0), np.int64),
-            "lengths_B": np.zeros(0, np.int64),
+            "texts": Texts(np.zeros((0, 0), np.int64), np.zeros(0, np.int64)),
             "token_B": np.zeros(0, np.int64),
             "logits_BV": np.zeros((0, 0), np.float32),
             "how": self.sampling(SamplingSettings(), ()),
