@@ -174,6 +174,15 @@ class Run:
         """Beam search: the most probable continuations, best first."""
         return self._writer.search(prompt, length, width, alpha, best, engine)
 
+    @property
+    def engine(self) -> str:
+        """What writes long texts: compiled, or plain where its architecture has no compiled loop."""
+        return "plain" if self._writer.ways.name is None else "compiled"
+
+    def standing(self, length: int, engine: str = "auto") -> "Written":
+        """Some text of so many tokens, to be gone on from: for measuring what the next ones cost."""
+        return self._writer.standing(length, engine)
+
     def known(self, texts: Sequence[str]) -> list[bool]:
         """Which of these lines stand in the training text."""
         from seqlab.analysis.evaluation import known_lines

@@ -3,6 +3,7 @@
 import typer
 
 from seqlab.cli.audit import audit
+from seqlab.cli.bench import bench
 from seqlab.cli.compare import compare
 from seqlab.cli.demo import demo
 from seqlab.cli.doctor import doctor
@@ -48,6 +49,7 @@ app.command(rich_help_panel=COMPARE)(compare)
 app.command(rich_help_panel=COMPARE)(report)
 app.command(rich_help_panel=COMPARE)(runs)
 app.command(rich_help_panel=COMPARE)(results)
+app.command(rich_help_panel=COMPARE)(bench)
 app.command(rich_help_panel=LOOK)(doctor)
 app.command(rich_help_panel=LOOK)(audit)
 app.command(rich_help_panel=LOOK, name="list")(list_registered)

@@ -52,6 +52,10 @@ class Engine(ABC):
         """The state after all tokens of each text."""
 
     @abstractmethod
+    def after(self, tokens: int) -> State:
+        """As if so many tokens had been read, one row: for measuring, where it does not matter what they were."""
+
+    @abstractmethod
     def with_room(self, state: Any, tokens: int) -> Any:
         """A state that can take in so many tokens more, and that is nobody else's."""
 

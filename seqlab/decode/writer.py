@@ -6,7 +6,8 @@ from typing import Any
 
 from seqlab.contracts import Generator, State
 from seqlab.decode.beam import beam_search
-from seqlab.decode.engine import EngineState
+from seqlab.decode.context import held
+from seqlab.decode.engine import Engine, EngineState
 from seqlab.decode.engines.choice import Ways
 from seqlab.decode.generate import Generation, begin, generate, resume, stream
 from seqlab.decode.rules import Rules
@@ -70,6 +71,15 @@ class Writer:
         """At most `length` tokens more, as if they had been asked for at once, and so in the same way."""
         model = self.ways.engine if isinstance(written.state, EngineState) else self.ways.model
         return self._written(resume(model, written.generation, length))
+
+    def standing(self, length: int, engine: str = "auto") -> Written:
+        """Some text of so many tokens, to go on from: how long the next one takes does not depend on what they are."""
+        model = self.ways.choose(1, length, engine)
+        if not isinstance(model, Engine):
+            return self.write([""], length, SamplingSettings(), engine="plain")
+        generation = begin([[0] * length])
+        generation.state = model.after(held(length, model.limit) - 1)
+        return self._written(generation)
 
     def stream(
         self, prompt: Prompt, length: int, settings: SamplingSettings, stop: Sequence[str] = (), engine: str = "auto"

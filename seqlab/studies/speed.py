@@ -28,7 +28,7 @@ def speed(run: "Run", folder: Path, writing: Writing) -> Shown:
         data["alone_ms"] = 1e3 / WRITTEN * fastest(lambda: run.generate("", WRITTEN, engine="plain"), 3)
         together = fastest(lambda: run.generate("", WRITTEN, samples=BATCH, engine="plain"), 3)
         data["batched_ms"] = 1e3 / WRITTEN / BATCH * together
-        data["profile_ms"] = {str(length): 1e3 * late(run, length) for length in PROFILE}
+        data["profile_ms"] = {str(length): 1e3 * late(run, length, "plain") for length in PROFILE}
     rows = [["", "ms"], ["training step", f"{data['step_ms']:.1f}"]]
     if run.writes:
         rows += [["a token, alone", f"{data['alone_ms']:.2f}"], [f"a token, of {BATCH}", f"{data['batched_ms']:.3f}"]]

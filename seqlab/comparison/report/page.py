@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from seqlab.comparison.crossover import crossovers
 from seqlab.comparison.report.amounts import decimals, short, whole
 from seqlab.comparison.report.charts import Forest, Grid, colour, grids, panel_charts, rate_charts, swatch
 from seqlab.comparison.report.series import DARK, LIGHT, best_floor, lenses, positions
@@ -97,6 +98,9 @@ def _charts(results: Results) -> dict[str, Any]:
     plotted = sorted((grid for grid in found if grid.of_rates), key=lambda grid: order.index(grid.name))
     return {
         "table": _grouped(table(results)),
+        "crossovers": crossovers(
+            {one.name: {int(at): 1 / rate for at, rate in one.generation.items()} for one in results.entrants}
+        ),
         "terms": terms(results),
         "no_training": NO_TRAINING,
         "floor": floor,

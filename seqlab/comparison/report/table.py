@@ -23,7 +23,7 @@ NO_TRAINING = "no training"
 INTERVAL = "95 % of it"
 # beside the metric, where a run has them
 FIGURES = ("bits_per_char", "perplexity", "macro_f1", "precision", "recall", "chrf", "exact")
-LENGTHS = ("100", "1000")  # tokens that stand there already
+LENGTHS = ("100", "1000", "10000")  # tokens that stand there already
 SPECIAL = re.compile(r"([\\`*_\[\]|~#!])")
 
 
@@ -128,8 +128,8 @@ def terms(results: Results) -> dict[str, str]:
         "FLOPs/token": "arithmetic operations of one forward pass, output layer included.",
         "training seconds": "steps times the time of one step, measured alone before the first run.",
         "peak memory": "the most that a training process held.",
-        "writing": "tokens generated per second, and the bytes that the model must keep, when 100 or 1,000 tokens "
-        "stand there already.",
+        "writing": "tokens generated per second, and the bytes that the model must keep, when so many tokens stand "
+        "there already.",
         NO_TRAINING: "a floor, computed by counting or compressing: a model that does not beat it has learned little.",
     }
     said[results.metric.name] = f"{metric}; {direction} is better. Mean over seeds ± standard deviation between them."
@@ -155,7 +155,8 @@ def _columns(results: Results) -> list[Column]:
         Column("training", "tokens/s", _rate, brief=True, alone="training tokens/s"),
         Column("training", "peak memory", lambda one, runs: _peak(runs)),
     ]
-    return [*quality, *cost, *(_speed(length) for length in LENGTHS), *(_state(length) for length in LENGTHS)]
+    known = [length for length in LENGTHS if any(length in one.state_bytes for one in results.entrants)]
+    return [*quality, *cost, *(_speed(length) for length in known), *(_state(length) for length in known)]
 
 
 def _figure(name: str) -> Column:

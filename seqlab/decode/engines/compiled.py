@@ -67,6 +67,11 @@ class CompiledEngine(Engine):
         self._decode(self._kernel(state), texts=Texts(tokens_BT, lengths_B))
         return state.select(torch.from_numpy(np.argsort(order)))
 
+    def after(self, tokens: int) -> EngineState:
+        state = self.with_room(self.start(1), tokens)
+        state.lengths_B.fill_(tokens)
+        return state
+
     def run(
         self,
         state: EngineState,
