@@ -22,7 +22,7 @@ demo: $(READY)  ## compare three architectures on a built-in text and use the be
 	$(BIN)/seqlab demo
 
 test: $(READY)  ## the default tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal  # whole files stay with one worker, and so what their tests share
 
 test-slow: $(READY)  ## the full counts of the reliability promises
 	$(BIN)/python -m pytest -m slow
