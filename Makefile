@@ -21,8 +21,9 @@ setup: $(READY)  ## make the virtual environment
 demo: $(READY)  ## compare three architectures on a built-in text and use the best, in a few minutes
 	$(BIN)/seqlab demo
 
+# files stay with one worker as far as possible, and with them what their tests share
 test: $(READY)  ## the default tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal  # whole files stay with one worker, and so what their tests share
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(READY)  ## the full counts of the reliability promises
 	$(BIN)/python -m pytest -m slow

@@ -267,6 +267,20 @@ ENGINES = Registry(
     },
 )
 
+PARTS = Registry(
+    "ONNX part",
+    "parts",
+    {
+        "feedforward": Entry("seqlab.export.onnx.others:WindowPart", "the architecture feedforward in operations"),
+        "rnn": Entry("seqlab.export.onnx.recurrent:RecurrentPart", "that of rnn"),
+        "gru": Entry("seqlab.export.onnx.recurrent:RecurrentPart", "that of gru"),
+        "lstm": Entry("seqlab.export.onnx.recurrent:RecurrentPart", "that of lstm"),
+        "lstm-attention": Entry("seqlab.export.onnx.others:AttentivePart", "that of lstm-attention"),
+        "transformer": Entry("seqlab.export.onnx.transformer:TransformerPart", "that of transformer"),
+        "transformer-encoder": Entry("seqlab.export.onnx.transformer:TransformerPart", "that of transformer-encoder"),
+    },
+)
+
 MEASURES = Registry(
     "measure",
     "measures",

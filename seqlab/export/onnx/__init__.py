@@ -1,0 +1,1 @@
+"""Models as ONNX graphs, written operation by operation from their equations."""

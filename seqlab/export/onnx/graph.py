@@ -1,0 +1,144 @@
+"""A graph that grows by one operation at a time. Values are added and multiplied as tensors are."""
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from torch import Tensor
+
+OPSET, IR_VERSION = 20, 9  # both older than what runs them today, so that more can
+Number = Union["Value", float, int]
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an operation gives."""
+
+    graph: "Graph"
+    name: str
+
+    def __add__(self, other: Number) -> "Value":
+        return self.graph("Add", self, other)
+
+    def __sub__(self, other: Number) -> "Value":
+        return self.graph("Sub", self, other)
+
+    def __mul__(self, other: Number) -> "Value":
+        return self.graph("Mul", self, other)
+
+    def __truediv__(self, other: Number) -> "Value":
+        return self.graph("Div", self, other)
+
+    def __matmul__(self, other: "Value") -> "Value":
+        return self.graph("MatMul", self, other)
+
+    def __and__(self, other: "Value") -> "Value":
+        return self.graph("And", self, other)
+
+    def __lt__(self, other: "Value") -> "Value":
+        return self.graph("Less", self, other)
+
+    def __le__(self, other: "Value") -> "Value":
+        return self.graph("LessOrEqual", self, other)
+
+    def sigmoid(self) -> "Value":
+        return self.graph("Sigmoid", self)
+
+    def tanh(self) -> "Value":
+        return self.graph("Tanh", self)
+
+    def softmax(self) -> "Value":
+        """Over the last axis."""
+        return self.graph("Softmax", self, axis=-1)
+
+    def transpose(self, *axes: int) -> "Value":
+        return self.graph("Transpose", self, perm=list(axes))
+
+    def reshape(self, *shape: int) -> "Value":
+        """0 keeps an axis as it is, -1 is what is left."""
+        return self.graph("Reshape", self, self.graph.whole(shape))
+
+    def unsqueeze(self, *axes: int) -> "Value":
+        return self.graph("Unsqueeze", self, self.graph.whole(axes))
+
+    def squeeze(self, *axes: int) -> "Value":
+        return self.graph("Squeeze", self, self.graph.whole(axes))
+
+    def part(self, first: int, last: int, axis: int) -> "Value":
+        """From `first` up to `last`; both may be counted from the end."""
+        g = self.graph
+        return g("Slice", self, g.whole([first]), g.whole([last]), g.whole([axis]))
+
+    def split(self, parts: int, axis: int = -1) -> "list[Value]":
+        return self.graph.several("Split", parts, self, axis=axis, num_outputs=parts)
+
+    def size(self, axis: int) -> "Value":
+        """How long an axis is, as a number."""
+        return self.graph("Shape", self, start=axis, end=axis + 1).squeeze(0)
+
+    def mean(self) -> "Value":
+        return self.graph("ReduceMean", self, self.graph.whole([-1]), keepdims=1)
+
+
+class Graph:
+    """`graph("Op", a, b)` adds an operation; numbers and arrays among its inputs become constants."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self._nodes: list[Any] = []
+        self._constants: dict[str, Any] = {}
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+
+    def __call__(self, op: str, *inputs: Any, **attributes: Any) -> Value:
+        return self.several(op, 1, *inputs, **attributes)[0]
+
+    def several(self, op: str, count: int, *inputs: Any, **attributes: Any) -> list[Value]:
+        """An operation with several results."""
+        names = [self._name_of(one) for one in inputs]
+        found = [Value(self, f"{op.lower()}_{len(self._nodes)}_{index}") for index in range(count)]
+        self._nodes.append(helper.make_node(op, names, [one.name for one in found], **attributes))
+        return found
+
+    def constant(self, array: np.ndarray | Tensor) -> Value:
+        found = array.detach().cpu().numpy() if isinstance(array, Tensor) else array
+        name = f"constant_{len(self._constants)}"
+        self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(found), name)
+        return Value(self, name)
+
+    def whole(self, numbers: Any) -> Value:
+        return self.constant(np.array(numbers, np.int64))
+
+    def linear(self, x: Value, weight_GK: Tensor, bias_G: Tensor | None = None) -> Value:
+        """W x + b"""
+        product = x @ self.constant(weight_GK.T)
+        return product if bias_G is None else product + self.constant(bias_G)
+
+    def join(self, values: list[Value], axis: int) -> Value:
+        return self("Concat", *values, axis=axis)
+
+    def input(self, name: str, shape: list[str | int], whole: bool = False) -> Value:
+        kind = TensorProto.INT64 if whole else TensorProto.FLOAT
+        self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return Value(self, name)
+
+    def output(self, name: str, value: Value, shape: list[str | int], whole: bool = False) -> None:
+        self._nodes.append(helper.make_node("Identity", [value.name], [name]))
+        kind = TensorProto.INT64 if whole else TensorProto.FLOAT
+        self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
+
+    def finished(self) -> onnx.ModelProto:
+        made = helper.make_graph(self._nodes, self.name, self._inputs, self._outputs, list(self._constants.values()))
+        model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqlab")
+        model.ir_version = IR_VERSION
+        onnx.checker.check_model(model, full_check=True)
+        return model
+
+    def _name_of(self, given: Any) -> str:
+        if given is None:
+            return ""  # an input that is left out
+        if isinstance(given, Value):
+            return given.name
+        return self.constant(np.array(given, np.int64 if isinstance(given, int) else np.float32)).name

@@ -1,0 +1,104 @@
+"""Attention in operations, over a whole sequence or over what a state has kept, which stands at the right end."""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from seqlab.attention.positions import Learned, Positions, Rotary, Sinusoidal, angles
+from seqlab.attention.scores import Additive, Dot, Score
+from seqlab.export.onnx.graph import Graph, Value
+
+FLOAT, DOUBLE = 1, 11  # ONNX's numbers for its types
+
+
+def norm(g: Graph, module: Any, x: Value) -> Value:
+    if isinstance(module, nn.LayerNorm):
+        return g("LayerNormalization", x, g.constant(module.weight), g.constant(module.bias), epsilon=module.eps)
+    assert isinstance(module, nn.RMSNorm)
+    return x / g("Sqrt", (x * x).mean() + float(module.eps or 0)) * g.constant(module.weight)
+
+
+def numbered(g: Graph, count: Value) -> Value:
+    """0, 1, 2, ..."""
+    return g("Range", g.whole(0), count, g.whole(1))
+
+
+def hidden_from(g: Graph, scores: Value, visible: Value) -> Value:
+    """The scores with minus infinity where nothing is to be seen."""
+    return g("Where", visible, scores, float("-inf"))
+
+
+def before_or_at(g: Graph, T: Value, most: int | None) -> Value:
+    """visible_TS: itself and what came before, at most `most` of them."""
+    position_T = numbered(g, T)
+    i_T1, j_1S = position_T.unsqueeze(1), position_T.unsqueeze(0)
+    visible_TS = j_1S <= i_T1
+    return visible_TS if most is None else visible_TS & ((i_T1 - j_1S) < g.whole(most))
+
+
+def kept_and_new(g: Graph, kept_BSD: Value, length_B: Value) -> Value:
+    """visible_BS of the places that are kept, the shorter rows' at the right end, and of the new one after them."""
+    S = kept_BSD.size(1)
+    return (S - length_B).unsqueeze(1) <= numbered(g, S + 1).unsqueeze(0)
+
+
+def last(values_BSD: Value, most: int | None) -> Value:
+    """What is kept for the next token, which is one of the `most` that it sees itself."""
+    if most is None:
+        return values_BSD
+    return values_BSD.part(-(most - 1), 2**62, axis=1) if most > 1 else values_BSD.part(0, 0, axis=1)
+
+
+def placed(g: Graph, positions: Positions, x_BTD: Value, position_BT: Value, width: int) -> Value:
+    """With its position added, where it is told so."""
+    if isinstance(positions, Learned):
+        return x_BTD + g("Gather", g.constant(positions.table), position_BT, axis=0)
+    return x_BTD + waves(g, position_BT, width) if isinstance(positions, Sinusoidal) else x_BTD
+
+
+def heads(x: Value, count: int) -> Value:
+    """x_B..D as x_BN.K"""
+    return x.reshape(0, 0, count, -1).transpose(0, 2, 1, 3)
+
+
+def turned(g: Graph, positions: Positions, x_BNTK: Value, position_BT: Value, head: int) -> Value:
+    """Each pair of features as a complex number, turned by its position."""
+    if not isinstance(positions, Rotary):
+        return x_BNTK
+    angle_B1TF = _angle(g, position_BT, head).unsqueeze(1)  # the same for all heads
+    cos, sin = g("Cos", angle_B1TF), g("Sin", angle_B1TF)
+    a, b = (part.squeeze(-1) for part in x_BNTK.reshape(0, 0, 0, -1, 2).split(2))
+    pairs = [(a * cos - b * sin).unsqueeze(-1), (a * sin + b * cos).unsqueeze(-1)]
+    return g.join(pairs, -1).reshape(0, 0, 0, -1)
+
+
+def waves(g: Graph, position: Value, width: int) -> Value:
+    """sin, cos, sin, cos, ... of a position, `width` of them."""
+    angle = _angle(g, position, width)
+    pairs = g.join([g("Sin", angle).unsqueeze(-1), g("Cos", angle).unsqueeze(-1)], -1)
+    return pairs.reshape(0, 0, -1).part(0, width, axis=-1)
+
+
+def _angle(g: Graph, position: Value, width: int) -> Value:
+    """Position times frequency, in double precision and within one turn: far positions stay exact."""
+    frequency_F = angles(torch.ones(1, 1), width)[0, 0].numpy()
+    whole = g("Cast", position, to=DOUBLE).unsqueeze(-1) * g.constant(frequency_F)
+    return g("Cast", g("Mod", whole, g.constant(np.array(2 * math.pi)), fmod=1), to=FLOAT)
+
+
+def scored(g: Graph, score: Score, q_BTH: Value, k_BSH: Value) -> Value:
+    """scores_BTS of projected queries and keys."""
+    if isinstance(score, Additive):
+        sums_BTSH = (q_BTH.unsqueeze(2) + k_BSH.unsqueeze(1)).tanh()
+        return (sums_BTSH @ g.constant(score.v_H[:, None])).squeeze(-1)
+    assert isinstance(score, Dot)
+    return (q_BTH @ k_BSH.transpose(0, 2, 1)) * score.scale
+
+
+def projected(g: Graph, score: Score, x: Value, keys: bool) -> Value:
+    if not isinstance(score, Additive):
+        return x
+    return g.linear(x, score.from_key.weight, score.from_key.bias) if keys else g.linear(x, score.from_query.weight)

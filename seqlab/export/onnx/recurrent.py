@@ -1,0 +1,105 @@
+"""RNN, GRU and LSTM: a step from the equations of the cells, a whole sequence by ONNX's own operators."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqlab.cells.gru import GruCell
+from seqlab.cells.lstm import LstmCell
+from seqlab.cells.rnn import RnnCell
+from seqlab.export.onnx.graph import Graph, Value
+from seqlab.export.onnx.parts import Part
+
+ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
+
+
+def lstm_step(g: Graph, cell: LstmCell, x_BD: Value, state: list[Value]) -> list[Value]:
+    h, c = state
+    gates_BG = g.linear(x_BD, cell.weight_ih, cell.bias_ih) + g.linear(h, cell.weight_hh, cell.bias_hh)
+    i, f, c_new, o = gates_BG.split(4)
+    c = f.sigmoid() * c + i.sigmoid() * c_new.tanh()
+    return [o.sigmoid() * c.tanh(), c]
+
+
+def gru_step(g: Graph, cell: GruCell, x_BD: Value, state: list[Value]) -> list[Value]:
+    (h,) = state
+    rz, n = 2 * cell.hidden, cell.hidden
+    x_r, x_z, x_n = g.linear(x_BD, cell.weight_ih, cell.bias_ih).split(3)
+    h_r, h_z = g.linear(h, cell.weight_hh[:rz], cell.bias_hh[:rz]).split(2)
+    r, z = (x_r + h_r).sigmoid(), (x_z + h_z).sigmoid()
+    U_n, d_n = cell.weight_hh[rz : rz + n], cell.bias_hh[rz : rz + n]
+    candidate = g.linear(r * h, U_n, d_n) if cell.reset == "before" else r * g.linear(h, U_n, d_n)
+    new = (x_n + candidate).tanh()
+    return [new + z * (h - new)]
+
+
+def rnn_step(g: Graph, cell: RnnCell, x_BD: Value, state: list[Value]) -> list[Value]:
+    z_BH = g.linear(x_BD, cell.weight_ih, cell.bias_ih) + g.linear(state[0], cell.weight_hh, cell.bias_hh)
+    return [g(ACTIVATIONS[cell.activation], z_BH)]
+
+
+STEPS: dict[type, Any] = {LstmCell: lstm_step, GruCell: gru_step, RnnCell: rnn_step}
+# the order of the gates: ours, and where ONNX has each of them
+OPERATORS: dict[type, tuple[str, list[int]]] = {
+    LstmCell: ("LSTM", [0, 3, 1, 2]),
+    GruCell: ("GRU", [1, 0, 2]),
+    RnnCell: ("RNN", [0]),
+}
+
+
+class RecurrentPart(Part):
+    """`vectors` names what a layer remembers."""
+
+    def __init__(self, backbone: Any):
+        self.backbone, self.settings = backbone, backbone.settings
+        self.cells = list(backbone.cells)
+        self.vectors = ["h", "c"] if isinstance(self.cells[0], LstmCell) else ["h"]
+
+    def state(self) -> dict[str, list[str | int]]:
+        H = self.settings.hidden
+        return {f"{name}_{layer}": ["B", H] for layer in range(self.settings.layers) for name in self.vectors}
+
+    def step(self, g: Graph, x_BD: Value, state: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
+        after: dict[str, Value] = {}
+        for layer, cell in enumerate(self.cells):
+            names = [f"{name}_{layer}" for name in self.vectors]
+            new = STEPS[type(cell)](g, cell, x_BD, [state[name] for name in names])
+            after |= dict(zip(names, new, strict=True))
+            x_BD = new[0] + x_BD if layer and self.settings.residual else new[0]
+        return x_BD, after
+
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None) -> Value:
+        directions = self.settings.directions
+        short_B = None if lengths_B is None else g("Cast", lengths_B, to=6)  # INT32
+        x_TBD = x_BTD.transpose(1, 0, 2)
+        for layer in range(self.settings.layers):
+            cells = self.cells[layer * directions : (layer + 1) * directions]
+            y_TNBH = g.several(OPERATORS[type(cells[0])][0], 1, x_TBD, *_weights(g, cells), short_B, **_how(cells))[0]
+            y_TBH = y_TNBH.transpose(0, 2, 1, 3).reshape(0, 0, -1)
+            x_TBD = y_TBH + x_TBD if layer and self.settings.residual else y_TBH
+        return x_TBD.transpose(1, 0, 2)
+
+
+def _weights(g: Graph, cells: list[Any]) -> tuple[Value, Value, Value]:
+    """W, R and B of ONNX: a row of matrices for each direction, the gates in its own order."""
+    order, hidden = OPERATORS[type(cells[0])][1], cells[0].hidden
+
+    def ordered(tensor: torch.Tensor) -> np.ndarray:
+        gates = tensor.detach().cpu().numpy().reshape(len(order), hidden, *tensor.shape[1:])
+        return np.concatenate([gates[which] for which in order])
+
+    w = np.stack([ordered(cell.weight_ih) for cell in cells])
+    r = np.stack([ordered(cell.weight_hh) for cell in cells])
+    b = np.stack([np.concatenate([ordered(cell.bias_ih), ordered(cell.bias_hh)]) for cell in cells])
+    return g.constant(w), g.constant(r), g.constant(b)
+
+
+def _how(cells: list[Any]) -> dict[str, Any]:
+    cell = cells[0]
+    found: dict[str, Any] = {"hidden_size": cell.hidden, "direction": "bidirectional" if len(cells) == 2 else "forward"}
+    if isinstance(cell, GruCell):
+        found["linear_before_reset"] = int(cell.reset == "after")
+    if isinstance(cell, RnnCell):
+        found["activations"] = [ACTIVATIONS[cell.activation]] * len(cells)
+    return found

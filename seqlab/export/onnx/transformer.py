@@ -1,0 +1,111 @@
+"""The Transformer, decoder and encoder: every sublayer as its equation."""
+
+import math
+from typing import Any
+
+from seqlab.export.onnx.graph import Graph, Value
+from seqlab.export.onnx.looking import (
+    before_or_at,
+    heads,
+    hidden_from,
+    kept_and_new,
+    last,
+    norm,
+    numbered,
+    placed,
+    turned,
+)
+from seqlab.export.onnx.parts import Part
+
+
+class TransformerPart(Part):
+    def __init__(self, backbone: Any):
+        self.backbone, self.settings, self.stack = backbone, backbone.settings, backbone.stack
+        self.causal = backbone.causal
+        self.head = self.settings.hidden // self.settings.heads
+
+    def state(self) -> dict[str, list[str | int]]:
+        if not self.causal:
+            return {}
+        D = self.settings.hidden
+        kept = {
+            f"{name}_{layer}": ["B", "S", D] for layer in range(self.settings.layers) for name in ("keys", "values")
+        }
+        return {"length": ["B"], **kept}
+
+    def step(self, g: Graph, x_BD: Value, state: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
+        length_B = state["length"]
+        position_B1 = length_B.unsqueeze(1)
+        visible_BS = kept_and_new(g, state["keys_0"], length_B)
+        after = {"length": length_B + 1}
+
+        def attend(layer: int, y_B1D: Value, attention: Any) -> Value:
+            q, k_B1D, v_B1D = g.linear(y_B1D, attention.into.weight, attention.into.bias).split(3)
+            positions = self.stack.positions
+            k_BN1K = turned(g, positions, heads(k_B1D, self.settings.heads), position_B1, self.head)
+            k_B1D = k_BN1K.transpose(0, 2, 1, 3).reshape(0, 0, -1)
+            keys_BSD = g.join([state[f"keys_{layer}"], k_B1D], 1)
+            values_BSD = g.join([state[f"values_{layer}"], v_B1D], 1)
+            after[f"keys_{layer}"] = last(keys_BSD, self.settings.context)
+            after[f"values_{layer}"] = last(values_BSD, self.settings.context)
+            q_BN1K = turned(g, positions, heads(q, self.settings.heads), position_B1, self.head)
+            return self._mix(g, q_BN1K, keys_BSD, values_BSD, visible_BS.unsqueeze(1, 2), attention)
+
+        x_B1D = self._enter(g, x_BD.unsqueeze(1), position_B1)
+        return self._blocks(g, x_B1D, attend).squeeze(1), after
+
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None) -> Value:
+        T = x_BTD.size(1)
+        position_1T = numbered(g, T).unsqueeze(0)
+        if self.causal:
+            visible = before_or_at(g, T, self.settings.context).unsqueeze(0, 1)
+        else:
+            assert lengths_B is not None
+            visible = (position_1T < lengths_B.unsqueeze(1)).unsqueeze(1, 2)
+
+        def attend(layer: int, y_BTD: Value, attention: Any) -> Value:
+            q, k, v_BTD = g.linear(y_BTD, attention.into.weight, attention.into.bias).split(3)
+            positions, N = self.stack.positions, self.settings.heads
+            q_BNTK, k_BNTK = (turned(g, positions, heads(part, N), position_1T, self.head) for part in (q, k))
+            keys_BTD = k_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1)
+            return self._mix(g, q_BNTK, keys_BTD, v_BTD, visible, attention)
+
+        return self._blocks(g, self._enter(g, x_BTD, position_1T), attend)
+
+    def _enter(self, g: Graph, x_BTD: Value, position_BT: Value) -> Value:
+        stack, D = self.stack, self.settings.hidden
+        if stack.enter is not None:
+            x_BTD = g.linear(x_BTD, stack.enter.weight, stack.enter.bias)
+        x_BTD = x_BTD * math.sqrt(D) if self.settings.scale_input else x_BTD
+        x_BTD = placed(g, stack.positions, x_BTD, position_BT, D)
+        if getattr(self.backbone, "segments_GD", None) is not None:
+            x_BTD = x_BTD + g.constant(self.backbone.segments_GD[0])
+        first = getattr(self.backbone, "norm", None)
+        return x_BTD if first is None else norm(g, first, x_BTD)
+
+    def _mix(self, g: Graph, q_BNTK: Value, k_BSD: Value, v_BSD: Value, visible: Value, attention: Any) -> Value:
+        k_BNSK, v_BNSK = (heads(part, self.settings.heads) for part in (k_BSD, v_BSD))
+        scores_BNTS = (q_BNTK @ k_BNSK.transpose(0, 1, 3, 2)) * (1 / math.sqrt(self.head))
+        y_BNTK = hidden_from(g, scores_BNTS, visible).softmax() @ v_BNSK
+        return g.linear(y_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1), attention.out.weight, attention.out.bias)
+
+    def _blocks(self, g: Graph, x_BTD: Value, attend: Any) -> Value:
+        before = self.settings.norm_place == "before"
+        for layer, block in enumerate(self.stack.blocks):
+            sublayers = (
+                (lambda y, layer=layer, block=block: attend(layer, y, block.attention)),
+                (lambda y, block=block: self._feed_forward(g, block.feedforward, y)),
+            )
+            for module, sublayer in zip(block.norms, sublayers, strict=True):
+                y_BTD = sublayer(norm(g, module, x_BTD) if before else x_BTD)
+                x_BTD = x_BTD + y_BTD if before else norm(g, module, x_BTD + y_BTD)
+        return x_BTD if self.stack.last is None else norm(g, self.stack.last, x_BTD)
+
+    def _feed_forward(self, g: Graph, module: Any, y_BTD: Value) -> Value:
+        up = g.linear(y_BTD, module.up.weight, module.up.bias)
+        if module.activation == "swiglu":
+            gate, value = up.split(2)
+            inner = gate * gate.sigmoid() * value
+        else:
+            inner = g("Relu", up) if module.activation == "relu" else g("Gelu", up)
+        return g.linear(inner, module.down.weight, module.down.bias)

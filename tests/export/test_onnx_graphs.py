@@ -1,0 +1,97 @@
+"""Graphs run by onnxruntime, against the models that they were written from."""
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from seqlab.config import gather
+from seqlab.config.frame import Sizes
+from seqlab.export.onnx.language import sequence_graph, step_graph
+from seqlab.registry import BACKBONES, PARTS
+from seqlab.runs.load import build_model
+
+V = 31
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "feedforward": [{}, {"span": 1}],
+    "rnn": [{"layers": 2, "residual": True}, {"activation": "sigmoid"}, {"activation": "relu"}],
+    "gru": [{"layers": 2, "residual": True}, {"reset": "before"}],
+    "lstm": [{"layers": 2, "residual": True}],
+    "lstm-attention": [
+        {},
+        {"score": "dot", "combine": "add", "window": 5},
+        {"score": "scaled", "combine": "context", "layers": 2, "window": 1},
+    ],
+    "transformer": [
+        {"context": 7},
+        {"context": 1, "positions": "none"},
+        {"positions": "learned", "activation": "swiglu", "norm": "rms", "context": 50},
+        {"positions": "sinusoidal", "norm_place": "after", "activation": "relu", "scale_input": True},
+    ],
+    "transformer-encoder": [{}, {"segments": 2, "input_norm": True, "positions": "learned"}],
+}
+CASES = [(name, variant) for name in PARTS for variant in VARIANTS[name]]
+
+
+def built(name: str, variant: dict[str, Any], tied: bool) -> Any:
+    torch.manual_seed(0)
+    small = {"heads": 2, "layers": 2} if "transformer" in name else {}
+    task = [("task.name", "masked")] if name == "transformer-encoder" else []
+    backbone = {"name": name, "hidden": 24, **small, **variant}
+    changes = [("model.embedding", 16), ("model.tied", tied), *task]
+    changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
+    return build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 256, 2)).eval()
+
+
+def session(graph: Any) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    return onnxruntime.InferenceSession(graph.SerializeToString(), options)
+
+
+def test_every_architecture_is_there() -> None:
+    assert set(VARIANTS) == set(PARTS) == set(BACKBONES)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(("name", "variant"), CASES, ids=str)
+def test_whole_sequences(name: str, variant: dict[str, Any], tied: bool) -> None:
+    model = built(name, variant, tied)
+    runs = session(sequence_graph(model))
+    for B, T in ((1, 1), (3, 9), (2, 34)):
+        tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
+        given = {"tokens": tokens_BT.numpy()}
+        mask_BT = None
+        if not model.backbone.causal:
+            lengths_B = torch.tensor([T, max(1, T // 2), 1][:B])
+            given["lengths"] = lengths_B.numpy()
+            mask_BT = torch.arange(T) < lengths_B[:, None]
+        (ours_BTV,) = runs.run(None, given)
+        with torch.inference_mode():
+            logits_BTV = model(tokens_BT, None, mask_BT)[0].numpy()
+        kept_BT = np.ones((B, T), bool) if mask_BT is None else mask_BT.numpy()
+        np.testing.assert_allclose(ours_BTV[kept_BT], logits_BTV[kept_BT], atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "variant"), [case for case in CASES if case[0] != "transformer-encoder"], ids=str)
+def test_step_by_step(name: str, variant: dict[str, Any]) -> None:
+    model = built(name, variant, tied=False)
+    runs = session(step_graph(model))
+    names = [one.name for one in runs.get_outputs()]
+    for B, T in ((1, 3), (3, 12), (2, 30)):
+        tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
+        with torch.inference_mode():
+            logits_BTV = model(tokens_BT)[0].numpy()
+        state = {one.name: nothing(one, B) for one in runs.get_inputs() if one.name != "token"}
+        for t in range(T):
+            found = dict(zip(names, runs.run(None, {"token": tokens_BT[:, t].numpy(), **state}), strict=True))
+            np.testing.assert_allclose(found["logits"], logits_BTV[:, t], atol=1e-4)
+            state = {key: found[f"{key}_next"] for key in state}
+
+
+def nothing(one: Any, rows: int) -> np.ndarray:
+    """The state before the first token: zeros, and no places yet."""
+    shape = [rows if axis == "B" else 0 if axis == "S" else axis for axis in one.shape]
+    return np.zeros(shape, np.int64 if "int64" in one.type else np.float32)
