@@ -6,6 +6,7 @@ seqlab.load("runs/my-lstm-1").evaluate()
 """
 
 from seqlab.api.calls import build as build
+from seqlab.api.calls import export as export
 from seqlab.api.calls import load as load
 from seqlab.api.calls import quantise as quantise
 from seqlab.api.calls import resume as resume

@@ -66,6 +66,22 @@ def load(path: str | Path) -> Run:
     return Run(load_run(Path(path)))
 
 
+def export(path: str | Path, out: str | Path, *, form: str = "onnx") -> list[Path]:
+    """Write a run for other programs; the files that were written."""
+    if form != "onnx":
+        raise UsageError(f"the format is '{form}': known is onnx.")
+    out = Path(out)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"'{out}' holds something already: choose an empty folder.")
+    try:
+        from seqlab.export.onnx.write import write_language_model
+    except ImportError as error:
+        raise UsageError(f"this needs the package '{error.name}': pip install 'seqlab[onnx]'.") from None
+    from seqlab.runs.load import load_run
+
+    return write_language_model(load_run(Path(path)), out)
+
+
 def quantise(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Any:
     """A run whose matrices are int8, from a finished one: `bytes` and `figures` before and after."""
     from seqlab.export.quantise import quantise as write

@@ -8,6 +8,7 @@ from seqlab.cli.compare import compare
 from seqlab.cli.demo import demo
 from seqlab.cli.doctor import doctor
 from seqlab.cli.evaluate import evaluate
+from seqlab.cli.export import export
 from seqlab.cli.generate import generate
 from seqlab.cli.listing import list_registered
 from seqlab.cli.predict import predict
@@ -45,6 +46,7 @@ app.command(rich_help_panel=USE)(generate)
 app.command(rich_help_panel=USE)(predict)
 app.command(rich_help_panel=USE)(evaluate)
 app.command(rich_help_panel=USE)(quantize)
+app.command(rich_help_panel=USE)(export)
 app.command(rich_help_panel=COMPARE)(compare)
 app.command(rich_help_panel=COMPARE)(report)
 app.command(rich_help_panel=COMPARE)(runs)

@@ -50,7 +50,7 @@ class BpeTokenizer(Tokenizer):
         spellings = _spell(merges)
         super().__init__(spellings, documents)
         self._merges = tuple(merges)
-        letters = [_to_letters(spelling) for spelling in spellings]
+        letters = [to_letters(spelling) for spelling in spellings]
         self._library = _library(
             BPE(
                 vocab={spelling: number for number, spelling in enumerate(letters)},
@@ -165,7 +165,7 @@ def _numbered(merges: list[list[str]]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _to_letters(spelling: bytes) -> str:
+def to_letters(spelling: bytes) -> str:
     return spelling.decode("latin-1").translate(_LETTERS)
 
 

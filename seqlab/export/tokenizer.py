@@ -1,0 +1,72 @@
+"""Our tokenizers as objects of the `tokenizers` library, whose file other programs read."""
+
+import json
+from typing import Any
+
+from tokenizers import Regex
+from tokenizers import Tokenizer as Library
+from tokenizers.decoders import ByteLevel as FromBytes
+from tokenizers.decoders import Fuse
+from tokenizers.models import BPE, WordLevel
+from tokenizers.normalizers import Lowercase
+from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
+
+from seqlab.errors import UsageError
+from seqlab.text.bpe import BpeTokenizer, to_letters
+from seqlab.text.byte import ByteTokenizer
+from seqlab.text.char import CharTokenizer
+from seqlab.text.tokenizer import Tokenizer
+from seqlab.text.word import PIECE, WordTokenizer
+
+UNKNOWN = "<unknown>"
+SINGLE = Regex(r"[\s\S]")
+
+
+def library_of(tokenizer: Tokenizer) -> Library:
+    """Encodes as ours does; begin and end are ids that no text has, so it does not know them."""
+    match tokenizer:
+        case CharTokenizer():
+            found = _by_word(tokenizer.characters, tokenizer.unknown)
+            found.pre_tokenizer = Split(SINGLE, "isolated")
+        case WordTokenizer():
+            found = _by_word(tokenizer.words, tokenizer.unknown)
+            found.pre_tokenizer = Split(Regex(PIECE.pattern), "isolated")
+            if tokenizer.lowercase:
+                found.normalizer = Lowercase()
+        case ByteTokenizer():
+            found = _by_word([to_letters(bytes([value])) for value in range(256)], None)
+            found.pre_tokenizer = Sequence(
+                [ByteLevel(add_prefix_space=False, use_regex=False), Split(SINGLE, "isolated")]
+            )
+            found.decoder = FromBytes()
+        case BpeTokenizer():
+            letters = [to_letters(tokenizer.decode_bytes([number])) for number in range(tokenizer.ordinary)]
+            merges = [(to_letters(left), to_letters(right)) for left, right in tokenizer.merges]
+            found = Library(BPE(vocab={spelt: number for number, spelt in enumerate(letters)}, merges=merges))
+            found.pre_tokenizer = ByteLevel(add_prefix_space=False)
+            found.decoder = FromBytes()
+        case _:
+            raise UsageError(f"the tokenizer {tokenizer.name} has no form that other programs read.")
+    return found
+
+
+def _by_word(words: Any, unknown: int | None) -> Library:
+    vocabulary = {word: number for number, word in enumerate(words)}
+    if unknown is not None:
+        vocabulary[UNKNOWN] = unknown
+    found = Library(WordLevel(vocab=vocabulary, unk_token=UNKNOWN))
+    found.decoder = Fuse()
+    return found
+
+
+def check(tokenizer: Tokenizer, found: Library, text: str) -> None:
+    """UsageError where the two do not encode a text alike."""
+    ours = tokenizer.encode(text).tolist()
+    if found.encode(text, add_special_tokens=False).ids != ours:
+        raise UsageError(
+            f"the tokenizer {tokenizer.name} encodes this text otherwise in another program: not exported."
+        )
+
+
+def as_text(found: Library) -> str:
+    return json.dumps(json.loads(found.to_str()), ensure_ascii=False)

@@ -1,0 +1,86 @@
+"""A run that has left: its files, run by a program that knows nothing of seqlab, go on with a text as the run does."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seqlab import api
+from seqlab.errors import UsageError
+from seqlab.export.onnx.graph import Graph
+from seqlab.export.tokenizer import library_of
+from seqlab.registry import TOKENIZERS
+from seqlab.text.tokenizer import Tokenizer
+
+TEXT = "".join(f"The {w} sat on the {v}; “so?”\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea")) * 30
+SMALL: dict[str, Any] = {"hidden": 32, "embedding": 16, "batch": 8, "window": 16, "threads": 1}
+
+
+def trained(folder: Path, arch: str, **more: Any) -> Path:
+    (folder / "my.txt").write_text(TEXT, encoding="utf-8")
+    return api.train(folder / "my.txt", arch=arch, steps=60, out=folder / "run", **{**SMALL, **more}).path
+
+
+@pytest.mark.parametrize(
+    ("arch", "more"),
+    [
+        ("lstm", {}),
+        ("lstm", {"documents": "lines"}),
+        ("gru", {"tokenizer": "word"}),
+        ("rnn", {"tokenizer": "byte"}),
+        ("transformer", {"tokenizer": "bpe", "vocabulary": 300}),
+    ],
+)
+def test_the_example_goes_on_as_the_run_does(arch: str, more: dict[str, Any], tmp_path: Path) -> None:
+    run = trained(tmp_path, arch, **more)
+    api.export(run, tmp_path / "left")
+    program = (tmp_path / "left/example.py").read_text()
+    assert "seqlab" not in program and "torch" not in program
+    assert sum(1 for line in program.splitlines() if line and not line.startswith(('"""', "import", "from"))) <= 20
+    command = [sys.executable, str(tmp_path / "left/example.py"), "The cat", "60"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    expected = "The cat" + str(api.load(run).generate("The cat", 60, temperature=0))
+    assert done.stdout == expected + "\n"
+
+
+def test_what_cannot_be_exported_is_refused_by_name(tmp_path: Path) -> None:
+    run = trained(tmp_path, "rnn")
+    with pytest.raises(UsageError, match="'gguf'"):
+        api.export(run, tmp_path / "left", form="gguf")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/thesis.txt").write_text("years")
+    with pytest.raises(UsageError, match="holds something"):
+        api.export(run, tmp_path / "full")
+
+
+def test_a_graph_that_computes_something_else_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = trained(tmp_path, "rnn")
+    plain = Graph.linear
+    monkeypatch.setattr(Graph, "linear", lambda self, x, w, b=None: plain(self, x, w * 1.01, b))
+    with pytest.raises(Exception, match="off by"):
+        api.export(run, tmp_path / "left")
+    assert not (tmp_path / "left").exists()
+
+
+def made(name: str) -> Tokenizer:
+    kind = TOKENIZERS.load(name)
+    return kind.train([TEXT, "Ünïcödé 123 — it's"], TOKENIZERS.settings(name)())
+
+
+MADE = {name: made(name) for name in TOKENIZERS}
+
+
+@pytest.mark.parametrize("name", list(TOKENIZERS))
+@given(text=st.text(alphabet=st.sampled_from(sorted(set(TEXT + "Ünïcödé 123 — it's\t\r_"))), max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_the_library_reads_a_text_as_our_tokenizer_does(name: str, text: str) -> None:
+    found = library_of(MADE[name])
+    ours = MADE[name].encode(text).tolist()
+    assert found.encode(text, add_special_tokens=False).ids == ours
+    if MADE[name].unknown not in ours:
+        assert found.decode(ours) == MADE[name].decode(np.array(ours, np.int64))
