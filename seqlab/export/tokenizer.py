@@ -19,6 +19,7 @@ from seqlab.text.tokenizer import Tokenizer
 from seqlab.text.word import PIECE, WordTokenizer
 
 UNKNOWN = "<unknown>"
+MOST_CHECKED = 5000  # symbols
 SINGLE = Regex(r"[\s\S]")
 
 
@@ -59,13 +60,14 @@ def _by_word(words: Any, unknown: int | None) -> Library:
     return found
 
 
-def check(tokenizer: Tokenizer, found: Library, text: str) -> None:
-    """UsageError where the two do not encode a text alike."""
-    ours = tokenizer.encode(text).tolist()
-    if found.encode(text, add_special_tokens=False).ids != ours:
-        raise UsageError(
-            f"the tokenizer {tokenizer.name} encodes this text otherwise in another program: not exported."
-        )
+def check(tokenizer: Tokenizer, found: Library) -> None:
+    """UsageError where the two do not read a symbol alike."""
+    for number in range(min(tokenizer.ordinary, MOST_CHECKED)):
+        text = tokenizer.decode([number])
+        if found.encode(text, add_special_tokens=False).ids != tokenizer.encode(text).tolist():
+            raise UsageError(
+                f"the library's form of the tokenizer {tokenizer.name} reads {text!r} otherwise than ours."
+            )
 
 
 def as_text(found: Library) -> str:
