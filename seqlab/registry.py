@@ -255,30 +255,27 @@ TASKS = Registry(
     },
 )
 
+_ENGINES = {
+    **{name: f"recurrent:{name.capitalize()}Engine" for name in ("rnn", "gru", "lstm")},
+    "lstm-attention": "attentive:AttentiveEngine",
+    "transformer": "transformer:TransformerEngine",
+}
 ENGINES = Registry(
     "engine",
     "engines",
-    {
-        "rnn": Entry("seqlab.decode.engines.recurrent:RnnEngine", "the compiled token loop of the architecture rnn"),
-        "gru": Entry("seqlab.decode.engines.recurrent:GruEngine", "that of gru"),
-        "lstm": Entry("seqlab.decode.engines.recurrent:LstmEngine", "that of lstm"),
-        "lstm-attention": Entry("seqlab.decode.engines.attentive:AttentiveEngine", "that of lstm-attention"),
-        "transformer": Entry("seqlab.decode.engines.transformer:TransformerEngine", "that of transformer"),
-    },
+    {name: Entry(f"seqlab.decode.engines.{at}", f"the compiled token loop of {name}") for name, at in _ENGINES.items()},
 )
 
+_PARTS = {
+    "feedforward": "others:WindowPart",
+    "lstm-attention": "others:AttentivePart",
+    **dict.fromkeys(("rnn", "gru", "lstm"), "recurrent:RecurrentPart"),
+    **dict.fromkeys(("transformer", "transformer-encoder"), "transformer:TransformerPart"),
+}
 PARTS = Registry(
     "ONNX part",
     "parts",
-    {
-        "feedforward": Entry("seqlab.export.onnx.others:WindowPart", "the architecture feedforward in operations"),
-        "rnn": Entry("seqlab.export.onnx.recurrent:RecurrentPart", "that of rnn"),
-        "gru": Entry("seqlab.export.onnx.recurrent:RecurrentPart", "that of gru"),
-        "lstm": Entry("seqlab.export.onnx.recurrent:RecurrentPart", "that of lstm"),
-        "lstm-attention": Entry("seqlab.export.onnx.others:AttentivePart", "that of lstm-attention"),
-        "transformer": Entry("seqlab.export.onnx.transformer:TransformerPart", "that of transformer"),
-        "transformer-encoder": Entry("seqlab.export.onnx.transformer:TransformerPart", "that of transformer-encoder"),
-    },
+    {name: Entry(f"seqlab.export.onnx.{at}", f"{name} in operations of ONNX") for name, at in _PARTS.items()},
 )
 
 MEASURES = Registry(

@@ -82,5 +82,5 @@ def stepped(runs: Any, tokens_BT: np.ndarray) -> np.ndarray:
 
 def nothing(one: Any, rows: int) -> np.ndarray:
     """The state before the first token: zeros, and no places yet."""
-    shape: list[int] = [{"B": rows, "S": 0}.get(axis, axis) for axis in one.shape]
+    shape = [rows if axis == "B" else 0 if axis == "S" else int(axis) for axis in one.shape]
     return np.zeros(shape, np.int64 if "int64" in one.type else np.float32)
