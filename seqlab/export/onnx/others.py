@@ -4,7 +4,7 @@ from typing import Any
 
 from seqlab.export.onnx.graph import Graph, Value
 from seqlab.export.onnx.looking import before_or_at, hidden_from, kept_and_new, last, projected, scored
-from seqlab.export.onnx.parts import Part
+from seqlab.export.onnx.parts import Part, States
 from seqlab.export.onnx.recurrent import RecurrentPart
 
 
@@ -17,7 +17,7 @@ class AttentivePart(Part):
         kept: dict[str, list[str | int]] = {name: ["B", "S", self.settings.hidden] for name in ("states", "keys")}
         return {"length": ["B"], **self.recurrent.state(), **kept}
 
-    def step(self, g: Graph, x_BD: Value, state: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
+    def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         h_BH, after = self.recurrent.step(g, x_BD, state)
         h_B1H = h_BH.unsqueeze(1)
         visible_B1S = kept_and_new(g, state["states"], state["length"]).unsqueeze(1)
@@ -27,8 +27,8 @@ class AttentivePart(Part):
         after |= {"states": last(states_BSH, self.settings.window), "keys": last(keys_BSH, self.settings.window)}
         return self._look(g, h_B1H, keys_BSH, states_BSH, visible_B1S).squeeze(1), after
 
-    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None) -> Value:
-        h_BTH = self.recurrent.sequence(g, x_BTD, lengths_B)
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
+        h_BTH = self.recurrent.sequence(g, x_BTD, lengths_B, start)
         visible_1TS = before_or_at(g, h_BTH.size(1), self.settings.window).unsqueeze(0)
         return self._look(g, h_BTH, projected(g, self.score, h_BTH, keys=True), h_BTH, visible_1TS)
 
@@ -49,15 +49,15 @@ class WindowPart(Part):
     def state(self) -> dict[str, list[str | int]]:
         return {"inputs": ["B", self.span - 1, self.backbone.inputs]} if self.span > 1 else {}
 
-    def step(self, g: Graph, x_BD: Value, state: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
+    def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         window_BKD = x_BD.unsqueeze(1)
-        after: dict[str, Value] = {}
+        after: States = {}
         if self.span > 1:
             window_BKD = g.join([state["inputs"], window_BKD], 1)
             after["inputs"] = window_BKD.part(1, 2**62, axis=1)
         return self._layers(g, window_BKD.reshape(0, -1)), after
 
-    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None) -> Value:
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         pads = g.whole([0, self.span - 1, 0, 0, 0, 0])
         padded_BPD = g("Pad", x_BTD, pads)
         ends = [*range(1 - self.span, 0), 2**62]  # so that all are as long as the text

@@ -7,6 +7,8 @@ from seqlab.errors import UsageError
 from seqlab.export.onnx.graph import Graph, Value
 from seqlab.registry import BACKBONES, PARTS
 
+States = dict[str, Value]
+
 
 class Part(ABC):
     """A backbone in operations: one step with its state, and a whole sequence."""
@@ -17,13 +19,14 @@ class Part(ABC):
         Before the first token they are zeros, and an axis with a name of its own, such as S, is empty."""
         return {}
 
-    def step(self, g: Graph, x_BD: Value, state: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
+    def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         """One position, and the state after it."""
         raise AssertionError("it has no state to carry")
 
     @abstractmethod
-    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None) -> Value:
-        """All positions of rows that start from nothing; `lengths_B` where rows are padded and read from both ends."""
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
+        """All positions; `lengths_B` where rows are padded and read from both ends. `start` holds those states that
+        do not begin with nothing."""
 
 
 def part_of(backbone: Any) -> Part:

@@ -9,7 +9,7 @@ from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
 from seqlab.export.onnx.graph import Graph, Value
-from seqlab.export.onnx.parts import Part
+from seqlab.export.onnx.parts import Part, States
 
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 
@@ -60,8 +60,8 @@ class RecurrentPart(Part):
         H = self.settings.hidden
         return {f"{name}_{layer}": ["B", H] for layer in range(self.settings.layers) for name in self.vectors}
 
-    def step(self, g: Graph, x_BD: Value, state: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
-        after: dict[str, Value] = {}
+    def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
+        after: States = {}
         for layer, cell in enumerate(self.cells):
             names = [f"{name}_{layer}" for name in self.vectors]
             new = STEPS[type(cell)](g, cell, x_BD, [state[name] for name in names])
@@ -69,13 +69,15 @@ class RecurrentPart(Part):
             x_BD = new[0] + x_BD if layer and self.settings.residual else new[0]
         return x_BD, after
 
-    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None) -> Value:
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         directions = self.settings.directions
         short_B = None if lengths_B is None else g("Cast", lengths_B, to=6)  # INT32
         x_TBD = x_BTD.transpose(1, 0, 2)
         for layer in range(self.settings.layers):
             cells = self.cells[layer * directions : (layer + 1) * directions]
-            y_TNBH = g.several(OPERATORS[type(cells[0])][0], 1, x_TBD, *_weights(g, cells), short_B, **_how(cells))[0]
+            vectors = [] if start is None else [start[f"{name}_{layer}"].unsqueeze(0) for name in self.vectors]
+            operator = OPERATORS[type(cells[0])][0]
+            y_TNBH = g(operator, x_TBD, *_weights(g, cells), short_B, *vectors, **_how(cells))
             y_TBH = y_TNBH.transpose(0, 2, 1, 3).reshape(0, 0, -1)
             x_TBD = y_TBH + x_TBD if layer and self.settings.residual else y_TBH
         return x_TBD.transpose(1, 0, 2)

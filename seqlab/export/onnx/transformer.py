@@ -1,6 +1,7 @@
 """The Transformer, decoder and encoder: every sublayer as its equation."""
 
 import math
+from functools import partial
 from typing import Any
 
 from seqlab.export.onnx.graph import Graph, Value
@@ -15,7 +16,7 @@ from seqlab.export.onnx.looking import (
     placed,
     turned,
 )
-from seqlab.export.onnx.parts import Part
+from seqlab.export.onnx.parts import Part, States
 
 
 class TransformerPart(Part):
@@ -33,7 +34,7 @@ class TransformerPart(Part):
         }
         return {"length": ["B"], **kept}
 
-    def step(self, g: Graph, x_BD: Value, state: dict[str, Value]) -> tuple[Value, dict[str, Value]]:
+    def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         length_B = state["length"]
         position_B1 = length_B.unsqueeze(1)
         visible_BS = kept_and_new(g, state["keys_0"], length_B)
@@ -52,9 +53,9 @@ class TransformerPart(Part):
             return self._mix(g, q_BN1K, keys_BSD, values_BSD, visible_BS.unsqueeze(1, 2), attention)
 
         x_B1D = self._enter(g, x_BD.unsqueeze(1), position_B1)
-        return self._blocks(g, x_B1D, attend).squeeze(1), after
+        return self._blocks(g, x_B1D, attend, self._reader(g, state)).squeeze(1), after
 
-    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None) -> Value:
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         T = x_BTD.size(1)
         position_1T = numbered(g, T).unsqueeze(0)
         if self.causal:
@@ -70,7 +71,7 @@ class TransformerPart(Part):
             keys_BTD = k_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1)
             return self._mix(g, q_BNTK, keys_BTD, v_BTD, visible, attention)
 
-        return self._blocks(g, self._enter(g, x_BTD, position_1T), attend)
+        return self._blocks(g, self._enter(g, x_BTD, position_1T), attend, self._reader(g, start or {}))
 
     def _enter(self, g: Graph, x_BTD: Value, position_BT: Value) -> Value:
         stack, D = self.stack, self.settings.hidden
@@ -89,14 +90,43 @@ class TransformerPart(Part):
         y_BNTK = hidden_from(g, scores_BNTS, visible).softmax() @ v_BNSK
         return g.linear(y_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1), attention.out.weight, attention.out.bias)
 
-    def _blocks(self, g: Graph, x_BTD: Value, attend: Any) -> Value:
+    def memory(self) -> dict[str, list[str | int]]:
+        """What it reads of a source: keys and values of each layer."""
+        found: dict[str, list[str | int]] = {"memory_length": ["B"]}
+        for layer in range(self.settings.layers):
+            found |= {f"memory_{name}_{layer}": ["B", "M", self.settings.hidden] for name in ("keys", "values")}
+        return found
+
+    def remembered(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
+        """The state that it starts with, where that is not nothing, and what it reads of the source."""
+        found: States = {"memory_length": lengths_B}
+        for layer, block in enumerate(self.stack.blocks):
+            keys, values = g.linear(values_BMH, block.cross.into.weight, block.cross.into.bias).split(2)
+            found |= {f"memory_keys_{layer}": keys, f"memory_values_{layer}": values}
+        return {}, found
+
+    def _reader(self, g: Graph, state: States) -> Any:
+        """Attention over a source; None where there is none."""
+        if "memory_length" not in state:
+            return None
+        position_1M = numbered(g, state["memory_keys_0"].size(1)).unsqueeze(0)
+        visible = (position_1M < state["memory_length"].unsqueeze(1)).unsqueeze(1, 2)
+
+        def read(layer: int, y_BTD: Value, cross: Any) -> Value:
+            q_BNTK = heads(g.linear(y_BTD, cross.queries.weight, cross.queries.bias), self.settings.heads)
+            keys, values = (state[f"memory_{name}_{layer}"] for name in ("keys", "values"))
+            return self._mix(g, q_BNTK, keys, values, visible, cross)
+
+        return read
+
+    def _blocks(self, g: Graph, x_BTD: Value, attend: Any, read: Any) -> Value:
         before = self.settings.norm_place == "before"
         for layer, block in enumerate(self.stack.blocks):
-            sublayers = (
-                (lambda y, layer=layer, block=block: attend(layer, y, block.attention)),
-                (lambda y, block=block: self._feed_forward(g, block.feedforward, y)),
-            )
-            for module, sublayer in zip(block.norms, sublayers, strict=True):
+            sublayers = [(block.norms[0], partial(attend, layer, attention=block.attention))]
+            if read is not None:
+                sublayers.append((block.cross_norm, partial(read, layer, cross=block.cross)))
+            sublayers.append((block.norms[1], partial(self._feed_forward, g, block.feedforward)))
+            for module, sublayer in sublayers:
                 y_BTD = sublayer(norm(g, module, x_BTD) if before else x_BTD)
                 x_BTD = x_BTD + y_BTD if before else norm(g, module, x_BTD + y_BTD)
         return x_BTD if self.stack.last is None else norm(g, self.stack.last, x_BTD)

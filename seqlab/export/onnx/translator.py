@@ -1,0 +1,138 @@
+"""Translators as graphs: what is remembered of a source, one token of the target, and a whole target."""
+
+from typing import Any
+
+import onnx
+
+from seqlab.backbones.reader import Reader
+from seqlab.errors import UsageError
+from seqlab.export.onnx.examples import kept, summary
+from seqlab.export.onnx.graph import Graph, Value
+from seqlab.export.onnx.language import WHOLE, embedded, projected
+from seqlab.export.onnx.looking import hidden_from, scored
+from seqlab.export.onnx.looking import projected as project
+from seqlab.export.onnx.parts import Part, States, part_of
+
+COUNTS = (*WHOLE, "memory_length")
+
+
+class ReaderPart(Part):
+    """Anything recurrent, or a fixed window, that reads a source; backbones/reader.py has the equations."""
+
+    def __init__(self, reader: Reader):
+        self.reader, self.inner = reader, part_of(reader.inner)
+        self.first = reader.settings.reads_first
+        self.top = f"h_{getattr(reader.inner.settings, 'layers', 1) - 1}"  # whose last value asks, before a step
+
+    def state(self) -> dict[str, list[str | int]]:
+        last: dict[str, list[str | int]] = {"last": ["B", self.reader.width]} if self.reader.asks_with_output else {}
+        return {**self.inner.state(), **last}
+
+    def memory(self) -> dict[str, list[str | int]]:
+        attention = self.reader.attention
+        if attention is None:
+            return {}
+        found: dict[str, list[str | int]] = {"memory_length": ["B"], "memory_values": ["B", "M", attention.width]}
+        if attention.held > attention.width:
+            found["memory_keys"] = ["B", "M", attention.held - attention.width]
+        return found
+
+    def remembered(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
+        """The state that it starts with, where that is not nothing, and what it reads of the source."""
+        vectors = [name for name in self.inner.state() if name[:2] in ("h_", "c_")]
+        start = {
+            name: g.linear(summary_BH, linear.weight, linear.bias).tanh()
+            for name, linear in zip(vectors, self.reader.starts, strict=True)
+        }
+        attention = self.reader.attention
+        if attention is None:
+            return start, {}
+        fit = attention.fit
+        values_BMC = values_BMH if fit is None else g.linear(values_BMH, fit.weight, fit.bias)
+        found = {"memory_length": lengths_B, "memory_values": values_BMC}
+        if "memory_keys" in self.memory():
+            found["memory_keys"] = project(g, attention.score, values_BMC, keys=True)
+        return start, found
+
+    def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
+        context_BC = None
+        if self.first:
+            query_BH = state["last"] if "last" in state else state[self.top]
+            context_BC = self._read(g, query_BH.unsqueeze(1), state).squeeze(1)
+            x_BD = g.join([x_BD, context_BC], 1)
+        y_BH, after = self.inner.step(g, x_BD, state)
+        after |= {"last": y_BH} if "last" in state else {}
+        if self.reader.attention is None:
+            return y_BH, after
+        if context_BC is None:
+            context_BC = self._read(g, y_BH.unsqueeze(1), state).squeeze(1)
+        return self._joined(g, context_BC, y_BH), after
+
+    def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
+        if self.first:
+            raise UsageError("attention before each step goes token by token: there is no graph of whole targets.")
+        assert start is not None
+        y_BTH = self.inner.sequence(g, x_BTD, lengths_B, start)
+        return y_BTH if self.reader.attention is None else self._joined(g, self._read(g, y_BTH, start), y_BTH)
+
+    def _read(self, g: Graph, query_BTH: Value, memory: States) -> Value:
+        assert self.reader.attention is not None
+        score, values_BMC = self.reader.attention.score, memory["memory_values"]
+        scores_BTM = scored(g, score, project(g, score, query_BTH, keys=False), memory.get("memory_keys", values_BMC))
+        visible_B1M = kept(g, values_BMC, memory["memory_length"]).unsqueeze(1)
+        return hidden_from(g, scores_BTM, visible_B1M).softmax() @ values_BMC
+
+    def _joined(self, g: Graph, context: Value, y: Value) -> Value:
+        assert self.reader.join is not None
+        return g.linear(g.join([context, y], -1), self.reader.join.weight).tanh()
+
+
+def decoder_of(model: Any) -> Any:
+    return ReaderPart(model.decoder) if isinstance(model.decoder, Reader) else part_of(model.decoder)
+
+
+def encoder_graph(model: Any) -> onnx.ModelProto:
+    """source_BM and source_lengths_B to what the decoder reads, and to the states that it does not start from zeros."""
+    g, decoder = Graph("encoder"), decoder_of(model)
+    start, memory = _remembered(g, model, decoder)
+    shapes = {**decoder.state(), **decoder.memory()}
+    for name, value in {**start, **memory}.items():
+        g.output(name, value, shapes[name], whole=name in COUNTS)
+    return g.finished()
+
+
+def target_step_graph(model: Any) -> onnx.ModelProto:
+    """token_B, the state and what was remembered; logits_BV and the state after it, each `<name>_next`."""
+    g, decoder = Graph("step"), decoder_of(model)
+    token_B = g.input("token", ["B"], whole=True)
+    shapes = decoder.state()
+    given = {name: g.input(name, shape, whole=name in COUNTS) for name, shape in {**shapes, **decoder.memory()}.items()}
+    y_BH, after = decoder.step(g, _read(g, model, token_B), given)
+    g.output("logits", projected(g, model, y_BH), ["B", model.vocabulary])
+    for name, shape in shapes.items():
+        g.output(
+            f"{name}_next", after[name], ["S_next" if axis == "S" else axis for axis in shape], whole=name in COUNTS
+        )
+    return g.finished()
+
+
+def target_graph(model: Any) -> onnx.ModelProto:
+    """source_BM, source_lengths_B and tokens_BT of the target to logits_BTV."""
+    g, decoder = Graph("sequence"), decoder_of(model)
+    start, memory = _remembered(g, model, decoder)
+    tokens_BT = g.input("tokens", ["B", "T"], whole=True)
+    y_BTH = decoder.sequence(g, _read(g, model, tokens_BT), None, {**start, **memory})
+    g.output("logits", projected(g, model, y_BTH), ["B", "T", model.vocabulary])
+    return g.finished()
+
+
+def _remembered(g: Graph, model: Any, decoder: Any) -> tuple[States, States]:
+    source_BM = g.input("source", ["B", "M"], whole=True)
+    lengths_B = g.input("source_lengths", ["B"], whole=True)
+    x_BMD = embedded(g, model.source_embedding.weight, source_BM) * float(model.loudness)
+    y_BMH = part_of(model.backbone).sequence(g, x_BMD, lengths_B)
+    return decoder.remembered(g, y_BMH, lengths_B, summary(g, model.backbone, y_BMH, lengths_B))
+
+
+def _read(g: Graph, model: Any, tokens: Value) -> Value:
+    return embedded(g, model.embedding.weight, tokens) * float(model.loudness)

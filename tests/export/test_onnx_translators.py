@@ -1,0 +1,93 @@
+"""Translators as graphs, against the models that they were written from; sources are padded."""
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from seqlab.config import gather
+from seqlab.config.frame import Sizes
+from seqlab.errors import UsageError
+from seqlab.export.onnx.translator import encoder_graph, target_graph, target_step_graph
+from seqlab.models.translator import Source
+from seqlab.runs.load import build_model
+
+V = 31
+BY_ARCH = [(arch, {}) for arch in ("feedforward", "rnn", "gru", "lstm", "lstm-attention", "transformer")]
+BY_OPTION: list[tuple[str, dict[str, Any]]] = [
+    ("lstm", {"task.attention": "none", "backbone.layers": 2, "decoder.layers": 2}),
+    ("lstm", {"task.attention": "dot", "task.joint": False, "model.tied": False}),
+    ("gru", {"task.attention": "scaled"}),
+    ("lstm", {"task.attends": "before", "decoder.layers": 2}),
+    ("feedforward", {"task.attends": "before"}),
+    ("transformer", {"decoder.context": 5, "decoder.norm_place": "after", "decoder.positions": "sinusoidal"}),
+]
+CASES = [*BY_ARCH, *BY_OPTION]
+
+
+def built(arch: str, more: dict[str, Any]) -> Any:
+    torch.manual_seed(0)
+    settings: dict[str, Any] = {"task.name": "translate", "backbone.name": arch, "decoder.name": arch}
+    for side in ("backbone", "decoder"):
+        settings |= {
+            f"{side}.hidden": 24,
+            **({f"{side}.heads": 2, f"{side}.layers": 2} if arch == "transformer" else {}),
+        }
+    settings["model.embedding"] = 16
+    changes = [*settings.items(), *more.items()]
+    return build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 0, 0)).eval()
+
+
+def session(graph: Any) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    return onnxruntime.InferenceSession(graph.SerializeToString(), options)
+
+
+def run(runs: Any, given: dict[str, Any]) -> dict[str, np.ndarray]:
+    return dict(zip([one.name for one in runs.get_outputs()], runs.run(None, given), strict=True))
+
+
+def sources(B: int, S: int) -> tuple[Source, dict[str, np.ndarray]]:
+    tokens_BS = torch.randint(0, V, (B, S), generator=torch.Generator().manual_seed(S))
+    lengths_B = torch.tensor([S, max(1, S // 2), 1][:B])
+    source = Source(tokens_BS, torch.arange(S) < lengths_B[:, None])
+    return source, {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
+
+
+@pytest.mark.parametrize(("arch", "more"), CASES, ids=str)
+def test_step_by_step(arch: str, more: dict[str, Any]) -> None:
+    model = built(arch, more)
+    encoder, step = session(encoder_graph(model)), session(target_step_graph(model))
+    for B, S, T in ((1, 1, 2), (3, 9, 12), (2, 20, 7)):
+        source, given = sources(B, S)
+        tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
+        with torch.inference_mode():
+            logits_BTV = model(source, tokens_BT).numpy()
+        found = run(encoder, given)
+        for one in step.get_inputs():
+            if one.name != "token" and one.name not in found:
+                shape = [{"B": B, "S": 0}.get(axis, axis) for axis in one.shape]
+                found[one.name] = np.zeros(shape, np.int64 if "int64" in one.type else np.float32)
+        for t in range(T):
+            after = run(step, {"token": tokens_BT[:, t].numpy(), **found})
+            np.testing.assert_allclose(after["logits"], logits_BTV[:, t], atol=1e-4)
+            found |= {name.removesuffix("_next"): value for name, value in after.items() if name != "logits"}
+
+
+@pytest.mark.parametrize(("arch", "more"), CASES, ids=str)
+def test_whole_targets(arch: str, more: dict[str, Any]) -> None:
+    model = built(arch, more)
+    if more.get("task.attends") == "before":
+        with pytest.raises(UsageError, match="token by token"):
+            target_graph(model)
+        return
+    runs = session(target_graph(model))
+    for B, S, T in ((1, 1, 2), (3, 9, 12), (2, 20, 7)):
+        source, given = sources(B, S)
+        tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
+        with torch.inference_mode():
+            logits_BTV = model(source, tokens_BT).numpy()
+        np.testing.assert_allclose(run(runs, {**given, "tokens": tokens_BT.numpy()})["logits"], logits_BTV, atol=1e-4)
