@@ -74,12 +74,12 @@ def export(path: str | Path, out: str | Path, *, form: str = "onnx") -> list[Pat
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"'{out}' holds something already: choose an empty folder.")
     try:
-        from seqlab.export.onnx.write import write_language_model
+        from seqlab.export.onnx.write import write_onnx
     except ImportError as error:
         raise UsageError(f"this needs the package '{error.name}': pip install 'seqlab[onnx]'.") from None
     from seqlab.runs.load import load_run
 
-    return write_language_model(load_run(Path(path)), out)
+    return write_onnx(load_run(Path(path)), out)
 
 
 def quantise(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Any:

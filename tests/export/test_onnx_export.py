@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_files import write_all
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,3 +88,53 @@ def test_the_library_reads_a_text_as_our_tokenizer_does(name: str, text: str) ->
     assert found.encode(text, add_special_tokens=False).ids == ours
     if MADE[name].unknown not in ours:
         assert found.decode(ours) == MADE[name].decode(np.array(ours, np.int64))
+
+
+def said(folder: Path, *words: str) -> str:
+    done = subprocess.run([sys.executable, "left/example.py", *words], capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.rstrip("\n")
+
+
+EXAMPLES = {"classify": ["reviews.tsv"], "tag": ["entities.conll"], "translate": ["train.en", "train.de"]}
+
+
+@pytest.mark.parametrize(
+    ("task", "arch", "more"),
+    [
+        ("classify", "lstm", {}),
+        ("classify", "transformer", {"task.pooling": "attention"}),
+        ("tag", "gru", {"task.layer": "crf"}),
+        ("tag", "lstm", {"task.characters": "lstm"}),
+        ("tag", "rnn", {"tokenizer.name": "bpe", "tokenizer.size": 300}),
+        ("translate", "lstm", {"tokenizer.size": 300, "task.beam": 1}),
+        ("translate", "transformer", {"tokenizer.size": 300, "task.beam": 1, "task.joint": False}),
+        ("translate", "gru", {"tokenizer.size": 300, "task.beam": 1, "task.attends": "before"}),
+    ],
+)
+def test_examples_of_other_tasks(
+    task: str, arch: str, more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_all(tmp_path)
+    small = {"hidden": 24, "embedding": 16, "batch": 8, "threads": 1, "steps": 60}
+    settings = {**more, **({"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {})}
+    run = api.train(EXAMPLES[task], task=task, arch=arch, out=tmp_path / "run", settings=settings, **small)
+    api.export(run.path, tmp_path / "left")
+    text = "the red fox saw the old dog"
+    (found,) = run.predict([text])
+    match task:
+        case "classify":
+            label, chance = said(tmp_path, text).split()
+            assert label == found.label and float(chance) == pytest.approx(found.probabilities[label], abs=2e-4)
+        case "tag":
+            expected = [f"{word}/{tag}" for word, tag in zip(found.words, found.tags, strict=True)]
+            assert said(tmp_path, *found.words).split() == expected
+        case "translate":
+            assert said(tmp_path, text) == found.translation
+
+
+def test_a_gap_is_filled(tmp_path: Path) -> None:
+    run = trained(tmp_path, "transformer-encoder", task="masked")
+    api.export(run, tmp_path / "left")
+    assert len(said(tmp_path, "The c", "t sat").splitlines()) == 5

@@ -1,0 +1,173 @@
+"""What is written for each kind of model: graphs, facts, and how onnxruntime's answers are held against the model's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+
+from seqlab.errors import UsageError
+from seqlab.export.onnx.examples import classifier_graph, tagger_graph
+from seqlab.export.onnx.language import sequence_graph, step_graph
+from seqlab.export.onnx.translator import encoder_graph, target_graph, target_step_graph
+from seqlab.models.classifier import Classifier
+from seqlab.models.language import LanguageModel
+from seqlab.models.masked import MaskedModel
+from seqlab.models.tagger import Tagger
+from seqlab.models.translator import Source, Translator
+from seqlab.runs.load import Loaded
+from seqlab.text.word import WordTokenizer
+
+ROWS = 2
+SPELT = 5  # characters of the words that taggers are tried with
+Answers = dict[str, np.ndarray]
+Runs = dict[str, Callable[[Answers], Answers]]  # graphs by name: what goes in, what comes out
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`tried` gives, for texts of a length, by how much each graph is off."""
+
+    graphs: dict[str, onnx.ModelProto]
+    facts: dict[str, Any]
+    tried: Callable[[Runs, int], dict[str, float]]
+
+
+def plan_of(run: Loaded) -> Plan:
+    for kind, plan in PLANS.items():
+        if isinstance(run.model, kind):
+            return plan(run)
+    raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: there are no graphs for its task.")
+
+
+def language(run: Loaded) -> Plan:
+    model, tokenizer = run.model, run.tokenizer
+    facts = {
+        "begin": [] if tokenizer.begin is None else [tokenizer.begin],
+        "end": tokenizer.end,
+        "never_written": list(tokenizer.never_sampled),
+        "limit": model.limit,
+    }
+
+    def tried(runs: Runs, length: int) -> dict[str, float]:
+        tokens_BT = _drawn(model.vocabulary, min(length, model.limit or length))
+        with torch.inference_mode():
+            expected_BTV = model(tokens_BT)[0].numpy()
+        whole_BTV = runs["sequence"]({"tokens": tokens_BT.numpy()})["logits"]
+        stepped_BTV = _stepped(runs["step"], tokens_BT.numpy(), {})
+        return {"sequence": _off(whole_BTV, expected_BTV), "step": _off(stepped_BTV, expected_BTV)}
+
+    return Plan({"step": step_graph(model), "sequence": sequence_graph(model)}, facts, tried)
+
+
+def masked(run: Loaded) -> Plan:
+    model = run.model
+
+    def tried(runs: Runs, length: int) -> dict[str, float]:
+        tokens_BT, lengths_B, mask_BT = _padded(model, length)
+        with torch.inference_mode():
+            expected = model(tokens_BT, None, mask_BT)[0][mask_BT].numpy()
+        found = runs["sequence"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
+        return {"sequence": _off(found[mask_BT.numpy()], expected)}
+
+    return Plan({"sequence": sequence_graph(model)}, {"mask": model.mask, "limit": model.limit}, tried)
+
+
+def classifier(run: Loaded) -> Plan:
+    model = run.model
+
+    def tried(runs: Runs, length: int) -> dict[str, float]:
+        tokens_BT, lengths_B, mask_BT = _padded(model, length)
+        with torch.inference_mode():
+            expected_BK = model(tokens_BT, mask_BT).numpy()
+        found = runs["classifier"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
+        return {"classifier": _off(found, expected_BK)}
+
+    return Plan({"classifier": classifier_graph(model)}, {"labels": list(run.lexicon.labels)}, tried)
+
+
+def tagger(run: Loaded) -> Plan:
+    model = run.model
+    words = isinstance(run.tokenizer, WordTokenizer)
+    facts = {"labels": list(run.lexicon.labels), "chain": model.chain is not None, "words": words,
+             "unknown": run.tokenizer.unknown}  # fmt: skip
+
+    def tried(runs: Runs, length: int) -> dict[str, float]:
+        tokens_BT, lengths_B, mask_BT = _padded(model, length)
+        given, own = {"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()}, {}
+        if model.spelling is not None:
+            characters_NC = _drawn(model.spelling.embedding.num_embeddings, SPELT, tokens_BT.numel())
+            given |= {"characters": characters_NC.view(*tokens_BT.shape, SPELT).numpy()}
+            given |= {"character_lengths": np.full(tokens_BT.shape, SPELT)}
+            own["words_BW"] = torch.arange(tokens_BT.numel()).view(tokens_BT.shape)
+            own["spellings"] = (characters_NC, torch.ones_like(characters_NC, dtype=torch.bool))
+        if not words:
+            own["ends_BW"] = torch.zeros(ROWS, 1, dtype=torch.long)
+            given["ends"] = own["ends_BW"].numpy()
+        with torch.inference_mode():
+            expected = model(tokens_BT, mask_BT, **own).numpy()
+        found = runs["tagger"](given)["logits"]
+        kept = mask_BT.numpy() if words else np.ones(expected.shape[:2], bool)
+        return {"tagger": _off(found[kept], expected[kept])}
+
+    return Plan({"tagger": tagger_graph(model, pieces=not words)}, facts, tried)
+
+
+def translator(run: Loaded) -> Plan:
+    model, target = run.model, run.lexicon.target
+    assert target is not None and target.begin is not None
+    settings: Any = run.settings.task.settings
+    facts = {"begin": [target.begin], "end": target.end, "never_written": list(target.never_sampled),
+             "longest": settings.longest_target}  # fmt: skip
+    graphs = {"encoder": encoder_graph(model), "step": target_step_graph(model)}
+    if settings.attends != "before" or settings.attention == "none":
+        graphs["sequence"] = target_graph(model)
+
+    def tried(runs: Runs, length: int) -> dict[str, float]:
+        tokens_BS, lengths_B, mask_BS = _padded(model, length, model.source_embedding.num_embeddings)
+        inputs_BT = _drawn(model.vocabulary, min(length + 2, model.limit or length + 2))
+        with torch.inference_mode():
+            expected_BTV = model(Source(tokens_BS, mask_BS), inputs_BT).numpy()
+        given = {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
+        found = {"step": _off(_stepped(runs["step"], inputs_BT.numpy(), runs["encoder"](given)), expected_BTV)}
+        if "sequence" in runs:
+            whole_BTV = runs["sequence"]({**given, "tokens": inputs_BT.numpy()})["logits"]
+            found["sequence"] = _off(whole_BTV, expected_BTV)
+        return found
+
+    return Plan(graphs, facts, tried)
+
+
+PLANS: dict[type, Callable[[Loaded], Plan]] = {
+    LanguageModel: language,
+    MaskedModel: masked,
+    Classifier: classifier,
+    Tagger: tagger,
+    Translator: translator,
+}
+
+
+def _drawn(symbols: int, length: int, rows: int = ROWS) -> torch.Tensor:
+    return torch.randint(0, symbols, (rows, length), generator=torch.Generator().manual_seed(length))
+
+
+def _padded(model: Any, length: int, symbols: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    T = min(length, getattr(model.backbone, "limit", None) or length)
+    lengths_B = torch.tensor([T, max(1, T // 2)])
+    return _drawn(symbols or model.vocabulary, T), lengths_B, torch.arange(T) < lengths_B[:, None]
+
+
+def _stepped(step: Callable[[Answers], Answers], tokens_BT: np.ndarray, state: Answers) -> np.ndarray:
+    """The logits of a text that is read token by token."""
+    logits = []
+    for token_B in tokens_BT.T:
+        found = step({"token": np.ascontiguousarray(token_B), **state})
+        state = {**state, **{name.removesuffix("_next"): one for name, one in found.items() if name != "logits"}}
+        logits.append(found["logits"])
+    return np.stack(logits, 1)
+
+
+def _off(found: np.ndarray, expected: np.ndarray) -> float:
+    return float(np.abs(found - expected).max())
