@@ -117,12 +117,12 @@ def test_examples_of_other_tasks(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_all(tmp_path)
-    small = {"hidden": 24, "embedding": 16, "batch": 8, "threads": 1, "steps": 60}
+    small: dict[str, Any] = {"hidden": 24, "embedding": 16, "batch": 8, "threads": 1, "steps": 60}
     settings = {**more, **({"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {})}
     run = api.train(EXAMPLES[task], task=task, arch=arch, out=tmp_path / "run", settings=settings, **small)
     api.export(run.path, tmp_path / "left")
     text = "the red fox saw the old dog"
-    (found,) = run.predict([text])
+    found: Any = run.predict([text])[0]
     match task:
         case "classify":
             label, chance = said(tmp_path, text).split()

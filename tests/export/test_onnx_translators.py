@@ -69,7 +69,7 @@ def test_step_by_step(arch: str, more: dict[str, Any]) -> None:
         found = run(encoder, given)
         for one in step.get_inputs():
             if one.name != "token" and one.name not in found:
-                shape = [{"B": B, "S": 0}.get(axis, axis) for axis in one.shape]
+                shape = [B if axis == "B" else 0 if axis == "S" else int(axis) for axis in one.shape]
                 found[one.name] = np.zeros(shape, np.int64 if "int64" in one.type else np.float32)
         for t in range(T):
             after = run(step, {"token": tokens_BT[:, t].numpy(), **found})

@@ -39,10 +39,11 @@ class ReaderPart(Part):
 
     def remembered(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
         """The state that it starts with, where that is not nothing, and what it reads of the source."""
+        starts: list[Any] = list(self.reader.starts)
         vectors = [name for name in self.inner.state() if name[:2] in ("h_", "c_")]
         start = {
             name: g.linear(summary_BH, linear.weight, linear.bias).tanh()
-            for name, linear in zip(vectors, self.reader.starts, strict=True)
+            for name, linear in zip(vectors, starts, strict=True)
         }
         attention = self.reader.attention
         if attention is None:
