@@ -67,19 +67,22 @@ def load(path: str | Path) -> Run:
 
 
 def export(path: str | Path, out: str | Path, *, form: str = "onnx") -> list[Path]:
-    """Write a run for other programs; the files that were written."""
-    if form != "onnx":
-        raise UsageError(f"the format is '{form}': known is onnx.")
+    """Write a run for other programs, as `onnx` or `transformers`; the files that were written."""
+    if form not in ("onnx", "transformers"):
+        raise UsageError(f"the format is '{form}': known are onnx and transformers.")
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"'{out}' holds something already: choose an empty folder.")
-    try:
-        from seqlab.export.onnx.write import write_onnx
-    except ImportError as error:
-        raise UsageError(f"this needs the package '{error.name}': pip install 'seqlab[onnx]'.") from None
     from seqlab.runs.load import load_run
 
-    return write_onnx(load_run(Path(path)), out)
+    try:
+        if form == "onnx":
+            from seqlab.export.onnx.write import write_onnx as write
+        else:
+            from seqlab.export.transformers import write_transformers as write
+    except ImportError as error:
+        raise UsageError(f"this needs the package '{error.name}': pip install 'seqlab[onnx]'.") from None
+    return write(load_run(Path(path)), out)
 
 
 def quantise(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Any:

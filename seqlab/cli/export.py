@@ -10,7 +10,7 @@ def export(
     run: Annotated[Path, Argument(help="The run's folder.")],
     out: Annotated[Path, Option(help="The folder to be filled.")],
     form: Annotated[
-        str, Option("--format", help="onnx: graphs for onnxruntime, with a program that uses them.")
+        str, Option("--format", help="onnx: graphs, and a program that runs them; transformers: for that library.")
     ] = "onnx",
 ) -> None:
     """Write a run in a form that other programs read, after checking that it computes the same."""
@@ -20,4 +20,5 @@ def export(
 
     for path in api.export(run, out, form=form):
         shown.print(f"{path}  {path.stat().st_size:,} bytes", markup=False)
-    next_steps(f'python {out / "example.py"} "The " 100')
+    if form == "onnx":
+        next_steps(f'python {out / "example.py"} "The " 100')

@@ -50,7 +50,7 @@ class TransformerEngine(CompiledEngine):
         learned = stack.positions.table if settings.positions == "learned" else torch.zeros(0, D)
         width = D // settings.heads if settings.positions == "rotary" else D
         return TransformerWeights(
-            table_VD=numbers(_entered(model)),
+            table_VD=numbers(entered(model)),
             position_PD=numbers(learned),
             frequency_F=angles(torch.ones(1, 1), width)[0, 0].numpy(),
             positions=POSITIONS[settings.positions],
@@ -70,7 +70,7 @@ class TransformerEngine(CompiledEngine):
         )
 
 
-def _entered(model: Any) -> torch.Tensor:
+def entered(model: Any) -> torch.Tensor:
     """What each token is to the first layer."""
     stack, settings = model.backbone.stack, model.backbone.settings
     with torch.no_grad():

@@ -1,0 +1,159 @@
+"""A Transformer in the files of the `transformers` library: as GPT-2, or with rotary positions as GPT-NeoX.
+
+Both have no bias in their last projection, W y + c. But y = g ⊙ n + b comes from a norm, where the n of a position sum
+to zero; so with v = 1 / g, v · y is the same number s = Σ b / g for every y, and (W + c vᵀ / s) y = W y + c.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from seqlab.attention.positions import Sinusoidal
+from seqlab.backbones.transformer import Transformer
+from seqlab.decode.engines.transformer import entered
+from seqlab.errors import UsageError
+from seqlab.export.tokenizer import as_text, check, library_of
+from seqlab.models.language import LanguageModel
+from seqlab.runs import tensors
+from seqlab.runs.load import Loaded
+from seqlab.runs.storage import to_json, write_whole
+
+LEAST = 1e-3  # of a gain: what is divided by a smaller one is not what it was
+ACTIVATIONS = {"gelu": "gelu", "relu": "relu"}
+
+
+def write_transformers(run: Loaded, out: Path) -> list[Path]:
+    """config.json, model.safetensors and tokenizer.json."""
+    model = run.model
+    refuse(run)
+    config, weights = as_gpt_neox(model) if model.backbone.settings.positions == "rotary" else as_gpt2(model)
+    tokenizer = run.tokenizer
+    config |= {"bos_token_id": tokenizer.begin, "eos_token_id": tokenizer.end, "tie_word_embeddings": False}
+    library = library_of(tokenizer)
+    check(tokenizer, library)
+    contents = {
+        "config.json": to_json(config),
+        "model.safetensors": tensors.to_bytes(weights),
+        "tokenizer.json": as_text(library).encode(),
+        "tokenizer_config.json": json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}).encode(),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        write_whole(out / name, content)
+    return [out / name for name in contents]
+
+
+def refuse(run: Loaded) -> None:
+    """UsageError with the first reason why the library has no architecture that computes the same."""
+    model = run.model
+    if not (isinstance(model, LanguageModel) and isinstance(model.backbone, Transformer)):
+        raise UsageError(
+            f"'{run.directory.path}' is no language model of the architecture transformer: use --format onnx."
+        )
+    settings = model.backbone.settings
+    reasons = {
+        f"norm={settings.norm}": settings.norm != "layer",
+        f"norm_place={settings.norm_place}": settings.norm_place != "before",
+        f"activation={settings.activation}": settings.activation not in ACTIVATIONS,
+    }
+    for setting, found in reasons.items():
+        if found:
+            raise UsageError(f"no stock architecture has a transformer with backbone.{setting}: use --format onnx.")
+
+
+def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    settings, stack = model.backbone.settings, model.backbone.stack
+    D = settings.hidden
+    config = {
+        "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": model.vocabulary,
+        "n_positions": settings.context, "n_embd": D, "n_layer": settings.layers, "n_head": settings.heads,
+        "n_inner": settings.inner, "activation_function": ACTIVATIONS[settings.activation],
+        "layer_norm_epsilon": stack.last.eps,
+    }  # fmt: skip
+    weights = {
+        "transformer.wte.weight": entered(model),
+        "transformer.wpe.weight": _positions(stack.positions, settings),
+    }
+    for layer, block in enumerate(stack.blocks):
+        here = f"transformer.h.{layer}"
+        weights |= _norm(f"{here}.ln_1", block.norms[0]) | _norm(f"{here}.ln_2", block.norms[1])
+        for name, linear in {
+            "attn.c_attn": block.attention.into,
+            "attn.c_proj": block.attention.out,
+            "mlp.c_fc": block.feedforward.up,
+            "mlp.c_proj": block.feedforward.down,
+        }.items():
+            weights |= {f"{here}.{name}.weight": linear.weight.T, f"{here}.{name}.bias": linear.bias}
+    last, head = without_bias(model)
+    return config, {**weights, **_norm("transformer.ln_f", stack.last, last), "lm_head.weight": head}
+
+
+def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    settings, stack = model.backbone.settings, model.backbone.stack
+    config = {
+        "model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "vocab_size": model.vocabulary,
+        "max_position_embeddings": settings.context, "hidden_size": settings.hidden,
+        "num_hidden_layers": settings.layers, "num_attention_heads": settings.heads,
+        "intermediate_size": settings.inner, "hidden_act": ACTIVATIONS[settings.activation],
+        "layer_norm_eps": stack.last.eps, "use_parallel_residual": False, "attention_bias": True,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0},
+        "rotary_pct": 1.0, "rotary_emb_base": 10000,
+    }  # fmt: skip
+    weights = {"gpt_neox.embed_in.weight": entered(model)[: model.vocabulary]}
+    for layer, block in enumerate(stack.blocks):
+        here = f"gpt_neox.layers.{layer}"
+        weights |= _norm(f"{here}.input_layernorm", block.norms[0])
+        weights |= _norm(f"{here}.post_attention_layernorm", block.norms[1])
+        into = block.attention.into
+        weights[f"{here}.attention.query_key_value.weight"] = _by_head(into.weight, settings.heads)
+        weights[f"{here}.attention.query_key_value.bias"] = _by_head(into.bias, settings.heads)
+        for name, linear in {
+            "attention.dense": block.attention.out,
+            "mlp.dense_h_to_4h": block.feedforward.up,
+            "mlp.dense_4h_to_h": block.feedforward.down,
+        }.items():
+            weights |= {f"{here}.{name}.weight": linear.weight, f"{here}.{name}.bias": linear.bias}
+    last, head = without_bias(model)
+    return config, {**weights, **_norm("gpt_neox.final_layer_norm", stack.last, last), "embed_out.weight": head}
+
+
+@torch.no_grad()
+def without_bias(model: Any) -> tuple[Tensor, Tensor]:
+    """The bias of the last norm and a projection without one, that together give the logits that there were."""
+    norm, V = model.backbone.stack.last, model.vocabulary
+    gain_D, bias_D = norm.weight.double(), norm.bias.double()
+    if bool((gain_D.abs() < LEAST).any()):
+        raise UsageError("a gain of the last norm is all but zero, so that the output's bias has no place to go.")
+    weight = model.output.weight[:V] if model.narrow is None else model.output.weight[:V] @ model.narrow.weight
+    weight_VD, bias_V = weight.double(), model.output.bias[:V].double()
+    # a norm whose bias is larger by one gain has an output that is larger by that, which is taken off again
+    bias_V = bias_V - weight_VD @ gain_D
+    bias_D = bias_D + gain_D
+    total = (bias_D / gain_D).sum()
+    head_VD = weight_VD + bias_V[:, None] / gain_D / total
+    return bias_D.float(), head_VD.float()
+
+
+def _norm(name: str, norm: Any, bias: Tensor | None = None) -> dict[str, Tensor]:
+    return {f"{name}.weight": norm.weight, f"{name}.bias": norm.bias if bias is None else bias}
+
+
+def _positions(positions: Any, settings: Any) -> Tensor:
+    """The table of positions, of zeros where they are not told."""
+    nothing_PD = torch.zeros(settings.context, settings.hidden)
+    if settings.positions == "learned":
+        return positions.table
+    if isinstance(positions, Sinusoidal):
+        return positions.place(nothing_PD[None], torch.arange(settings.context)[None])[0]
+    return nothing_PD
+
+
+def _by_head(into: Tensor, heads: int) -> Tensor:
+    """From all queries, all keys, all values to those of each head; pairs of features that are turned stand half a head
+    apart instead of side by side, of queries and keys alike, so that their products stay the same."""
+    q, k, v = (part.unflatten(0, (heads, -1)) for part in into.detach().chunk(3))
+    q, k = (torch.cat([part[:, 0::2], part[:, 1::2]], dim=1) for part in (q, k))
+    return torch.cat([q, k, v], dim=1).flatten(0, 1)
