@@ -4,6 +4,7 @@
 is chosen stands in sampling.py, how tokens reach the model in context.py. An engine grows by several tokens at a time.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,7 @@ from seqlab.decode.uniform import uniforms
 from seqlab.errors import UsageError
 
 FEW, MANY = 4, 64  # tokens that an engine writes in one call: for a listener, and for one who waits for all
+PATIENCE = 0.05  # seconds that a call may take before it is asked for more at once: nothing stops it half-way
 
 
 @dataclass
@@ -77,10 +79,13 @@ def stream(model: Generator, generation: Generation, length: int, ahead: int = F
     """
     if length < 0:
         raise UsageError(f"the length is {length}: give the number of tokens to generate, 0 or more.")
-    done = 0
+    done, at_once = 0, FEW
     while done < length and generation.live:
         if isinstance(model, Engine):
-            steps = _run(model, generation, min(length - done, ahead))
+            began = time.perf_counter()
+            steps = _run(model, generation, min(length - done, at_once))
+            if time.perf_counter() - began < PATIENCE:
+                at_once = min(2 * at_once, ahead)
         else:
             steps = [_grow(model, generation)]
         done += len(steps)

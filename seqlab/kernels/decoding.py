@@ -102,12 +102,10 @@ def _take_in(weights, state, texts_BT, lengths_B):
 
 
 @register_jitable
-def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT, cancel_1):
+def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT):
     rows, V = seen_BV.shape
     scores_V, weights_V, heap_V = np.empty(V), np.empty(V), np.empty(V, np.int64)
     for t in range(tokens_BT.shape[1]):
-        if cancel_1[0]:
-            return t, CHOSEN
         logits_BV = project(output, advance(weights, state, token_B, rows), rows)
         for b in range(rows):
             drawn = uniform(how.seed, sequence_B[b], position_B[b] + t)
@@ -116,28 +114,24 @@ def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV
                 scores_V, weights_V, heap_V,
             )  # fmt: skip
             if came != CHOSEN:
-                return t, came
+                return came
             token_B[b] = tokens_BT[b, t] = token
             logprobs_BT[b, t] = logprob
             seen_BV[b, token] = True
-    return tokens_BT.shape[1], CHOSEN
+    return CHOSEN
 
 
 @numba.njit(nogil=True, cache=True)
 def decode(
-    weights, output, state, texts, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT,
-    cancel_1,
+    weights, output, state, texts, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT
 ):  # fmt: skip
     """All that is done with a state, as one function: each would be compiled for as long as all of them.
 
-    Texts are taken in. Where there are rows for logits, they are those after `token_B`. Then every
-    row grows by as many tokens as there is room for, `token_B` being the last of each text, new to the state. How many
-    tokens there are now, and what came of the last one."""
+    Texts are taken in. Where there are rows for logits, they are those after `token_B`. Then every row grows by as many
+    tokens as there is room for, `token_B` being the last of each text, new to the state. What came of the last one."""
     _take_in(weights, state, texts.tokens_BT, texts.lengths_B)
     if len(logits_BV):
         padded_BV = project(output, advance(weights, state, token_B, len(logits_BV)), len(logits_BV))
         for b in range(len(logits_BV)):
             copy(padded_BV[b], logits_BV[b])
-    return _write(
-        weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT, cancel_1
-    )
+    return _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT)

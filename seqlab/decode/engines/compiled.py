@@ -118,8 +118,7 @@ class CompiledEngine(Engine):
 
     def _decode(self, state: Any, **given: Any) -> int:
         """The kernel; of what is not given there is nothing to do."""
-        _, came = decode(self.weights, self.output, state, **{**self._nothing, **given})
-        return came
+        return decode(self.weights, self.output, state, **{**self._nothing, **given})
 
     @cached_property
     def _nothing(self) -> dict[str, Any]:
@@ -133,7 +132,6 @@ class CompiledEngine(Engine):
             "seen_BV": np.zeros((0, self.vocabulary), np.bool_),
             "tokens_BT": np.zeros((0, 0), np.int64),
             "logprobs_BT": np.zeros((0, 0)),
-            "cancel_1": np.zeros(1, np.bool_),
         }
 
     def _kernel(self, state: EngineState) -> Any:
