@@ -1,16 +1,19 @@
 """Language modelling: predict the next token."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batches import Rows, padded
 from seqlab.data.tokens import TokenPart
 from seqlab.models.language import LanguageModel
 from seqlab.models.tokens import TokenModel
+from seqlab.tasks.distillation import divergence
 from seqlab.tasks.text import Tally, TextTask, as_batch, batch_size, nats_of, score_rows, windows, within
 
 CARRIED_AT_ONCE = 1024  # tokens per forward pass when the state is carried through a text
@@ -24,6 +27,7 @@ class LanguageTask(TextTask):
     contexts = ("window", "carry")
     floors = ("unigram", "kneser-ney", "xz")
     writes = True
+    teacher: Callable[[], LanguageModel] | None = None  # loaded when it is first asked
 
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
         return as_batch(self._batches[split].rows(seed, index))
@@ -31,8 +35,18 @@ class LanguageTask(TextTask):
     def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         logits_BTV, after = model(batch.inputs_BT, None if batch.fresh else carry, batch.mask_BT)
         total = nats_of(logits_BTV, batch.targets_BT, "sum")
+        if self.teacher is not None:
+            total = self._taught(total, logits_BTV, batch)
         count = batch.targets_BT.numel() if batch.mask_BT is None else int(batch.mask_BT.sum())
         return Loss(total, count, after.detach() if self.settings.batching == "stream" else None)
+
+    def _taught(self, total: Tensor, logits_BTV: Tensor, batch: TextBatch) -> Tensor:
+        assert self.teacher is not None
+        with torch.no_grad():
+            teacher_BTV, _ = self.teacher()(batch.inputs_BT, None, batch.mask_BT)
+        own: Any = self.settings
+        soft = divergence(logits_BTV, teacher_BTV, batch.targets_BT, own.softness)
+        return (1 - own.mix) * total + own.mix * soft
 
     @torch.inference_mode()
     def score(self, model: TokenModel, split: str, context: str | None = None, limit: int | None = None) -> TextScores:

@@ -31,6 +31,16 @@ class LanguageSettings(TextSettings):
     reads = "before"
     symbols = 0
 
+    teacher: str | None = Field(default=None, description="a run whose doubts are learnt from, beside the text")
+    mix: float = Field(default=0.5, ge=0, le=1, description="share of the loss that is the teacher's")
+    softness: float = Field(default=2.0, gt=0, le=100, description="temperature of teacher and student in that share")
+
+    @model_validator(mode="after")
+    def _windows_are_fresh(self) -> Self:
+        if self.teacher is not None and self.batching == "stream":
+            raise ValueError("a teacher reads every window anew: it cannot be asked about a stream's carried state")
+        return self
+
 
 class MaskedSettings(TextSettings):
     reads = "both sides"

@@ -5,6 +5,8 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,6 +16,7 @@ from seqlab.errors import DataError, UsageError
 from seqlab.models.model import Model
 from seqlab.registry import TASKS
 from seqlab.runs.layout import RunDirectory
+from seqlab.runs.load import load_run
 from seqlab.tasks.material import ChangedData, Material
 from seqlab.tasks.task import Task
 from seqlab.text.lexicon import Lexicon
@@ -27,7 +30,21 @@ DEVICES = ("cpu", "cuda", "mps")
 
 
 def make_task(settings: RunSettings, material: Material) -> Any:
-    return TASKS.load(settings.task.name).on(settings, material)
+    task = TASKS.load(settings.task.name).on(settings, material)
+    own: Any = settings.task.settings
+    if getattr(own, "teacher", None) is not None:
+        task.teacher = cache(partial(_teacher, own.teacher, material, settings.train.device))
+    return task
+
+
+def _teacher(path: str, material: Material, device: str) -> Any:
+    """The model of a run that reads the same symbols; its weights stay as they are."""
+    run = load_run(Path(path))
+    if not TASKS.load(run.settings.task.name).writes:
+        raise UsageError(f"the teacher '{path}' is no language model.")
+    if run.lexicon.fingerprint != material.lexicon.fingerprint:
+        raise UsageError(f"the teacher '{path}' reads other symbols than this text has: start from its tokenizer.")
+    return run.model.to(device).requires_grad_(False)
 
 
 @contextmanager
