@@ -17,10 +17,18 @@ def allowed(logits_BV: np.ndarray, banned: Sequence[int]) -> np.ndarray:
     scores_BV[:, list(banned)] = -np.inf
     largest_B = scores_BV.max(axis=1)  # not a number if any logit is
     if np.isneginf(largest_B).any():
-        raise UsageError("every token is banned or impossible: leave the model at least one that it can choose.")
+        raise nothing_left()
     if not np.isfinite(largest_B).all():
-        raise DataError("the model's logits are not finite, so no token can be chosen: its weights are damaged.")
+        raise not_finite()
     return scores_BV
+
+
+def nothing_left() -> UsageError:
+    return UsageError("every token is banned or impossible: leave the model at least one that it can choose.")
+
+
+def not_finite() -> DataError:
+    return DataError("the model's logits are not finite, so no token can be chosen: its weights are damaged.")
 
 
 def log_softmax(logits_BV: np.ndarray) -> np.ndarray:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from seqlab.analysis.evaluation import evaluate
 from seqlab.errors import SeqlabError, UsageError
+from seqlab.models.precision import to_int8
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import weights_of
 from seqlab.runs.layout import WEIGHTS, RunDirectory, begin_run
 from seqlab.runs.load import Loaded, load_run
-from seqlab.runs.precision import to_int8
 from seqlab.runs.results import read_results, today, write_card, write_results
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,20 @@ from seqlab.cache import cache_directory
 def compiled() -> Path:
     """Where compiled kernels are kept: one folder for each state of their sources, as a kernel is compiled with all
     that it calls, and the compiler looks at the age of its own file alone."""
-    sources = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        sources.update(source.read_bytes())
-    name = sources.hexdigest()[:16]
+    name = _sources()
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given is None:
         return cache_directory("numba", name)
     return Path(given) if Path(given).name == name else Path(given) / name
+
+
+@cache
+def _sources() -> str:
+    """A name for what the kernels' sources are now."""
+    found = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(source.read_bytes())
+    return found.hexdigest()[:16]
 
 
 os.environ["NUMBA_CACHE_DIR"] = str(compiled())

@@ -82,6 +82,15 @@ def from_input(weights, layer, token_B, x_BH, rows):
 
 
 @register_jitable
+def driven(weights, state, layer, token_B, x_BH, rows):
+    """W x + U h and both biases, of a layer that does not come between them."""
+    z_BG = from_input(weights, layer, token_B, x_BH, rows)
+    matrix = layer_of(weights.states, layer)
+    add_product(matrix.w_NKC, matrix.scale_G, state.h_BLH[:, layer], z_BG, rows)
+    return z_BG
+
+
+@register_jitable
 def passed_on(weights, layer, h_BLH, x_BH, rows):
     """The input of the layer above."""
     H = h_BLH.shape[2]
@@ -103,9 +112,7 @@ def _rnn(weights, state, token_B, rows):
     L, H = state.h_BLH.shape[1:]
     x_BH = np.empty((rows, H), np.float32)
     for layer in range(L):
-        z_BG = from_input(weights, layer, token_B, x_BH, rows)
-        matrix = layer_of(weights.states, layer)
-        add_product(matrix.w_NKC, matrix.scale_G, state.h_BLH[:, layer], z_BG, rows)
+        z_BG = driven(weights, state, layer, token_B, x_BH, rows)
         for b in range(rows):
             for h in range(H):
                 z = z_BG[b, h]
@@ -152,9 +159,7 @@ def lstm(weights, state, token_B, rows):
     L, H = state.h_BLH.shape[1:]
     x_BH = np.empty((rows, H), np.float32)
     for layer in range(L):
-        z_BG = from_input(weights, layer, token_B, x_BH, rows)
-        matrix = layer_of(weights.states, layer)
-        add_product(matrix.w_NKC, matrix.scale_G, state.h_BLH[:, layer], z_BG, rows)
+        z_BG = driven(weights, state, layer, token_B, x_BH, rows)
         for b in range(rows):
             for h in range(H):
                 i, f = sigmoid(z_BG[b, h]), sigmoid(z_BG[b, H + h])

@@ -9,12 +9,12 @@ from torch import Tensor
 
 from seqlab.config import RunSettings, Sizes, resolve
 from seqlab.errors import DataError, UsageError
+from seqlab.models.precision import from_int8, to_int8
 from seqlab.models.sizes import parameters, refuse_absurd, refuse_unfit
 from seqlab.registry import TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.layout import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
-from seqlab.runs.precision import from_int8, to_int8
 from seqlab.runs.storage import JSON_LIMIT, from_json
 from seqlab.text.lexicon import Lexicon
 from seqlab.text.tokenizer import Tokenizer, load_tokenizer

@@ -15,8 +15,8 @@ from seqlab import api
 from seqlab.decode.engines.packing import Packer
 from seqlab.errors import DataError, UsageError
 from seqlab.kernels.linear import pack
+from seqlab.models.precision import from_int8, quantised, restored, to_int8
 from seqlab.registry import ENGINES
-from seqlab.runs.precision import from_int8, quantised, restored, to_int8
 
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
 

@@ -17,11 +17,8 @@ from seqlab.registry import BACKBONES, ENGINES
 READY: set[str] = set()  # engines whose kernels this process has run
 
 # seconds on a machine of today, for a choice that need not be exact
-STARTING, LOADING, COMPILING = (
-    0.6,
-    0.4,
-    12.0,
-)  # the compiler itself, a kernel that was compiled before, one that was not
+STARTING = 0.6  # the compiler itself
+LOADING, COMPILING = 0.4, 12.0  # a kernel that was compiled before, and one that was not
 PLAIN_STEP = 2e-4  # of a plain step, whatever the architecture, and for each of its layers
 PLAIN_LAYER = {"rnn": 5e-5, "gru": 1e-4, "lstm": 1e-4, "lstm-attention": 3e-4, "transformer": 3e-4}
 PLAIN_FLOPS = 1e10

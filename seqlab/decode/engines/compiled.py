@@ -14,8 +14,8 @@ from torch import Tensor
 from seqlab.contracts import Trace
 from seqlab.decode.engine import Engine, EngineState
 from seqlab.decode.engines.packing import Packer
+from seqlab.decode.logits import not_finite, nothing_left
 from seqlab.decode.sampling import SamplingSettings
-from seqlab.errors import DataError, UsageError
 from seqlab.kernels.decoding import Sampling, Texts, decode
 from seqlab.kernels.sampling import NOT_FINITE, NOTHING_LEFT
 from seqlab.models.tokens import TokenModel
@@ -147,6 +147,6 @@ def _shares(rows: int, threads: int) -> list[slice]:
 
 def _complain(came: int) -> None:
     if came == NOTHING_LEFT:
-        raise UsageError("every token is banned or impossible: leave the model at least one that it can choose.")
+        raise nothing_left()
     if came == NOT_FINITE:
-        raise DataError("the model's logits are not finite, so no token can be chosen: its weights are damaged.")
+        raise not_finite()

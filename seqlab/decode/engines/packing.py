@@ -10,6 +10,7 @@ from torch import Tensor
 from seqlab.kernels.decoding import Matrix, Output
 from seqlab.kernels.linear import COLUMNS, pack, padded
 from seqlab.kernels.recurrent import Layers
+from seqlab.models.precision import quantised
 from seqlab.models.tokens import TokenModel
 
 
@@ -40,13 +41,13 @@ class Packer:
         return np.int8 if self.int8 else np.float32
 
     def matrix(self, weight_GK: Tensor) -> Matrix:
-        rows, G = numbers(weight_GK), len(weight_GK)
+        G = len(weight_GK)
         scale_G = np.ones(padded(G), np.float32)
-        if self.int8:
-            largest_G = np.abs(rows).max(1)
-            scale_G[:G] = np.where(largest_G > 0, largest_G / 127, 1)
-            rows = np.round(rows / scale_G[:G, None]).astype(np.int8)
-        return Matrix(pack(rows), scale_G)
+        if not self.int8:
+            return Matrix(pack(numbers(weight_GK)), scale_G)
+        whole_GK, scales = quantised(weight_GK)
+        scale_G[:G] = numbers(scales)
+        return Matrix(pack(whole_GK.cpu().numpy()), scale_G)
 
     def no_matrix(self) -> Matrix:
         return Matrix(np.zeros((0, 1, COLUMNS), self.dtype), np.ones(COLUMNS, np.float32))
