@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
+from onnx_sessions import run, session
 
 from seqlab.config import gather
 from seqlab.config.frame import Sizes
@@ -25,11 +25,8 @@ def built(task: str, arch: str, more: dict[str, Any]) -> Any:
     return build_model(gather({"corpus": {"source": ["none"]}}, [*settings.items(), *more.items()]), SIZES).eval()
 
 
-def run(graph: Any, **given: torch.Tensor) -> list[Any]:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.log_severity_level = 1, 3
-    session: Any = onnxruntime.InferenceSession(graph.SerializeToString(), options)
-    return session.run(None, {name: one.numpy() for name, one in given.items()})
+def answered(graph: Any, **given: torch.Tensor) -> list[Any]:
+    return list(run(session(graph), {name: one.numpy() for name, one in given.items()}).values())
 
 
 def padded(B: int, T: int, symbols: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -47,7 +44,7 @@ def test_classifiers(arch: str, pooling: str) -> None:
         tokens_BT, lengths_B, mask_BT = padded(B, T, 31)
         with torch.inference_mode():
             expected_BK = model(tokens_BT, mask_BT).numpy()
-        np.testing.assert_allclose(run(graph, tokens=tokens_BT, lengths=lengths_B)[0], expected_BK, atol=1e-4)
+        np.testing.assert_allclose(answered(graph, tokens=tokens_BT, lengths=lengths_B)[0], expected_BK, atol=1e-4)
 
 
 @pytest.mark.parametrize("arch", list(BACKBONES))
@@ -64,7 +61,7 @@ def test_taggers_of_words_with_their_spelling(arch: str, more: dict[str, Any]) -
         with torch.inference_mode():
             expected_BTK = model(tokens_BT, mask_BT, words_BT, (characters_BTC.view(B * T, 6), mask_NC)).numpy()
         given = {"characters": characters_BTC, "character_lengths": spelt_BT}
-        found = run(graph, tokens=tokens_BT, lengths=lengths_B, **given)
+        found = answered(graph, tokens=tokens_BT, lengths=lengths_B, **given)
         np.testing.assert_allclose(found[0][mask_BT.numpy()], expected_BTK[mask_BT.numpy()], atol=1e-4)
         if "task.layer" in more:
             np.testing.assert_array_equal(found[1], model.chain.transitions_KK.detach().numpy())
@@ -77,5 +74,5 @@ def test_taggers_of_pieces(arch: str) -> None:
     ends_BW = torch.tensor([[1, 4, 11], [0, 3, 5]])
     with torch.inference_mode():
         expected_BWK = model(tokens_BT, mask_BT, ends_BW=ends_BW).numpy()
-    found = run(tagger_graph(model, pieces=True), tokens=tokens_BT, lengths=lengths_B, ends=ends_BW)
+    found = answered(tagger_graph(model, pieces=True), tokens=tokens_BT, lengths=lengths_B, ends=ends_BW)
     np.testing.assert_allclose(found[0], expected_BWK, atol=1e-4)

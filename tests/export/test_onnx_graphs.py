@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
+from onnx_sessions import nothing, run, session
 
 from seqlab.config import gather
 from seqlab.config.frame import Sizes
@@ -45,12 +45,6 @@ def built(name: str, variant: dict[str, Any], tied: bool) -> Any:
     return build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 256, 2)).eval()
 
 
-def session(graph: Any) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.log_severity_level = 1, 3
-    return onnxruntime.InferenceSession(graph.SerializeToString(), options)
-
-
 def test_every_architecture_is_there() -> None:
     assert set(VARIANTS) == set(PARTS) == set(BACKBONES)
 
@@ -79,19 +73,12 @@ def test_whole_sequences(name: str, variant: dict[str, Any], tied: bool) -> None
 def test_step_by_step(name: str, variant: dict[str, Any]) -> None:
     model = built(name, variant, tied=False)
     runs = session(step_graph(model))
-    names = [one.name for one in runs.get_outputs()]
     for B, T in ((1, 3), (3, 12), (2, 30)):
         tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
         with torch.inference_mode():
             logits_BTV = model(tokens_BT)[0].numpy()
         state = {one.name: nothing(one, B) for one in runs.get_inputs() if one.name != "token"}
         for t in range(T):
-            found = dict(zip(names, runs.run(None, {"token": tokens_BT[:, t].numpy(), **state}), strict=True))
+            found = run(runs, {"token": tokens_BT[:, t].numpy(), **state})
             np.testing.assert_allclose(found["logits"], logits_BTV[:, t], atol=1e-4)
             state = {key: found[f"{key}_next"] for key in state}
-
-
-def nothing(one: Any, rows: int) -> np.ndarray:
-    """The state before the first token: zeros, and no places yet."""
-    shape = [rows if axis == "B" else 0 if axis == "S" else axis for axis in one.shape]
-    return np.zeros(shape, np.int64 if "int64" in one.type else np.float32)

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
+from onnx_sessions import nothing, run, session
 
 from seqlab.config import gather
 from seqlab.config.frame import Sizes
@@ -40,16 +40,6 @@ def built(arch: str, more: dict[str, Any]) -> Any:
     return build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 0, 0)).eval()
 
 
-def session(graph: Any) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.log_severity_level = 1, 3
-    return onnxruntime.InferenceSession(graph.SerializeToString(), options)
-
-
-def run(runs: Any, given: dict[str, Any]) -> dict[str, np.ndarray]:
-    return dict(zip([one.name for one in runs.get_outputs()], runs.run(None, given), strict=True))
-
-
 def sources(B: int, S: int) -> tuple[Source, dict[str, np.ndarray]]:
     tokens_BS = torch.randint(0, V, (B, S), generator=torch.Generator().manual_seed(S))
     lengths_B = torch.tensor([S, max(1, S // 2), 1][:B])
@@ -69,8 +59,7 @@ def test_step_by_step(arch: str, more: dict[str, Any]) -> None:
         found = run(encoder, given)
         for one in step.get_inputs():
             if one.name != "token" and one.name not in found:
-                shape = [B if axis == "B" else 0 if axis == "S" else int(axis) for axis in one.shape]
-                found[one.name] = np.zeros(shape, np.int64 if "int64" in one.type else np.float32)
+                found[one.name] = nothing(one, B)
         for t in range(T):
             after = run(step, {"token": tokens_BT[:, t].numpy(), **found})
             np.testing.assert_allclose(after["logits"], logits_BTV[:, t], atol=1e-4)
