@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from seqlab.api import load as load
     from seqlab.api import resume as resume
     from seqlab.api import train as train
+    from seqlab.comparison.distilling import distill as distill
     from seqlab.comparison.experiment import Comparison as Comparison
     from seqlab.comparison.experiment import compare as compare
 
@@ -21,8 +22,9 @@ _API, _COMPARISON = "seqlab.api", "seqlab.comparison.experiment"
 _PUBLIC = {
     **dict.fromkeys(("Run", "build", "load", "resume", "train"), _API),
     **dict.fromkeys(("Comparison", "compare"), _COMPARISON),
+    "distill": "seqlab.comparison.distilling",
 }
-__all__ = ["Comparison", "Run", "__version__", "build", "compare", "load", "resume", "train"]
+__all__ = ["Comparison", "Run", "__version__", "build", "compare", "distill", "load", "resume", "train"]
 
 
 def __getattr__(name: str) -> Any:

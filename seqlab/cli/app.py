@@ -6,6 +6,7 @@ from seqlab.cli.audit import audit
 from seqlab.cli.bench import bench
 from seqlab.cli.compare import compare
 from seqlab.cli.demo import demo
+from seqlab.cli.distill import distill
 from seqlab.cli.doctor import doctor
 from seqlab.cli.evaluate import evaluate
 from seqlab.cli.export import export
@@ -48,6 +49,7 @@ app.command(rich_help_panel=USE)(evaluate)
 app.command(rich_help_panel=USE)(quantize)
 app.command(rich_help_panel=USE)(export)
 app.command(rich_help_panel=COMPARE)(compare)
+app.command(rich_help_panel=COMPARE)(distill)
 app.command(rich_help_panel=COMPARE)(report)
 app.command(rich_help_panel=COMPARE)(runs)
 app.command(rich_help_panel=COMPARE)(results)

@@ -1,6 +1,7 @@
 """compare: plan, tune, train, judge, write up. Stopped anywhere, the same call goes on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,21 +74,31 @@ def compare(
     `options` are those of a comparison (archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible) and
     the one-word settings of its runs (tokenizer, window, batch, layers, ...). A comparison that was stopped goes on."""
     wanted = asked(source, recipe, settings or {}, options)
+    told = {"out": out and str(out), "recipe": recipe, "settings": settings and dict(settings), **options}
+    return carry_out(
+        wanted,
+        Path(out) if out else default_directory(wanted),
+        command or python_call("compare", [] if source is None else [source], told),
+        view or view_for_stderr(),
+    )
+
+
+def carry_out(
+    wanted: Asked, directory: Path, command: str, view: View, remarks: Callable[[Prepared], list[str]] = lambda _: []
+) -> Comparison:
+    """All of it, as far as it is not done; `remarks` are of the data, to be kept in mind."""
     for model in wanted.models.values():
         refuse_absurd(model, least_sizes(model))
-    directory = Path(out) if out else default_directory(wanted)
-    view = view or view_for_stderr()
     _enter(directory, wanted)
     prepared = prepare(wanted, directory, _Saying(view))
     with FileLock(directory / LOCKS / "plan.lock"):
-        draft = _drafted(wanted, directory, prepared, view)
+        draft = _drafted(wanted, directory, prepared, view, remarks)
     view.say(plan_in_words(draft, wanted, prepared, directory))
     with Pool(directory, jobs_of(wanted), draft.threads, view) as pool:
         plan = _planned(draft, wanted, directory, prepared, pool)
         pool.run([_job(plan, prepared, name, seed) for name in wanted.models for seed in plan.seeds], "runs")
     if not (directory / NAME).is_file():
         view.say("all runs are done: counting, auditing and writing up")
-        command = command or _call(source, out, recipe, settings, options)
         results = gather(plan, wanted, prepared, directory, command)
         write_comparison(results, directory)
     return _written_up(directory)
@@ -122,11 +133,14 @@ def _foreign(directory: Path) -> bool:
     return any(item.name not in (LOCKS, TUNING, "corpus.txt") for item in directory.iterdir())
 
 
-def _drafted(wanted: Asked, directory: Path, prepared: Prepared, view: View) -> Plan:
+def _drafted(
+    wanted: Asked, directory: Path, prepared: Prepared, view: View, remarks: Callable[[Prepared], list[str]]
+) -> Plan:
     """The plan as it stands before tuning, made once."""
     draft = read_plan(directory) or read_plan(directory / TUNING)
     if draft is None:
         draft = make_plan(wanted, prepared, _Saying(view))
+        draft = replace(draft, notes=[*draft.notes, *remarks(prepared)])
         (directory / TUNING).mkdir(exist_ok=True)
         write_plan(draft, directory / TUNING)
     found = prepared.material.fingerprint
@@ -161,18 +175,11 @@ def _job(plan: Plan, prepared: Prepared, name: str, seed: int) -> Job:
     return Job(f"{RUNS}/{name}-{seed}", settings, prepared.decides, seconds)
 
 
-def _call(
-    source: Source | None,
-    out: str | Path | None,
-    recipe: str | None,
-    settings: Mapping[str, Any] | None,
-    options: Mapping[str, Any],
-) -> str:
-    """The Python call that repeats it."""
-    named = {"out": str(out) if out else None, "recipe": recipe, "settings": settings and dict(settings), **options}
-    words = [repr(str(source) if isinstance(source, Path) else source)] if source is not None else []
+def python_call(function: str, given: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """The call that repeats a comparison."""
+    words = [repr(str(one) if isinstance(one, Path) else one) for one in given]
     words += [f"{key}={value!r}" for key, value in named.items() if value is not None]
-    return f"seqlab.compare({', '.join(words)})"
+    return f"seqlab.{function}({', '.join(words)})"
 
 
 class _Saying(Silent):

@@ -14,7 +14,7 @@ from seqlab.runs.load import build_model
 from seqlab.runs.storage import storage_errors
 from seqlab.tasks.material import Material
 from seqlab.tasks.task import Task
-from seqlab.training.prepare import check_trainable, make_task
+from seqlab.training.prepare import check_trainable, make_task, taught_symbols
 from seqlab.training.progress import Reporter
 
 STANDARD_INPUT = "-"
@@ -64,7 +64,7 @@ def prepare(asked: Asked, directory: Path, reporter: Reporter) -> Prepared:
         one = next(iter(models.values()))
     check_trainable(one)
     task = TASKS.load(one.task.name)
-    material = task.open(one, reporter.say)
+    material = task.open(one, reporter.say, taught_symbols(one))
     sizes = task.fitted(one, material, reporter.say).resolved()["task"]
     fit = {f"task.{key}": sizes[key] for key in ("window", "batch") if key in sizes}
     return Prepared({name: model.with_values(**fit) for name, model in models.items()}, material)

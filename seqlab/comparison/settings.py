@@ -10,7 +10,7 @@ from seqlab.api import Source, wanted_settings
 from seqlab.config import RunSettings, Settings, checked
 from seqlab.errors import UsageError
 from seqlab.models.sizes import refuse_unfit
-from seqlab.recipes import find_recipe
+from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import did_you_mean
 
 ARCHS = ("rnn", "gru", "lstm", "lstm-attention", "transformer")
@@ -110,14 +110,14 @@ class Asked:
 
 def asked(
     source: Source | None,
-    recipe: str | None,
+    recipe: str | Recipe | None,
     settings: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> Asked:
     """Options are those of a comparison and the one-word settings of its runs."""
     given = {name: value for name, value in options.items() if value is not None}
     own = {name: given.pop(name) for name in list(given) if name in ComparisonSettings.model_fields}
-    found = find_recipe(recipe) if recipe else None
+    found = find_recipe(recipe) if isinstance(recipe, str) else recipe
     # a recipe says how large its models are and at which rates they learn
     base = {"match": "none", "tune": 0, **found.comparison} if found else {}
     comparison = checked(ComparisonSettings, {**base, **own}, "comparison")
@@ -125,7 +125,7 @@ def asked(
         if word in given:
             instead = {"arch": "archs", "seed": "seeds"}.get(word, "budget")
             raise UsageError(f"'{word}' is for one run: a comparison has '{instead}'.")
-    names = _names(comparison, list(found.models) if found else None, recipe)
+    names = _names(comparison, found)
     models = {
         name: wanted_settings(
             source,
@@ -138,18 +138,20 @@ def asked(
     for one in models.values():
         refuse_unfit(one)
     _refuse_unfair(models)
-    return Asked(comparison, models, recipe)
+    return Asked(comparison, models, found and found.name)
 
 
-def _names(comparison: ComparisonSettings, models: list[str] | None, recipe: str | None) -> tuple[str, ...]:
-    names = comparison.archs or (tuple(models) if models else ARCHS)
+def _names(comparison: ComparisonSettings, recipe: Recipe | None) -> tuple[str, ...]:
+    names = comparison.archs or (tuple(recipe.models) if recipe else ARCHS)
     for name in names:
-        if models is not None and name not in models:
-            raise UsageError(f"the recipe '{recipe}' has no model '{name}'{did_you_mean(name, models)}.")
+        if recipe is not None and name not in recipe.models:
+            raise UsageError(
+                f"the recipe '{recipe.name}' has no model '{name}'{did_you_mean(name, list(recipe.models))}."
+            )
     return names
 
 
-def _split(recipe: Any) -> str:
+def _split(recipe: Recipe) -> str:
     """A recipe that says how its text is split keeps that."""
     tables = next(iter(recipe.models.values()), {})
     return tables.get("corpus", {}).get("split", SPLIT)

@@ -11,8 +11,8 @@ from torch.nn.functional import kl_div, log_softmax
 from seqlab.data.batches import NOT_SCORED
 
 
-def divergence(student_BTV: Tensor, teacher_BTV: Tensor, targets_BT: Tensor, softness: float) -> Tensor:
+def divergence(student_BTV: Tensor, teacher_BTV: Tensor, targets_BT: Tensor, temperature: float) -> Tensor:
     """T² times the summed divergence at the positions that are scored."""
     kept_BT = targets_BT != NOT_SCORED
-    student_NV, teacher_NV = (log_softmax(logits[kept_BT] / softness, -1) for logits in (student_BTV, teacher_BTV))
-    return softness**2 * kl_div(student_NV, teacher_NV, reduction="sum", log_target=True)
+    student_NV, teacher_NV = (log_softmax(logits[kept_BT] / temperature, -1) for logits in (student_BTV, teacher_BTV))
+    return temperature**2 * kl_div(student_NV, teacher_NV, reduction="sum", log_target=True)

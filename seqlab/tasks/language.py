@@ -45,7 +45,7 @@ class LanguageTask(TextTask):
         with torch.no_grad():
             teacher_BTV, _ = self.teacher()(batch.inputs_BT, None, batch.mask_BT)
         own: Any = self.settings
-        soft = divergence(logits_BTV, teacher_BTV, batch.targets_BT, own.softness)
+        soft = divergence(logits_BTV, teacher_BTV, batch.targets_BT, own.temperature)
         return (1 - own.mix) * total + own.mix * soft
 
     @torch.inference_mode()

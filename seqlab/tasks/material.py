@@ -78,7 +78,7 @@ def open_text(
     if lexicon is None:
         lexicon = Lexicon(learn_tokenizer(split, settings))
     elif lexicon.text.documents != split.by_lines:
-        raise UsageError("--init takes over the tokenizer, so --documents must be as it was in that run.")
+        raise UsageError("the tokenizer is taken over from another run, so --documents must be as it was there.")
     return text_material(split, lexicon)
 
 

@@ -16,7 +16,7 @@ from seqlab.errors import DataError, UsageError
 from seqlab.models.model import Model
 from seqlab.registry import TASKS
 from seqlab.runs.layout import RunDirectory
-from seqlab.runs.load import load_run
+from seqlab.runs.load import load_parts, load_run
 from seqlab.tasks.material import ChangedData, Material
 from seqlab.tasks.task import Task
 from seqlab.text.lexicon import Lexicon
@@ -32,19 +32,42 @@ DEVICES = ("cpu", "cuda", "mps")
 def make_task(settings: RunSettings, material: Material) -> Any:
     task = TASKS.load(settings.task.name).on(settings, material)
     own: Any = settings.task.settings
-    if getattr(own, "teacher", None) is not None:
-        task.teacher = cache(partial(_teacher, own.teacher, material, settings.train.device))
+    if teacher_of(settings) is not None and own.mix > 0:
+        task.teacher = cache(partial(_teacher, own.teacher, settings, material))
     return task
 
 
-def _teacher(path: str, material: Material, device: str) -> Any:
-    """The model of a run that reads the same symbols; its weights stay as they are."""
-    run = load_run(Path(path))
-    if not TASKS.load(run.settings.task.name).writes:
+def teacher_of(settings: RunSettings) -> str | None:
+    return getattr(settings.task.settings, "teacher", None)
+
+
+def taught_symbols(settings: RunSettings) -> Lexicon | None:
+    """Those of the teacher, where there is one: what it doubts must be what the student reads."""
+    path = teacher_of(settings)
+    if path is None:
+        return None
+    _, _, taught, lexicon = load_parts(Path(path))
+    if not TASKS.load(taught.task.name).writes:
         raise UsageError(f"the teacher '{path}' is no language model.")
+    ours, theirs = settings.resolved()["tokenizer"], taught.resolved()["tokenizer"]
+    if ours != theirs:
+        raise UsageError(f"the teacher '{path}' reads symbols of {theirs}, and its student cannot read {ours}.")
+    return lexicon
+
+
+def _teacher(path: str, settings: RunSettings, material: Material) -> Any:
+    """The model of a run that reads the same symbols and has not read what is held out; its weights stay."""
+    run = load_run(Path(path))
     if run.lexicon.fingerprint != material.lexicon.fingerprint:
-        raise UsageError(f"the teacher '{path}' reads other symbols than this text has: start from its tokenizer.")
-    return run.model.to(device).requires_grad_(False)
+        raise UsageError(f"the teacher '{path}' reads other symbols than this run: start anew with its tokenizer.")
+    same = run.config["corpus"]["fingerprint"] == material.fingerprint
+    before, now = run.settings.corpus.split, settings.corpus.split
+    if same and before != now:
+        raise UsageError(
+            f"the teacher '{path}' has read the {before} split of this text, so it knows what {now} holds out from its "
+            f"student. Use --split {before}, or train a teacher on {now}."
+        )
+    return run.model.to(settings.train.device).requires_grad_(False)
 
 
 @contextmanager

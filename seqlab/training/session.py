@@ -23,7 +23,7 @@ from seqlab.runs.storage import storage_errors
 from seqlab.tasks.material import Material
 from seqlab.training.finish import Session, describe, finish, plan_in_words
 from seqlab.training.loop import Progress, Trainer, newest_checkpoint
-from seqlab.training.prepare import check_trainable, computing, in_steps, make_task, reopen
+from seqlab.training.prepare import check_trainable, computing, in_steps, make_task, reopen, taught_symbols
 from seqlab.training.progress import Reporter
 
 
@@ -40,7 +40,8 @@ def start(
 
 def _begin(settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None) -> Session:
     source = load_run(init) if init is not None else None
-    material = TASKS.load(settings.task.name).open(settings, reporter.say, source and source.lexicon)
+    lexicon = source.lexicon if source is not None else taught_symbols(settings)
+    material = TASKS.load(settings.task.name).open(settings, reporter.say, lexicon)
     try:
         return _begun(settings, material, out, overwrite, reporter, source)
     finally:

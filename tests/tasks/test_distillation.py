@@ -74,10 +74,20 @@ def test_a_student_is_trained_resumed_and_used_without_its_teacher(teacher: Path
         moved.rename(teacher)
 
 
+def test_a_student_reads_another_text_in_its_teachers_symbols(teacher: Path, tmp_path: Path) -> None:
+    """What the text itself does not have is among them, and what the teacher does not know is unknown."""
+    (tmp_path / "other.txt").write_text(TEXT[: len(TEXT) // 2].replace("a", "e"))
+    settings = {"task.teacher": str(teacher), "task.mix": 0.0}
+    run = api.train(tmp_path / "other.txt", arch="gru", steps=2, out=tmp_path / "o", settings=settings, **SMALL)
+    assert run.lexicon.fingerprint == api.load(teacher).lexicon.fingerprint
+
+
 def test_what_cannot_teach_is_refused(teacher: Path, tmp_path: Path) -> None:
-    (tmp_path / "other.txt").write_text(TEXT.upper())
-    with pytest.raises(UsageError, match="other symbols"):
-        api.train(tmp_path / "other.txt", steps=2, out=tmp_path / "o", settings={"task.teacher": str(teacher)}, **SMALL)
+    taught = {"task.teacher": str(teacher)}
+    with pytest.raises(UsageError, match=r"reads symbols of .*'char'.* and its student cannot read .*'byte'"):
+        api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "o", tokenizer="byte", settings=taught, **SMALL)
+    with pytest.raises(UsageError, match="has read the 90/10 split of this text"):
+        api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "q", split="80/10/10", settings=taught, **SMALL)
     with pytest.raises(UsageError, match="reads every window anew"):
         api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "p", batching="stream",
                   settings={"task.teacher": str(teacher)}, **SMALL)  # fmt: skip
