@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
@@ -22,6 +23,7 @@ from seqlab.config import gather
 from seqlab.decode.engines.choice import Ways
 from seqlab.decode.generate import generate
 from seqlab.decode.sampling import SamplingSettings
+from seqlab.export.onnx.language import step_graph
 from seqlab.runs.load import build_model
 
 VOCABULARY, EMBEDDING, HIDDEN = 65, 128, 256
@@ -109,12 +111,34 @@ class DirectTransformer(nn.Module):
             token_B1 = drawn(self(token_B1, min(first, CONTEXT - 1), held))
 
 
+class OnnxSteps:
+    """Our own model's step graph in onnxruntime, called once a token."""
+
+    def __init__(self, model: Any):
+        self.session = onnxruntime.InferenceSession(step_graph(model).SerializeToString())
+        self.draw = np.random.default_rng(0)
+
+    def write(self, rows: int) -> None:
+        sizes: dict[Any, Any] = {"B": rows, "S": 0}
+        inputs: dict[str, Any] = {}
+        for one in self.session.get_inputs():
+            kind = np.float32 if one.type == "tensor(float)" else np.int64
+            inputs[one.name] = np.zeros([sizes.get(axis, axis) for axis in one.shape], kind)
+        names = list(inputs)
+        for _ in range(TOKENS):
+            found: Any = self.session.run(None, inputs)
+            logits_BV, *after = found
+            weights_BV = np.exp(logits_BV - logits_BV.max(1, keepdims=True)).cumsum(1)
+            drawn_B1 = self.draw.random((rows, 1), np.float32) * weights_BV[:, -1:]
+            inputs = dict(zip(names, [(weights_BV < drawn_B1).sum(1), *after], strict=True))
+
+
 @dataclass(frozen=True)
 class Comparison:
     name: str
     ours: str
     others: tuple[str, ...]  # of which the fastest counts
-    target: float
+    target: float | None
 
 
 def competitors() -> dict[str, Callable[[], Step]]:
@@ -123,8 +147,11 @@ def competitors() -> dict[str, Callable[[], Step]]:
     sizes = {"hidden": WIDTH, "layers": LAYERS, "heads": HEADS, "context": CONTEXT, "embedding": WIDTH}
     our_transformer = our_model("transformer", **sizes)
     found: dict[str, Callable[[], Step]] = {}
+    onnx_lstm, onnx_transformer = OnnxSteps(our_lstm), OnnxSteps(our_transformer)
     for rows in (1, BATCH):
         found |= {
+            f"onnx lstm {rows}": lambda rows=rows: lambda: onnx_lstm.write(rows),
+            f"onnx transformer {rows}": lambda rows=rows: lambda: onnx_transformer.write(rows),
             f"lstm {rows}": lambda rows=rows: ours(our_lstm, rows),
             f"lstm plain {rows}": lambda rows=rows: ours(our_lstm, rows, "plain"),
             f"nn.LSTM {rows}": lambda rows=rows: lambda: lstm.write(rows),
@@ -149,6 +176,11 @@ COMPARISONS = [
         (f"cached {BATCH}", f"uncached {BATCH}", f"transformer plain {BATCH}"),
         1,
     ),
+    *(
+        Comparison(f"{arch}, {rows} text(s), against onnxruntime", f"{arch} {rows}", (f"onnx {arch} {rows}",), None)
+        for arch in ("lstm", "transformer")
+        for rows in (1, BATCH)
+    ),
 ]
 
 
@@ -159,7 +191,8 @@ def main(rounds: int = ROUNDS) -> None:
     best = fastest({name: make() for name, make in competitors().items()}, rounds)
     for one in COMPARISONS:
         name = min(one.others, key=best.__getitem__)
-        print(f"{one.name:48} {best[name] / best[one.ours]:6.2f}  target {one.target:4.1f}  "
+        target = f"target {one.target:4.1f}" if one.target else " " * 11
+        print(f"{one.name:48} {best[name] / best[one.ours]:6.2f}  {target}  "
               f"{best[one.ours] / TOKENS * 1e6:8.1f} us a step, {name} {best[name] / TOKENS * 1e6:8.1f}")  # fmt: skip
     weights = {"lstm 1": 4 * HIDDEN**2 + HIDDEN * VOCABULARY, "transformer 1": 12 * LAYERS * WIDTH**2}
     for name, numbers in weights.items():

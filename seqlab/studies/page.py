@@ -11,6 +11,7 @@ from seqlab.errors import MissingInput, UsageError
 from seqlab.metrics.words import COUNTS, HEADS, figure
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.runs.storage import write_whole
+from seqlab.studies.comparisons import comparison_part, read_comparisons
 from seqlab.studies.curves import draw_together
 from seqlab.studies.lengths import draw_by_length
 from seqlab.studies.record import Record, read_records, spread
@@ -18,7 +19,8 @@ from seqlab.studies.seeds import DIFFERENCES, LEVELS, by_model, differences, lev
 
 HEAD = """# Results
 
-Made by `seqlab results` from the records in [{folder}]({folder}), one for each finished run. A recipe is run, and its
+Made by `seqlab results` from the records in [{folder}]({folder}), one for each finished run, and from
+the comparisons in its folder `comparisons`. A recipe is run, and its
 missing records are made, by `seqlab train --recipe NAME`; a record is never measured twice, so remove one to have it
 made anew. Losses are in nats per token on the validation part, in windows of the training length with a fresh state.
 Seconds of training are those of the run, on a machine that may have had other work; the time of a step is the fastest
@@ -62,6 +64,7 @@ def write_page(folder: Path, out: Path) -> Path:
     parts = [HEAD.format(folder=_link(folder, out))]
     for name in dict.fromkeys(record.recipe for record in records):
         parts.append(recipe_part(find_recipe(name), [one for one in records if one.recipe == name], folder, out))
+    parts += [comparison_part(name, results) for name, results in read_comparisons(folder).items()]
     write_whole(out, ("\n".join(parts).rstrip() + "\n").encode())
     return out
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from seqlab import recipes
+from seqlab.comparison.results import read_comparison, write_comparison
 from seqlab.errors import MissingInput, UsageError
 from seqlab.registry import MEASURES
 from seqlab.runs.layout import RunDirectory
@@ -217,6 +218,19 @@ def test_the_page(recipe: str, tmp_path: Path) -> None:
         assert f"({picture})" in page
         assert (tmp_path / "docs" / picture).stat().st_size > 1000
     assert page == write_page(tmp_path / "docs/results", tmp_path / "docs/results.md").read_text()
+
+
+def test_a_comparison_that_has_a_folder_is_on_the_page(recipe: str, tmp_path: Path) -> None:
+    folder = tmp_path / "docs/results/comparisons/mine"
+    folder.mkdir(parents=True)
+    list(run_recipe(recipe, results=folder.parents[1]))
+    done = read_comparison(Path(__file__).parents[2] / "docs/comparison")
+    write_comparison(done, folder)
+    page = write_page(folder.parents[1], tmp_path / "docs/results.md").read_text()
+    part = page.partition("## mine\n")[2]
+    assert done.command in part
+    assert all(f"| {entrant.name} |" in part for entrant in done.entrants)
+    assert all(f"- {pair.sentence}\n" in part for pair in done.pairs)
 
 
 def test_a_page_of_nothing(tmp_path: Path) -> None:

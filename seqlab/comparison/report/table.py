@@ -86,15 +86,18 @@ def ranked(results: Results) -> list[Entrant]:
 
 def markdown(results: Results) -> str:
     """table.md: the table between what it is of and what its words mean."""
-    made = table(results)
-    lines = [[_plain(cell) for cell in line] for line in (made.heads, *made.lines())]
-    rule = ["---"] + ["---:"] * len(made.columns)
-    rows = "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
+    rows = markdown_rows(table(results))
     corpus, part = (_plain(str(value)) for value in (results.corpus.get("name"), results.protocol.get("part")))
     headline = next((advice.sentence for advice in results.recommendation if advice.lens == "quality"), "")
     notes = "\n".join(f"- {_plain(term)}: {_plain(words)}" for term, words in terms(results).items())
     parts = [f"# Models compared on {corpus}", _plain(headline), f"On the {part} part of the text:", rows, notes]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def markdown_rows(made: Table) -> str:
+    lines = [[_plain(cell) for cell in line] for line in (made.heads, *made.lines())]
+    rule = ["---"] + ["---:"] * len(made.columns)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
 
 
 def terms(results: Results) -> dict[str, str]:
