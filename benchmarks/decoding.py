@@ -31,8 +31,9 @@ WIDTH, LAYERS, HEADS, CONTEXT = 128, 4, 4, 128
 TOKENS, BATCH, ROUNDS = 256, 32, 5
 
 
-def our_model(arch: str, **backbone: Any) -> Any:
-    changes = [("backbone.name", arch), ("model.embedding", backbone.pop("embedding", EMBEDDING))]
+def our_model(arch: str, precision: str = "float32", **backbone: Any) -> Any:
+    embedding = backbone.pop("embedding", EMBEDDING)
+    changes = [("backbone.name", arch), ("model.embedding", embedding), ("model.precision", precision)]
     changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
     return build_model(gather({"corpus": {"source": ["none"]}}, changes), VOCABULARY).eval()
 

@@ -25,7 +25,7 @@ TEXT = "".join(f"The {' '.join(DRAW.choices(WORDS, k=9))}.\n" for _ in range(300
 # the pages say what people would type; the tests train smaller models for a shorter time
 SMALL_COMPARISON = [
     *("--budget", "steps=6", "--seeds", "2", "--tune", "0", "--match", "params=800", "--jobs", "1"),
-    *("--batch", "4", "--embedding", "8", "--archs", "rnn,gru"),
+    *("--batch", "4", "--embedding", "8"),
 ]
 SMALLER = ["--hidden", "16", "--embedding", "8", "--threads", "1"]
 
@@ -35,8 +35,10 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def shortened(command: list[str]) -> list[str]:
-    if command[1] == "compare":
-        return [*command, *SMALL_COMPARISON, *([] if "reviews.tsv" in command else ["--window", "16"])]
+    if command[1] in ("compare", "distill"):
+        entrants = ["--archs", "rnn,gru"] if command[1] == "compare" else []
+        window = [] if "reviews.tsv" in command else ["--window", "16"]
+        return [*command, *SMALL_COMPARISON, *entrants, *window]
     if command[1] != "train" or "--init" in command:
         return command
     limits = {"--steps": "6", "--epochs": "0.1", "--seconds": "1", "--hidden": "16"}

@@ -1,0 +1,60 @@
+"""Writing with int8 weights against float32, as models grow: where it costs, and from which size on it gains.
+
+Run `python -m benchmarks.int8`. One text at a time, the compiled loops alone; a ratio is float32's time over int8's, so
+more is faster. Both take turns, and the fastest round of each counts.
+"""
+
+import argparse
+import os
+from typing import Any
+
+import torch
+
+from benchmarks.decoding import our_model
+from benchmarks.training import Step, fastest
+from seqlab.decode.engines.choice import Ways
+from seqlab.decode.generate import generate
+from seqlab.decode.sampling import SamplingSettings
+from seqlab.models.precision import from_int8, to_int8
+
+WIDTHS = {"rnn": (512, 1024, 2048, 4096), "gru": (256, 512, 1024, 2048), "lstm": (128, 256, 512, 1024, 2048),
+          "lstm-attention": (128, 256, 512, 1024), "transformer": (128, 256, 512, 1024)}  # fmt: skip
+TOKENS, ROUNDS = 64, 7
+TARGET = 0.9
+
+
+def models(arch: str, hidden: int) -> dict[str, Any]:
+    """The same weights twice."""
+    sizes: dict[str, Any] = {"hidden": hidden, "embedding": min(hidden, 256)}
+    sizes |= {"layers": 4} if arch == "transformer" else {}
+    whole, small = our_model(arch, **sizes), our_model(arch, "int8", **sizes)
+    small.load_state_dict(from_int8(to_int8(dict(whole.state_dict()))))
+    return {"float32": whole, "int8": small}
+
+
+def writing(model: Any) -> Step:
+    engine = Ways(model).choose(1, TOKENS, "compiled")
+    return lambda: generate(engine, [[0]], TOKENS, SamplingSettings())
+
+
+def main(rounds: int = ROUNDS) -> None:
+    torch.set_num_threads(os.cpu_count() or 1)
+    print(f"one text of {TOKENS} tokens; {torch.get_num_threads()} threads where they help")
+    for arch, widths in WIDTHS.items():
+        turns = None
+        for hidden in widths:
+            pair = models(arch, hidden)
+            size = 4 * sum(weight.numel() for weight in pair["float32"].parameters())
+            best = fastest({name: writing(model) for name, model in pair.items()}, rounds)
+            ratio = best["float32"] / best["int8"]
+            turns = turns or (size if ratio > 1 else None)
+            ours, theirs = (best[name] / TOKENS * 1e6 for name in ("int8", "float32"))
+            print(f"{arch:14} {hidden:5} wide {size / 1e6:7.1f} MB in float32  {ratio:5.2f}  target {TARGET}  "
+                  f"{ours:8.1f} us a token, float32 {theirs:8.1f}")  # fmt: skip
+        print(f"{arch}: " + (f"int8 is ahead from {turns / 1e6:.1f} MB of float32 on" if turns else "int8 is behind"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    main(parser.parse_args().rounds)
