@@ -145,7 +145,7 @@ class Comparison:
 def competitors() -> dict[str, Callable[[], Step]]:
     lstm, transformer = DirectLstm().eval(), DirectTransformer().eval()
     our_lstm = our_model("lstm", hidden=HIDDEN)
-    sizes = {"hidden": WIDTH, "layers": LAYERS, "heads": HEADS, "context": CONTEXT, "embedding": WIDTH}
+    sizes: dict[str, Any] = {"hidden": WIDTH, "layers": LAYERS, "heads": HEADS, "context": CONTEXT, "embedding": WIDTH}
     our_transformer = our_model("transformer", **sizes)
     found: dict[str, Callable[[], Step]] = {}
     onnx_lstm, onnx_transformer = OnnxSteps(our_lstm), OnnxSteps(our_transformer)
