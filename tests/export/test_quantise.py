@@ -113,3 +113,13 @@ def test_scales_that_do_not_fit_are_refused(runs: dict[str, tuple[Path, Path]], 
     with pytest.raises(DataError, match="does not fit the settings"):
         seqlab.load(RunDirectory(tmp_path / "made").path)
     assert directory.path == runs["rnn"][1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(ENGINES))
+def test_a_trained_model_loses_at_most_half_a_percent(name: str, shared_data: Path, tmp_path: Path) -> None:
+    text = shared_data / "tiny-shakespeare" / "input.txt"
+    sizes: dict[str, Any] = {"hidden": 256, "embedding": 128, "steps": 400, "threads": 1}
+    run = api.train(text, arch=name, out=tmp_path / "run", **sizes).path
+    before, after = api.quantise(run, tmp_path / "small").figures or ({}, {})
+    assert after["bits_per_char"] <= 1.005 * before["bits_per_char"]
