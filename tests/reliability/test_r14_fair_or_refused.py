@@ -1,12 +1,17 @@
 """R14: what was trained on another text, split, tokenizer or budget is not mixed in, and the reason is given."""
 
+import io
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from seqlab.comparison.experiment import Comparison, compare
+from seqlab.comparison.jobs import Job
+from seqlab.comparison.plan import read_plan
 from seqlab.comparison.view import Quiet
+from seqlab.comparison.worker import News, do
 from seqlab.errors import DataError
 
 OPTIONS = {
@@ -49,19 +54,24 @@ def ours(first: Comparison, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "why"),
+    ("name", "changed", "why"),
     [
         ("other", {}, "text was"),
-        ("one", {"tokenizer": "byte"}, "tokenizer was"),
-        ("one", {"split": "90/10"}, r"settings\.corpus\.split was 80/10/10, not 90/10"),
-        ("one", {"budget": "steps=5"}, r"settings\.train\.steps was 4, not 5"),
+        ("one", {"tokenizer": {"name": "byte"}}, "tokenizer was"),
+        ("one", {"corpus.split": "90/10"}, r"settings\.corpus\.split was 80/10/10, not 90/10"),
+        ("one", {"train.steps": 5}, r"settings\.train\.steps was 4, not 5"),
     ],
 )
 def test_a_run_from_elsewhere_is_not_taken_in(
-    name: str, options: dict[str, str], why: str, texts: Path, ours: Path, tmp_path: Path
+    name: str, changed: dict[str, Any], why: str, first: Comparison, texts: Path, ours: Path
 ) -> None:
-    theirs = compared(texts / name, tmp_path / "theirs", **options)
-    shutil.copytree(theirs.directory / "runs/rnn-0", ours / "runs/rnn-0")
+    """It was made as a comparison makes its runs, and put where the one that is missing should be."""
+    plan = read_plan(first.directory)
+    assert plan is not None
+    own = {"corpus.source": [str(texts / name)], **{key: value for key, value in changed.items() if "." in key}}
+    settings = {**plan.models[0].changed(**own).settings, **{k: v for k, v in changed.items() if "." not in k}}
+    part = "validation" if "corpus.split" in changed else "test"
+    do(Job("runs/rnn-0", settings, part, 0.0), ours, News(io.StringIO()))
     with pytest.raises(DataError, match=why):
         compared(texts / "one", ours)
 
