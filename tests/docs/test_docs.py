@@ -1,10 +1,8 @@
 """README and docs are true today: their commands and code blocks run, in order, in an empty folder."""
 
-import os
 import random
 import re
 import shlex
-import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -74,11 +72,8 @@ def run_command(command: list[str]) -> None:
 
 
 def exec_block(content: str) -> None:
-    """Python blocks run in a process of their own, as a reader would run them."""
     content = content.replace("steps=200", "steps=6, hidden=16, embedding=8, threads=1")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", content], capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
+    exec(content.replace("seeds=2", "seeds=1, jobs=1"), {})
 
 
 def test_make_targets_in_the_readme_exist() -> None:
