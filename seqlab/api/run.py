@@ -32,6 +32,7 @@ class Evaluated:
     context: str
     window: int | None  # tokens of a window; None where examples are scored
     floor: "FloorResult | None" = None
+    signature: str | None = None  # of BLEU: how sacrebleu counted
 
     def __str__(self) -> str:
         return in_words(self.figures, self.floor and (self.floor.name, self.floor.figures))
@@ -49,6 +50,7 @@ class Evaluated:
 
     def as_dict(self) -> dict[str, Any]:
         found = {**self.figures, "split": self.split, "context": self.context, "sentence": str(self)}
+        found |= {"signature": self.signature} if self.signature else {}
         if self.window is None:
             return found
         scores = cast("TextScores", self.scores)
@@ -118,16 +120,24 @@ class Run:
         floor = self.results.counting if self.results and text is None and split == "validation" else None
         window = getattr(scores, "context", None) and task.settings.window
         where = split if text is None else str(text)
-        return Evaluated(task.figures(scores), scores, where, context or task.contexts[0], window, floor)
+        signature = getattr(task, "signature", None)
+        return Evaluated(task.figures(scores), scores, where, context or task.contexts[0], window, floor, signature)
 
-    def predict(self, texts: Sequence[str], **how: Any) -> "list[Prediction]":
+    def predict(self, texts: str | Sequence[str], **how: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, by what it was trained for.
 
         `how`: of a translator beam, alpha and best (how many translations of each), weights (what it looked at)."""
         task = TASKS.load(self.settings.task.name)
         if not hasattr(task, "predict"):
             raise UsageError(f"'{self.path}' is a {task.kind}: it writes. Use generate instead of predict.")
-        return task.predict(self.model, list(texts), self._loaded.lexicon, self.settings, **how)
+        given = [texts] if isinstance(texts, str) else list(texts)
+        for number, text in enumerate(given, 1):
+            if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
+        refused = [name for name in ("beam", "alpha", "best") if how.get(name) not in (None, 1)]
+        if refused and task.name != "translate":
+            raise UsageError(f"'{self.path}' is a {task.kind}: {' and '.join(refused)} are for translators.")
+        return task.predict(self.model, given, self._loaded.lexicon, self.settings, **how)
 
     def generate(
         self,

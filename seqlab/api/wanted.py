@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings, RunSettings, Sizes, checked, gather, spelt_out
-from seqlab.data.guessing import guess_task
+from seqlab.data.guessing import guess_task, plain_text_note
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
 
@@ -60,7 +60,10 @@ def wanted_settings(
         raise UsageError("no text was given. Name a file, a folder or a built-in corpus, such as python-docs.")
     if "name" not in base.get("task", {}) and not any(key == "task.name" for key, _ in changes):
         changes += _guessed(base, changes, say)
-    return gather(base, changes)
+    wanted = gather(base, changes)
+    if wanted.corpus.difficulty is not None and not all(item in CORPORA for item in wanted.corpus.source):
+        raise UsageError("corpus.difficulty is of generated corpora: leave it out for files of your own.")
+    return wanted
 
 
 def _guessed(
@@ -70,6 +73,13 @@ def _guessed(
     columns = checked(CorpusSettings, {"source": corpus["source"], "columns": corpus.get("columns")}, "corpus").columns
     found = guess_task(corpus["source"], columns)
     if found is None:
+        if columns:
+            raise UsageError(
+                f"corpus.columns names {' and '.join(map(repr, columns))}, and the files do not say what for: give "
+                f"--task classify or --task translate."
+            )
+        if note := plain_text_note(corpus["source"]):
+            say(note)
         return []
     task, reason = found
     if corpus["source"][0] not in CORPORA:

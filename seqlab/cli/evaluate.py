@@ -30,6 +30,8 @@ def evaluate(
     how = f", context: {result.context} (windows of {result.window})" if result.window else ""
     figures_table(f"{part}: {counted(result.figures)}{how}", [(run.name, result.figures)])
     out.print(str(result)[0].upper() + str(result)[1:] + ".")
+    if result.signature:
+        out.print(f"BLEU by sacrebleu: {result.signature}", markup=False)
     if content.get("unknown_share"):
         cost = content["unknown_nats_per_token"]
         out.print(f"{content['unknown_share']:.2%} of the tokens are unknown symbols, at {cost:.2f} nats each.")

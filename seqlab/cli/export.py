@@ -18,7 +18,10 @@ def export(
     from seqlab.cli.show import next_steps
     from seqlab.cli.show import out as shown
 
-    for path in api.export(run, out, form=form):
+    written = api.export(run, out, form=form)
+    for path in written:
         shown.print(f"{path}  {path.stat().st_size:,} bytes", markup=False)
-    if form == "onnx":
-        next_steps(f'python {out / "example.py"} "The " 100')
+    example = next((path for path in written if path.name == "example.py"), None)
+    if example is not None:
+        words = example.read_text(encoding="utf-8").split('"""')[1].partition("example.py ")[2]
+        next_steps(f"python {example} {words.replace(chr(92), '')}")

@@ -54,8 +54,9 @@ def generate(
 
 def _stream(run: "Run", prompt: str, length: int, stop: list[str], sampling: dict[str, Any]) -> None:
     """Each bit of text as soon as it is certain, after the prompt."""
+    bits = run.stream(prompt, length, stop=stop, **sampling)
     _write(prompt)
-    for bit in run.stream(prompt, length, stop=stop, **sampling):
+    for bit in bits:
         _write(bit)
     _write("\n")
 

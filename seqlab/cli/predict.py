@@ -24,7 +24,7 @@ def predict(
     texts: Annotated[list[str] | None, Argument(help="Texts, each in quotation marks.")] = None,
     file: Annotated[Path | None, Option("--file", "-f", help="Texts from a file, one a line; - reads them in.")] = None,
     as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
-    beam: Annotated[int | None, Translating(help="Hypotheses of the search; the run's own if not given.")] = None,
+    beam: Annotated[int | None, Translating(help="Hypotheses of the search; else the run's own.", min=1)] = None,
     alpha: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
     best: Annotated[int, Translating(help="How many translations of each.", min=1)] = 1,
     attention: Annotated[bool, Translating("--attention", help="Show what each word looked at.")] = False,
@@ -32,35 +32,38 @@ def predict(
 ) -> None:
     """Label, tag or translate texts."""
     from seqlab import api
+    from seqlab.cli.show import out
+    from seqlab.errors import UsageError
 
-    given = [*(texts or []), *(_lines(file) if file else [])]
-    if not given:
-        from seqlab.errors import UsageError
-
-        raise UsageError('no text was given. Write it in quotation marks, or name a file of lines: --file FILE."')
-    weights = attention or picture is not None
-    found = api.load(run).predict(given, beam=beam, alpha=alpha, best=best, weights=weights)
+    lines = _lines(file) if file else []
+    asked = [*(texts or []), *(line for line in lines if line.strip())]
+    if not asked:
+        raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
+    found = api.load(run).predict(asked, beam=beam, alpha=alpha, best=best, weights=attention or picture is not None)
+    if attention and getattr(found[0], "weights", None) is None:
+        raise UsageError(f"'{run}' has no attention to show.")
     if picture is not None:
         _draw(found[0], picture)
+    each = iter(found)
+    # a blank line has nothing to be said of, and keeps its place
+    answers = [next(each) if line.strip() else None for line in (*(texts or []), *lines)]
     if as_json:
         import json
 
-        from seqlab.cli.show import out
-
-        out.print_json(json.dumps([one.as_dict() for one in found]))
+        out.print_json(json.dumps([one.as_dict() if one else {"text": ""} for one in answers]))
         return
-    for one in found:
-        _show(one)
+    for one in answers:
+        _show(one) if one else out.print()
 
 
 def _lines(file: Path) -> list[str]:
-    """The lines of a file that hold something; the same strictness as for a corpus."""
+    """The lines of a file; the same strictness as for a corpus."""
     import sys
 
     from seqlab.data.reading import Oddities, read_file
 
     content = sys.stdin.read() if str(file) == "-" else "".join(read_file(file, Oddities()))
-    return [line for line in content.split("\n") if line.strip()]
+    return content.removesuffix("\n").split("\n")
 
 
 def _show(one: "Prediction") -> None:

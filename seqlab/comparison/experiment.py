@@ -73,13 +73,14 @@ def compare(
 
     `options` are those of a comparison (archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible) and
     the one-word settings of its runs (tokenizer, window, batch, layers, ...). A comparison that was stopped goes on."""
-    wanted = asked(source, recipe, settings or {}, options)
+    view = view or view_for_stderr()
+    wanted = asked(source, recipe, settings or {}, options, view.say)
     told = {"out": out and str(out), "recipe": recipe, "settings": settings and dict(settings), **options}
     return carry_out(
         wanted,
         Path(out) if out else default_directory(wanted),
         command or python_call("compare", [] if source is None else [source], told),
-        view or view_for_stderr(),
+        view,
     )
 
 

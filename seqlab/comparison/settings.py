@@ -1,6 +1,6 @@
 """What a comparison is asked for. Nothing here needs torch, so that what makes no sense is refused at once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -113,6 +113,7 @@ def asked(
     recipe: str | Recipe | None,
     settings: Mapping[str, Any],
     options: Mapping[str, Any],
+    say: Callable[[str], None] = lambda _: None,
 ) -> Asked:
     """Options are those of a comparison and the one-word settings of its runs."""
     given = {name: value for name, value in options.items() if value is not None}
@@ -132,6 +133,7 @@ def asked(
             found.models[name] if found else {},
             settings,
             {"split": _split(found), **given} if found else {"split": SPLIT, "arch": name, **given},
+            say=say if name == names[0] else lambda _: None,
         )
         for name in names
     }

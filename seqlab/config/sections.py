@@ -126,6 +126,8 @@ def _explain(cls: type[Settings], section: str, item: Any) -> str:
     if item["type"] == "extra_forbidden":
         known = list(cls.model_fields)
         return f"unknown setting '{name}'{did_you_mean(key, known)}. Known in {section}: {', '.join(known) or 'none'}"
+    if item["type"] == "missing" and len(item["loc"]) > 1:
+        return f"{name}: two names are expected (given: {item['input']!r})"
     if item["type"] == "missing":
         return f"'{name}' is needed and was not given"
     message = item["msg"].removeprefix("Value error, ").lower()

@@ -41,6 +41,17 @@ def guess_task(source: Sequence[str], columns: tuple[str, str] | None = None) ->
     return guesses[0] if agree else None
 
 
+def plain_text_note(source: Sequence[str]) -> str | None:
+    """What to say where files that look like examples are read as running text."""
+    paths = [Path(item) for item in source if item not in CORPORA]
+    names = " and ".join(path.name for path in paths)
+    if any(suffix(path) in TABLES for path in paths):
+        return f"{names}: read as running text, as no columns say what for. Of examples, give --task and corpus.columns"
+    if len(paths) == 2 and all(_may_be_a_language(suffix(path)) for path in paths):
+        return f"{names}: read as one running text. Of lines that belong together, give --task translate"
+    return None
+
+
 def _of_file(path: Path, columns: tuple[str, str] | None) -> Guess | None:
     if suffix(path) == CONLLU:
         return "tag", f"{path.name} is CoNLL-U, by its ending"

@@ -5,11 +5,11 @@ and counts as an error when it is scored, as published figures count it.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from seqlab.data.dealing import Part
-from seqlab.data.examples import UNSCORED, Labelled, Tagged
+from seqlab.data.examples import UNSCORED, Example, Labelled, Tagged
 from seqlab.data.lines import joined
 from seqlab.errors import DataError
 
@@ -23,8 +23,7 @@ def look_over(parts: Mapping[str, Part]) -> list[str]:
     notes = []
     for part in parts:
         if kinds is not None and part != "train":
-            _refuse_unknown_labels(parts[part], kinds)
-            notes += _unknown_tags(part, parts[part], kinds)
+            notes += unknown_labels(part, parts[part], kinds)
     return notes + _on_two_sides(parts)
 
 
@@ -41,23 +40,29 @@ def labels_of(part: Part) -> Counter[str] | None:
     return found
 
 
-def _refuse_unknown_labels(part: Part, known: Counter[str]) -> None:
-    for one in part:
-        if isinstance(one.example, Labelled) and one.example.label not in known:
-            raise DataError(
-                f"{one.place}: unknown label '{one.example.label}'. The training part has {joined(sorted(known))}."
-            )
-
-
-def _unknown_tags(name: str, part: Part, known: Counter[str]) -> list[str]:
+def unknown_labels(name: str, part: Part, known: Collection[str]) -> list[str]:
+    """DataError for a label that training does not have, or where it has none of the tags; some tags are told of."""
     tags = labels_of(part) or Counter()
     unknown = {tag: count for tag, count in tags.items() if tag not in known}
     if not unknown:
         return []
+    first = next(one for one in part if _own_labels(one.example) & unknown.keys())
+    which = next(label for label in sorted(_own_labels(first.example)) if label in unknown)
+    has = f"The training part has {joined(sorted(known))}."
+    if isinstance(first.example, Labelled):
+        raise DataError(f"{first.place}: unknown label '{which}'. {has} Correct it, or train with examples of it.")
+    if len(unknown) == len(tags):
+        raise DataError(f"{first.place}: unknown tag '{which}', as are all others of the {name} part. {has}")
     return [
         f"{sum(unknown.values()):,} of the {tags.total():,} {name} tags do not occur in the training part "
-        f"({joined(sorted(unknown), 5)}): each counts as an error"
+        f"({joined(sorted(unknown), 5)}; '{which}' in the sentence at {first.place}): each counts as an error"
     ]
+
+
+def _own_labels(example: Example) -> set[str]:
+    if isinstance(example, Labelled):
+        return {example.label}
+    return set(example.tags) - {UNSCORED} if isinstance(example, Tagged) else set()
 
 
 def _on_two_sides(parts: Mapping[str, Part]) -> list[str]:

@@ -13,10 +13,10 @@ from seqlab.data.conll import read_columns, read_conllu
 from seqlab.data.corpus import STANDARD_INPUT
 from seqlab.data.dealing import Part, deal
 from seqlab.data.examples import Example, Examples, Labelled, Pair, Tagged
-from seqlab.data.inspecting import look_over
-from seqlab.data.lines import COLUMNS, CONLLU, TABLES, Noticed, Placed, suffix
+from seqlab.data.inspecting import look_over, unknown_labels
+from seqlab.data.lines import COLUMNS, CONLLU, TABLES, Noticed, Placed, joined, suffix
 from seqlab.data.parallel import read_parallel
-from seqlab.data.schemes import find_scheme, repairs, to_bio
+from seqlab.data.schemes import find_scheme, repairs, strange_tags, to_bio
 from seqlab.data.tables import read_labelled, read_pairs
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
@@ -38,14 +38,17 @@ def open_examples(task: str, settings: CorpusSettings) -> Examples:
     return Examples(_name(settings.source), _bare(dealt.parts), dealt.rule, notes=notes)
 
 
-def open_whole(task: str, settings: CorpusSettings) -> Examples:
-    """All examples of the source as one part, to be scored; what else the settings name is not read."""
+def open_whole(task: str, settings: CorpusSettings, known: Sequence[str] = ()) -> Examples:
+    """All examples of the source as one part, to be scored; what else the settings name is not read.
+
+    `known` are the labels of the run that is scored, where it has some."""
     if _is_built_in(settings.source):
         made = _built_in(task, settings.model_copy(update={"validation": (), "test": ()}))
         return replace(made, parts={"whole": [one for part in made.parts.values() for one in part]}, rule="all of it")
     noticed = Noticed()
     parts, read_as = _in_bio({"whole": _read(task, settings.source, settings, noticed)})
-    return Examples(_name(settings.source), _bare(parts), "all of it", notes=(*noticed.notes(), *read_as))
+    strange = unknown_labels("given", parts["whole"], known) if known else []
+    return Examples(_name(settings.source), _bare(parts), "all of it", notes=(*noticed.notes(), *read_as, *strange))
 
 
 def _bare(parts: Mapping[str, Part]) -> dict[str, Sequence[Example]]:
@@ -65,7 +68,7 @@ def _in_bio(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
     tags = [one.example.tags for part in parts.values() for one in part if isinstance(one.example, Tagged)]
     scheme = find_scheme(tags)
     if scheme is None:
-        return dict(parts), []
+        return dict(parts), _no_spans([one for part in parts.values() for one in part])
     notes = [] if scheme == "BIO" else [f"tags are {scheme} and are read as BIO"]
     if broken := sum(repairs(sentence, scheme) for sentence in tags):
         letters = "I-" if scheme == "BIO" else "I- or E-"
@@ -78,6 +81,19 @@ def _in_bio(parts: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
         ]
         for name, part in parts.items()
     }, notes
+
+
+def _no_spans(placed: Part) -> list[str]:
+    """What keeps tags that mark spans for the most part from being read as such."""
+    kinds = {tag for one in placed if isinstance(one.example, Tagged) for tag in one.example.tags}
+    odd = strange_tags(kinds)
+    if not odd or 2 * len(odd) > len(kinds):
+        return []
+    where = next(one.place for one in placed if isinstance(one.example, Tagged) and odd & set(one.example.tags))
+    return [
+        f"the tags are learnt one by one, not as spans: {joined(sorted(odd), 5)} fits no scheme (BIO, IOB1, BIOES), "
+        f"first in the sentence at {where}"
+    ]
 
 
 # --- built in -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ last word of a span (E-) and spans of one word (S-), too; written BILOU, these a
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from seqlab.data.examples import UNSCORED
@@ -31,6 +31,12 @@ def find_scheme(sequences: Iterable[Sequence[str]]) -> Scheme | None:
         return "BIO"
     only_between = all(_goes_on(tags, place) for tags in sequences for place, tag in enumerate(tags) if tag[0] == "B")
     return "IOB1" if only_between else "BIO"
+
+
+def strange_tags(kinds: Collection[str]) -> set[str]:
+    """Those that mark no span in any scheme, where others do."""
+    spans = {tag for tag in kinds if SPAN_TAG.fullmatch(tag) and tag[0] in "BI" + SINGLE + LAST}
+    return set(kinds) - spans - {OUTSIDE, UNSCORED} if spans else set()
 
 
 def to_bio(tags: Sequence[str], scheme: Scheme) -> tuple[str, ...]:

@@ -58,6 +58,8 @@ def refuse_unfit(settings: RunSettings) -> None:
             f"Use a causal one, or train it to fill gaps: --task masked."
         )
     decoder: Any = settings.decoder and settings.decoder.settings
+    if hasattr(decoder, "cross_parameters") and task.attention == "none":
+        raise UsageError("a transformer has nothing but attention: task.attention=none is for recurrent decoders.")
     if decoder and not decoder.causal:
         assert settings.decoder is not None
         raise UsageError(

@@ -80,7 +80,10 @@ class ExampleTask(Task):
         own = settings.corpus
         columns = own.columns if Path(source[0]).suffix == Path(own.source[0]).suffix else None
         corpus = CorpusSettings(source=source, columns=columns)
-        return cls._material(open_whole(cls.name, corpus), settings, lexicon)
+        found = open_whole(cls.name, corpus, lexicon.labels)
+        for note in found.notes:
+            warnings.warn(note, SeqlabWarning, stacklevel=2)
+        return cls._material(found, settings, lexicon)
 
     @classmethod
     def _material(cls, found: Examples, settings: RunSettings, lexicon: Lexicon) -> ExampleMaterial:

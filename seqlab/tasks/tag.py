@@ -128,7 +128,7 @@ class TagTask(ExampleTask):
         part = self.parts[split]
         count = within(part, limit)
         nats_U, tokens_U, right_U = np.zeros(count), np.zeros(count, dtype=int), np.zeros(count)
-        spans_UK = np.zeros((count, 3))
+        spans_UK, charged = np.zeros((count, 3)), 0
         device = next(model.parameters()).device
         for rows_B in passes(part, count):
             batch = tag_batch(part, rows_B).to(device)
@@ -138,6 +138,7 @@ class TagTask(ExampleTask):
                 gold = part.targets[row]
                 scored = gold != NOT_SCORED
                 tokens_U[row], right_U[row] = scored.sum(), (chosen[: len(gold)] == gold)[scored].sum()
+                charged += int((gold >= 0).sum())
                 if self.spans:
                     example: Any = part.examples[row]
                     tags = [self.lexicon.labels[tag] for tag in chosen[: len(gold)]]
@@ -147,7 +148,7 @@ class TagTask(ExampleTask):
         shown = {self.headline: value, "accuracy": 100 * right_U.sum() / tokens_U.sum()}
         if self.spans:
             shown |= {"precision": float(precision(sums_UK.sum(0))), "recall": float(recall(sums_UK.sum(0)))}
-        shown |= {"nats_per_tag": nats_U.sum() / tokens_U.sum(), "tags": int(tokens_U.sum()), "sentences": count}
+        shown |= {"nats_per_tag": nats_U.sum() / max(1, charged), "tags": int(tokens_U.sum()), "sentences": count}
         return ExampleScores(nats_U, tokens_U, sums_UK, shown, 100 - value)
 
     def nats(self, model: Tagger, part: ExamplePart, rows_B: np.ndarray) -> np.ndarray:

@@ -150,6 +150,6 @@ def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSetting
     except ChangedData as found:
         raise DataError(
             f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "
-            f"it has {found.characters:,} characters, then {config['corpus']['characters']:,}. "
+            f"it has {found.characters:,} characters, then {config['corpus']['characters']:,}, and another SHA-256. "
             f"Bring the old text back, or start on the new one: seqlab train ... --init {directory.path}"
         ) from None

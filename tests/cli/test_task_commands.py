@@ -42,8 +42,16 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     Path("more.txt").write_text("new bird\n\nblue\n", encoding="utf-8")
     answer = seqlab("predict", "run", "--file", "more.txt", "--json")
     found = json.loads(answer.out)
-    assert [one["text"] for one in found] == ["new bird", "blue"]
-    assert all(sum(one["probabilities"].values()) == pytest.approx(1) for one in found)
+    assert [one["text"] for one in found] == ["new bird", "", "blue"], "answers stand where the lines stand"
+    assert all(sum(found[at]["probabilities"].values()) == pytest.approx(1) for at in (0, 2))
+    blank = seqlab("predict", "run", " ")
+    assert (blank.code == 2 and "no text was given" in blank.err) or "text 1 is ' '" in blank.err
+    for options, words in ((("--best", "3"), "is a classifier: best"), (("--attention",), "has no attention to show")):
+        refused = seqlab("predict", "run", "red", *options)
+        assert refused.code == 2 and words in refused.err
+    Path("odd.tsv").write_text("text\tlabel\nred\twarm\nblue\tgreenish\n")
+    odd = seqlab("evaluate", "run", "odd.tsv")
+    assert odd.code == 65 and "line 3: unknown label 'greenish'" in odd.err
     answer = seqlab("evaluate", "run", "reviews.tsv", "--json")
     assert json.loads(answer.out)["examples"] == 60
     assert seqlab("audit", "run").code == 0
@@ -179,3 +187,33 @@ def test_a_run_may_have_the_name_of_a_built_in_corpus(tmp_path: Path, monkeypatc
     assert seqlab("train", "parity", *small, "--out", "parity").code == 0
     assert seqlab("predict", "parity", "1 0 1").code == 0
     assert seqlab("evaluate", "parity").code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        (["unnamed.tsv"], 0, "unnamed.tsv: read as running text, as no columns say what for"),
+        (["train.en", "other.de"], 0, "train.en and other.de: read as one running text"),
+        (
+            ["reviews.tsv", "--set", 'corpus.columns=["txt","lbl"]'],
+            2,
+            "names 'txt' and 'lbl', and the files do not say",
+        ),
+        (["reviews.tsv", "--set", 'corpus.columns=["text"]'], 2, "corpus.columns: two names are expected"),
+        (["reviews.tsv", "--difficulty", "3"], 2, "corpus.difficulty is of generated corpora"),
+        (["train.en", "train.de", "--arch", "transformer", "--set", "task.attention=none"], 2, "nothing but attention"),
+    ],
+)
+def test_nothing_is_taken_for_something_else_in_silence(
+    command: list[str], code: int, words: str, here: Path, seqlab
+) -> None:
+    Path("unnamed.tsv").write_text("one\ttwo\n" + "a good old film\t5\n" * 40)
+    Path("other.de").write_text(Path("train.de").read_text())
+    answer = seqlab("train", *command, *TINY, "--out", "run")
+    assert answer.code == code and words in answer.err, answer.err
+
+
+def test_a_translation_is_scored_with_its_signature(here: Path, seqlab) -> None:
+    assert seqlab("train", "train.en", "train.de", *TINY, "--out", "run").code == 0
+    assert json.loads(seqlab("evaluate", "run", "--json").out)["signature"].startswith("nrefs:1|case:mixed")
+    assert "BLEU by sacrebleu: nrefs:1" in seqlab("evaluate", "run").out

@@ -7,6 +7,8 @@ from seqlab.data.examples import UNSCORED, Tagged
 from seqlab.data.opening import open_examples, open_whole
 from seqlab.errors import DataError
 
+ADVICE = "Correct it, or train with examples of it."
+
 
 @pytest.mark.parametrize("part", ["validation", "test"])
 def test_an_unknown_label_is_said_with_its_line(write, part):
@@ -14,7 +16,10 @@ def test_an_unknown_label_is_said_with_its_line(write, part):
     other = write("b.tsv", reviews(("x", "odd"), ("y", "strange")))
     with pytest.raises(DataError) as refused:
         open_examples("classify", corpus(train, **{part: (other,)}))
-    assert str(refused.value) == f"'{other}', line 3: unknown label 'strange'. The training part has 'even', 'odd'."
+    assert (
+        str(refused.value)
+        == f"'{other}', line 3: unknown label 'strange'. The training part has 'even', 'odd'. {ADVICE}"
+    )
 
 
 def test_one_label_cannot_be_learnt(write):
@@ -41,8 +46,20 @@ def test_unknown_tags_are_kept_and_counted(write):
     found = open_examples("tag", corpus(train, validation=(dev,)))
     assert found.parts["validation"] == [Tagged(("c", "d"), ("N", "X")), Tagged(("e", "f", "g"), ("Y", "X", "_"))]
     assert found.notes == (
-        "3 of the 4 validation tags do not occur in the training part ('X', 'Y'): each counts as an error",
+        "3 of the 4 validation tags do not occur in the training part ('X', 'Y'; 'X' in the sentence at "
+        f"'{dev}', line 1): each counts as an error",
     )
+
+
+def test_a_part_of_which_no_tag_is_known_is_refused(write):
+    train, dev = write("a.conll", "a\tN\nb\tV\n"), write("b.conll", "c\tX\n\nd\tY\n")
+    with pytest.raises(
+        DataError, match=r"b\.conll', line 1: unknown tag 'X', as are all others of the validation part"
+    ):
+        open_examples("tag", corpus(train, validation=(dev,)))
+    with pytest.raises(DataError, match=r"line 1: unknown tag 'X', as are all others of the given part"):
+        open_whole("tag", corpus(dev), ("N", "V"))
+    assert "1 of the 2 given tags" in open_whole("tag", corpus(dev), ("N", "X")).notes[0]
 
 
 def test_inputs_on_two_sides_are_counted_and_stay(write):
@@ -81,6 +98,12 @@ def test_slips_in_span_tags_are_told(write):
 
 
 def test_tags_that_mark_no_spans_stay_as_they_are(write):
-    path = write("a.conll", "x\tS-p\ny\tNOUN\nz\tI-p\n")
-    assert open_whole("tag", corpus(path)).parts == {"whole": [Tagged(("x", "y", "z"), ("S-p", "NOUN", "I-p"))]}
+    path = write("a.conll", "x\tDET\ny\tNOUN\n")
     assert open_whole("tag", corpus(path)).notes == ()
+    path = write("b.conll", "w\tO\n\nx\tS-p\ny\tNOUN\nz\tI-p\n")
+    found = open_whole("tag", corpus(path))
+    assert found.parts["whole"][1] == Tagged(("x", "y", "z"), ("S-p", "NOUN", "I-p"))
+    assert found.notes == (
+        "the tags are learnt one by one, not as spans: 'NOUN' fits no scheme (BIO, IOB1, BIOES), first in the sentence "
+        f"at '{path}', line 3",
+    )
