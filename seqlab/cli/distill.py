@@ -22,7 +22,7 @@ def distill(
     ] = None,
     arch: Annotated[str, Student(help=f"One of {', '.join(BACKBONES)}.")] = "gru",
     mix: Annotated[float, Student(help="Share of the loss that is the teacher's.")] = 0.5,
-    temperature: Annotated[float, Student(help="Of teacher and student in that share.")] = 2.0,
+    temperature: Annotated[float, Student(help="Of teacher and student in that share.")] = 1.0,
     layers: Annotated[int | None, Student(help="How many are stacked.")] = None,
     embedding: Annotated[int | None, Student(help="Width of the embedding.")] = None,
     batch: Annotated[int | None, Student(help="Sequences per step.")] = None,

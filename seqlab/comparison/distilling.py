@@ -18,7 +18,7 @@ from seqlab.runs.layout import folder_name
 from seqlab.runs.load import load_parts
 
 TAUGHT, ALONE = "distilled", "plain"
-MIX, TEMPERATURE = 0.5, 2.0
+MIX, TEMPERATURE = 0.5, 1.0
 
 
 def distill(

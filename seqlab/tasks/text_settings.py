@@ -33,7 +33,7 @@ class LanguageSettings(TextSettings):
 
     teacher: str | None = Field(default=None, description="a run whose symbols and whose doubts are learnt")
     mix: float = Field(default=0.5, ge=0, le=1, description="share of the loss that is the teacher's")
-    temperature: float = Field(default=2.0, gt=0, le=100, description="of teacher and student in that share")
+    temperature: float = Field(default=1.0, gt=0, le=100, description="of teacher and student in that share")
 
     @model_validator(mode="after")
     def _windows_are_fresh(self) -> Self:
