@@ -121,7 +121,7 @@ def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV
     return CHOSEN
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, error_model="numpy", cache=True)
 def decode(
     weights, output, state, texts, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT
 ):  # fmt: skip

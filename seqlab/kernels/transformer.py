@@ -54,7 +54,7 @@ class TransformerState(NamedTuple):
     values_BLSD: np.ndarray
 
 
-@numba.njit(fastmath=FASTMATH, cache=True)
+@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
 def _normal(x_D, gain_D, bias_D, epsilon, centred, y_D):
     D = len(gain_D)
     mean = np.float32(0)
