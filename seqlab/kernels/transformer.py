@@ -97,6 +97,18 @@ def _entered(weights, state, token_B, rows):
 
 
 @register_jitable
+def _turns(weights, state, rows):
+    """How far each pair of features is turned at a row's position, the same in every layer."""
+    turns_BF2 = np.empty((rows, len(weights.frequency_F), 2), np.float32)
+    if weights.positions == ROTARY:
+        for b in range(rows):
+            for f in range(len(weights.frequency_F)):
+                angle = state.length_B[b] * weights.frequency_F[f]
+                turns_BF2[b, f, 0], turns_BF2[b, f, 1] = math.cos(angle), math.sin(angle)
+    return turns_BF2
+
+
+@register_jitable
 def _turn(x_D, turns_F2, heads):
     """Each pair of features as a complex number, times its turn."""
     pairs = len(turns_F2)
@@ -126,20 +138,16 @@ def _look(weights, q_D, keys_DS, values_SD, visible, y_D):
 
 
 @register_jitable
-def _attended(weights, state, layer, y_BD, rows):
+def _attended(weights, state, layer, y_BD, turns_BF2, rows):
     D = weights.table_VD.shape[1]
     qkv_BG = affine(layer_of(weights.into, layer), weights.into_LG[layer], y_BD, rows)
     seen_BD = np.empty((rows, D), np.float32)
-    turns_F2 = np.empty((len(weights.frequency_F), 2), np.float32)
     for b in range(rows):
         position = state.length_B[b]
         q_D, k_D, v_D = qkv_BG[b, :D], qkv_BG[b, D : 2 * D], qkv_BG[b, 2 * D : 3 * D]
         if weights.positions == ROTARY:
-            for f in range(len(turns_F2)):
-                angle = position * weights.frequency_F[f]
-                turns_F2[f, 0], turns_F2[f, 1] = math.cos(angle), math.sin(angle)
-            _turn(q_D, turns_F2, weights.heads)
-            _turn(k_D, turns_F2, weights.heads)
+            _turn(q_D, turns_BF2[b], weights.heads)
+            _turn(k_D, turns_BF2[b], weights.heads)
         keys_DS, values_SD = state.keys_BLDS[b, layer], state.values_BLSD[b, layer]
         remember(k_D, v_D, position, keys_DS, values_SD)
         _look(weights, q_D, keys_DS, values_SD, min(position + 1, len(values_SD)), seen_BD[b])
@@ -175,9 +183,10 @@ def _added(x_BD, y_BD, rows):
 def _transformer(weights, state, token_B, rows):
     norms = weights.norms
     x_BD = _entered(weights, state, token_B, rows)
+    turns_BF2 = _turns(weights, state, rows)
     for layer in range(len(weights.out_LD)):
         y_BD = _normed(norms, 2 * layer, x_BD, rows) if weights.norm_before else x_BD
-        _added(x_BD, _attended(weights, state, layer, y_BD, rows), rows)
+        _added(x_BD, _attended(weights, state, layer, y_BD, turns_BF2, rows), rows)
         if not weights.norm_before:
             x_BD = _normed(norms, 2 * layer, x_BD, rows)
         y_BD = _normed(norms, 2 * layer + 1, x_BD, rows) if weights.norm_before else x_BD
