@@ -30,8 +30,10 @@ def bench(
             raise UsageError(f"'{path}' does not write text, so that there is nothing to measure.")
     with computing(threads):
         found = [cost(run, path, engine) for path, run in loaded.items()]
+    # on validation, so that what a smaller or faster run gives up stands beside what it saves
+    quality = {path: run.results and run.results.validation["bits_per_char"] for path, run in loaded.items()}
     if as_json:
-        out.print_json(json.dumps([asdict(one) for one in found]))
+        out.print_json(json.dumps([{**asdict(one), "bits_per_char": quality[one.name]} for one in found]))
         return
     after = [f"after {length:,}" for length in LENGTHS]
     columns = ["tokens/s", "architecture", "engine", "alone", f"of {TOGETHER}", *after]
@@ -41,8 +43,12 @@ def bench(
         for one in found
     ]  # fmt: skip
     table(f"{WRITTEN} tokens a text", columns, rows, texts=3)
-    kept = [[one.name, *map(in_units, (one.file_bytes, *one.state_bytes.values()))] for one in found]
-    table("\nbytes", ["", "weights", *(f"state {words}" for words in after)], kept)
+    kept = [
+        [one.name, f"{quality[one.name]:.4f}" if quality[one.name] else "-",
+         *map(in_units, (one.file_bytes, *one.state_bytes.values()))]
+        for one in found
+    ]  # fmt: skip
+    table("\nquality on validation, and bytes", ["", "bits/char", "weights", *(f"state {w}" for w in after)], kept)
     for one in found:
         if engine is None and one.engine == "plain":
             out.print(f"{one.arch} has no compiled loop: it is written plainly.")
