@@ -116,6 +116,7 @@ def test_scales_that_do_not_fit_are_refused(runs: dict[str, tuple[Path, Path]], 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", list(ENGINES))
 def test_a_trained_model_loses_at_most_half_a_percent(name: str, shared_data: Path, tmp_path: Path) -> None:
     text = shared_data / "tiny-shakespeare" / "input.txt"
