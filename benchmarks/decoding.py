@@ -38,9 +38,9 @@ def our_model(arch: str, precision: str = "float32", **backbone: Any) -> Any:
     return build_model(gather({"corpus": {"source": ["none"]}}, changes), VOCABULARY).eval()
 
 
-def ours(model: Any, rows: int, how: str = "compiled") -> Step:
-    generator = Ways(model).choose(rows, TOKENS, how)
-    return lambda: generate(generator, [[0]] * rows, TOKENS, SamplingSettings())
+def ours(model: Any, rows: int, how: str = "compiled", tokens: int = TOKENS) -> Step:
+    generator = Ways(model).choose(rows, tokens, how)
+    return lambda: generate(generator, [[0]] * rows, tokens, SamplingSettings())
 
 
 def drawn(logits_BV: Tensor) -> Tensor:

@@ -10,11 +10,8 @@ from typing import Any
 
 import torch
 
-from benchmarks.decoding import our_model
-from benchmarks.training import Step, fastest
-from seqlab.decode.engines.choice import Ways
-from seqlab.decode.generate import generate
-from seqlab.decode.sampling import SamplingSettings
+from benchmarks.decoding import our_model, ours
+from benchmarks.training import fastest
 from seqlab.models.precision import from_int8, to_int8
 
 WIDTHS = {"rnn": (512, 1024, 2048, 4096), "gru": (256, 512, 1024, 2048), "lstm": (128, 256, 512, 1024, 2048),
@@ -32,11 +29,6 @@ def models(arch: str, hidden: int) -> dict[str, Any]:
     return {"float32": whole, "int8": small}
 
 
-def writing(model: Any) -> Step:
-    engine = Ways(model).choose(1, TOKENS, "compiled")
-    return lambda: generate(engine, [[0]], TOKENS, SamplingSettings())
-
-
 def main(rounds: int = ROUNDS) -> None:
     torch.set_num_threads(os.cpu_count() or 1)
     print(f"one text of {TOKENS} tokens; {torch.get_num_threads()} threads where they help")
@@ -45,12 +37,12 @@ def main(rounds: int = ROUNDS) -> None:
         for hidden in widths:
             pair = models(arch, hidden)
             size = 4 * sum(weight.numel() for weight in pair["float32"].parameters())
-            best = fastest({name: writing(model) for name, model in pair.items()}, rounds)
+            best = fastest({name: ours(model, 1, tokens=TOKENS) for name, model in pair.items()}, rounds)
             ratio = best["float32"] / best["int8"]
             turns = turns or (size if ratio > 1 else None)
-            ours, theirs = (best[name] / TOKENS * 1e6 for name in ("int8", "float32"))
+            small, whole = (best[name] / TOKENS * 1e6 for name in ("int8", "float32"))
             print(f"{arch:14} {hidden:5} wide {size / 1e6:7.1f} MB in float32  {ratio:5.2f}  target {TARGET}  "
-                  f"{ours:8.1f} us a token, float32 {theirs:8.1f}")  # fmt: skip
+                  f"{small:8.1f} us a token, float32 {whole:8.1f}")  # fmt: skip
         print(f"{arch}: " + (f"int8 is ahead from {turns / 1e6:.1f} MB of float32 on" if turns else "int8 is behind"))
 
 

@@ -120,8 +120,8 @@ class Run:
         floor = self.results.counting if self.results and text is None and split == "validation" else None
         window = getattr(scores, "context", None) and task.settings.window
         where = split if text is None else str(text)
-        signature = getattr(task, "signature", None)
-        return Evaluated(task.figures(scores), scores, where, context or task.contexts[0], window, floor, signature)
+        how = context or task.contexts[0]
+        return Evaluated(task.figures(scores), scores, where, how, window, floor, task.signature)
 
     def predict(self, texts: str | Sequence[str], **how: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, by what it was trained for.

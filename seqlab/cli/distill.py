@@ -21,8 +21,8 @@ def distill(
         list[str] | None, Argument(help=f"The teacher's if not given. Files, a folder, - or: {', '.join(CORPORA)}.")
     ] = None,
     arch: Annotated[str, Student(help=f"One of {', '.join(BACKBONES)}.")] = "gru",
-    mix: Annotated[float, Student(help="Share of the loss that is the teacher's.")] = 0.5,
-    temperature: Annotated[float, Student(help="Of teacher and student in that share.")] = 1.0,
+    mix: Annotated[float | None, Student(help="Share of the loss that is the teacher's; 0.5 if not given.")] = None,
+    temperature: Annotated[float | None, Student(help="Of both in that share; 1 if not given.")] = None,
     layers: Annotated[int | None, Student(help="How many are stacked.")] = None,
     embedding: Annotated[int | None, Student(help="Width of the embedding.")] = None,
     batch: Annotated[int | None, Student(help="Sequences per step.")] = None,

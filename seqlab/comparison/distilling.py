@@ -10,15 +10,12 @@ from seqlab.comparison.experiment import Comparison, carry_out, python_call
 from seqlab.comparison.prepared import Prepared
 from seqlab.comparison.settings import asked
 from seqlab.comparison.view import view_for_stderr
-from seqlab.config import RunSettings
 from seqlab.errors import UsageError
 from seqlab.recipes import Recipe
-from seqlab.registry import TASKS
 from seqlab.runs.layout import folder_name
-from seqlab.runs.load import load_parts
+from seqlab.training.prepare import teacher_at
 
 TAUGHT, ALONE = "distilled", "plain"
-MIX, TEMPERATURE = 0.5, 1.0
 
 
 def distill(
@@ -26,8 +23,8 @@ def distill(
     source: Source | None = None,
     *,
     arch: str = "gru",
-    mix: float = MIX,
-    temperature: float = TEMPERATURE,
+    mix: float | None = None,
+    temperature: float | None = None,
     out: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     command: str | None = None,
@@ -39,10 +36,8 @@ def distill(
     its runs; split, window and tokenizer are the teacher's unless they are set."""
     if str(options.get("budget", "")).startswith("flops"):
         raise UsageError("what the teacher computes is not counted in FLOPs: give a budget in steps or seconds.")
-    run = load_parts(Path(teacher))[2]
-    if not TASKS.load(run.task.name).writes:
-        raise UsageError(f"'{teacher}' is no language model: only those can teach.")
-    wanted = asked(source, students(str(teacher), run, arch, mix, temperature), settings or {}, options)
+    recipe = students(teacher, arch, {"mix": mix, "temperature": temperature})
+    wanted = asked(source, recipe, settings or {}, options)
     corpus = next(iter(wanted.models.values())).corpus.source[0]
     told = {"arch": arch, "mix": mix, "temperature": temperature, "out": out and str(out), **options}
     return carry_out(
@@ -54,16 +49,17 @@ def distill(
     )
 
 
-def students(teacher: str, run: RunSettings, arch: str, mix: float, temperature: float) -> Recipe:
+def students(teacher: str | Path, arch: str, taught: Mapping[str, float | None]) -> Recipe:
     """Both read what the teacher reads; the one that is alone gives its doubts no weight."""
-    tables = run.resolved()
+    tables = teacher_at(teacher)[0].resolved()
     own = {
         "corpus": {key: tables["corpus"][key] for key in ("source", "documents", "split")},
         "tokenizer": tables["tokenizer"],
         "backbone": {"name": arch},
     }
-    task = {"name": "language", "teacher": teacher, "temperature": temperature, "window": tables["task"]["window"]}
-    models = {name: {**own, "task": {**task, "mix": share}} for name, share in ((TAUGHT, mix), (ALONE, 0.0))}
+    given = {key: value for key, value in taught.items() if value is not None}
+    task = {"name": "language", "teacher": str(teacher), "window": tables["task"]["window"], **given}
+    models = {TAUGHT: {**own, "task": task}, ALONE: {**own, "task": {**task, "mix": 0.0}}}
     about = "a student with and without its teacher"
     return Recipe("distillation", about, models, comparison={"match": None, "tune": 3})
 

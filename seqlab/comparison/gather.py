@@ -203,7 +203,7 @@ def _protocol(plan: Plan, prepared: Prepared, scored: Scored) -> dict[str, Any]:
     if isinstance(prepared.material.data, SplitText):
         characters = round(float(np.sum(scored.sums_UK, 0)[1]))
         return {**shared, "context": "window", "window": one.task.settings.window, "characters": characters}
-    signature = getattr(prepared.task(one), "signature", None)
+    signature = prepared.task(one).signature
     counted = {"signature": signature} if signature else {}
     return {**shared, "examples": len(scored.sums_UK), "evaluation": evaluation(one), **counted}
 

@@ -43,6 +43,9 @@ os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 
 # not-a-number must survive, so no "nnan" and no "ninf"
 FASTMATH = {"contract", "reassoc", "arcp", "afn"}
+# a division by zero is infinity, not an error: to look for one would keep the compiler from taking many at a time
+KERNEL: dict[str, Any] = {"error_model": "numpy", "cache": True}
+FAST: dict[str, Any] = {**KERNEL, "fastmath": FASTMATH}
 PATIENCE = 1.0  # seconds of silence before a first use says what it is doing
 
 

@@ -13,12 +13,12 @@ import math
 
 import numba
 
-from seqlab.kernels import FASTMATH
+from seqlab.kernels import FAST
 
 NEAR, FAR = 10.0, 40.0
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def _r(q, k, eq, ek):
     """r of one element, by the direct tanh where the exponentials are out of range."""
     if abs(q) > FAR or abs(k) > FAR:
@@ -26,7 +26,7 @@ def _r(q, k, eq, ek):
     return type(q)(1) / (type(q)(1) + eq * ek)
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def _far_shortfall(q_H, k_H, eq_H, ek_H, v_H):
     """Σ v r where an element is beyond `FAR`."""
     shortfall = v_H.dtype.type(0)
@@ -35,7 +35,7 @@ def _far_shortfall(q_H, k_H, eq_H, ek_H, v_H):
     return shortfall
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def _softmax(row_S, first, last, largest):
     total = row_S.dtype.type(0)
     for s in range(first, last):
@@ -45,7 +45,7 @@ def _softmax(row_S, first, last, largest):
         row_S[s] /= total
 
 
-@numba.njit(parallel=True, fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(parallel=True, **FAST)
 def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, weights_BTS):
     """Fill `weights_BTS` with the softmax of the scores over each query's own keys; others stay as they are."""
     B, T, H = q_BTH.shape
@@ -75,7 +75,7 @@ def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_
             _softmax(weights_BTS[b, t], first_BT[b, t], last_BT[b, t], largest)
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def _spread_far(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
     for h in range(len(dq_H)):
         r = _r(q_H[h], k_H[h], eq_H[h], ek_H[h])
@@ -84,7 +84,7 @@ def _spread_far(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
         dv_H[h] += d * r
 
 
-@numba.njit(parallel=True, fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(parallel=True, **FAST)
 def spread(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, ds_BTS, dq_BTH, dk_BSH, dv_BH):
     """Gradients of the scores, `ds_BTS`, back to queries, keys and v; the tanh of every pair is computed again.
 

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
+from seqlab.kernels import KERNEL
 from seqlab.kernels.linear import add_product
 from seqlab.kernels.sampling import CHOSEN, choose, uniform
 
@@ -121,7 +122,7 @@ def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV
     return CHOSEN
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@numba.njit(nogil=True, **KERNEL)
 def decode(
     weights, output, state, texts, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT
 ):  # fmt: skip

@@ -1,13 +1,12 @@
 """exp, tanh, σ and gelu of float32 in nothing but sums and products, so that the compiler takes many at a time.
 
-Within 5e-7 of the true value, relative for exp and absolute for the others. What is not a number stays so. Here as in
-all kernels a division by zero is no error but infinity: to look for it would keep the compiler from taking many.
+Within 5e-7 of the true value, relative for exp and absolute for the others. What is not a number stays so.
 """
 
 import numba
 import numpy as np
 
-from seqlab.kernels import FASTMATH
+from seqlab.kernels import FAST
 
 number = np.float32
 LARGEST = number(87)  # beyond, a result or its inverse is no ordinary float32, and slow
@@ -15,7 +14,7 @@ PER_LN2 = number(1.4426950408889634)
 LN2_HIGH, LN2_LOW = number(0.693359375), number(-2.12194440e-4)  # in two parts, the first with few digits
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def exp(x):
     """2ⁿ eʳ with x = n ln 2 + r, |r| ≤ ln 2 / 2, and eʳ by the polynomial of Cephes (Moshier 1989)"""
     bounded = -LARGEST if x < -LARGEST else LARGEST if x > LARGEST else x
@@ -31,17 +30,17 @@ def exp(x):
     return (p * r * r + r + number(1)) * power
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def sigmoid(x):
     return number(1) / (number(1) + exp(-x))
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def tanh(x):
     return number(1) - number(2) / (number(1) + exp(number(2) * x))
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def gelu(x):
     """x Φ(x), with the error function by formula 7.1.26 of Abramowitz and Stegun (1964)"""
     z = abs(x) * number(0.7071067811865476)

@@ -15,6 +15,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from seqlab.kernels import KERNEL
+
 LANES = 16
 VECTORS = 4
 COLUMNS = LANES * VECTORS
@@ -141,7 +143,7 @@ _one: Any = _tile(1)
 _together: Any = _tile(TOGETHER)
 
 
-@numba.njit(cache=True)
+@numba.njit(**KERNEL)
 def add_product(w_NKC, scale_G, x_BK, y_BG, rows):
     """y += scale ⊙ (x W) for the first `rows` rows. Rows of x and y may lie apart; their numbers lie side by side."""
     for n in range(len(w_NKC)):

@@ -10,11 +10,11 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
-from seqlab.kernels import FASTMATH
+from seqlab.kernels import FAST, KERNEL
 from seqlab.kernels.elementary import exp, tanh
 
 
-@numba.njit(fastmath={"contract"}, error_model="numpy", cache=True)
+@numba.njit(fastmath={"contract"}, **KERNEL)
 def add_rows(a_M, x_MN, y_N):
     """y += Σ a_m x_m, four rows at a time, the first rows first."""
     M, N = len(a_M), len(y_N)
@@ -30,7 +30,7 @@ def add_rows(a_M, x_MN, y_N):
             y_N[n] += a0 * x0_N[n]
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def add_tanhs(q_H, keys_HS, v_H, y_S):
     """y_s += Σ v_h tanh(q_h + k_hs)"""
     for h in range(len(q_H)):
@@ -39,7 +39,7 @@ def add_tanhs(q_H, keys_HS, v_H, y_S):
             y_S[s] += v * tanh(q + k_S[s])
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def softmax(scores_S, scale):
     largest = -np.float32(math.inf)
     for s in range(len(scores_S)):

@@ -10,6 +10,7 @@ import math
 import numba
 import numpy as np
 
+from seqlab.kernels import KERNEL
 from seqlab.kernels.elementary import LARGEST, exp
 
 INCREMENT = np.uint64(0x9E3779B97F4A7C15)
@@ -19,7 +20,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 CHOSEN, NOT_FINITE, NOTHING_LEFT = 0, 1, 2  # what may come of it
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def _splitmix64(seed, index):
     z = seed + (index + np.uint64(1)) * INCREMENT
     z = (z ^ (z >> np.uint64(30))) * FIRST
@@ -27,13 +28,13 @@ def _splitmix64(seed, index):
     return z ^ (z >> np.uint64(31))
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def uniform(seed, sequence, position):
     word = _splitmix64(_splitmix64(np.uint64(seed), np.uint64(sequence)), np.uint64(position))
     return float(word >> np.uint64(11)) * 2.0**-53
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def _weigh(scores_V, largest, temperature, weights_V):
     """exp((score - largest) / temperature); what is too small for a float32 is nothing."""
     for token in range(len(scores_V)):
@@ -41,7 +42,7 @@ def _weigh(scores_V, largest, temperature, weights_V):
         weights_V[token] = exp(np.float32(power)) if power > -LARGEST else 0.0
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def _sum(weights_V):
     total = 0.0
     for token in range(len(weights_V)):
@@ -49,13 +50,13 @@ def _sum(weights_V):
     return total
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def _before(scores_V, a, b):
     """Whether token a comes before b: the larger score, the lower id among equals."""
     return scores_V[a] > scores_V[b] or (scores_V[a] == scores_V[b] and a < b)
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def _sink(heap_V, size, at, scores_V):
     """Let the token at this place of the heap go down to where it belongs."""
     token = heap_V[at]
@@ -72,7 +73,7 @@ def _sink(heap_V, size, at, scores_V):
     heap_V[at] = token
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def _keep(scores_V, weights_V, heap_V, top_k, top_p):
     """Set to zero the weights that top-k and top-p leave out."""
     V = len(scores_V)
@@ -99,7 +100,7 @@ def _keep(scores_V, weights_V, heap_V, top_k, top_p):
         weights_V[heap_V[at]] = 0.0
 
 
-@numba.njit(error_model="numpy", cache=True)
+@numba.njit(**KERNEL)
 def choose(logits_V, banned_V, seen_V, temperature, top_k, top_p, penalty, drawn, scores_V, weights_V, heap_V):
     """A token, its log-probability under the model itself, and what came of it; the last three are room to work in."""
     V = len(logits_V)

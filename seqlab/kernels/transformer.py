@@ -7,7 +7,7 @@ import numba
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from seqlab.kernels import FASTMATH
+from seqlab.kernels import FAST
 from seqlab.kernels.decoding import advance, affine, copy, is_of
 from seqlab.kernels.elementary import gelu, sigmoid
 from seqlab.kernels.looking import add_rows, remember, softmax
@@ -54,7 +54,7 @@ class TransformerState(NamedTuple):
     values_BLSD: np.ndarray
 
 
-@numba.njit(fastmath=FASTMATH, error_model="numpy", cache=True)
+@numba.njit(**FAST)
 def _normal(x_D, gain_D, bias_D, epsilon, centred, y_D):
     D = len(gain_D)
     mean = np.float32(0)

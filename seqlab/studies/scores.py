@@ -32,16 +32,15 @@ def test(run: "Run", folder: Path, writing: Writing) -> Shown:
     floors = task.floors_on(material, part, units)
     figures = task.figures(scores)
     shown = ", ".join(f"{HEADS.get(name, name)} {figure(name, value)}" for name, value in figures.items())
-    signature = getattr(task, "signature", None)
     data = {
         "part": part,
         "figures": figures,
         "metric": task.metric.name,
         "sums": units[0].tolist(),
         "floors": {floor.name: floor.value for floor in floors},
-        "signature": signature,
+        "signature": task.signature,
     }
-    return Shown(data, shown + (f"; {signature}" if signature else ""))
+    return Shown(data, shown + (f"; {task.signature}" if task.signature else ""))
 
 
 def carried(run: "Run", folder: Path, writing: Writing) -> Shown:

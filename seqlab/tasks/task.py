@@ -87,6 +87,11 @@ class Task(ABC):
     # --- training -----------------------------------------------------------------------------------------------------
 
     @property
+    def signature(self) -> str | None:
+        """How its metric was counted, where a library says so."""
+        return None
+
+    @property
     @abstractmethod
     def epoch(self) -> int:
         """Batches in one pass over the training part."""

@@ -41,15 +41,21 @@ def teacher_of(settings: RunSettings) -> str | None:
     return getattr(settings.task.settings, "teacher", None)
 
 
+def teacher_at(path: str | Path) -> tuple[RunSettings, Lexicon]:
+    """The settings and symbols of a run that can teach."""
+    _, _, settings, lexicon = load_parts(Path(path))
+    if not TASKS.load(settings.task.name).writes:
+        raise UsageError(f"the teacher '{path}' is no language model.")
+    return settings, lexicon
+
+
 def taught_symbols(settings: RunSettings) -> Lexicon | None:
     """Those of the teacher, where there is one: what it doubts must be what the student reads."""
     path = teacher_of(settings)
     if path is None:
         return None
-    _, _, taught, lexicon = load_parts(Path(path))
-    if not TASKS.load(taught.task.name).writes:
-        raise UsageError(f"the teacher '{path}' is no language model.")
-    ours, theirs = settings.resolved()["tokenizer"], taught.resolved()["tokenizer"]
+    own, lexicon = teacher_at(path)
+    ours, theirs = settings.resolved()["tokenizer"], own.resolved()["tokenizer"]
     if ours != theirs:
         raise UsageError(f"the teacher '{path}' reads symbols of {theirs}, and its student cannot read {ours}.")
     return lexicon
