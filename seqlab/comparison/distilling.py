@@ -39,7 +39,8 @@ def distill(
     recipe = students(teacher, arch, {"mix": mix, "temperature": temperature})
     wanted = asked(source, recipe, settings or {}, options)
     corpus = next(iter(wanted.models.values())).corpus.source[0]
-    told = {"arch": arch, "mix": mix, "temperature": temperature, "out": out and str(out), **options}
+    told = {"arch": arch, "mix": mix, "temperature": temperature, "out": out and str(out)}
+    told |= {"settings": settings and dict(settings), **options}
     return carry_out(
         wanted,
         Path(out) if out else Path("runs") / f"{folder_name(Path(corpus).stem)}-distilled",
