@@ -16,8 +16,8 @@ from collections.abc import Callable
 import torch
 
 from seqlab.attention.fast import attend_fast
+from seqlab.attention.masks import causal
 from seqlab.attention.plain import attend
-from seqlab.attention.ranges import causal
 from seqlab.attention.scores import Additive
 
 BATCH, HIDDEN = 32, 256
@@ -26,7 +26,7 @@ LENGTHS = (128, 256, 512, 1024)
 PLAIN_UP_TO = 256  # beyond, the plain form needs 26 GB and more
 
 
-def make_step(form: str, length: int, batch: int = BATCH, spread: float = 1.0) -> Callable[[], None]:
+def make_step(implementation: str, length: int, batch: int = BATCH, spread: float = 1.0) -> Callable[[], None]:
     """One forward and backward pass from projected queries and keys to the attention's output."""
     torch.manual_seed(0)
     score = Additive(HIDDEN, HIDDEN, HIDDEN)
@@ -36,7 +36,7 @@ def make_step(form: str, length: int, batch: int = BATCH, spread: float = 1.0) -
     seen = causal(torch.zeros(batch, dtype=torch.long), length)
 
     def step() -> None:
-        if form == "fast":
+        if implementation == "fast":
             output_BTH = attend_fast(score, q_BTH, k_BSH, values_BSH, seen)
         else:
             output_BTH = attend(score.of_projected(q_BTH, k_BSH), values_BSH, seen.mask(length)).output_BTD
@@ -74,8 +74,8 @@ def growth(step: Callable[[], None]) -> int:
     return peak - before
 
 
-def measured_growth(form: str, length: int) -> int:
-    command = [sys.executable, "-m", "benchmarks.additive_attention", "--grow", form, str(length)]
+def measured_growth(implementation: str, length: int) -> int:
+    command = [sys.executable, "-m", "benchmarks.additive_attention", "--grow", implementation, str(length)]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

@@ -20,7 +20,7 @@ from torch.nn.functional import gelu, scaled_dot_product_attention
 
 from benchmarks.training import Step, fastest
 from seqlab.config import gather
-from seqlab.decode.engines.choice import Ways
+from seqlab.decode.engines.selection import EngineSelector
 from seqlab.decode.generate import generate
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.export.onnx.language import step_graph
@@ -39,7 +39,7 @@ def our_model(arch: str, precision: str = "float32", **backbone: Any) -> Any:
 
 
 def ours(model: Any, rows: int, how: str = "compiled", tokens: int = TOKENS) -> Step:
-    generator = Ways(model).choose(rows, tokens, how)
+    generator = EngineSelector(model).choose(rows, tokens, how)
     return lambda: generate(generator, [[0]] * rows, tokens, SamplingSettings())
 
 

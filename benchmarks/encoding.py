@@ -14,9 +14,9 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
 from seqlab.config import NoSettings
-from seqlab.text.bpe import LONGEST, BpeSettings, BpeTokenizer
-from seqlab.text.char import CharTokenizer
-from seqlab.text.pairs import merge_pairs
+from seqlab.tokenization.bpe import LONGEST, BpeSettings, BpeTokenizer
+from seqlab.tokenization.char import CharTokenizer
+from seqlab.tokenization.merges import merge_pairs
 
 SOURCE = "\n".join(topics.values())
 SIZE = 10_000_000

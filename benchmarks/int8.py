@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.decoding import our_model, ours
 from benchmarks.training import fastest
-from seqlab.models.precision import from_int8, to_int8
+from seqlab.models.int8 import from_int8, to_int8
 
 WIDTHS = {"rnn": (512, 1024, 2048, 4096), "gru": (256, 512, 1024, 2048), "lstm": (128, 256, 512, 1024, 2048),
           "lstm-attention": (128, 256, 512, 1024), "transformer": (128, 256, 512, 1024)}  # fmt: skip

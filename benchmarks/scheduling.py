@@ -8,11 +8,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from seqlab.comparison.jobs import Job
-from seqlab.comparison.pool import Pool
-from seqlab.comparison.view import Quiet
+from seqlab.comparison.execution.jobs import Job
+from seqlab.comparison.execution.pool import Pool
+from seqlab.comparison.execution.progress import Quiet
 from seqlab.config import RunSettings, gather
-from seqlab.training.prepare import default_threads
+from seqlab.threads import default_threads
 
 ARCHS = {"gru": 1.2, "lstm": 1.0, "lstm-attention": 1.6, "transformer": 2.0}  # and about how long a run takes
 SEEDS = 2
@@ -22,7 +22,7 @@ ROUNDS = 2
 
 def jobs(threads: int, name: str, steps: int) -> list[Job]:
     def settings(arch: str, seed: int) -> RunSettings:
-        train = {"steps": steps, "threads": threads, "evaluate_every": steps, "sample": 0, "seed": seed}
+        train = {"steps": steps, "threads": threads, "evaluate_every": steps, "sample_tokens": 0, "seed": seed}
         base = {"corpus": {"source": ["python-docs"]}, "backbone": {"name": arch}, "train": train}
         return gather(base, [])
 

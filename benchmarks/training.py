@@ -19,12 +19,12 @@ from torch.nn.functional import cross_entropy
 
 from seqlab.config import RunSettings, gather
 from seqlab.contracts import TextBatch
-from seqlab.data.batches import NOT_SCORED
-from seqlab.runs.layout import RunDirectory
+from seqlab.data.text.batches import NOT_SCORED
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.tasks.language import LanguageTask
 from seqlab.training.loop import Trainer
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
 VOCABULARY, EMBEDDING, HIDDEN, BATCH, WINDOW = 65, 128, 256, 32, 128
 DIRECT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
@@ -63,20 +63,20 @@ def our_trainer(arch: str, changes: list[tuple[str, Any]], ragged: bool = False)
     settings: RunSettings = gather(base, [("backbone.name", arch), *changes])
     task = OneBatch(settings.task.settings, make_batch(ragged))
     model = build_model(settings, VOCABULARY)
-    return Trainer(RunDirectory(Path("nowhere")), settings.train, model, task, Silent(), lambda: "")
+    return Trainer(RunDirectory(Path("nowhere")), settings.train, model, task, NullReporter(), lambda: "")
 
 
 def step_of(trainer: Trainer) -> Step:
     def step() -> None:
         trainer.gradients(0)
-        trainer.optimiser.step()
+        trainer.optimizer.step()
 
     return step
 
 
-def our_step(arch: str, form: str = "fused", ragged: bool = False) -> Step:
+def our_step(arch: str, implementation: str = "fused", ragged: bool = False) -> Step:
     """One step of the trainer, as a run takes it."""
-    changes = [("backbone.hidden", HIDDEN), ("backbone.form", form), ("model.embedding", EMBEDDING)]
+    changes = [("backbone.hidden", HIDDEN), ("backbone.implementation", implementation), ("model.embedding", EMBEDDING)]
     return step_of(our_trainer(arch, changes, ragged))
 
 
@@ -99,15 +99,15 @@ def direct_step(arch: str) -> Step:
     return step_by_hand(model, torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.99), fused=True))
 
 
-def step_by_hand(model: nn.Module, optimiser: torch.optim.Optimizer) -> Step:
+def step_by_hand(model: nn.Module, optimizer: torch.optim.Optimizer) -> Step:
     batch = make_batch(ragged=False)
 
     def step() -> float:
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         loss = cross_entropy(model(batch.inputs_BT).flatten(0, 1), batch.targets_BT.flatten())
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
+        optimizer.step()
         return float(loss.detach())
 
     return step
@@ -124,7 +124,7 @@ class Comparison:
 COMPETITORS: dict[str, Callable[[], Step]] = {
     "lstm": lambda: our_step("lstm"),
     "lstm direct": lambda: direct_step("lstm"),
-    "lstm plain": lambda: our_step("lstm", form="plain"),
+    "lstm plain": lambda: our_step("lstm", implementation="plain"),
     "lstm ragged": lambda: our_step("lstm", ragged=True),
     "lstm-attention": lambda: our_step("lstm-attention"),
     "gru": lambda: our_step("gru"),

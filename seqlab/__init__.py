@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from seqlab.api import load as load
     from seqlab.api import resume as resume
     from seqlab.api import train as train
-    from seqlab.comparison.distilling import distill as distill
-    from seqlab.comparison.experiment import Comparison as Comparison
-    from seqlab.comparison.experiment import compare as compare
+    from seqlab.comparison.compare import Comparison as Comparison
+    from seqlab.comparison.compare import compare as compare
+    from seqlab.comparison.distill import distill as distill
 
 __version__ = "0.1.0"
 
-_API, _COMPARISON = "seqlab.api", "seqlab.comparison.experiment"
+_API, _COMPARISON = "seqlab.api", "seqlab.comparison.compare"
 _PUBLIC = {
     **dict.fromkeys(("Run", "build", "load", "resume", "train"), _API),
     **dict.fromkeys(("Comparison", "compare"), _COMPARISON),
-    "distill": "seqlab.comparison.distilling",
+    "distill": "seqlab.comparison.distill",
 }
 __all__ = ["Comparison", "Run", "__version__", "build", "compare", "distill", "load", "resume", "train"]
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class Leaves:
+class TensorTree:
     """A tree of tensors, batch first: dataclass fields that are tensors, other Leaves, tuples of these, or None."""
 
     def map(self, f: Callable[[Tensor], Tensor]) -> Self:
@@ -39,7 +39,7 @@ class Leaves:
 
 
 @dataclass(frozen=True)
-class State(Leaves):
+class State(TensorTree):
     """What a model remembers between two tokens; one subclass per family of architectures."""
 
     lengths_B: Tensor  # tokens that each row has seen
@@ -74,7 +74,7 @@ def _lengthened(leaf: Tensor, length: int) -> Tensor:
 def _map(value: Any, f: Callable[[Tensor], Tensor]) -> Any:
     if isinstance(value, Tensor):
         return f(value)
-    if isinstance(value, Leaves):
+    if isinstance(value, TensorTree):
         return value.map(f)
     if isinstance(value, tuple):
         return tuple(_map(item, f) for item in value)
@@ -110,7 +110,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Batch(Leaves):
+class Batch(TensorTree):
     """What one step of training computes from; each kind of task has its own."""
 
     fresh: bool = field(default=True, kw_only=True)  # no state is carried in
@@ -173,7 +173,7 @@ class TextScores(Scores):
     bytes: int
     unknown_tokens: int
     unknown_nats: float
-    context: str
+    mode: str
 
 
 # --- what is built --------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class Cell(nn.Module, ABC):
     """The equations of one time step."""
 
     @abstractmethod
-    def start(self, batch: int) -> Leaves:
+    def start(self, batch: int) -> TensorTree:
         """The state before the first step: zeros."""
 
     @abstractmethod
@@ -222,9 +222,13 @@ class Backbone(nn.Module, ABC):
         return y_B1H[:, 0], after
 
     @property
-    def form(self) -> str:
+    def implementation(self) -> str:
         """The computation that `forward` takes, in words."""
-        return "the equations, position by position" if getattr(self.settings, "form", "") == "plain" else self.fast
+        return (
+            "the equations, position by position"
+            if getattr(self.settings, "implementation", "") == "plain"
+            else self.fast
+        )
 
     @contextmanager
     def limited_to(self, context: int) -> Iterator[None]:
@@ -240,7 +244,7 @@ class Backbone(nn.Module, ABC):
         """Multiplications and additions of the forward pass per token, in sequences of `length`."""
 
 
-class Generator(Protocol):
+class AutoregressiveModel(Protocol):
     """All that a decoder knows of a model."""
 
     @property

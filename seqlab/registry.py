@@ -21,7 +21,9 @@ class Entry:
     target: str
     about: str
     settings: str | None = None
-    usual: Mapping[str, Any] = field(default_factory=dict)  # settings that suit it, where nothing else is said
+    default_overrides: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # settings that suit it, where nothing else is said
     alias: str | None = None  # another name that it answers to
 
 
@@ -41,8 +43,8 @@ class Registry:
         """The registered name, where an alias may be given."""
         return next((one for one, entry in self._entries.items() if entry.alias == name), name)
 
-    def usual(self, name: str) -> dict[str, Any]:
-        return dict(self._entry(name).usual)
+    def default_overrides(self, name: str) -> dict[str, Any]:
+        return dict(self._entry(name).default_overrides)
 
     def about(self, name: str) -> str:
         return self._entry(name).about
@@ -97,9 +99,9 @@ BACKBONES = Registry(
             "seqlab.backbones.recurrent_settings:LstmSettings",
         ),
         "lstm-attention": Entry(
-            "seqlab.backbones.attentive:LstmAttention",
+            "seqlab.backbones.lstm_attention:LstmAttention",
             "an LSTM that looks back at all its own states",
-            "seqlab.backbones.attentive_settings:AttentiveSettings",
+            "seqlab.backbones.lstm_attention_settings:AttentiveSettings",
         ),
         "transformer": Entry(
             "seqlab.backbones.transformer:Transformer",
@@ -107,9 +109,9 @@ BACKBONES = Registry(
             "seqlab.backbones.transformer_settings:TransformerSettings",
         ),
         "transformer-encoder": Entry(
-            "seqlab.backbones.encoder:TransformerEncoder",
+            "seqlab.backbones.transformer_encoder:TransformerEncoder",
             "self-attention in both directions, every position seeing all others",
-            "seqlab.backbones.encoder_settings:EncoderSettings",
+            "seqlab.backbones.transformer_encoder_settings:EncoderSettings",
         ),
     },
 )
@@ -119,105 +121,110 @@ TOKENIZERS = Registry(
     "tokenizers",
     {
         "char": Entry(
-            "seqlab.text.char:CharTokenizer",
+            "seqlab.tokenization.char:CharTokenizer",
             "one symbol per character of the training text",
         ),
         "byte": Entry(
-            "seqlab.text.byte:ByteTokenizer",
+            "seqlab.tokenization.byte:ByteTokenizer",
             "the 256 bytes of UTF-8: nothing is unknown",
         ),
         "word": Entry(
-            "seqlab.text.word:WordTokenizer",
+            "seqlab.tokenization.word:WordTokenizer",
             "words and punctuation, the most frequent ones kept",
-            "seqlab.text.word:WordSettings",
+            "seqlab.tokenization.word:WordSettings",
         ),
         "bpe": Entry(
-            "seqlab.text.bpe:BpeTokenizer",
+            "seqlab.tokenization.bpe:BpeTokenizer",
             "byte pairs learnt from the training text: nothing is unknown",
-            "seqlab.text.bpe:BpeSettings",
+            "seqlab.tokenization.bpe:BpeSettings",
         ),
     },
 )
 
 # nothing in a generated corpus is noise, so that there is nothing to be robust against
-PURE = {"model.embedding_dropout": 0.0, "model.output_dropout": 0.0, "task.batch": 64}
-PURE_TAGS = {"task.name": "tag", "task.characters": "none", "task.word_dropout": 0.0, **PURE}
-PURE_PAIRS = {"task.name": "translate", "task.smoothing": 0.0, "task.beam": 1, "task.judged_by": "exact", **PURE}
+PURE = {"model.embedding_dropout": 0.0, "model.output_dropout": 0.0, "task.batch_size": 64}
+PURE_TAGS = {"task.name": "tag", "task.char_encoder": "none", "task.word_dropout": 0.0, **PURE}
+PURE_PAIRS = {"task.name": "translate", "task.label_smoothing": 0.0, "task.beam": 1, "task.metric": "exact", **PURE}
 
 CORPORA = Registry(
     "corpus",
     "corpora",
     {
         "python-docs": Entry(
-            "seqlab.data.builtin:python_docs",
+            "seqlab.data.text.builtin:python_docs",
             "the Python language reference, as this Python ships it",
         ),
         "toy-words": Entry(
-            "seqlab.data.builtin:toy_words",
+            "seqlab.data.text.builtin:toy_words",
             "short words repeated at random: learnt in seconds",
         ),
         "toy-sentences": Entry(
-            "seqlab.data.builtin:toy_sentences",
+            "seqlab.data.text.builtin:toy_sentences",
             "ten short sentences, for looking at a small model",
         ),
         "tiny-shakespeare": Entry(
-            "seqlab.data.builtin:tiny_shakespeare",
+            "seqlab.data.text.builtin:tiny_shakespeare",
             "1.1 MB of plays; found in SEQLAB_DATA or the cache, else downloaded",
         ),
         "sst": Entry(
-            "seqlab.data.published:sst",
+            "seqlab.data.examples.published:sst",
             "film reviews, positive or negative; found in SEQLAB_DATA",
-            usual={"task.name": "classify"},
+            default_overrides={"task.name": "classify"},
         ),
         "ud-ewt": Entry(
-            "seqlab.data.published:ud_ewt",
+            "seqlab.data.examples.published:ud_ewt",
             "parts of speech of English web text; found in SEQLAB_DATA",
-            usual={"task.name": "tag"},
+            default_overrides={"task.name": "tag"},
         ),
         "wnut17": Entry(
-            "seqlab.data.published:wnut17",
+            "seqlab.data.examples.published:wnut17",
             "entities in noisy text; found in SEQLAB_DATA",
-            usual={"task.name": "tag"},
+            default_overrides={"task.name": "tag"},
         ),
         "multi30k-en-de": Entry(
-            "seqlab.data.published:multi30k",
+            "seqlab.data.examples.published:multi30k",
             "captions, English to German; found in SEQLAB_DATA",
-            usual={"task.name": "translate", "task.bleu": "none"},
+            default_overrides={"task.name": "translate", "task.bleu_tokenizer": "none"},
         ),
         "copy": Entry(
-            "seqlab.data.synthetic.copying:copy",
+            "seqlab.data.examples.synthetic.copying:copy",
             "write the same symbols again: does a fixed vector hold them?",
-            usual={**PURE_PAIRS, "tokenizer.name": "word"},
+            default_overrides={**PURE_PAIRS, "tokenizer.name": "word"},
         ),
         "reverse": Entry(
-            "seqlab.data.synthetic.reversing:reverse",
+            "seqlab.data.examples.synthetic.reversing:reverse",
             "write the symbols backwards: does a fixed vector hold them?",
-            usual={**PURE_PAIRS, "tokenizer.name": "word"},
+            default_overrides={**PURE_PAIRS, "tokenizer.name": "word"},
         ),
         "parity": Entry(
-            "seqlab.data.synthetic.parity:parity",
+            "seqlab.data.examples.synthetic.parity:parity",
             "even or odd so far, bit by bit: keeping track of a state",
-            usual=PURE_TAGS,
+            default_overrides=PURE_TAGS,
         ),
         "brackets": Entry(
-            "seqlab.data.synthetic.brackets:brackets",
+            "seqlab.data.examples.synthetic.brackets:brackets",
             "which bracket is due to close: a stack in the state",
-            usual=PURE_TAGS,
+            default_overrides=PURE_TAGS,
         ),
         "recall": Entry(
-            "seqlab.data.synthetic.recall:recall",
+            "seqlab.data.examples.synthetic.recall:recall",
             "the value that stood beside a key: looking things up",
-            usual=PURE_TAGS,
+            default_overrides=PURE_TAGS,
         ),
         "dates": Entry(
-            "seqlab.data.synthetic.dates:dates",
+            "seqlab.data.examples.synthetic.dates:dates",
             "dates as people write them, to 2004-03-21: translation in a minute",
-            usual={**PURE_PAIRS, "tokenizer.name": "char"},
+            default_overrides={**PURE_PAIRS, "tokenizer.name": "char"},
         ),
         "adding": Entry(
-            "seqlab.data.synthetic.adding:adding",
+            "seqlab.data.examples.synthetic.adding:adding",
             "the sum of two marked digits far apart: memory over a long lag",
-            usual={"task.name": "classify", "task.pooling": "last", "backbone.bidirectional": False, **PURE},
+            default_overrides={
+                "task.name": "classify",
+                "task.pooling": "last",
+                "backbone.bidirectional": False,
+                **PURE,
+            },
         ),
     },
 )
@@ -257,7 +264,7 @@ TASKS = Registry(
 
 _ENGINES = {
     **{name: f"recurrent:{name.capitalize()}Engine" for name in ("rnn", "gru", "lstm")},
-    "lstm-attention": "attentive:AttentiveEngine",
+    "lstm-attention": "lstm_attention:AttentiveEngine",
     "transformer": "transformer:TransformerEngine",
 }
 ENGINES = Registry(
@@ -272,7 +279,7 @@ _PARTS = {
     **dict.fromkeys(("rnn", "gru", "lstm"), "recurrent:RecurrentPart"),
     **dict.fromkeys(("transformer", "transformer-encoder"), "transformer:TransformerPart"),
 }
-PARTS = Registry(
+ONNX_BACKBONES = Registry(
     "ONNX part",
     "parts",
     {name: Entry(f"seqlab.export.onnx.{at}", f"{name} in operations of ONNX") for name, at in _PARTS.items()},
@@ -282,19 +289,19 @@ MEASURES = Registry(
     "measure",
     "measures",
     {
-        "test": Entry("seqlab.studies.scores:test", "the test part, scored once"),
-        "by-length": Entry("seqlab.studies.lengths:by_length", "how well texts are translated, by how long they are"),
-        "alignment": Entry("seqlab.studies.lengths:alignment", "what each written word looked at"),
-        "temperatures": Entry("seqlab.studies.samples:temperatures", "texts at several temperatures"),
-        "beam": Entry("seqlab.studies.samples:beam", "greedy beside beam search"),
-        "closing": Entry("seqlab.studies.samples:closing", "the share of brackets and quotes that samples close"),
-        "carried": Entry("seqlab.studies.scores:carried", "the loss with the state carried through the whole text"),
-        "speed": Entry("seqlab.studies.speed:speed", "time of a training step and of a written token"),
-        "memory": Entry("seqlab.studies.speed:memory", "weights, state, and a whole process"),
-        "contextual": Entry("seqlab.studies.contextual:contextual", "a vector for each word, and heads as heatmaps"),
+        "test": Entry("seqlab.measures.scores:test", "the test part, scored once"),
+        "by-length": Entry("seqlab.measures.lengths:by_length", "how well texts are translated, by how long they are"),
+        "alignment": Entry("seqlab.measures.lengths:alignment", "what each written word looked at"),
+        "temperatures": Entry("seqlab.measures.samples:temperatures", "texts at several temperatures"),
+        "beam": Entry("seqlab.measures.samples:beam", "greedy beside beam search"),
+        "closing": Entry("seqlab.measures.samples:closing", "the share of brackets and quotes that samples close"),
+        "carried": Entry("seqlab.measures.scores:carried", "the loss with the state carried through the whole text"),
+        "speed": Entry("seqlab.measures.speed:speed", "time of a training step and of a written token"),
+        "memory": Entry("seqlab.measures.speed:memory", "weights, state, and a whole process"),
+        "contextual": Entry("seqlab.measures.contextual:contextual", "a vector for each word, and heads as heatmaps"),
         "mask-off": Entry(
-            "seqlab.studies.mask_off:mask_off", "attention that may look ahead, against one that may not"
+            "seqlab.measures.mask_off:mask_off", "attention that may look ahead, against one that may not"
         ),
-        "attention-scaling": Entry("seqlab.studies.scaling:attention_scaling", "why scores are divided by √d"),
+        "attention-scaling": Entry("seqlab.measures.scaling:attention_scaling", "why scores are divided by √d"),
     },
 )

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from seqlab.config import gather, merge, parse_assignment, read_toml, resolve, spelt_out
+from seqlab.config import expand_short_names, gather, merge, parse_assignment, read_toml, resolve
 from seqlab.errors import MissingInput, UsageError
-from seqlab.models.sizes import refuse_unfit
+from seqlab.models.parameter_count import refuse_unfit
 from seqlab.registry import MEASURES
 
 TEXT = {"corpus": {"source": ["my.txt"]}}
@@ -58,10 +58,10 @@ def test_a_text_is_needed() -> None:
     [
         ("train.lr=3e-4", "train.lr", 3e-4),
         ("train.clip_norm=none", "train.clip_norm", None),
-        ("model.tied=True", "model.tied", True),
+        ("model.tie_embeddings=True", "model.tie_embeddings", True),
         ("backbone.name=gru", "backbone.name", "gru"),
         ('corpus.source=["a","b"]', "corpus.source", ["a", "b"]),
-        ("model.init=uniform:0.1", "model.init", "uniform:0.1"),
+        ("model.initialization=uniform:0.1", "model.initialization", "uniform:0.1"),
     ],
 )
 def test_assignments(assignment: str, key: str, value: Any) -> None:
@@ -89,9 +89,9 @@ def test_a_new_budget_replaces_the_old_one() -> None:
 
 
 def test_one_word_settings() -> None:
-    assert ("model.output_dropout", 0.1) in spelt_out({"dropout": 0.1})
+    assert ("model.output_dropout", 0.1) in expand_short_names({"dropout": 0.1})
     with pytest.raises(UsageError, match="did you mean 'hidden'"):
-        spelt_out({"hiden": 3})
+        expand_short_names({"hiden": 3})
 
 
 def test_toml(tmp_path: Path) -> None:

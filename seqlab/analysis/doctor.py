@@ -13,17 +13,17 @@ from seqlab.analysis.overlap import Overlap, overlap
 from seqlab.analysis.scan import Scan, scan
 from seqlab.analysis.suggestion import Expected, Suggestion, expect, suggest
 from seqlab.config import CorpusSettings, checked, gather
-from seqlab.data.corpus import Corpus, from_text, open_corpus
-from seqlab.data.splits import SplitText, split_text, stretch
+from seqlab.data.text.corpus import Corpus, from_text, open_corpus
+from seqlab.data.text.split import SplitText, split_text, stretch
 from seqlab.errors import DataError, SeqlabWarning
-from seqlab.runs.results import FloorResult
-from seqlab.tasks.material import learn_tokenizer, text_material
+from seqlab.runs.reopen import make_task
+from seqlab.runs.results import BaselineResult
+from seqlab.tasks.dataset import learn_tokenizer, text_dataset
 from seqlab.tasks.text import whole
-from seqlab.text.lexicon import Lexicon
-from seqlab.training.floors import measure_floors
-from seqlab.training.prepare import make_task
+from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.training.baselines import measure_baselines
 
-FLOOR_CHARACTERS = 2_000_000  # of a longer text, floors are measured on so much of it
+MAX_BASELINE_CHARACTERS = 2_000_000  # of a longer text, floors are measured on so much of it
 TIMED_CHARACTERS = 500_000  # and steps are timed on so much
 
 
@@ -37,8 +37,8 @@ class Diagnosis:
     scan: Scan
     refusal: str | None = None
     overlap: Overlap | None = None
-    floors: list[FloorResult] = field(default_factory=list)
-    floors_on: str = ""
+    baselines: list[BaselineResult] = field(default_factory=list)
+    baselines_on: str = ""
     suggestion: Suggestion | None = None
     expected: Expected | None = None
 
@@ -74,13 +74,13 @@ def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": found}
     try:
         split = split_text(corpus, settings)
-        floors, floors_on = _floors(split)
+        baselines, baselines_on = _floors(split)
         suggestion, expected = expect(suggest(found, settings.documents), found, _sample(split, TIMED_CHARACTERS)[0])
         return Diagnosis(
             **about,
             overlap=overlap(split),
-            floors=floors,
-            floors_on=floors_on,
+            baselines=baselines,
+            baselines_on=baselines_on,
             suggestion=suggestion,
             expected=expected,
         )
@@ -90,14 +90,14 @@ def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
         return Diagnosis(**about, refusal=str(error))
 
 
-def _floors(split: SplitText) -> tuple[list[FloorResult], str]:
+def _floors(split: SplitText) -> tuple[list[BaselineResult], str]:
     """By characters, whatever tokenizer is suggested: they are stated in bits per character."""
-    sample, which = _sample(split, FLOOR_CHARACTERS)
+    sample, which = _sample(split, MAX_BASELINE_CHARACTERS)
     settings = gather({"corpus": split.settings.model_dump()}, [("tokenizer.name", "char")])
     part = split_text(sample, settings.corpus)
-    material = text_material(part, Lexicon(learn_tokenizer(part, settings)))
-    task = make_task(settings, material)
-    return measure_floors(settings, material, task, whole(material.parts["validation"])), which
+    dataset = text_dataset(part, Vocabulary(learn_tokenizer(part, settings)))
+    task = make_task(settings, dataset)
+    return measure_baselines(settings, dataset, task, whole(dataset.splits["validation"])), which
 
 
 def _sample(split: SplitText, size: int) -> tuple[Corpus, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqlab.data.splits import SplitText
+from seqlab.data.text.split import SplitText
 
 WINDOW = 32  # characters, a power of two
 ASKED = 20_000  # windows or lines of a longer held-out part that are looked for

@@ -11,8 +11,8 @@ from itertools import chain
 
 import numpy as np
 
-from seqlab.data.corpus import Corpus
-from seqlab.data.reading import read_bytes
+from seqlab.data.files import read_bytes
+from seqlab.data.text.corpus import Corpus
 from seqlab.errors import DataError
 
 LISTED = 20  # places of a fault, and rare symbols, that are named

@@ -7,24 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.analysis.scan import Scan
-from seqlab.config import gather, spelt_out
-from seqlab.data.corpus import Corpus
-from seqlab.data.splits import split_text
-from seqlab.models.sizes import parameters
-from seqlab.runs.layout import RunDirectory
+from seqlab.config import expand_short_names, gather
+from seqlab.data.text.corpus import Corpus
+from seqlab.data.text.split import split_text
+from seqlab.models.parameter_count import parameters
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import build_model
+from seqlab.runs.reopen import make_task
+from seqlab.tasks.dataset import learn_tokenizer, text_dataset
 from seqlab.tasks.language import LanguageTask
-from seqlab.tasks.material import learn_tokenizer, text_material
-from seqlab.text.lexicon import Lexicon
+from seqlab.threads import compute_threads, default_threads
+from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.training.budget import DEFAULT_STEPS, MOST_EPOCHS, time_steps
 from seqlab.training.loop import EVALUATED_TOKENS
-from seqlab.training.prepare import (
-    DEFAULT_STEPS,
-    MOST_EPOCHS,
-    computing,
-    default_threads,
-    make_task,
-    time_steps,
-)
 
 MOST_SYMBOLS = 500  # beyond that, as in Chinese or Japanese, characters are too many to learn one by one
 LARGEST_BY_CHARACTER = 20_000_000  # characters
@@ -41,7 +36,7 @@ class Size:
     hidden: int
     window: int
     steps: int
-    vocabulary: int
+    vocab_size: int
 
 
 SIZES = (
@@ -89,14 +84,14 @@ def suggest(found: Scan, documents: str) -> Suggestion:
     reasons: list[str] = []
     distinct = found.symbols.distinct
     if distinct > MOST_SYMBOLS or found.characters > LARGEST_BY_CHARACTER:
-        settings |= {"tokenizer": "bpe", "vocabulary": size.vocabulary}
+        settings |= {"tokenizer": "bpe", "vocab_size": size.vocab_size}
         why = f"{distinct:,} distinct characters" if distinct > MOST_SYMBOLS else f"{found.characters:,} characters"
-        reasons.append(f"{why}: byte pairs, {size.vocabulary:,} of them, make the text shorter")
+        reasons.append(f"{why}: byte pairs, {size.vocab_size:,} of them, make the text shorter")
     else:
         settings["tokenizer"] = "char"
         reasons.append(f"{distinct:,} distinct characters: one symbol for each is enough")
     if documents == "lines" or found.looks_like_a_list:
-        settings |= {"documents": "lines", "batch": BATCH_OF_LINES}
+        settings |= {"documents": "lines", "batch_size": BATCH_OF_LINES}
         if documents != "lines":
             reasons.append("nearly all lines are short, as in a list: with --documents lines each stands for itself")
     settings |= {"hidden": size.hidden, "window": size.window, "steps": size.steps}
@@ -106,22 +101,22 @@ def suggest(found: Scan, documents: str) -> Suggestion:
 
 def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggestion, Expected]:
     """Time the suggested model on a sample of the text; its steps come down where they pass over it too often."""
-    settings = gather({"corpus": {"source": ["sample"]}}, spelt_out(suggestion.settings))
+    settings = gather({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
     split = split_text(sample, settings.corpus)
-    material = text_material(split, Lexicon(learn_tokenizer(split, settings)))
-    settings = LanguageTask.fitted(settings, material, lambda _: None)
-    task = make_task(settings, material)
-    model = build_model(settings, material.lexicon.sizes)
-    with computing(settings.train.threads):
+    dataset = text_dataset(split, Vocabulary(learn_tokenizer(split, settings)))
+    settings = LanguageTask.fitted(settings, dataset, lambda _: None)
+    task = make_task(settings, dataset)
+    model = build_model(settings, dataset.vocabulary.sizes)
+    with compute_threads(settings.train.threads):
         # timing writes nothing, so that any folder will do
         step_time, evaluation_time = time_steps(RunDirectory(Path()), settings, model, task)
 
     times_sample = found.characters / split.survey.characters
     steps = min(suggestion.settings["steps"], max(1, round(MOST_EPOCHS * task.epoch * times_sample)))
-    held_out = len(material.parts["validation"])
+    held_out = len(dataset.splits["validation"])
     evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
     seconds = steps * step_time + EVALUATIONS * evaluated * evaluation_time
-    count = parameters(settings, material.lexicon.sizes)
+    count = parameters(settings, dataset.vocabulary.sizes)
     expected = Expected(steps, seconds, step_time, count.total, settings.train.threads or default_threads())
     return Suggestion({**suggestion.settings, "steps": steps}, suggestion.reasons), expected
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from seqlab.attention.ranges import Ranges
+from seqlab.attention.masks import Ranges
 from seqlab.attention.scores import Additive, Dot, Score
 
 CHUNKS = 128  # the chunked form holds this share of what the plain one does
@@ -33,21 +33,21 @@ def attend_fast(score: Score, q_BTH: Tensor, k_BSH: Tensor, values_BSD: Tensor, 
 def can_compile() -> bool:
     """Whether the compiler is here and works, with a place to keep what it makes."""
     try:
-        import seqlab.kernels.additive  # noqa: F401
+        import seqlab.kernels.additive_attention  # noqa: F401
     except (ImportError, RuntimeError, SystemError, OSError):
         return False
     return True
 
 
 class CompiledAdditive(torch.autograd.Function):
-    """Additive attention by the kernels of `seqlab.kernels.additive`."""
+    """Additive attention by the kernels of `seqlab.kernels.additive_attention`."""
 
     @staticmethod
     def forward(
         ctx: Any, q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, values_BSD: Tensor, first_BT: Tensor, last_BT: Tensor
     ):
         from seqlab.kernels import call
-        from seqlab.kernels.additive import weigh
+        from seqlab.kernels.additive_attention import weigh
 
         read = _readable(q_BTH, k_BSH, v_H, first_BT, last_BT)
         weights_BTS = q_BTH.new_zeros(q_BTH.shape[0], q_BTH.shape[1], k_BSH.shape[1])
@@ -58,7 +58,7 @@ class CompiledAdditive(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *outer: Tensor):
         from seqlab.kernels import call
-        from seqlab.kernels.additive import spread
+        from seqlab.kernels.additive_attention import spread
 
         values_BSD, weights_BTS, *read = ctx.saved_tensors
         q_BTH, k_BSH, v_H = read[0], read[1], read[6]
@@ -73,7 +73,7 @@ class CompiledAdditive(torch.autograd.Function):
 
 def _readable(q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, first_BT: Tensor, last_BT: Tensor) -> list[Tensor]:
     """What the kernels take: inputs, their exponentials, and the reach of every row."""
-    from seqlab.kernels.additive import FAR, NEAR
+    from seqlab.kernels.additive_attention import FAR, NEAR
 
     q_BTH, k_BSH = q_BTH.detach(), k_BSH.detach()
     reach_BT, reach_BS = (

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
-from seqlab.attention.memory import append
+from seqlab.attention.kv_cache import append
+from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import scaled_dot
 from seqlab.attention.positions import Positions
-from seqlab.attention.ranges import Ranges
 from seqlab.contracts import Trace
 
 

@@ -8,27 +8,27 @@ import numpy as np
 from seqlab.analysis.overlap import REMEMBERING_PAYS, overlap
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
-from seqlab.data.splits import SplitText
-from seqlab.data.tokens import TokenPart
+from seqlab.data.text.split import SplitText
+from seqlab.data.text.tokens import TokenSplit
 from seqlab.registry import TOKENIZERS
-from seqlab.text.tokenizer import Tokenizer, cut_pieces
+from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces
 
 
 @check("vocabulary from the training text only")
 def vocabulary(
-    tokenizer: Tokenizer, split: SplitText, settings: RunSettings, parts: Mapping[str, TokenPart]
+    tokenizer: Tokenizer, split: SplitText, settings: RunSettings, parts: Mapping[str, TokenSplit]
 ) -> tuple[bool, str]:
     """Learnt again from the training part, it must be the same.
 
     If it is not, it was learnt from held-out text too, or taken over from another run (--init). What another text gave
     has symbols that this one never uses, or none that only the held-out text does; a leak has the latter alone."""
-    size = f"{tokenizer.vocabulary:,} symbols"
+    size = f"{tokenizer.vocab_size:,} symbols"
     own = _learn(split, settings, ["train"])
     if own.fingerprint == tokenizer.fingerprint:
         return True, f"{size}, the same when learnt again"
-    for count in range(2, len(split.parts) + 1):
-        if _learn(split, settings, split.parts[:count]).fingerprint == tokenizer.fingerprint:
-            return False, f"{size}, {own.vocabulary:,} without the held-out text that they were learnt from too"
+    for count in range(2, len(split.splits) + 1):
+        if _learn(split, settings, split.splits[:count]).fingerprint == tokenizer.fingerprint:
+            return False, f"{size}, {own.vocab_size:,} without the held-out text that they were learnt from too"
     known = set(own.symbols())
     foreign = [number for number, symbol in enumerate(tokenizer.symbols()) if symbol not in known]
     in_train, in_any = (_used(tokenizer, chosen) for chosen in ([parts["train"]], parts.values()))
@@ -39,18 +39,18 @@ def vocabulary(
     return True, f"{size} of another run: {unused:,} that this text never uses, {leaked:,} only in held-out text"
 
 
-def _used(tokenizer: Tokenizer, parts: Iterable[TokenPart]) -> np.ndarray:
+def _used(tokenizer: Tokenizer, parts: Iterable[TokenSplit]) -> np.ndarray:
     """Which symbols occur in these parts."""
-    return np.add.reduce([np.bincount(part.read(0, len(part)), minlength=tokenizer.vocabulary) for part in parts]) > 0
+    return np.add.reduce([np.bincount(part.read(0, len(part)), minlength=tokenizer.vocab_size) for part in parts]) > 0
 
 
 @check("the splits do not overlap")
 def overlap_of_splits(split: SplitText) -> tuple[bool, str]:
     """The parts are the whole text, each position once, and little held-out text stands in the training part too."""
-    whole = SplitText(split.corpus, split.settings.model_copy(update={"split": "whole"}), split.survey)
-    if _sum_of(split, split.parts) != _sum_of(whole, whole.parts):
+    whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.survey)
+    if _sum_of(split, split.splits) != _sum_of(whole, whole.splits):
         return False, "the parts put together are not the text: some of it stands in two of them, or in none"
-    found = {part: overlap(split, part) for part in split.parts if part != "train"}
+    found = {part: overlap(split, part) for part in split.splits if part != "train"}
     words = [f"{one.found:,} of {one.asked:,} {one.unit} ({one.share:.1%})" for one in found.values()]
     counted = ", ".join(f"{part}: {number}" for part, number in zip(found, words, strict=True))
     passed = all(one.share < REMEMBERING_PAYS for one in found.values())

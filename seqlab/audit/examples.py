@@ -9,11 +9,11 @@ from seqlab.analysis.overlap import REMEMBERING_PAYS
 from seqlab.audit.agreement import ALLOWED_MEAN, agree, deviation, in_words, largest
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
-from seqlab.decode.translating import sources_of, translate
+from seqlab.decode.translation import sources_of, translate
 from seqlab.models.translator import Translator
 from seqlab.registry import TASKS
+from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.examples import ExampleTask, passes
-from seqlab.tasks.material import ExampleMaterial
 from seqlab.tasks.translate import TranslateTask, pair_batch
 
 LOOKED_AT = 12  # examples
@@ -30,7 +30,7 @@ def future(task: TranslateTask, model: Translator) -> tuple[bool, str]:
     length = batch.inputs_BT.shape[1]
     for place in sorted({1, length // 2, length - 1} & set(range(1, length))):
         changed_BT = batch.inputs_BT.clone()
-        changed_BT[:, place:] = (changed_BT[:, place:] + 1) % model.vocabulary
+        changed_BT[:, place:] = (changed_BT[:, place:] + 1) % model.vocab_size
         after_BTV = model(batch.source, changed_BT, batch.mask_BT)
         moved.append(float((after_BTV - logits_BTV)[:, :place].abs().max()))
     return largest(moved) == 0, f"largest change before it: {in_words(largest(moved))}, changed at {len(moved)} places"
@@ -57,12 +57,12 @@ def steps(task: TranslateTask, model: Translator) -> tuple[bool, str]:
 @torch.inference_mode()
 def generation(task: TranslateTask, model: Translator) -> tuple[bool, str]:
     """The likeliest tokens, written step by step; and the same target read at once."""
-    sources = task.parts["validation"].inputs[: LOOKED_AT // 3]
+    sources = task.splits["validation"].inputs[: LOOKED_AT // 3]
 
     def measure(model: Translator) -> float:
         found: list[float] = []
-        for source, one in zip(sources, translate(model, sources, task.lexicon, 1, 0.0, WRITTEN), strict=True):
-            begin = task.lexicon.target.begin if task.lexicon.target else 0
+        for source, one in zip(sources, translate(model, sources, task.vocabulary, 1, 0.0, WRITTEN), strict=True):
+            begin = task.vocabulary.target_tokenizer.begin if task.vocabulary.target_tokenizer else 0
             inputs_1T = torch.tensor([[begin, *one.tokens[:-1]]])
             logprobs_1TV = model(sources_of([source], model), inputs_1T).double().log_softmax(2)
             read = float(logprobs_1TV[0].gather(1, torch.tensor(one.tokens)[:, None]).sum())
@@ -77,7 +77,7 @@ def generation(task: TranslateTask, model: Translator) -> tuple[bool, str]:
 @torch.inference_mode()
 def padding(task: ExampleTask, model: Any) -> tuple[bool, str]:
     """In nats, of examples of different length together and one by one."""
-    part = task.parts["validation"]
+    part = task.splits["validation"]
     longest = int(np.argmax(part.lengths_N))
     rows = sorted({*range(min(LOOKED_AT, len(part))), longest})
 
@@ -90,23 +90,25 @@ def padding(task: ExampleTask, model: Any) -> tuple[bool, str]:
 
 
 @check("vocabulary from the training text only")
-def symbols(settings: RunSettings, material: ExampleMaterial) -> tuple[bool, str]:
+def symbols(settings: RunSettings, dataset: ExampleDataset) -> tuple[bool, str]:
     """Learnt again from the training examples, symbols and labels must be the same; or be those of another run."""
-    lexicon = material.lexicon
-    size = f"{lexicon.text.vocabulary:,} symbols" + (f", {len(lexicon.labels)} labels" if lexicon.labels else "")
+    vocabulary = dataset.vocabulary
+    size = f"{vocabulary.tokenizer.vocab_size:,} symbols" + (
+        f", {len(vocabulary.labels)} labels" if vocabulary.labels else ""
+    )
     task = TASKS.load(settings.task.name)
-    if task.learn(material.data.parts["train"], settings).fingerprint == lexicon.fingerprint:
+    if task.learn(dataset.data.splits["train"], settings).fingerprint == vocabulary.fingerprint:
         return True, f"{size}, the same when learnt again"
-    everything = [example for part in material.data.parts.values() for example in part]
-    if task.learn(everything, settings).fingerprint == lexicon.fingerprint:
+    everything = [example for part in dataset.data.splits.values() for example in part]
+    if task.learn(everything, settings).fingerprint == vocabulary.fingerprint:
         return False, f"{size}, learnt from held-out examples too"
     return True, f"{size} of another run"
 
 
 @check("the splits do not overlap")
-def overlap_of_parts(material: ExampleMaterial) -> tuple[bool, str]:
+def overlap_of_parts(dataset: ExampleDataset) -> tuple[bool, str]:
     """Inputs that stand in the training part too can be remembered."""
-    parts = material.data.parts
+    parts = dataset.data.splits
     known = {example.input for example in parts["train"]}
     words, shares = [], []
     for name, examples in parts.items():
@@ -123,7 +125,7 @@ def overlap_of_parts(material: ExampleMaterial) -> tuple[bool, str]:
 def counted_once(task: ExampleTask, model: Any) -> tuple[bool, str]:
     """As many units as examples in every held-out part, in batches that hold each one once."""
     right, wrong = [], []
-    for name, part in task.parts.items():
+    for name, part in task.splits.items():
         if name == "train":
             continue
         rows_N = np.sort(np.concatenate(passes(part, len(part))))
@@ -136,12 +138,12 @@ def counted_once(task: ExampleTask, model: Any) -> tuple[bool, str]:
 @torch.inference_mode()
 def by_hand(task: ExampleTask, model: Any) -> tuple[bool, str]:
     """Nats of the first validation examples as they are scored, and one by one."""
-    part = task.parts["validation"]
+    part = task.splits["validation"]
     count = min(LOOKED_AT, len(part))
     limit = int(part.lengths_N[:count].sum()) - 1
 
     def measure(model: Any) -> float:
-        scores = task.glance(model, limit)
+        scores = task.validate(model, limit)
         alone = np.concatenate([task.nats(model, part, np.array([row])) for row in range(len(scores.nats_U))])
         return float(np.max(np.abs(scores.nats_U - alone) / scores.tokens_U))
 
@@ -149,5 +151,5 @@ def by_hand(task: ExampleTask, model: Any) -> tuple[bool, str]:
 
 
 def _some(task: TranslateTask) -> Any:
-    part = task.parts["validation"]
+    part = task.splits["validation"]
     return pair_batch(part, np.arange(min(LOOKED_AT, len(part))))

@@ -8,14 +8,14 @@ from torch import Tensor
 
 from seqlab.audit.agreement import agree, deviation, in_words, largest
 from seqlab.audit.result import check
-from seqlab.data.tokens import TokenPart
+from seqlab.data.text.tokens import TokenSplit
 from seqlab.decode.context import held
 from seqlab.decode.generate import generate
 from seqlab.decode.logits import allowed, log_softmax
 from seqlab.decode.rules import Rules
 from seqlab.decode.sampling import SamplingSettings
-from seqlab.models.language import LanguageModel
-from seqlab.models.tokens import TokenModel
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.token_model import TokenModel
 
 ROWS = 3
 LENGTH = 160  # tokens of a row: past the usual context of 128
@@ -25,7 +25,7 @@ WRITTEN = 24
 SHORT_PROMPT = 5
 
 
-def held_out(model: TokenModel, part: TokenPart) -> Tensor:
+def held_out(model: TokenModel, part: TokenSplit) -> Tensor:
     """Rows of a part's text, past the end of the model's context if it has one; a short text is repeated."""
     length = min(max(LENGTH, (model.backbone.context or 0) + PAST), LONGEST, model.limit or LONGEST)
     text_N = np.resize(part.read(0, ROWS * length), ROWS * length)
@@ -42,7 +42,7 @@ def future(model: TokenModel, tokens_BT: Tensor) -> tuple[bool, str]:
         logits_BTV, _ = model(view_BT, None, mask_BT)
         for place in _places(view_BT.shape[1]):
             changed_BT = view_BT.clone()
-            changed_BT[:, place:] = (changed_BT[:, place:] + 1) % model.vocabulary
+            changed_BT[:, place:] = (changed_BT[:, place:] + 1) % model.vocab_size
             after_BTV, _ = model(changed_BT, None, mask_BT)
             change_BTV = (after_BTV - logits_BTV)[:, :place]
             moved.append(float((change_BTV if mask_BT is None else change_BTV[mask_BT[:, :place]]).abs().max()))

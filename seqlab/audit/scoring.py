@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from seqlab.audit.agreement import ALLOWED_MEAN, agree, in_words, largest
 from seqlab.audit.result import check
 from seqlab.contracts import State, TextScores
-from seqlab.data.tokens import TokenPart
-from seqlab.models.tokens import TokenModel
+from seqlab.data.text.tokens import TokenSplit
+from seqlab.models.token_model import TokenModel
 from seqlab.tasks.language import CARRIED_AT_ONCE
 from seqlab.tasks.masked import PASSES
 from seqlab.tasks.task import Task
@@ -29,8 +29,8 @@ class KnownOdds(nn.Module):
 
     def __init__(self, model: TokenModel):
         super().__init__()
-        self.vocabulary, self.backbone = model.vocabulary, model.backbone
-        self.logits_V = torch.linspace(0, 3, model.vocabulary, dtype=torch.float64)
+        self.vocab_size, self.backbone = model.vocab_size, model.backbone
+        self.logits_V = torch.linspace(0, 3, model.vocab_size, dtype=torch.float64)
 
     def forward(self, tokens_BT: Tensor, state: Any = None, mask_BT: Tensor | None = None) -> tuple[Tensor, None]:
         return self.logits_V.to(tokens_BT.device).expand(*tokens_BT.shape, -1), None
@@ -43,19 +43,19 @@ class KnownOdds(nn.Module):
 def counted_once(task: TextTask, model: TokenModel) -> tuple[bool, str]:
     """The real scoring of every held-out part, with odds from which it can be told what was counted."""
     odds = KnownOdds(model)
-    held_out = [name for name in task.parts if name != "train"]
+    held_out = [name for name in task.splits if name != "train"]
     right, wrong = [], []
-    for name, context in product(held_out, task.contexts):
-        part, targets_N = task.parts[name], _targets(task.parts[name])
-        limit = None if len(targets_N) * model.vocabulary <= COUNTED else COUNTED // model.vocabulary
-        scores = task.score(cast(TokenModel, odds), name, context, limit)
-        due = len(targets_N) if limit is None else _begun(part, _unit(task, model, context), limit)
+    for name, mode in product(held_out, task.modes):
+        part, targets_N = task.splits[name], _targets(task.splits[name])
+        limit = None if len(targets_N) * model.vocab_size <= COUNTED else COUNTED // model.vocab_size
+        scores = task.score(cast(TokenModel, odds), name, mode, limit)
+        due = len(targets_N) if limit is None else _begun(part, _unit(task, model, mode), limit)
         if not scores.tokens == due == round(scores.tokens_by_position_T.sum()):
-            wrong.append(f"{name}, {context}: {scores.tokens:,} scored where there are {due:,}")
+            wrong.append(f"{name}, {mode}: {scores.tokens:,} scored where there are {due:,}")
         elif not _off(scores, odds.nats(targets_N)) <= EXACT:
-            wrong.append(f"{name}, {context}: {due:,} scored, but not each once")
+            wrong.append(f"{name}, {mode}: {due:,} scored, but not each once")
         else:
-            right.append(f"{name}, {context}: {due:,}")
+            right.append(f"{name}, {mode}: {due:,}")
     return not wrong, "; ".join(wrong or right)
 
 
@@ -66,9 +66,9 @@ def by_hand(task: TextTask, model: TokenModel) -> tuple[bool, str]:
 
     def measure(model: TokenModel) -> float:
         found: list[float] = []
-        for context in task.contexts:
-            scores = task.score(model, "validation", context, _limit(task, context))
-            found.append(_off(scores, _nats_by_hand(task, model, context, scores.tokens)))
+        for mode in task.modes:
+            scores = task.score(model, "validation", mode, _limit(task, mode))
+            found.append(_off(scores, _nats_by_hand(task, model, mode, scores.tokens)))
         return largest(found)
 
     return agree(model, measure, ALLOWED_MEAN)
@@ -78,26 +78,26 @@ def by_hand(task: TextTask, model: TokenModel) -> tuple[bool, str]:
 def scored_twice(task: Task, model: Any) -> tuple[bool, str]:
     """To the bit."""
     found: list[float] = []
-    for context in task.contexts:
-        limit = _limit(task, context) if isinstance(task, TextTask) else SEVERAL
-        first, second = (task.score(model, "validation", context, limit) for _ in range(2))
+    for mode in task.modes:
+        limit = _limit(task, mode) if isinstance(task, TextTask) else SEVERAL
+        first, second = (task.score(model, "validation", mode, limit) for _ in range(2))
         found.append(float(np.abs(first.nats_U - second.nats_U).max()))
     return largest(found) == 0, f"largest difference: {in_words(largest(found))} nats"
 
 
-def _limit(task: TextTask, context: str) -> int:
+def _limit(task: TextTask, mode: str) -> int:
     """Several windows or short documents; with a carried state, past the end of what is read at once."""
-    return max(3 * task.settings.window, SEVERAL) if context == "window" else CARRIED_AT_ONCE + 1
+    return max(3 * task.settings.window, SEVERAL) if mode == "window" else CARRIED_AT_ONCE + 1
 
 
-def _unit(task: TextTask, model: TokenModel, context: str) -> int:
+def _unit(task: TextTask, model: TokenModel, mode: str) -> int:
     """The most targets that are scored together."""
-    if context == "window":
+    if mode == "window":
         return task.settings.window
     return CARRIED_AT_ONCE if model.backbone.context is None else max(1, model.backbone.context // 2)
 
 
-def _begun(part: TokenPart, unit: int, limit: int) -> int:
+def _begun(part: TokenSplit, unit: int, limit: int) -> int:
     """How many targets the units have that begin within the first `limit` tokens."""
     begun = ((at, end) for first, end in _documents(part) for at in range(first, min(end - 1, limit), unit))
     return sum(min(unit, end - 1 - at) for at, end in begun)
@@ -112,23 +112,23 @@ def _off(scores: TextScores, nats_N: np.ndarray) -> float:
     return float((np.abs(sums_U - scores.nats_U) / scores.tokens_U).max())
 
 
-def _documents(part: TokenPart) -> list[tuple[int, int]]:
+def _documents(part: TokenSplit) -> list[tuple[int, int]]:
     """First and last + 1 of each document; a stream is one."""
     return list(pairwise(part.starts().tolist())) if part.facts.documents > 1 else [(0, len(part))]
 
 
-def _targets(part: TokenPart) -> np.ndarray:
+def _targets(part: TokenSplit) -> np.ndarray:
     """All tokens but the first of each document."""
     ids_N = part.read(0, len(part))
     return np.delete(ids_N, [first for first, _ in _documents(part)])
 
 
-def _nats_by_hand(task: TextTask, model: TokenModel, context: str, count: int) -> np.ndarray:
+def _nats_by_hand(task: TextTask, model: TokenModel, mode: str, count: int) -> np.ndarray:
     """Of the first `count` targets, as the definition of the context reads."""
-    part, unit = task.parts["validation"], _unit(task, model, context)
-    if not task.writes:
+    part, unit = task.splits["validation"], _unit(task, model, mode)
+    if not task.generates:
         pieces = _gaps(model, part, unit)
-    elif context == "window":
+    elif mode == "window":
         pieces = _windows(model, part, unit, 0, unit)
     elif model.backbone.context is not None:
         pieces = _windows(model, part, unit, unit, model.backbone.context)
@@ -143,7 +143,7 @@ def _nats_by_hand(task: TextTask, model: TokenModel, context: str, count: int) -
     return np.concatenate(found)[:count]
 
 
-def _windows(model: TokenModel, part: TokenPart, length: int, before: int, most: int) -> Iterator[np.ndarray]:
+def _windows(model: TokenModel, part: TokenSplit, length: int, before: int, most: int) -> Iterator[np.ndarray]:
     """Every `length` targets from a fresh state; `before` tokens stand before them, where `most` in all allow it."""
     for first, end in _documents(part):
         for at in range(first, end - 1, length):
@@ -152,7 +152,7 @@ def _windows(model: TokenModel, part: TokenPart, length: int, before: int, most:
             yield _nats(model, part.read(at - seen, last + 1), None)[0][seen:]
 
 
-def _carried(model: TokenModel, part: TokenPart, window: int) -> Iterator[np.ndarray]:
+def _carried(model: TokenModel, part: TokenSplit, window: int) -> Iterator[np.ndarray]:
     """Each document from its beginning; attention looks back no further than a window."""
     for first, end in _documents(part):
         state: State | None = None
@@ -168,7 +168,7 @@ def _nats(model: TokenModel, ids_T: np.ndarray, state: State | None) -> tuple[np
     return _of(logits_1TV[0], tokens_1T[0, 1:]), after
 
 
-def _gaps(model: TokenModel, part: TokenPart, window: int) -> Iterator[np.ndarray]:
+def _gaps(model: TokenModel, part: TokenSplit, window: int) -> Iterator[np.ndarray]:
     """Windows in which every so many-th token is hidden, as often as it takes to hide each once."""
     for first, end in _documents(part):
         for at in range(first, end - 1, window):
@@ -176,7 +176,7 @@ def _gaps(model: TokenModel, part: TokenPart, window: int) -> Iterator[np.ndarra
             nats_T = np.empty(len(ids_T))
             for turn in range(min(PASSES, len(ids_T))):
                 hidden_T = ids_T.clone()
-                hidden_T[turn::PASSES] = model.vocabulary
+                hidden_T[turn::PASSES] = model.vocab_size
                 logits_1TV, _ = model(hidden_T[None])
                 nats_T[turn::PASSES] = _of(logits_1TV[0], ids_T)[turn::PASSES]
             yield nats_T

@@ -114,7 +114,7 @@ class Recurrent(Backbone):
         """One cell over the whole sequence, from the left or from each row's own right end."""
         if backward:
             x_BTD = reverse(x_BTD, mask_BT)
-        if trace or self.settings.form == "plain" or not cell.has_fused:
+        if trace or self.settings.implementation == "plain" or not cell.has_fused:
             y_BTH, last = unroll(cell, x_BTD, state, mask_BT, trace)
         else:
             y_BTH, last = cell.fused(x_BTD, state, mask_BT)

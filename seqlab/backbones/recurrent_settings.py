@@ -16,7 +16,9 @@ class RecurrentSettings(Settings):
     dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
     residual: bool = Field(default=False, description="each layer after the first adds to its input")
     bidirectional: bool = Field(default=False, description="reads both ways; then it cannot generate")
-    form: Literal["fused", "plain"] = Field(default="fused", description="torch's kernels, or the equations in a loop")
+    implementation: Literal["fused", "plain"] = Field(
+        default="fused", description="torch's kernels, or the equations in a loop"
+    )
 
     @property
     def causal(self) -> bool:

@@ -12,19 +12,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu, relu, silu
 
-from seqlab.attention.memory import keep_last
+from seqlab.attention.kv_cache import keep_last
+from seqlab.attention.masks import Ranges, causal
 from seqlab.attention.multihead import CrossAttention, MultiHead
 from seqlab.attention.positions import make_positions
-from seqlab.attention.ranges import Ranges, causal
 from seqlab.backbones.transformer_settings import TransformerSettings
-from seqlab.contracts import Backbone, Leaves, Memory, State, Trace
+from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
 from seqlab.errors import UsageError
 
 KeysValues = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
-class Projected(Leaves):
+class Projected(TensorTree):
     """A memory as the layers read it: keys and values of each, and which positions are kept."""
 
     layers: tuple[KeysValues, ...]
@@ -77,7 +77,7 @@ class Block(nn.Module):
 
     def around(self, norm: nn.Module, x_BTD: Tensor, sublayer):
         """A sublayer with its residual path and norm; `sublayer` may return more than its output."""
-        before = self.settings.norm_place == "before"
+        before = self.settings.norm_position == "before"
         y_BTD, more = sublayer(norm(x_BTD) if before else x_BTD)
         summed_BTD = x_BTD + self.drop(y_BTD)
         return (summed_BTD if before else norm(summed_BTD)), more
@@ -102,7 +102,7 @@ class Stack(nn.Module):
         self.enter = nn.Linear(inputs, settings.hidden) if inputs != settings.hidden else None
         self.positions = make_positions(settings.positions, settings.context, settings.hidden)
         self.blocks = nn.ModuleList(Block(settings, memory) for _ in range(settings.layers))
-        self.last = make_norm(settings) if settings.norm_place == "before" else None
+        self.last = make_norm(settings) if settings.norm_position == "before" else None
 
     def embed(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
         limit = self.positions.limit
@@ -122,7 +122,7 @@ class Stack(nn.Module):
         trace: Trace | None,
         memory: Projected | None = None,
     ) -> tuple[Tensor, list[KeysValues]]:
-        trace = trace or (Trace() if self.settings.form == "plain" else None)
+        trace = trace or (Trace() if self.settings.implementation == "plain" else None)
         turns = self.positions.turns(position_BT, self.settings.hidden // self.settings.heads, x_BTD.dtype)
         kept: list[KeysValues] = []
         for layer, block in enumerate(self.blocks):

@@ -11,7 +11,11 @@ class TransformerSettings(Settings):
     causal: ClassVar[bool] = True
     both_ways: ClassVar[str | None] = "transformer-encoder"  # its kind that sees what comes after, too
 
-    usual: ClassVar[dict[str, Any]] = {"train.lr": 2e-3, "train.optimiser": "adamw", "train.weight_decay": 0.1}
+    default_overrides: ClassVar[dict[str, Any]] = {
+        "train.lr": 2e-3,
+        "train.optimizer": "adamw",
+        "train.weight_decay": 0.1,
+    }
 
     hidden: int = Field(default=128, ge=1, le=65_536, description="width of the stream of vectors")
     layers: int = Field(default=4, ge=1, le=256)
@@ -19,12 +23,14 @@ class TransformerSettings(Settings):
     feedforward: int | None = Field(default=None, ge=1, le=2**20, description="inner width; 4 times hidden if unset")
     activation: Literal["gelu", "relu", "swiglu"] = "gelu"
     norm: Literal["layer", "rms"] = "layer"
-    norm_place: Literal["before", "after"] = Field(default="before", description="of each sublayer")
+    norm_position: Literal["before", "after"] = Field(default="before", description="of each sublayer")
     positions: Literal["rotary", "learned", "sinusoidal", "none"] = "rotary"
     context: int = Field(default=128, ge=1, le=2**20, description="positions that a query sees; the window's if unset")
     scale_input: bool = Field(default=False, description="multiply the embeddings by the root of the width")
     dropout: float = Field(default=0.0, ge=0, lt=1, description="of sublayers and attention weights")
-    form: Literal["fused", "plain"] = Field(default="fused", description="torch's attention kernel, or the equations")
+    implementation: Literal["fused", "plain"] = Field(
+        default="fused", description="torch's attention kernel, or the equations"
+    )
 
     @model_validator(mode="after")
     def _heads_fit(self) -> Self:
@@ -55,7 +61,7 @@ class TransformerSettings(Settings):
     def stack_parameters(self, inputs: int) -> int:
         """All layers, the final norm where norms come before, a projection where the embedding has another width."""
         enter = self.hidden * (inputs + 1) if inputs != self.hidden else 0
-        last = self.norm_parameters if self.norm_place == "before" else 0
+        last = self.norm_parameters if self.norm_position == "before" else 0
         return enter + self.layers * self.block_parameters() + last
 
     def core_parameters(self, inputs: int) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqlab.data.examples import Pair
+from seqlab.data.examples.example import Pair
 
 ITERATIONS = 5
 FIT_LINKS = 20_000_000  # with more than these, no further pairs are read
@@ -38,7 +38,7 @@ class Dictionary:
     @classmethod
     def fit(cls, pairs: Sequence[Pair], iterations: int = ITERATIONS) -> "Dictionary":
         links = Links.of(pairs)
-        entries = links.best(expectation_maximisation(links, iterations))
+        entries = links.best(expectation_maximization(links, iterations))
         about = f"word by word, each by its most probable translation ({iterations} iterations of IBM Model 1)"
         if links.pairs < len(pairs):
             about += f"; learnt from the first {links.pairs:,} training pairs"
@@ -92,7 +92,7 @@ class Links:
         }
 
 
-def expectation_maximisation(links: Links, iterations: int) -> np.ndarray:
+def expectation_maximization(links: Links, iterations: int) -> np.ndarray:
     """t(target | source) of the different links; at first the same for all."""
     t_P = np.ones(len(links.source_P))
     for _ in range(iterations):

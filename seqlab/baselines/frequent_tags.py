@@ -7,7 +7,7 @@ among words of the same shape.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from seqlab.data.examples import UNSCORED, Tagged
+from seqlab.data.examples.example import UNSCORED, TaggedSentence
 
 LONGEST_ENDING = 5  # characters
 RARE = 3  # words seen at most this often stand for those never seen
@@ -22,7 +22,7 @@ class FrequentTags:
         self.by_word, self.by_ending, self.otherwise = by_word, by_ending, otherwise
 
     @classmethod
-    def fit(cls, examples: Sequence[Tagged]) -> "FrequentTags":
+    def fit(cls, examples: Sequence[TaggedSentence]) -> "FrequentTags":
         by_word: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for example in examples:
             for word, tag in zip(example.words, example.tags, strict=True):

@@ -53,9 +53,9 @@ class Level:
 class KneserNey:
     """Levels of grams of 1 to `order` tokens, counted in `fitted_tokens` of the training text."""
 
-    def __init__(self, levels: list[Level], vocabulary: int, fitted_tokens: int):
+    def __init__(self, levels: list[Level], vocab_size: int, fitted_tokens: int):
         self.levels = levels
-        self.vocabulary = vocabulary
+        self.vocab_size = vocab_size
         self.fitted_tokens = fitted_tokens
 
     @property
@@ -64,17 +64,17 @@ class KneserNey:
 
     @classmethod
     def fit(
-        cls, train_N: np.ndarray, vocabulary: int, max_order: int, starts_D: np.ndarray | None = None
+        cls, train_N: np.ndarray, vocab_size: int, max_order: int, starts_D: np.ndarray | None = None
     ) -> "KneserNey":
         """Count grams; the order stays below `max_order` where documents are shorter or FIT_GRAMS is reached."""
         train_N, starts_D = _last_tokens(train_N, starts_D)
-        return cls(list(_levels(train_N, starts_D, vocabulary, max_order)), vocabulary, len(train_N))
+        return cls(list(_levels(train_N, starts_D, vocab_size, max_order)), vocab_size, len(train_N))
 
     def nats(self, tokens_N: np.ndarray, order: int | None = None, starts_D: np.ndarray | None = None) -> np.ndarray:
         """-ln p of every token but the first of each document, under the model of `order` (the highest if unset)."""
         order = self.order if order is None else order
         assert 1 <= order <= self.order, f"order {order} of a model of order {self.order}"
-        reading = _Reading(tokens_N, starts_D, self.vocabulary)
+        reading = _Reading(tokens_N, starts_D, self.vocab_size)
         for level in self.levels[: order - 1]:
             reading.find(level)
             reading.rest_on(level)
@@ -83,22 +83,22 @@ class KneserNey:
 
 
 def best_kneser_ney(
-    train_N: np.ndarray, vocabulary: int, starts_D: np.ndarray | None = None, max_order: int = HIGHEST_ORDER
+    train_N: np.ndarray, vocab_size: int, starts_D: np.ndarray | None = None, max_order: int = HIGHEST_ORDER
 ) -> KneserNey:
     """The model of the order that best predicts the end of the training text from the text before it."""
     train_N, starts_D = _last_tokens(train_N, starts_D)
-    nats = nats_by_order(train_N, vocabulary, starts_D, max_order)
-    return KneserNey.fit(train_N, vocabulary, 1 + int(np.argmin(nats)), starts_D)
+    nats = nats_by_order(train_N, vocab_size, starts_D, max_order)
+    return KneserNey.fit(train_N, vocab_size, 1 + int(np.argmin(nats)), starts_D)
 
 
 def nats_by_order(
-    train_N: np.ndarray, vocabulary: int, starts_D: np.ndarray | None = None, max_order: int = HIGHEST_ORDER
+    train_N: np.ndarray, vocab_size: int, starts_D: np.ndarray | None = None, max_order: int = HIGHEST_ORDER
 ) -> list[float]:
     """The summed nats of the end of the training text under orders 1, 2, ..., counted in the text before it."""
     middle = max(1, int(FIT_SHARE * len(train_N)))
-    reading = _Reading(*part(train_N, starts_D, middle, len(train_N)), vocabulary)
+    reading = _Reading(*part(train_N, starts_D, middle, len(train_N)), vocab_size)
     nats: list[float] = []
-    for level in _levels(*part(train_N, starts_D, 0, middle), vocabulary, max_order):
+    for level in _levels(*part(train_N, starts_D, 0, middle), vocab_size, max_order):
         reading.find(level)
         nats.append(float(reading.nats(level).sum()))
         if len(nats) > int(np.argmin(nats)) + PATIENCE:
@@ -115,13 +115,13 @@ def _last_tokens(train_N: np.ndarray, starts_D: np.ndarray | None) -> tuple[np.n
 # --- counting -------------------------------------------------------------------------------------------------------
 
 
-def _levels(tokens_N: np.ndarray, starts_D: np.ndarray | None, vocabulary: int, max_order: int) -> Iterator[Level]:
+def _levels(tokens_N: np.ndarray, starts_D: np.ndarray | None, vocab_size: int, max_order: int) -> Iterator[Level]:
     """Grams of one token, then of two, and so on. Arrays over E have an entry for each place where a gram ends.
 
     Each document counts as preceded by a token of its own, so that a gram at a start, which nothing precedes, keeps
     its occurrences. The start itself is context only: as a gram of one token it does not count.
     """
-    assert len(tokens_N) and tokens_N.min() >= 0 and tokens_N.max() < vocabulary, "tokens within the vocabulary"
+    assert len(tokens_N) and tokens_N.min() >= 0 and tokens_N.max() < vocab_size, "tokens within the vocabulary"
     tokens_E = tokens_N.astype(np.int32)
     begins_E = first_tokens(len(tokens_N), starts_D)  # whether the gram begins a document
     keys_G, ids_E = _number(tokens_N.astype(np.int64))
@@ -134,7 +134,7 @@ def _levels(tokens_N: np.ndarray, starts_D: np.ndarray | None, vocabulary: int, 
             break
         tokens_E, begins_E = tokens_E[1:][keep_E], begins_E[:-1][keep_E]
         shorter_E = ids_E[1:][keep_E]
-        longer_keys_G, ids_E = _number(ids_E[:-1][keep_E].astype(np.int64) * vocabulary + tokens_E)
+        longer_keys_G, ids_E = _number(ids_E[:-1][keep_E].astype(np.int64) * vocab_size + tokens_E)
         shorter_G = np.empty(len(longer_keys_G), np.int32)
         shorter_G[ids_E] = shorter_E
         continuations = Counts.of(np.bincount(np.append(shorter_G, begun), minlength=len(keys_G)))
@@ -181,12 +181,12 @@ def _discounts(counts_G: np.ndarray) -> np.ndarray:
 class _Reading:
     """A held-out text and the probability of each of its tokens under the levels that it rests on so far."""
 
-    def __init__(self, tokens_N: np.ndarray, starts_D: np.ndarray | None, vocabulary: int):
-        assert not len(tokens_N) or (tokens_N.min() >= 0 and tokens_N.max() < vocabulary), "tokens in the vocabulary"
+    def __init__(self, tokens_N: np.ndarray, starts_D: np.ndarray | None, vocab_size: int):
+        assert not len(tokens_N) or (tokens_N.min() >= 0 and tokens_N.max() < vocab_size), "tokens in the vocabulary"
         self.tokens_N = tokens_N.astype(np.int64)
         self.first_N = first_tokens(len(tokens_N), starts_D)
-        self.vocabulary = vocabulary
-        self.p_N = np.full(len(tokens_N), 1 / vocabulary)
+        self.vocab_size = vocab_size
+        self.p_N = np.full(len(tokens_N), 1 / vocab_size)
         # ids of the grams that end at each token, and of their contexts; -1 where training had none
         self.contexts_N = np.zeros(len(tokens_N), np.int64)
         self.ids_N = np.full(len(tokens_N), -1)
@@ -194,7 +194,7 @@ class _Reading:
     def find(self, level: Level) -> None:
         """Look up the level's gram that ends at each token."""
         seen_S = np.flatnonzero(self.contexts_N >= 0)
-        keys_S = self.contexts_N[seen_S] * self.vocabulary + self.tokens_N[seen_S]
+        keys_S = self.contexts_N[seen_S] * self.vocab_size + self.tokens_N[seen_S]
         ranks_S = np.searchsorted(level.keys_G, keys_S)
         there_S = level.keys_G[np.minimum(ranks_S, len(level.keys_G) - 1)] == keys_S
         self.ids_N = np.full(len(self.tokens_N), -1)
@@ -212,7 +212,7 @@ class _Reading:
         return -np.log(self._interpolated(level, level.occurrences)[~self.first_N])
 
     def _interpolated(self, level: Level, counts: Counts) -> np.ndarray:
-        contexts_G = level.keys_G // self.vocabulary
+        contexts_G = level.keys_G // self.vocab_size
         total_C = np.bincount(contexts_G, counts.of_G, level.contexts)
         spare_C = np.bincount(contexts_G, counts.taken_off(counts.of_G), level.contexts)
 

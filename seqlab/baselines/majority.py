@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqlab.data.examples import Labelled
+from seqlab.data.examples.example import LabeledText
 
 
 class Majority:
@@ -19,7 +19,7 @@ class Majority:
         self.about = f"the most frequent label of the training examples, {self.label}, for every text"
 
     @classmethod
-    def fit(cls, examples: Sequence[Labelled]) -> "Majority":
+    def fit(cls, examples: Sequence[LabeledText]) -> "Majority":
         assert examples, "there is at least one example to count"
         return cls(Counter(example.label for example in examples))
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import logsumexp
 
-from seqlab.data.examples import Labelled
+from seqlab.data.examples.example import LabeledText
 
 WORDS = re.compile(r"\w+|[^\w\s]")  # words, and every other mark by itself
 HELD_OUT = 0.1  # of the training examples, on which it is chosen how to count
@@ -87,7 +87,7 @@ class NaiveBayes:
         self._ids, self._weights = ids, weights
 
     @classmethod
-    def fit(cls, examples: Sequence[Labelled]) -> "NaiveBayes":
+    def fit(cls, examples: Sequence[LabeledText]) -> "NaiveBayes":
         assert examples, "there is at least one example to count"
         order = np.random.default_rng(SEED).permutation(len(examples))
         labels = tuple(sorted({example.label for example in examples}))

@@ -7,11 +7,11 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from seqlab.cells.cell import RecurrentCell, last_kept
-from seqlab.contracts import Leaves, Trace
+from seqlab.contracts import TensorTree, Trace
 
 
 @dataclass(frozen=True)
-class GruState(Leaves):
+class GruState(TensorTree):
     h_BH: Tensor
 
 

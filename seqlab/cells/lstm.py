@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from seqlab.cells.cell import RecurrentCell, last_kept
-from seqlab.contracts import Leaves, Trace
+from seqlab.contracts import TensorTree, Trace
 
 
 @dataclass(frozen=True)
-class LstmState(Leaves):
+class LstmState(TensorTree):
     h_BH: Tensor  # what is shown
     c_BH: Tensor  # what is remembered
 
@@ -30,10 +30,10 @@ class LstmCell(RecurrentCell):
     def __init__(self, inputs: int, hidden: int, forget_bias: float = 1.0):
         super().__init__(inputs, hidden)
         self.forget_bias = forget_bias
-        self.remember_at_first()
+        self.init_forget_bias()
 
     @torch.no_grad()
-    def remember_at_first(self) -> None:
+    def init_forget_bias(self) -> None:
         """The forget gate's biases start at this in sum: above 0 it begins open (Jozefowicz et al. 2015)."""
         forget = slice(self.hidden, 2 * self.hidden)
         self.bias_ih[forget] = self.forget_bias

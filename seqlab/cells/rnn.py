@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from seqlab.cells.cell import RecurrentCell, last_kept
-from seqlab.contracts import Leaves, Trace
+from seqlab.contracts import TensorTree, Trace
 
 
 @dataclass(frozen=True)
-class RnnState(Leaves):
+class RnnState(TensorTree):
     h_BH: Tensor
 
 

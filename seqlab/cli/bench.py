@@ -18,17 +18,17 @@ def bench(
 
     from seqlab import api
     from seqlab.cli.show import out, table
-    from seqlab.comparison.cost import LENGTHS, TOGETHER, WRITTEN, cost
-    from seqlab.comparison.crossover import crossovers
+    from seqlab.comparison.judgment.cost import LENGTHS, TOGETHER, WRITTEN, cost
+    from seqlab.comparison.judgment.crossover import crossovers
     from seqlab.errors import UsageError
-    from seqlab.models.sizes import in_units
-    from seqlab.training.prepare import computing
+    from seqlab.models.parameter_count import in_units
+    from seqlab.threads import compute_threads
 
     loaded = {str(path): api.load(path) for path in runs}
     for path, run in loaded.items():
-        if not run.writes:
+        if not run.generates:
             raise UsageError(f"'{path}' does not write text, so that there is nothing to measure.")
-    with computing(threads):
+    with compute_threads(threads):
         found = [cost(run, path, engine) for path, run in loaded.items()]
     # on validation, so that what a smaller or faster run gives up stands beside what it saves
     quality = {path: run.results and run.results.validation["bits_per_char"] for path, run in loaded.items()}

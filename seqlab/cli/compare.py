@@ -11,7 +11,7 @@ from typer import Argument, Option
 from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS
 
 if TYPE_CHECKING:
-    from seqlab.comparison.experiment import Comparison
+    from seqlab.comparison.compare import Comparison
 
 Fair = partial(Option, rich_help_panel="Comparison")
 Model = partial(Option, rich_help_panel="All models")
@@ -41,18 +41,18 @@ def compare(
     jobs: Annotated[int | None, Fair(help="Runs at a time; one a core if not given.")] = None,
     task: Annotated[str | None, Model(help=f"{', '.join(TASKS)}; by the file where that is safe.")] = None,
     tokenizer: Annotated[str | None, Model(help=f"{', '.join(TOKENIZERS)}; by the task if not given.")] = None,
-    vocabulary: Annotated[int | None, Model(help="Symbols of a word or bpe tokenizer.")] = None,
+    vocab_size: Annotated[int | None, Model(help="Symbols of a word or bpe tokenizer.")] = None,
     layers: Annotated[int | None, Model(help="How many are stacked.")] = None,
     embedding: Annotated[int | None, Model(help="Width of the embedding.")] = None,
     dropout: Annotated[float | None, Model(help="On the embedding, between layers, before the output.")] = None,
     validation: Annotated[list[str] | None, Data(help="File of held-out examples; two of parallel text.")] = None,
     test: Annotated[list[str] | None, Data(help="File of examples on which verdicts are given.")] = None,
     difficulty: Annotated[int | None, Data(help="Of a generated corpus.")] = None,
-    batch: Annotated[int | None, Model(help="Sequences per step.")] = None,
+    batch_size: Annotated[int | None, Model(help="Sequences per step.")] = None,
     batch_tokens: Annotated[int | None, Model(help="Or tokens per step, with padding.")] = None,
     window: Annotated[int | None, Model(help="Tokens per sequence.")] = None,
     documents: Annotated[str | None, Model(help="stream, or lines: every line by itself.")] = None,
-    split: Annotated[str | None, Model(help="80/10/10, or 90/10 with verdicts on validation.")] = None,
+    split_ratios: Annotated[str | None, Model(help="80/10/10, or 90/10 with verdicts on validation.")] = None,
     out: Annotated[Path | None, Where(help="The comparison's folder; the same command goes on there.")] = None,
     recipe: Annotated[str | None, Where(help="Models and settings by name: seqlab list recipes.")] = None,
     config: Annotated[Path | None, Where(help="Settings from a TOML file.")] = None,
@@ -67,7 +67,7 @@ def compare(
         if name not in ("text", "out", "recipe", "config", "assignments") and value is not None
     }
     from seqlab.cli.show import next_steps, using_command
-    from seqlab.comparison.experiment import compare as run_comparison
+    from seqlab.comparison.compare import compare as run_comparison
     from seqlab.config import parse_assignment, read_toml
 
     settings = {**(read_toml(config) if config else {}), **dict(map(parse_assignment, assignments or []))}
@@ -91,7 +91,7 @@ def compare(
 def finished_comparison(done: "Comparison") -> None:
     """Table, recommendation, verdicts, and where the report is."""
     from seqlab.cli.show import out as console
-    from seqlab.comparison.verdicts import counting_sentence
+    from seqlab.comparison.judgment.verdicts import baseline_sentence
 
     results = done.results
     console.print()
@@ -99,7 +99,7 @@ def finished_comparison(done: "Comparison") -> None:
     for title, sentences in (
         ("Recommendation", [advice.sentence for advice in results.recommendation]),
         ("Verdicts", done.verdicts),
-        ("Counting", [counting_sentence(results.counting, results.metric)] if results.counting else []),
+        ("Counting", [baseline_sentence(results.counting, results.metric)] if results.counting else []),
         ("Mind", results.warnings),
     ):
         if sentences:

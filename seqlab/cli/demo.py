@@ -13,7 +13,7 @@ def demo(
     from seqlab.cli.compare import finished_comparison, shown_sample
     from seqlab.cli.show import next_steps
     from seqlab.cli.show import out as console
-    from seqlab.comparison.experiment import compare
+    from seqlab.comparison.compare import compare
     from seqlab.recipes import find_recipe
 
     done = compare(recipe="demo", out=out, command=f"seqlab compare --recipe demo --out {out}")

@@ -25,7 +25,7 @@ def distill(
     temperature: Annotated[float | None, Student(help="Of both in that share; 1 if not given.")] = None,
     layers: Annotated[int | None, Student(help="How many are stacked.")] = None,
     embedding: Annotated[int | None, Student(help="Width of the embedding.")] = None,
-    batch: Annotated[int | None, Student(help="Sequences per step.")] = None,
+    batch_size: Annotated[int | None, Student(help="Sequences per step.")] = None,
     window: Annotated[int | None, Student(help="Tokens per sequence; the teacher's if not given.")] = None,
     match: Annotated[
         str | None, Fair(help="Size: params=N or flops=N (per token) or none; by the text.", metavar="KIND=N")
@@ -35,7 +35,7 @@ def distill(
     seeds: Annotated[int | None, Fair(help="Runs of each; 3 if not given.")] = None,
     tune: Annotated[int | None, Fair(help="Short trials of each; 3 if not given, 0 for none.")] = None,
     jobs: Annotated[int | None, Fair(help="Runs at a time; one a core if not given.")] = None,
-    split: Annotated[str | None, Fair(help="Of another text; of its own the teacher's.")] = None,
+    split_ratios: Annotated[str | None, Fair(help="Of another text; of its own the teacher's.")] = None,
     out: Annotated[Path | None, Where(help="The comparison's folder; the same command goes on there.")] = None,
     assignments: Annotated[
         list[str] | None, Where("--set", metavar="SECTION.KEY=VALUE", help="Any setting of both students.")
@@ -46,7 +46,7 @@ def distill(
     options = {name: value for name, value in given.items() if name not in ("teacher", "text", "out", "assignments")}
     from seqlab.cli.compare import finished_comparison
     from seqlab.cli.show import next_steps
-    from seqlab.comparison.distilling import distill as run_distillation
+    from seqlab.comparison.distill import distill as run_distillation
     from seqlab.config import parse_assignment
 
     done = run_distillation(

@@ -41,10 +41,13 @@ def _show(diagnosis: "Diagnosis") -> None:
     _show_scan(diagnosis)
     if diagnosis.overlap:
         out.print(f"\n{diagnosis.overlap}")
-    if diagnosis.floors:
+    if diagnosis.baselines:
         out.print()
-        rows = [[floor.name, floor.about, f"{floor.figures['bits_per_char']:.3f}"] for floor in diagnosis.floors]
-        table(f"without a model, on {diagnosis.floors_on}", ["", "", "bits/char"], rows, texts=2)
+        rows = [
+            [baseline.name, baseline.about, f"{baseline.metrics['bits_per_char']:.3f}"]
+            for baseline in diagnosis.baselines
+        ]
+        table(f"without a model, on {diagnosis.baselines_on}", ["", "", "bits/char"], rows, texts=2)
     if diagnosis.suggestion and diagnosis.expected:
         out.print()
         for reason in diagnosis.suggestion.reasons:

@@ -10,7 +10,7 @@ def evaluate(
     run: Annotated[Path, Argument(help="The run's folder.")],
     text: Annotated[list[str] | None, Argument(help="Another text; the run's own held-out part if not given.")] = None,
     split: Annotated[str, Option(help="train, validation or test.")] = "validation",
-    context: Annotated[
+    mode: Annotated[
         str | None, Option(help="Of a text: window (fresh state for each) or carry (state carried through).")
     ] = None,
     as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
@@ -19,23 +19,23 @@ def evaluate(
     import json
 
     from seqlab import api
-    from seqlab.cli.show import counted, figures_table, out, table
+    from seqlab.cli.show import counted, metrics_table, out, table
 
-    result = api.load(run).evaluate(text, split=split, context=context)
+    result = api.load(run).evaluate(text, split=split, mode=mode)
     content = result.as_dict()
     if as_json:
         out.print_json(json.dumps(content))
         return
     part = ", ".join(text) if text else split
-    how = f", context: {result.context} (windows of {result.window})" if result.window else ""
-    figures_table(f"{part}: {counted(result.figures)}{how}", [(run.name, result.figures)])
+    how = f", context: {result.mode} (windows of {result.window})" if result.window else ""
+    metrics_table(f"{part}: {counted(result.metrics)}{how}", [(run.name, result.metrics)])
     out.print(str(result)[0].upper() + str(result)[1:] + ".")
     if result.signature:
         out.print(f"BLEU by sacrebleu: {result.signature}", markup=False)
     if content.get("unknown_share"):
         cost = content["unknown_nats_per_token"]
         out.print(f"{content['unknown_share']:.2%} of the tokens are unknown symbols, at {cost:.2f} nats each.")
-    if result.context == "window":
+    if result.mode == "window":
         chosen = [place for place in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if place <= len(result.by_position)]
         out.print("\nLoss by position in the window (nats):")
         table("", [str(place) for place in chosen], [[f"{result.by_position[place - 1]:.3f}" for place in chosen]])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 if TYPE_CHECKING:
-    from seqlab.api import Run
+    from seqlab.runs.run import Run
 
 Sampling = partial(Option, rich_help_panel="Sampling")
 Beam = partial(Option, rich_help_panel="Beam search")
@@ -25,7 +25,7 @@ def generate(
     repetition_penalty: Annotated[float, Sampling(help="Above 1: what was written is less likely.")] = 1.0,
     seed: Annotated[int, Sampling(help="The same seed writes the same text.")] = 0,
     beam: Annotated[int | None, Beam(help="Search with this many hypotheses instead of sampling.")] = None,
-    alpha: Annotated[float, Beam(help="Divide log-probability by length to this power.")] = 0.0,
+    length_penalty: Annotated[float, Beam(help="Divide log-probability by length to this power.")] = 0.0,
     best: Annotated[int, Beam(help="How many results of the search.")] = 1,
     engine: Annotated[
         str, Option(help="auto, plain or compiled: a loop in torch, or one that is compiled first.")
@@ -45,7 +45,9 @@ def generate(
         "engine": engine,
     }
     if beam is not None:
-        _search(loaded, prompt, length, as_json, {"width": beam, "alpha": alpha, "best": best, "engine": engine})
+        _search(
+            loaded, prompt, length, as_json, {"width": beam, "alpha": length_penalty, "best": best, "engine": engine}
+        )
     elif as_json or loaded.tokenizer.documents or (samples or 1) > 1:
         _several(loaded, prompt, length, as_json, samples, stop or [], sampling)
     else:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Translating = partial(Option, rich_help_panel="Translating")
 LABELS = 5  # the most probable ones, shown with their probability
 BARS = 20  # characters of a bar that stands for 1
-COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
+COLORS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
 SHADES = " ░▒▓█"
 
 
@@ -25,7 +25,7 @@ def predict(
     file: Annotated[Path | None, Option("--file", "-f", help="Texts from a file, one a line; - reads them in.")] = None,
     as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
     beam: Annotated[int | None, Translating(help="Hypotheses of the search; else the run's own.", min=1)] = None,
-    alpha: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
+    length_penalty: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
     best: Annotated[int, Translating(help="How many translations of each.", min=1)] = 1,
     attention: Annotated[bool, Translating("--attention", help="Show what each word looked at.")] = False,
     picture: Annotated[Path | None, Translating(help="Draw that as a heatmap, of the first text.")] = None,
@@ -39,7 +39,9 @@ def predict(
     asked = [*(texts or []), *(line for line in lines if line.strip())]
     if not asked:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
-    found = api.load(run).predict(asked, beam=beam, alpha=alpha, best=best, weights=attention or picture is not None)
+    found = api.load(run).predict(
+        asked, beam=beam, length_penalty=length_penalty, best=best, weights=attention or picture is not None
+    )
     if attention and getattr(found[0], "weights", None) is None:
         raise UsageError(f"'{run}' has no attention to show.")
     if picture is not None:
@@ -60,7 +62,7 @@ def _lines(file: Path) -> list[str]:
     """The lines of a file; the same strictness as for a corpus."""
     import sys
 
-    from seqlab.data.reading import Oddities, read_file
+    from seqlab.data.files import Oddities, read_file
 
     content = sys.stdin.read() if str(file) == "-" else "".join(read_file(file, Oddities()))
     return content.removesuffix("\n").split("\n")
@@ -118,7 +120,7 @@ def _colour(tag: str) -> str:
     """The same for the same kind of tag, whatever run it comes from."""
     import zlib
 
-    return COLOURS[zlib.crc32(tag.split("-", 1)[-1].encode()) % len(COLOURS)]
+    return COLORS[zlib.crc32(tag.split("-", 1)[-1].encode()) % len(COLORS)]
 
 
 def _translated(one: "Translated") -> "list[Text]":
@@ -146,7 +148,7 @@ def heatmap(weights_TS: Sequence[Sequence[float]], rows: Sequence[str], columns:
 
 def _draw(one: Any, path: Path) -> None:
     from seqlab.errors import UsageError
-    from seqlab.studies.heatmaps import draw_alignment
+    from seqlab.measures.heatmaps import draw_alignment
 
     if getattr(one, "weights", None) is None or not hasattr(one, "translation"):
         raise UsageError("there is no attention over a source to draw: the run is no translator, or has none.")

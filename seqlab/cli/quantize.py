@@ -13,14 +13,14 @@ def quantize(
 ) -> None:
     """Make a run whose weights are int8, one scale for each row: smaller, and used like any other."""
     from seqlab import api
-    from seqlab.cli.show import figures_table, next_steps, using_command
+    from seqlab.cli.show import metrics_table, next_steps, using_command
     from seqlab.cli.show import out as shown
 
-    done = api.quantise(run, out, overwrite=overwrite)
+    done = api.quantize(run, out, overwrite=overwrite)
     before, after = done.bytes
     shown.print(f"{before:,} bytes of weights have become {after:,}: {after / before:.0%}.")
-    if done.figures is None:
+    if done.metrics is None:
         shown.print("The data that it was trained on are not there any more, so it was not scored.")
     else:
-        figures_table("validation", [(run.name, done.figures[0]), (out.name, done.figures[1])])
+        metrics_table("validation", [(run.name, done.metrics[0]), (out.name, done.metrics[1])])
     next_steps(using_command(api.load(out), str(out)), f"seqlab evaluate {out}")

@@ -12,8 +12,8 @@ def report(
 ) -> None:
     """Write the report of a comparison again, or put several that may be mixed into one."""
     from seqlab.cli.show import out as console
-    from seqlab.comparison.merge import merge
-    from seqlab.comparison.plan import NAME as PLAN
+    from seqlab.comparison.judgment.merge import merge
+    from seqlab.comparison.plan.plan import NAME as PLAN
     from seqlab.comparison.report import write_report
     from seqlab.comparison.results import read_comparison, write_comparison
     from seqlab.errors import UsageError

@@ -31,7 +31,7 @@ def runs(
 
 
 def _row(entry: "RunEntry") -> list[str]:
-    from seqlab.metrics.words import HEADS, figure
+    from seqlab.metrics.wording import HEADS, figure
 
     value = figure(entry.figure, entry.value) if entry.value is not None else entry.status
     size, steps, head = f"{entry.parameters:,}", f"{entry.steps:,}", HEADS.get(entry.figure, "")

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from seqlab.metrics.words import COUNTS, HEADS, figure
+from seqlab.metrics.wording import COUNTS, HEADS, figure
 from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
-    from seqlab.api import Run
+    from seqlab.runs.run import Run
 
 # in a file or a pipe there is no edge to fold tables at
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
@@ -37,7 +37,7 @@ def table(title: str, columns: list[str], rows: list[list[Any]], texts: int = 1)
     out.print(shown)
 
 
-def figures_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]]) -> None:
+def metrics_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]]) -> None:
     """Figures across, names down; what counts what was scored stands in the title."""
     names = [name for name in rows[0][1] if name not in COUNTS]
     table(
@@ -47,10 +47,10 @@ def figures_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]]) -
     )
 
 
-def counted(figures: Mapping[str, float]) -> str:
+def counted(metrics: Mapping[str, float]) -> str:
     """How much was scored: '1,821 examples'."""
-    name = next(name for name in COUNTS if name in figures)
-    return f"{figures[name]:,.0f} {name}"
+    name = next(name for name in COUNTS if name in metrics)
+    return f"{metrics[name]:,.0f} {name}"
 
 
 def finished_run(run: "Run") -> None:
@@ -61,11 +61,11 @@ def finished_run(run: "Run") -> None:
     got = results.validation
     windows = f", windows of {results.window}" if results.window else ""
     out.print()
-    rows = [(run.settings.backbone.name, got), *((floor.name, floor.figures) for floor in results.floors)]
-    figures_table(f"validation, {counted(got)}{windows}", rows)
+    rows = [(run.settings.backbone.name, got), *((baseline.name, baseline.metrics) for baseline in results.baselines)]
+    metrics_table(f"validation, {counted(got)}{windows}", rows)
     out.print(results.sentence[0].upper() + results.sentence[1:] + ".")
     counting = results.counting
-    behind = counting and (counting.figures[results.headline] - got[results.headline]) * results.direction > 0
+    behind = counting and (counting.metrics[results.headline] - got[results.headline]) * results.direction > 0
     if counting and behind and results.window:
         out.print("Counting predicts this text better than the model does so far; longer training may change that.")
     elif counting and behind:
@@ -78,7 +78,7 @@ def finished_run(run: "Run") -> None:
 def using_command(run: "Run", place: str | None = None) -> str:
     """How to use it: to write from a beginning, lines from nothing, or to say something of a text."""
     place = place or str(run.path)
-    if run.writes:
+    if run.generates:
         return f"seqlab generate {place}" + ("" if run.tokenizer.documents else ' --prompt "The "')
     return TASKS.load(run.settings.task.name).use(place)[0].strip()
 

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from seqlab.audit.result import CheckResult
 from seqlab.errors import DataError, MissingInput
-from seqlab.runs.storage import from_json, not_ours, read_bytes, to_json, write_whole
+from seqlab.runs.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
 
 NAME = "results.json"
 FORMAT, VERSION = "seqlab-comparison", 2
@@ -39,7 +39,7 @@ class Entrant:
     flops_per_token: int  # of the forward pass, output layer included
     flops_per_step: int  # of forward and backward
     step_seconds: float  # timed before the first run, alone, at the plan's thread count
-    form: str  # which computation it ran in
+    implementation: str  # which computation it ran in
     lr: float
     state_bytes: dict[str, int] = field(default_factory=dict)  # of one text, by its length
     generation: dict[str, float] = field(default_factory=dict)  # tokens/s, by the length that stands there already
@@ -65,7 +65,7 @@ class RunResult:
     seconds: float  # steps times the planned step time
     best_step: int
     value: float  # of the metric
-    figures: dict[str, float]  # what else there is to say of it, by name
+    metrics: dict[str, float]  # what else there is to say of it, by name
     validation: float  # of the best weights: the loss, or the error, by which they were chosen
     carried: float | None  # nats per token with the state carried through the text
     peak_memory: int | None  # resident bytes of the process that trained it
@@ -75,13 +75,13 @@ class RunResult:
 
 
 @dataclass(frozen=True)
-class FloorResult:
+class BaselineResult:
     """What needs no training, on the same text."""
 
     name: str
     about: str
     value: float
-    figures: dict[str, float]
+    metrics: dict[str, float]
     sums: list[list[float]] | None  # None where it cannot be said of a unit
 
 
@@ -141,7 +141,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Memorised:
+class Memorization:
     """How much of a text stands in the training text already."""
 
     name: str  # an entrant, or `HELD_OUT`
@@ -175,14 +175,14 @@ class Results:
     plan: dict[str, Any]
     entrants: list[Entrant]
     runs: list[RunResult]
-    floors: list[FloorResult]
+    baselines: list[BaselineResult]
     pairs: list[Pair]
     counting: list[Pair]  # every entrant and the floor that counts, in the same order of ahead and behind
     recommendation: list[Advice]
     best: Best
     trials: list[Trial]
     samples: list[Sample]
-    memorisation: list[Memorised]
+    memorization: list[Memorization]
     audits: list[Audited]
     ledger: Ledger
     warnings: list[str]
@@ -199,7 +199,7 @@ class Results:
 
 def write_comparison(results: Results, directory: Path) -> Path:
     path = directory / NAME
-    write_whole(path, to_json({"format": FORMAT, "version": VERSION, **asdict(results)}))
+    write_atomic(path, to_json({"format": FORMAT, "version": VERSION, **asdict(results)}))
     return path
 
 
@@ -216,4 +216,4 @@ def read_comparison(directory: Path) -> Results:
     try:
         return TypeAdapter(Results).validate_python(content)
     except ValidationError as error:
-        raise not_ours(path, error) from None
+        raise unreadable_file(path, error) from None

@@ -1,6 +1,7 @@
 """The sections of a run's settings, and how one is checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -9,6 +10,7 @@ from seqlab.errors import UsageError
 from seqlab.registry import did_you_mean
 
 S = TypeVar("S", bound="Settings")
+Source = str | Path | Sequence[str | Path]  # files, folders or a built-in corpus
 
 
 class Settings(BaseModel):
@@ -16,7 +18,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    usual: ClassVar[dict[str, Any]] = {}  # settings of other sections that suit it better than the common ones
+    default_overrides: ClassVar[
+        dict[str, Any]
+    ] = {}  # settings of other sections that suit it better than the common ones
 
 
 class NoSettings(Settings):
@@ -26,7 +30,9 @@ class NoSettings(Settings):
 class CorpusSettings(Settings):
     source: tuple[str, ...] = Field(min_length=1, description="a built-in name, files, folders, or -")
     documents: Literal["stream", "lines"] = Field(default="stream", description="one stream, or every line by itself")
-    split: Literal["90/10", "80/10/10", "whole"] = Field(default="90/10", description="train/validation(/test) shares")
+    split_ratios: Literal["90/10", "80/10/10", "whole"] = Field(
+        default="90/10", description="train/validation(/test) shares"
+    )
     validation: tuple[str, ...] = Field(default=(), description="files of examples held out, instead of a share")
     test: tuple[str, ...] = Field(default=(), description="files of examples to be scored at the end")
     columns: tuple[str, str] | None = Field(
@@ -37,8 +43,8 @@ class CorpusSettings(Settings):
 
 class ModelSettings(Settings):
     embedding: int = Field(default=128, ge=1, le=65_536, description="width of the token embedding")
-    tied: bool = Field(default=False, description="the output projection is the embedding, transposed")
-    init: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
+    tie_embeddings: bool = Field(default=False, description="the output projection is the embedding, transposed")
+    initialization: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
     embedding_dropout: float = Field(default=0.0, ge=0, lt=1)
     output_dropout: float = Field(default=0.0, ge=0, lt=1, description="before the projection")
     precision: Literal["float32", "int8"] = Field(
@@ -52,7 +58,7 @@ class ModelSettings(Settings):
 
     def init_scheme(self) -> tuple[str, float]:
         """The name of the initialisation and its scale."""
-        name, _, scale = self.init.partition(":")
+        name, _, scale = self.initialization.partition(":")
         if name in ("torch", "orthogonal") and not scale:
             return name, 1.0
         try:
@@ -60,34 +66,38 @@ class ModelSettings(Settings):
                 return name, float(scale)
         except ValueError:
             pass
-        raise ValueError(f"'{self.init}' is not an initialisation: use torch, orthogonal, uniform:0.1 or normal:0.01")
+        raise ValueError(
+            f"'{self.initialization}' is not an initialisation: use torch, orthogonal, uniform:0.1 or normal:0.01"
+        )
 
 
 MOST = 10**9  # of anything that is counted in steps or seconds
 
 
 class TrainSettings(Settings):
-    steps: int | None = Field(default=None, ge=1, le=MOST, description="budget in optimiser steps")
+    steps: int | None = Field(default=None, ge=1, le=MOST, description="budget in optimizer steps")
     epochs: float | None = Field(default=None, gt=0, le=MOST, description="budget in passes over the training text")
     seconds: float | None = Field(default=None, gt=0, le=MOST, description="budget in seconds, made steps at first")
-    optimiser: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
+    optimizer: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
     schedule: Literal["constant", "cosine", "linear", "plateau"] = "cosine"
     warmup: int = Field(default=100, ge=0, le=MOST, description="steps in which the learning rate rises to its peak")
-    final: float = Field(default=0.02, ge=0, le=1, description="the last learning rate, as a share of the peak")
+    final_lr: float = Field(default=0.02, ge=0, le=1, description="the last learning rate, as a share of the peak")
     beta2: float = Field(default=0.99, gt=0, lt=1, description="decay of the squared gradients (adam, adamw, rmsprop)")
     momentum: float = Field(default=0.9, ge=0, lt=1, description="of sgd")
     weight_decay: float = Field(default=0.0, ge=0, description="of matrices only")
     clip_norm: float | None = Field(default=1.0, gt=0, description="largest gradient norm; 'none' switches it off")
     clip_value: float | None = Field(default=None, gt=0, description="largest gradient element")
-    accumulate: int = Field(default=1, ge=1, le=4096, description="batches per optimiser step")
+    accumulate: int = Field(default=1, ge=1, le=4096, description="batches per optimizer step")
     evaluate_every: int | None = Field(default=None, ge=1, le=MOST, description="steps; a tenth of the run if unset")
     patience: int | None = Field(default=None, ge=1, le=MOST, description="evaluations without a best before stopping")
-    average: int = Field(default=1, ge=1, le=100, description="evaluations whose weights are averaged: the last ones")
-    save_seconds: float = Field(default=60.0, gt=0, description="longest time between checkpoints")
-    sample: int = Field(default=120, ge=0, le=100_000, description="tokens of text written at each evaluation")
-    from_step: int = Field(default=0, ge=0, le=MOST, description="where the schedule begins, of a run trained further")
-    retries: int = Field(default=3, ge=0, le=MOST, description="updates in a row that may fail to be finite")
+    average_checkpoints: int = Field(
+        default=1, ge=1, le=100, description="evaluations whose weights are averaged: the last ones"
+    )
+    checkpoint_seconds: float = Field(default=60.0, gt=0, description="longest time between checkpoints")
+    sample_tokens: int = Field(default=120, ge=0, le=100_000, description="tokens of text written at each evaluation")
+    start_step: int = Field(default=0, ge=0, le=MOST, description="where the schedule begins, of a run trained further")
+    max_skipped: int = Field(default=3, ge=0, le=MOST, description="updates in a row that may fail to be finite")
     seed: int = Field(default=0, ge=0, lt=2**63)
     threads: int | None = Field(default=None, ge=1, le=1024, description="all cores if unset")
     device: str = Field(default="cpu", description="cpu, cuda or mps")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from seqlab.config.frame import RunSettings, merge, resolve
+from seqlab.config.run_settings import RunSettings, merge, resolve
 from seqlab.config.sections import CorpusSettings, TrainSettings
 from seqlab.errors import MissingInput, UsageError
 from seqlab.registry import did_you_mean
@@ -40,13 +40,13 @@ SHORT = {
     "task": ("task.name",),
     "arch": ("backbone.name",),
     "tokenizer": ("tokenizer.name",),
-    "vocabulary": ("tokenizer.size",),
+    "vocab_size": ("tokenizer.vocab_size",),
     "hidden": ("backbone.hidden",),
     "layers": ("backbone.layers",),
     "embedding": ("model.embedding",),
     "dropout": ("backbone.dropout", "model.embedding_dropout", "model.output_dropout"),
     "batching": ("task.batching",),
-    "batch": ("task.batch",),
+    "batch_size": ("task.batch_size",),
     "window": ("task.window",),
     "batch_tokens": ("task.batch_tokens",),
     "encoder": ("backbone.name",),
@@ -57,7 +57,7 @@ SHORT = {
 BUDGETS = ("train.steps", "train.epochs", "train.seconds")
 
 
-def spelt_out(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def expand_short_names(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """One-word settings as dotted ones; UsageError names the nearest word."""
     changes: list[tuple[str, Any]] = []
     if "arch" in short and "encoder" in short:  # the other side is as was said for both

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.contracts import Generator
+from seqlab.contracts import AutoregressiveModel
 from seqlab.decode.context import checked_prompt, feed, pick
 from seqlab.decode.logits import allowed, largest, log_softmax
 from seqlab.decode.rules import Rules
@@ -30,12 +30,12 @@ class Hypothesis:
 
 @torch.inference_mode()
 def beam_search(
-    model: Generator,
+    model: AutoregressiveModel,
     prompt: Sequence[int],
     width: int,
     length: int,
     *,
-    alpha: float = 0.0,
+    length_penalty: float = 0.0,
     best: int = 1,
     rules: Rules | None = None,
     source: Any = None,
@@ -47,7 +47,7 @@ def beam_search(
     overtake the `best` finished ones, whatever it goes on with. Width 1 is greedy. `stop` is always asked about row 0
     and must depend on the tokens alone.
     """
-    _check(width, length, alpha, best)
+    _check(width, length, length_penalty, best)
     rules = rules or Rules()
     prompt = checked_prompt(prompt)
     live: list[Hypothesis] = [Hypothesis([], 0.0, 0.0, False)]
@@ -55,18 +55,18 @@ def beam_search(
     state = None
     for _ in range(length):
         logits_WV, state = feed(model, [prompt + one.tokens for one in live], state, source, [0] * len(live))
-        extended = _extend(live, logits_WV, width, alpha, rules)
+        extended = _extend(live, logits_WV, width, length_penalty, rules)
         done = sorted([*done, *(one for _, one in extended if one.finished)], key=lambda one: -one.score)[:best]
         going = [(parent, one) for parent, one in extended if not one.finished]
         live = [one for _, one in going]
-        if not live or (len(done) == best and live[0].logprob / length**alpha <= done[-1].score):
+        if not live or (len(done) == best and live[0].logprob / length**length_penalty <= done[-1].score):
             break
         state = pick(state, [parent for parent, _ in going])
     return [*done, *live][:best]
 
 
 def _extend(
-    live: list[Hypothesis], logits_WV: np.ndarray, width: int, alpha: float, rules: Rules
+    live: list[Hypothesis], logits_WV: np.ndarray, width: int, length_penalty: float, rules: Rules
 ) -> list[tuple[int, Hypothesis]]:
     """The likeliest extensions by one token, each with the row of its parent."""
     possible_WV = np.isfinite(allowed(logits_WV, rules.banned))
@@ -78,15 +78,15 @@ def _extend(
             break
         parent, token = divmod(place, logits_WV.shape[1])
         tokens, logprob = [*live[parent].tokens, token], float(totals_N[place])
-        score = logprob / len(tokens) ** alpha
+        score = logprob / len(tokens) ** length_penalty
         extended.append((parent, Hypothesis(tokens, logprob, score, rules.over(0, tokens))))
     return extended
 
 
-def _check(width: int, length: int, alpha: float, best: int) -> None:
+def _check(width: int, length: int, length_penalty: float, best: int) -> None:
     if width < 1 or length < 1:
         raise UsageError(f"a beam of width {width} and length {length} was asked for: both must be 1 or more.")
     if not 1 <= best <= width:
         raise UsageError(f"the {best} best hypotheses of a beam of width {width} were asked for: give 1 to {width}.")
-    if not 0 <= alpha <= 10:
-        raise UsageError(f"the length exponent alpha is {alpha}: give a number from 0 to 10, such as 0.65.")
+    if not 0 <= length_penalty <= 10:
+        raise UsageError(f"the length exponent alpha is {length_penalty}: give a number from 0 to 10, such as 0.65.")

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from seqlab.contracts import Generator, Leaves, State
+from seqlab.contracts import AutoregressiveModel, State, TensorTree
 from seqlab.decode.engine import Engine
 from seqlab.errors import UsageError
 
@@ -26,7 +26,7 @@ def held(length: int, limit: int | None) -> int:
 
 
 def feed(
-    model: Generator, texts: Sequence[Sequence[int]], state: State | None, source: Any, rows: Sequence[int]
+    model: AutoregressiveModel, texts: Sequence[Sequence[int]], state: State | None, source: Any, rows: Sequence[int]
 ) -> tuple[np.ndarray, State]:
     """The logits_BV after each text, whose last token is new to `state`; without a state, all of it is new.
 
@@ -80,7 +80,7 @@ def rows_of(source: Any, rows: Sequence[int]) -> Any:
         return None
     if isinstance(source, Tensor):
         return source.index_select(0, torch.tensor(rows, device=source.device))
-    if isinstance(source, Leaves):
+    if isinstance(source, TensorTree):
         return source.map(lambda leaf: rows_of(leaf, rows))
     assert isinstance(source, tuple), f"a source is a tensor, Leaves or a tuple of these, not {type(source).__name__}"
     return tuple(rows_of(item, rows) for item in source)
@@ -93,7 +93,7 @@ def checked_prompt(prompt: Sequence[int]) -> list[int]:
     return [int(token) for token in prompt]
 
 
-def _read(model: Generator, texts: Sequence[Sequence[int]], source: Any) -> tuple[Tensor, State]:
+def _read(model: AutoregressiveModel, texts: Sequence[Sequence[int]], source: Any) -> tuple[Tensor, State]:
     tails = [text[-held(len(text), model.limit) :] for text in texts]
     tokens_BT = torch.zeros(len(tails), max(map(len, tails)), dtype=torch.long)
     for tokens_T, tail in zip(tokens_BT, tails, strict=True):

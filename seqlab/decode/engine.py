@@ -38,7 +38,7 @@ def _stack_with_room(leaves: tuple[Tensor, ...]) -> Tensor:
 class Engine(ABC):
     """A Generator whose token loop is compiled. `run` alone changes the State that it is given."""
 
-    vocabulary: int
+    vocab_size: int
     limit: int | None
 
     @abstractmethod

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.contracts import Generator, State
+from seqlab.contracts import AutoregressiveModel, State
 from seqlab.decode.context import checked_prompt, feed, pick, ready
 from seqlab.decode.engine import Engine
 from seqlab.decode.logits import log_softmax
@@ -71,7 +71,9 @@ def begin(
     )
 
 
-def stream(model: Generator, generation: Generation, length: int, ahead: int = FEW) -> Iterator[list[int | None]]:
+def stream(
+    model: AutoregressiveModel, generation: Generation, length: int, ahead: int = FEW
+) -> Iterator[list[int | None]]:
     """Let a Generation grow by at most `length` tokens a row, yielding each row's new token, None where finished.
 
     The Generation given is changed, and is complete after every step: whoever stops listening can resume it. With an
@@ -93,7 +95,7 @@ def stream(model: Generator, generation: Generation, length: int, ahead: int = F
 
 
 def generate(
-    model: Generator,
+    model: AutoregressiveModel,
     prompts: Sequence[Sequence[int]],
     length: int,
     settings: SamplingSettings | None = None,
@@ -106,12 +108,12 @@ def generate(
     return _exhaust(model, begin(prompts, settings, rules=rules, source=source, sequences=sequences), length)
 
 
-def resume(model: Generator, generation: Generation, length: int) -> Generation:
+def resume(model: AutoregressiveModel, generation: Generation, length: int) -> Generation:
     """At most `length` tokens more, the same as if they had been asked for at once. The one given stays as it is."""
     return _exhaust(model, _copy(generation), length)
 
 
-def _exhaust(model: Generator, generation: Generation, length: int) -> Generation:
+def _exhaust(model: AutoregressiveModel, generation: Generation, length: int) -> Generation:
     for _ in stream(model, generation, length, ahead=MANY):
         pass
     return generation
@@ -129,7 +131,7 @@ def _copy(generation: Generation) -> Generation:
 
 
 @torch.inference_mode()
-def _grow(model: Generator, generation: Generation) -> list[int | None]:
+def _grow(model: AutoregressiveModel, generation: Generation) -> list[int | None]:
     """One token for each unfinished row; rows that it finishes leave the state."""
     live = generation.live
     logits_BV, state = feed(model, [generation.texts[row] for row in live], generation.state, generation.source, live)
@@ -150,7 +152,7 @@ def _run(engine: Engine, generation: Generation, most: int) -> list[list[int | N
     """Up to `most` tokens for each unfinished row. What a row writes after its end is thrown away."""
     live = generation.live
     state, steps = ready(engine, [generation.texts[row] for row in live], generation.state, most)
-    seen_BV = np.zeros((len(live), engine.vocabulary), np.bool_)
+    seen_BV = np.zeros((len(live), engine.vocab_size), np.bool_)
     for seen_V, row in zip(seen_BV, live, strict=True):
         seen_V[list(generation.seen[row])] = True
     tokens_BT, logprobs_BT = engine.run(

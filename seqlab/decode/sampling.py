@@ -50,7 +50,7 @@ def choose(
     scores_BV = allowed(logits_BV, banned)
     if seen is not None and settings.repetition_penalty != 1:
         for scores_V, tokens in zip(scores_BV, seen, strict=True):
-            _penalise(scores_V, list(tokens), settings.repetition_penalty)
+            _penalize(scores_V, list(tokens), settings.repetition_penalty)
     if settings.temperature == 0:
         return scores_BV.argmax(axis=1)
     with np.errstate(over="ignore"):  # a tiny temperature sends all but the largest to minus infinity, as it should
@@ -63,7 +63,7 @@ def choose(
     return (sums_BV <= targets_B[:, None]).sum(axis=1)
 
 
-def _penalise(scores_V: np.ndarray, tokens: list[int], penalty: float) -> None:
+def _penalize(scores_V: np.ndarray, tokens: list[int], penalty: float) -> None:
     with np.errstate(over="ignore"):
         scores = scores_V[tokens]
         scores_V[tokens] = np.where(scores > 0, scores / penalty, scores * penalty)

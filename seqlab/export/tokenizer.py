@@ -12,11 +12,11 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
 
 from seqlab.errors import UsageError
-from seqlab.text.bpe import BpeTokenizer, to_letters
-from seqlab.text.byte import ByteTokenizer
-from seqlab.text.char import CharTokenizer
-from seqlab.text.tokenizer import Tokenizer
-from seqlab.text.word import PIECE, WordTokenizer
+from seqlab.tokenization.bpe import BpeTokenizer, to_letters
+from seqlab.tokenization.byte import ByteTokenizer
+from seqlab.tokenization.char import CharTokenizer
+from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.tokenization.word import PIECE, WordTokenizer
 
 UNKNOWN = "<unknown>"
 MOST_CHECKED = 5000  # symbols
@@ -52,10 +52,10 @@ def library_of(tokenizer: Tokenizer) -> Library:
 
 
 def _by_word(words: Any, unknown: int | None) -> Library:
-    vocabulary = {word: number for number, word in enumerate(words)}
+    vocab_size = {word: number for number, word in enumerate(words)}
     if unknown is not None:
-        vocabulary[UNKNOWN] = unknown
-    found = Library(WordLevel(vocab=vocabulary, unk_token=UNKNOWN))
+        vocab_size[UNKNOWN] = unknown
+    found = Library(WordLevel(vocab=vocab_size, unk_token=UNKNOWN))
     found.decoder = Fuse()
     return found
 

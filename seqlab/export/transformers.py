@@ -16,10 +16,10 @@ from seqlab.backbones.transformer import Transformer
 from seqlab.decode.engines.transformer import entered
 from seqlab.errors import UsageError
 from seqlab.export.tokenizer import as_text, check, library_of
-from seqlab.models.language import LanguageModel
+from seqlab.models.language_model import LanguageModel
 from seqlab.runs import tensors
 from seqlab.runs.load import Loaded
-from seqlab.runs.storage import to_json, write_whole
+from seqlab.runs.storage import to_json, write_atomic
 
 LEAST = 1e-3  # of a gain: what is divided by a smaller one is not what it was
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu"}
@@ -42,7 +42,7 @@ def write_transformers(run: Loaded, out: Path) -> list[Path]:
     }
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        write_whole(out / name, content)
+        write_atomic(out / name, content)
     return [out / name for name in contents]
 
 
@@ -56,7 +56,7 @@ def refuse(run: Loaded) -> None:
     settings = model.backbone.settings
     reasons = {
         f"norm={settings.norm}": settings.norm != "layer",
-        f"norm_place={settings.norm_place}": settings.norm_place != "before",
+        f"norm_place={settings.norm_position}": settings.norm_position != "before",
         f"activation={settings.activation}": settings.activation not in ACTIVATIONS,
     }
     for setting, found in reasons.items():
@@ -68,7 +68,7 @@ def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
     settings, stack = model.backbone.settings, model.backbone.stack
     D = settings.hidden
     config = {
-        "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": model.vocabulary,
+        "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": model.vocab_size,
         "n_positions": settings.context, "n_embd": D, "n_layer": settings.layers, "n_head": settings.heads,
         "n_inner": settings.inner, "activation_function": ACTIVATIONS[settings.activation],
         "layer_norm_epsilon": stack.last.eps,
@@ -94,7 +94,7 @@ def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
 def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
     settings, stack = model.backbone.settings, model.backbone.stack
     config = {
-        "model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "vocab_size": model.vocabulary,
+        "model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "vocab_size": model.vocab_size,
         "max_position_embeddings": settings.context, "hidden_size": settings.hidden,
         "num_hidden_layers": settings.layers, "num_attention_heads": settings.heads,
         "intermediate_size": settings.inner, "hidden_act": ACTIVATIONS[settings.activation],
@@ -102,7 +102,7 @@ def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0},
         "rotary_pct": 1.0, "rotary_emb_base": 10000,
     }  # fmt: skip
-    weights = {"gpt_neox.embed_in.weight": entered(model)[: model.vocabulary]}
+    weights = {"gpt_neox.embed_in.weight": entered(model)[: model.vocab_size]}
     for layer, block in enumerate(stack.blocks):
         here = f"gpt_neox.layers.{layer}"
         weights |= _norm(f"{here}.input_layernorm", block.norms[0])
@@ -123,7 +123,7 @@ def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
 @torch.no_grad()
 def without_bias(model: Any) -> tuple[Tensor, Tensor]:
     """The bias of the last norm and a projection without one, that together give the logits that there were."""
-    norm, V = model.backbone.stack.last, model.vocabulary
+    norm, V = model.backbone.stack.last, model.vocab_size
     gain_D, bias_D = norm.weight.double(), norm.bias.double()
     if bool((gain_D.abs() < LEAST).any()):
         raise UsageError("a gain of the last norm is all but zero, so that the output's bias has no place to go.")

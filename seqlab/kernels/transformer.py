@@ -8,9 +8,9 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from seqlab.kernels import FAST
+from seqlab.kernels.attention import add_rows, remember, softmax
 from seqlab.kernels.decoding import advance, affine, copy, is_of
 from seqlab.kernels.elementary import gelu, sigmoid
-from seqlab.kernels.looking import add_rows, remember, softmax
 from seqlab.kernels.recurrent import Layers, count, layer_of
 
 NOWHERE, LEARNED, SINUSOIDAL, ROTARY = 0, 1, 2, 3
@@ -23,7 +23,7 @@ class Norms(NamedTuple):
     gain_ND: np.ndarray
     bias_ND: np.ndarray
     epsilon: float
-    centred: bool
+    centered: bool
 
 
 class TransformerWeights(NamedTuple):
@@ -55,10 +55,10 @@ class TransformerState(NamedTuple):
 
 
 @numba.njit(**FAST)
-def _normal(x_D, gain_D, bias_D, epsilon, centred, y_D):
+def _normal(x_D, gain_D, bias_D, epsilon, centered, y_D):
     D = len(gain_D)
     mean = np.float32(0)
-    if centred:
+    if centered:
         for d in range(D):
             mean += x_D[d]
         mean /= np.float32(D)
@@ -74,7 +74,7 @@ def _normal(x_D, gain_D, bias_D, epsilon, centred, y_D):
 def _normed(norms, which, x_BD, rows):
     y_BD = np.empty_like(x_BD)
     for b in range(rows):
-        _normal(x_BD[b], norms.gain_ND[which], norms.bias_ND[which], norms.epsilon, norms.centred, y_BD[b])
+        _normal(x_BD[b], norms.gain_ND[which], norms.bias_ND[which], norms.epsilon, norms.centered, y_BD[b])
     return y_BD
 
 

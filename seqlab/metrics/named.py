@@ -2,9 +2,9 @@
 
 from math import inf
 
+from seqlab.metrics.bleu import Bleu
 from seqlab.metrics.labels import accuracy
 from seqlab.metrics.metric import Metric, ratio
-from seqlab.metrics.overlap import Bleu
 from seqlab.metrics.spans import entity_f1
 
 LIKELIHOOD = Metric("nats/char", lower_is_better=True, negligible=0.01, value=ratio, highest=inf)

@@ -3,26 +3,28 @@
 import torch
 from torch import Tensor, nn
 
-from seqlab.backbones.reader import memory_of
-from seqlab.config import ModelSettings, Sizes
+from seqlab.backbones.attention_decoder import memory_of
+from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Trace
 from seqlab.models.model import Model
-from seqlab.models.tokens import initialise, quiet_embedding
+from seqlab.models.token_model import initialize, make_embedding
 
 
 class Classifier(Model):
     """`pooling`: the last state (of each direction), the mean, the maximum, or a learnt weighing."""
 
-    def __init__(self, settings: ModelSettings, backbone: Backbone, sizes: Sizes, pooling: str, word_dropout: float):
+    def __init__(
+        self, settings: ModelSettings, backbone: Backbone, sizes: VocabSizes, pooling: str, word_dropout: float
+    ):
         super().__init__()
         self.settings = settings
-        self.vocabulary, self.unknown, self.word_dropout = sizes.vocabulary, sizes.unknown, word_dropout
-        self.embedding = quiet_embedding(sizes.vocabulary, settings.embedding)
+        self.vocab_size, self.unknown, self.word_dropout = sizes.vocab_size, sizes.unknown, word_dropout
+        self.embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.backbone = backbone
         self.pooling = AttentionPooling(backbone.width) if pooling == "attention" else None
         self.how = pooling
         self.output = nn.Linear(backbone.width, sizes.labels)
-        initialise(self, *settings.init_scheme())
+        initialize(self, *settings.init_scheme())
 
     def forward(self, tokens_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None) -> Tensor:
         """Logits_BK of the labels."""

@@ -15,7 +15,7 @@ class Model(nn.Module, ABC):
 
     settings: ModelSettings
     backbone: Backbone
-    vocabulary: int
+    vocab_size: int
     unknown: int | None = None
     word_dropout: float = 0.0  # share of tokens that are read as unknown while training
 

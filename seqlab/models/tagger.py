@@ -4,12 +4,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from seqlab.config import ModelSettings, Sizes
+from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Trace
+from seqlab.models.char_encoder import Spelling
 from seqlab.models.crf import LinearChain
 from seqlab.models.model import Model
-from seqlab.models.spelling import Spelling
-from seqlab.models.tokens import initialise, quiet_embedding
+from seqlab.models.token_model import initialize, make_embedding
 
 
 class Tagger(Model):
@@ -19,20 +19,20 @@ class Tagger(Model):
         self,
         settings: ModelSettings,
         backbone: Backbone,
-        sizes: Sizes,
+        sizes: VocabSizes,
         spelling: Spelling | None,
         chain: bool,
         word_dropout: float,
     ):
         super().__init__()
         self.settings = settings
-        self.vocabulary, self.unknown, self.word_dropout = sizes.vocabulary, sizes.unknown, word_dropout
-        self.embedding = quiet_embedding(sizes.vocabulary, settings.embedding)
+        self.vocab_size, self.unknown, self.word_dropout = sizes.vocab_size, sizes.unknown, word_dropout
+        self.embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.spelling = spelling
         self.backbone = backbone
         self.output = nn.Linear(backbone.width, sizes.labels)
         self.chain = LinearChain(sizes.labels) if chain else None
-        initialise(self, *settings.init_scheme())
+        initialize(self, *settings.init_scheme())
 
     def forward(
         self,

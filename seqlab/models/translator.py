@@ -6,15 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from seqlab.backbones.reader import memory_of
-from seqlab.config import ModelSettings, Sizes
-from seqlab.contracts import Backbone, Leaves, Memory, State, Trace
+from seqlab.backbones.attention_decoder import memory_of
+from seqlab.config import ModelSettings, VocabSizes
+from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
 from seqlab.models.model import Model
-from seqlab.models.tokens import initialise, quiet_embedding
+from seqlab.models.token_model import initialize, make_embedding
 
 
 @dataclass(frozen=True)
-class Source(Leaves):
+class Source(TensorTree):
     """Texts to be translated, as ids, and where they are kept."""
 
     tokens_BS: Tensor
@@ -29,25 +29,25 @@ class Translator(Model):
         settings: ModelSettings,
         encoder: Backbone,
         decoder: Backbone,
-        sizes: Sizes,
+        sizes: VocabSizes,
         joint: bool,
         word_dropout: float = 0.0,
     ):
         super().__init__()
         self.settings = settings
-        self.vocabulary, self.unknown, self.word_dropout = sizes.target, sizes.unknown, word_dropout
-        self.source_embedding = quiet_embedding(sizes.vocabulary, settings.embedding)
-        self.embedding = self.source_embedding if joint else quiet_embedding(sizes.target, settings.embedding)
+        self.vocab_size, self.unknown, self.word_dropout = sizes.target, sizes.unknown, word_dropout
+        self.source_embedding = make_embedding(sizes.vocab_size, settings.embedding)
+        self.embedding = self.source_embedding if joint else make_embedding(sizes.target, settings.embedding)
         # rows of length 1 make good projections; what reads them wants numbers of about 1 (Vaswani et al. 2017)
         self.loudness = settings.embedding**0.5
         self.backbone, self.decoder = encoder, decoder
         self.narrow = None  # a tied output reads vectors of the embedding's width
-        if settings.tied and decoder.width != settings.embedding:
+        if settings.tie_embeddings and decoder.width != settings.embedding:
             self.narrow = nn.Linear(decoder.width, settings.embedding, bias=False)
-        self.output = nn.Linear(settings.embedding if settings.tied else decoder.width, sizes.target)
-        if settings.tied:
+        self.output = nn.Linear(settings.embedding if settings.tie_embeddings else decoder.width, sizes.target)
+        if settings.tie_embeddings:
             self.output.weight = self.embedding.weight
-        initialise(self, *settings.init_scheme())
+        initialize(self, *settings.init_scheme())
 
     @property
     def limit(self) -> int | None:

@@ -1,6 +1,6 @@
 """Checkpoints: everything that training needs to go on as if it had never stopped.
 
-`checkpoints/step-N/` holds weights, optimiser and carried state as safetensors, and the rest as JSON in the manifest.
+`checkpoints/step-N/` holds weights, optimizer and carried state as safetensors, and the rest as JSON in the manifest.
 It is written under another name, seen to the disk and renamed, so that the newest one is always whole.
 """
 
@@ -22,27 +22,27 @@ from seqlab.runs.storage import sha256, storage_errors, sync_directory, write_th
 
 M = TypeVar("M", bound=nn.Module)
 KEPT = 2
-# what an optimiser keeps of each parameter that it has moved
+# what an optimizer keeps of each parameter that it has moved
 MOMENTS = {
     torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq"),
     torch.optim.AdamW: ("step", "exp_avg", "exp_avg_sq"),
     torch.optim.SGD: ("momentum_buffer",),
     torch.optim.RMSprop: ("step", "square_avg"),
 }
-WEIGHTS, OPTIMISER, CARRY = "weights.safetensors", "optimiser.safetensors", "carry.safetensors"
+WEIGHTS, OPTIMISER, CARRY = "weights.safetensors", "optimizer.safetensors", "carry.safetensors"
 
 
 def save_checkpoint(
     directory: Path,
     step: int,
     model: nn.Module,
-    optimiser: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     carry: State | None,
     progress: dict[str, Any],
     needed: Collection[Path] = (),
 ) -> Path:
     """Write `directory/step-N`, then drop all but the newest few and those that are still needed."""
-    contents = {WEIGHTS: tensors.to_bytes(weights_of(model)), OPTIMISER: tensors.to_bytes(_flat(optimiser))}
+    contents = {WEIGHTS: tensors.to_bytes(weights_of(model)), OPTIMISER: tensors.to_bytes(_flat(optimizer))}
     if carry is not None:
         contents[CARRY] = tensors.to_bytes({str(i): leaf for i, leaf in enumerate(carry.tensors())})
     hashes = {name: [sha256(content)] for name, content in contents.items()}
@@ -107,9 +107,9 @@ def read_progress(path: Path) -> dict[str, Any]:
 
 
 def load_checkpoint(
-    path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, start: State | None
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, start: State | None
 ) -> State | None:
-    """Put a checkpoint's content into model and optimiser; return the carried state.
+    """Put a checkpoint's content into model and optimizer; return the carried state.
 
     Every file is verified before any tensor is used. `start` is the state before a first batch, None where the next
     batch needs none; what grows with the text, such as keys and values, has no extent in it yet."""
@@ -118,7 +118,7 @@ def load_checkpoint(
     contents = {name: manifest.verified(path, name) for name in names}
     weights = tensors.from_bytes(contents[WEIGHTS], path / WEIGHTS, weights_of(model))
     present = tensors.check_header(contents[OPTIMISER], path / OPTIMISER).keys()
-    moments = tensors.from_bytes(contents[OPTIMISER], path / OPTIMISER, _expected(optimiser, present))
+    moments = tensors.from_bytes(contents[OPTIMISER], path / OPTIMISER, _expected(optimizer, present))
     carry = None
     if CARRY in contents and start is not None:
         numbered = {str(i): leaf for i, leaf in enumerate(start.tensors())}
@@ -126,7 +126,7 @@ def load_checkpoint(
         remaining = iter([leaves[name] for name in numbered])
         carry = start.map(lambda leaf: next(remaining).to(leaf.device))
     put_weights(model, weights)
-    _unflat(optimiser, moments)
+    _unflat(optimizer, moments)
     return carry
 
 
@@ -141,27 +141,27 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
             parameter.copy_(weights[name])
 
 
-def _flat(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+def _flat(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     flat = {}
-    for index, values in optimiser.state_dict()["state"].items():
+    for index, values in optimizer.state_dict()["state"].items():
         flat |= {f"{index}.{key}": value for key, value in values.items() if value is not None}
     return flat
 
 
-def _expected(optimiser: torch.optim.Optimizer, present: Collection[str]) -> dict[str, Tensor]:
+def _expected(optimizer: torch.optim.Optimizer, present: Collection[str]) -> dict[str, Tensor]:
     """Tensors like those that belong in the file: of each parameter either all that is kept, or nothing."""
-    kept = next(keys for kind, keys in MOMENTS.items() if isinstance(optimiser, kind))
+    kept = next(keys for kind, keys in MOMENTS.items() if isinstance(optimizer, kind))
     expected: dict[str, Tensor] = {}
-    for index, parameter in enumerate(p for group in optimiser.param_groups for p in group["params"]):
+    for index, parameter in enumerate(p for group in optimizer.param_groups for p in group["params"]):
         own = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in kept}
         if not own.keys().isdisjoint(present):
             expected |= own
     return expected
 
 
-def _unflat(optimiser: torch.optim.Optimizer, flat: dict[str, Tensor]) -> None:
+def _unflat(optimizer: torch.optim.Optimizer, flat: dict[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in flat.items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = tensor
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

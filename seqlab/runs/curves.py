@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from seqlab.runs.figure import new_figure, quiet, write_figure
+from seqlab.plotting import new_figure, quiet, write_figure
 
 TRAINING, FAINT, VALIDATION = "#1f4e9c", "#b8c4d6", "#c2410c"
 
@@ -43,7 +43,7 @@ def _draw_losses(axes: Any, log: list[dict[str, Any]]) -> None:
 
 
 def _draw_perplexity(axes: Any, log: list[dict[str, Any]]) -> None:
-    for key, label, style, colour in (
+    for key, label, style, color in (
         ("train_loss", "training", "s--", TRAINING),
         ("validation_loss", "validation", "o-", VALIDATION),
     ):
@@ -51,9 +51,9 @@ def _draw_perplexity(axes: Any, log: list[dict[str, Any]]) -> None:
         if len(steps_N):
             # a diverged run has losses that no float can raise e to
             perplexity_N = np.exp(np.minimum(losses_N, 100))
-            axes.plot(steps_N, perplexity_N, style, color=colour, linewidth=1.5, markersize=4, label=label)
+            axes.plot(steps_N, perplexity_N, style, color=color, linewidth=1.5, markersize=4, label=label)
             best = int(np.argmin(perplexity_N))
-            place = {"textcoords": "offset points", "xytext": (0, 7), "ha": "center", "color": colour}
+            place = {"textcoords": "offset points", "xytext": (0, 7), "ha": "center", "color": color}
             axes.annotate(f"{perplexity_N[best]:.2f}", (steps_N[best], perplexity_N[best]), **place)
     axes.margins(y=0.15)
 

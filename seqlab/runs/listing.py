@@ -6,7 +6,7 @@ from typing import Any
 
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError
-from seqlab.runs.layout import CONFIG, RunDirectory
+from seqlab.runs.directory import CONFIG, RunDirectory
 from seqlab.runs.results import LOWER, read_results
 
 

@@ -7,17 +7,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqlab.config import RunSettings, Sizes, resolve
+from seqlab.config import RunSettings, VocabSizes, resolve
 from seqlab.errors import DataError, UsageError
-from seqlab.models.precision import from_int8, to_int8
-from seqlab.models.sizes import parameters, refuse_absurd, refuse_unfit
+from seqlab.models.int8 import from_int8, to_int8
+from seqlab.models.parameter_count import parameters, refuse_absurd, refuse_unfit
 from seqlab.registry import TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
-from seqlab.runs.layout import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
+from seqlab.runs.directory import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
 from seqlab.runs.storage import JSON_LIMIT, from_json
-from seqlab.text.lexicon import Lexicon
-from seqlab.text.tokenizer import Tokenizer, load_tokenizer
+from seqlab.tokenization.tokenizer import Tokenizer, load_tokenizer
+from seqlab.tokenization.vocabulary import Vocabulary
 
 BYTES_PER_WEIGHT = {"float32": 4, "int8": 1}
 
@@ -27,15 +27,15 @@ class Loaded:
     directory: RunDirectory
     config: dict[str, Any]
     settings: RunSettings
-    lexicon: Lexicon
+    vocabulary: Vocabulary
     model: Any
 
     @property
     def tokenizer(self) -> Tokenizer:
-        return self.lexicon.text
+        return self.vocabulary.tokenizer
 
 
-def build_model(settings: RunSettings, sizes: Sizes | int, weights: Path | None = None) -> Any:
+def build_model(settings: RunSettings, sizes: VocabSizes | int, weights: Path | None = None) -> Any:
     """An untrained model, its weights drawn from the run's seed; none that a given file of weights could not fill."""
     refuse_unfit(settings)
     count = parameters(settings, sizes)
@@ -45,12 +45,12 @@ def build_model(settings: RunSettings, sizes: Sizes | int, weights: Path | None 
     refuse_absurd(settings, sizes)
     generator_state = torch.get_rng_state()
     torch.manual_seed(settings.train.seed)
-    model = TASKS.load(settings.task.name).build(settings, Sizes.of(sizes))
+    model = TASKS.load(settings.task.name).build(settings, VocabSizes.of(sizes))
     torch.set_rng_state(generator_state)
     return model
 
 
-def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Lexicon]:
+def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Vocabulary]:
     """All of a run but its weights."""
     path = run_at(path)
     directory = RunDirectory(path)
@@ -59,10 +59,10 @@ def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, L
         settings = resolve(config["settings"])
     except (UsageError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"the settings in '{path / 'config.json'}' cannot be used: {error}") from None
-    return directory, config, settings, load_lexicon(path, settings)
+    return directory, config, settings, load_vocabulary(path, settings)
 
 
-def load_lexicon(path: Path, settings: RunSettings) -> Lexicon:
+def load_vocabulary(path: Path, settings: RunSettings) -> Vocabulary:
     """The symbols of a run, each file verified; those that its task does not have are not looked for."""
 
     def tokenizer(name: str) -> Tokenizer:
@@ -73,7 +73,7 @@ def load_lexicon(path: Path, settings: RunSettings) -> Lexicon:
     kept = task.symbols_kept(settings.tokenizer.name)  # pyright: ignore[reportAttributeAccessIssue]
     target = text if getattr(task, "joint", False) else tokenizer("target.json") if "target" in kept else None
     characters = tokenizer("characters.json") if "characters" in kept else None
-    return Lexicon(text, target, characters, _labels(path) if "labels" in kept else ())
+    return Vocabulary(text, target, characters, _labels(path) if "labels" in kept else ())
 
 
 def _labels(path: Path) -> tuple[str, ...]:
@@ -86,12 +86,12 @@ def _labels(path: Path) -> tuple[str, ...]:
 
 def load_run(path: Path) -> Loaded:
     """The best weights of a run, in a model that is ready to use; everything is verified first."""
-    directory, config, settings, lexicon = load_parts(path)
+    directory, config, settings, vocabulary = load_parts(path)
     path = directory.path
     content = manifest.verified(path, WEIGHTS)
-    model = build_model(settings, lexicon.sizes, path / WEIGHTS)
+    model = build_model(settings, vocabulary.sizes, path / WEIGHTS)
     put_weights(model, _weights(content, path / WEIGHTS, weights_of(model), settings.model.precision))
-    return Loaded(directory, config, settings, lexicon, model.eval())
+    return Loaded(directory, config, settings, vocabulary, model.eval())
 
 
 def _weights(content: bytes, path: Path, expected: dict[str, Tensor], precision: str) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from seqlab.runs.storage import storage_errors, write_whole
+from seqlab.runs.storage import storage_errors, write_atomic
 
 SAMPLE = "sample"
 
@@ -17,7 +17,7 @@ class MetricsLog:
     def __init__(self, path: Path, step: int):
         self.path = path
         kept = [line for line in read_log(path) if line["step"] <= step]
-        write_whole(path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        write_atomic(path, "".join(json.dumps(line) + "\n" for line in kept).encode())
         with storage_errors(path, 0):
             self._stream = path.open("a", encoding="utf-8", buffering=1)
 

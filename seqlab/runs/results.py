@@ -7,23 +7,23 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from seqlab.config import RunSettings
-from seqlab.metrics.words import HEADLINES, HEADS, figure, in_words
+from seqlab.metrics.wording import HEADLINES, HEADS, figure, in_words
 from seqlab.registry import TASKS
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.manifest import verified
-from seqlab.runs.storage import JSON_LIMIT, as_bytes, from_json, not_ours, to_json, write_whole
+from seqlab.runs.storage import JSON_LIMIT, as_bytes, from_json, to_json, unreadable_file, write_atomic
 
 NAME = "results.json"
 LOWER = {"bits_per_char"}  # headlines of which less is better
 
 
 @dataclass(frozen=True)
-class FloorResult:
+class BaselineResult:
     """A floor on the same held-out tokens."""
 
     name: str
     about: str
-    figures: dict[str, float]
+    metrics: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -33,25 +33,25 @@ class Results:
     validation: dict[str, float]
     headline: str  # the figure that the run is listed by
     criterion: float  # by which the weights were chosen, the lower the better
-    context: str
+    mode: str
     window: int | None
     steps: int
     best_step: int
     ended: str
     seconds: float
     unknown_share: float
-    floors: list[FloorResult]
+    baselines: list[BaselineResult]
     date: str
 
     def __post_init__(self) -> None:
-        everyone = [self.validation, *(floor.figures for floor in self.floors)]
-        if not all(self.headline in figures for figures in everyone) or self.headline not in HEADLINES:
+        everyone = [self.validation, *(baseline.metrics for baseline in self.baselines)]
+        if not all(self.headline in metrics for metrics in everyone) or self.headline not in HEADLINES:
             raise ValueError(f"'{self.headline}' is not what this run and its floors are listed by")
 
     @property
-    def counting(self) -> FloorResult | None:
+    def counting(self) -> BaselineResult | None:
         """The strongest floor that counts: of a task's floors the last, but compression is none."""
-        counted = [floor for floor in self.floors if floor.name != "xz" and floor.name != "unigram"]
+        counted = [baseline for baseline in self.baselines if baseline.name != "xz" and baseline.name != "unigram"]
         return counted[-1] if counted else None
 
     @property
@@ -62,7 +62,7 @@ class Results:
     @property
     def sentence(self) -> str:
         """The result in plain words, beside counting where that is known."""
-        return in_words(self.validation, self.counting and (self.counting.name, self.counting.figures))
+        return in_words(self.validation, self.counting and (self.counting.name, self.counting.metrics))
 
 
 def today() -> str:
@@ -82,7 +82,7 @@ def read_results(directory: RunDirectory) -> Results | None:
     try:
         return TypeAdapter(Results).validate_python(content)
     except ValidationError as error:
-        raise not_ours(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
 def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: Results) -> None:
@@ -94,7 +94,7 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
         f"- {section}: " + ", ".join(f"{key} = {value}" for key, value in values.items())
         for section, values in settings.resolved().items()
     )
-    floors = "\n".join(f"- {floor.name}: {floor.about}." for floor in results.floors)
+    baselines = "\n".join(f"- {baseline.name}: {baseline.about}." for baseline in results.baselines)
     command, call = task.use(str(where))
     unknown = f" Unknown symbols: {results.unknown_share:.2%} of the tokens."
     card = f"""# {settings.backbone.name} on {corpus["name"]}
@@ -111,7 +111,7 @@ On the validation part ({_protocol(settings, corpus, results)}):
 
 {quality(results)}
 
-{floors}
+{baselines}
 
 ![curves](curves.png)
 
@@ -135,13 +135,13 @@ print({call})
 Data: SHA-256 `{corpus["fingerprint"]}`. Versions: {", ".join(f"{k} {v}" for k, v in config["versions"].items())}.
 Threads: {config["threads"]}. Written {results.date}.
 """
-    write_whole(directory.card, as_bytes(card))
+    write_atomic(directory.card, as_bytes(card))
 
 
 def quality(results: Results) -> str:
     """The table of the card: figures across, the model and the floors down."""
     names = list(results.validation)
-    rows = [("this model", results.validation), *((floor.name, floor.figures) for floor in results.floors)]
+    rows = [("this model", results.validation), *((baseline.name, baseline.metrics) for baseline in results.baselines)]
     lines = [" | ".join(["", *(HEADS.get(name, name) for name in names)]), "---|" * (len(names) + 1)]
     lines += [" | ".join([name, *(figure(one, got.get(one)) for one in names)]) for name, got in rows]
     return "\n".join(f"| {line} |" if "---" not in line else f"|{line}" for line in lines)
@@ -157,4 +157,4 @@ def _protocol(settings: RunSettings, corpus: dict[str, Any], results: Results) -
     if results.window is None:
         return f"{corpus['examples']['validation']:,} examples; {corpus['rule']}"
     tokens = int(results.validation["tokens"])
-    return f"{settings.corpus.split} split, {tokens:,} tokens, windows of {results.window}, fresh state"
+    return f"{settings.corpus.split_ratios} split, {tokens:,} tokens, windows of {results.window}, fresh state"

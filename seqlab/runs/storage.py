@@ -18,7 +18,7 @@ from seqlab.errors import DataError, MissingInput, StorageError
 JSON_LIMIT = 1 << 20  # JSON made to hurt takes some thirty times its size in memory
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomic(path: Path, content: bytes) -> None:
     """Replace a file: after a crash at any moment it holds the old content or the new."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with storage_errors(path, len(content)):
@@ -94,7 +94,7 @@ def from_json(content: bytes, path: Path) -> dict[str, Any]:
     return found
 
 
-def not_ours(path: Path, error: ValidationError) -> DataError:
+def unreadable_file(path: Path, error: ValidationError) -> DataError:
     """Of a file whose content is not of the form in which seqlab writes it."""
     where = ".".join(map(str, error.errors()[0]["loc"]))
     return DataError(f"'{path}' cannot be used: its '{where}' is not what seqlab writes.")

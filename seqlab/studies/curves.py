@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqlab.metrics.words import HEADS, loss_unit
-from seqlab.runs.figure import new_figure, quiet, write_figure
+from seqlab.metrics.wording import HEADS, loss_unit
+from seqlab.plotting import new_figure, quiet, write_figure
 from seqlab.studies.record import Record
 
-COLOURS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be185d", "#4b5563"]
+COLORS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be185d", "#4b5563"]
 STYLES = ["-", ":", "-."]  # when the colours are used up
 
 
@@ -21,15 +21,15 @@ def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
     told = all(f"validation_{decides}" in one for record in records for one in record.evaluations)
     for record in records:
         at = models.index(record.model)
-        look = {"color": COLOURS[at % len(COLOURS)], "linestyle": STYLES[at // len(COLOURS) % len(STYLES)]}
+        look = {"color": COLORS[at % len(COLORS)], "linestyle": STYLES[at // len(COLORS) % len(STYLES)]}
         steps = [one["step"] for one in record.evaluations]
         validation = [one["validation_loss"] for one in record.evaluations]
-        if len(records) <= len(COLOURS):  # more would hide each other
+        if len(records) <= len(COLORS):  # more would hide each other
             left.plot(steps, [one["train_loss"] for one in record.evaluations], "--", color=look["color"], linewidth=1)
         left.plot(steps, validation, **look, linewidth=1.6, label=record.model)
         decided = [one.get(f"validation_{decides}") for one in record.evaluations]
         right.plot(steps, decided if told else [math.exp(loss) for loss in validation], **look, linewidth=1.6)
-    dashed = " (training dashed)" if len(records) <= len(COLOURS) else " (validation)"
+    dashed = " (training dashed)" if len(records) <= len(COLORS) else " (validation)"
     left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel=loss_unit(decides))
     right.set(title=f"validation {HEADS[decides] if told else 'perplexity'}", xlabel="step")
     for axes in (left, right):

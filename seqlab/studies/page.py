@@ -8,12 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from seqlab.errors import MissingInput, UsageError
-from seqlab.metrics.words import COUNTS, HEADS, figure
+from seqlab.measures.lengths import draw_by_length
+from seqlab.metrics.wording import COUNTS, HEADS, figure
 from seqlab.recipes import Recipe, find_recipe
-from seqlab.runs.storage import write_whole
+from seqlab.runs.storage import write_atomic
 from seqlab.studies.comparisons import comparison_part, read_comparisons
 from seqlab.studies.curves import draw_together
-from seqlab.studies.lengths import draw_by_length
 from seqlab.studies.record import Record, read_records, spread
 from seqlab.studies.seeds import DIFFERENCES, LEVELS, by_model, differences, levels
 
@@ -35,7 +35,7 @@ ROWS: dict[str, Callable[[Record], Any]] = {
     "core": lambda r: f"{r.parameters['core']:,}",
     "output": lambda r: f"{r.parameters['output']:,}",
     "position table": lambda r: f"{r.parameters['positions']:,}" if r.parameters["positions"] else "-",
-    "window x batch": lambda r: f"{r.settings['task']['window']} x {r.settings['task']['batch']}",
+    "window x batch": lambda r: f"{r.settings['task']['window']} x {r.settings['task']['batch_size']}",
     "text": lambda r: r.corpus["name"],
     "steps": lambda r: f"{r.results['steps']:,}",
     "best at step": lambda r: f"{r.results['best_step']:,}",
@@ -65,7 +65,7 @@ def write_page(folder: Path, out: Path) -> Path:
     for name in dict.fromkeys(record.recipe for record in records):
         parts.append(recipe_part(find_recipe(name), [one for one in records if one.recipe == name], folder, out))
     parts += [comparison_part(name, results) for name, results in read_comparisons(folder).items()]
-    write_whole(out, ("\n".join(parts).rstrip() + "\n").encode())
+    write_atomic(out, ("\n".join(parts).rstrip() + "\n").encode())
     return out
 
 
@@ -97,13 +97,16 @@ def _summary(recipe: Recipe, records: list[Record]) -> str:
         for name, value in ROWS.items()
     ]
     rows = [row for row in rows if set(row[1:]) != {"-"}]
-    floors = {floor["name"]: floor for record in records for floor in record.results["floors"]}
-    for name in floors:
+    baselines = {baseline["name"]: baseline for record in records for baseline in record.results["baselines"]}
+    for name in baselines:
         cells = [
-            next((_reached(f["figures"], r.results["headline"]) for f in r.results["floors"] if f["name"] == name), "-")
+            next(
+                (_reached(f["figures"], r.results["headline"]) for f in r.results["baselines"] if f["name"] == name),
+                "-",
+            )
             for r in records
         ]
-        rows.append([f"{'loss of ' if 'nats_per_token' in floors[name]['figures'] else ''}{name}", *cells])
+        rows.append([f"{'loss of ' if 'nats_per_token' in baselines[name]['figures'] else ''}{name}", *cells])
     return table(["", *(_title(record) for record in records)], rows)
 
 
@@ -114,7 +117,7 @@ def _over_seeds(records: list[Record]) -> str:
         return ""
     scored = next(record.measures["test"]["data"] for record in records if "test" in record.measures)
     metric = scored["metric"]
-    parts = [f"On the {scored['part']} part, {metric}:\n", table(LEVELS, levels(metric, models, scored["floors"]))]
+    parts = [f"On the {scored['part']} part, {metric}:\n", table(LEVELS, levels(metric, models, scored["baselines"]))]
     if pairs := differences(metric, models):
         parts.append(table(DIFFERENCES, pairs))
     return "\n".join(parts)

@@ -12,10 +12,10 @@ from pydantic import TypeAdapter, ValidationError
 from seqlab.errors import DataError
 from seqlab.runs.log import read_log
 from seqlab.runs.machine import machine
-from seqlab.runs.storage import write_whole
+from seqlab.runs.storage import write_atomic
 
 if TYPE_CHECKING:
-    from seqlab.api import Run
+    from seqlab.runs.run import Run
 
 ROWS = re.compile(r"\[\n\s*(?:-?\d[\d.eE+-]*,?\n\s*)+\]")  # of numbers, which are put on one line
 SAMPLES = 4  # texts written during training that are kept, evenly spread, the last among them
@@ -49,8 +49,8 @@ def record_of(recipe: str, model: str, run: "Run", measures: dict[str, dict[str,
     assert run.results is not None, "only a finished run is recorded"
     evaluations = [line for line in read_log(run.directory.metrics) if "validation_loss" in line]
     results = asdict(run.results)
-    for floor in results["floors"]:
-        floor.pop("about")
+    for baseline in results["baselines"]:
+        baseline.pop("about")
     return Record(
         recipe=recipe,
         model=model,
@@ -79,7 +79,7 @@ def write_record(record: Record, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{record.name}.json"
     whole = json.dumps(asdict(record), indent=1, ensure_ascii=False)
-    write_whole(path, (ROWS.sub(lambda row: " ".join(row[0].split()), whole) + "\n").encode())
+    write_atomic(path, (ROWS.sub(lambda row: " ".join(row[0].split()), whole) + "\n").encode())
     return path
 
 

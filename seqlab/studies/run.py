@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from seqlab import __version__, api
-from seqlab.config import RunSettings, resolve
+from seqlab.config import RunSettings, Source, resolve
 from seqlab.errors import UsageError
+from seqlab.measures.measurement import Measurement
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import MEASURES
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.machine import machine
 from seqlab.runs.results import today
 from seqlab.studies.record import Record, record_of, write_record
-from seqlab.studies.shown import Shown
+from seqlab.training.request import settings_from_request
 
 # what a run decides for itself, so that it may differ from what was asked for
 DECIDED = {"train": {"threads", "steps", "epochs", "seconds", "from_step"}}
@@ -26,7 +27,7 @@ class Done:
 
     model: str
     run: "api.Run | None"
-    measures: dict[str, Shown]
+    measures: dict[str, Measurement]
     record: Path
 
 
@@ -35,7 +36,7 @@ def run_recipe(
     *,
     out: Path | None = None,
     results: Path | None = None,
-    source: "api.Source | None" = None,
+    source: "Source | None" = None,
     settings: Mapping[str, Any] | None = None,
     **short: Any,
 ) -> Iterator[Done]:
@@ -47,11 +48,11 @@ def run_recipe(
     root = out or Path("runs") / name
     folder = results or (Path("docs/results") if Path("docs/results").is_dir() else root)
     for model in recipe.models:
-        wanted = api.wanted_settings(source, recipe.models[model], settings or {}, short)
+        wanted = settings_from_request(source, recipe.models[model], settings or {}, short)
         path = root / f"{model}-{wanted.train.seed}"
         run = _trained(path, wanted, f"{name}/{model}", source, settings, short)
         record = folder / f"{name}-{model}-{wanted.train.seed}.json"
-        measures: dict[str, Shown] = {}
+        measures: dict[str, Measurement] = {}
         if not record.exists():
             measures = _measured(recipe, run, folder, record.stem)
             kept = {measure: _kept(shown) for measure, shown in measures.items()}
@@ -63,7 +64,7 @@ def run_recipe(
             yield Done(show, None, {}, record)
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        shown: Shown = MEASURES.load(show)(folder)
+        shown: Measurement = MEASURES.load(show)(folder)
         yield Done(show, None, {show: shown}, write_record(_shown_record(name, show, shown), folder))
 
 
@@ -71,7 +72,7 @@ def _trained(
     path: Path,
     wanted: RunSettings,
     recipe: str,
-    source: "api.Source | None",
+    source: "Source | None",
     settings: Mapping[str, Any] | None,
     short: Mapping[str, Any],
 ) -> "api.Run":
@@ -99,22 +100,22 @@ def difference(config: Mapping[str, Any], wanted: RunSettings) -> list[str]:
     return found
 
 
-def _measured(recipe: Recipe, run: "api.Run", folder: Path, stem: str) -> dict[str, Shown]:
+def _measured(recipe: Recipe, run: "api.Run", folder: Path, stem: str) -> dict[str, Measurement]:
     """Pictures are named after the record that they belong to."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
     for measure in recipe.measures:
-        shown: Shown = MEASURES.load(measure)(run, folder, recipe.writing)
+        shown: Measurement = MEASURES.load(measure)(run, folder, recipe.writing)
         moved = [figure.rename(figure.with_name(f"{stem}-{figure.name}")) for figure in shown.figures]
-        found[measure] = Shown(shown.data, shown.text, moved)
+        found[measure] = Measurement(shown.data, shown.text, moved)
     return found
 
 
-def _kept(shown: Shown) -> dict[str, Any]:
+def _kept(shown: Measurement) -> dict[str, Any]:
     return {"data": shown.data, "text": shown.text, "figures": [figure.name for figure in shown.figures]}
 
 
-def _shown_record(recipe: str, show: str, shown: Shown) -> Record:
+def _shown_record(recipe: str, show: str, shown: Measurement) -> Record:
     """Of what is shown without a run."""
     return Record(
         recipe=recipe,

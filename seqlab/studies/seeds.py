@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from seqlab.comparison.statistics import estimate, holm, level, level_interval
+from seqlab.comparison.judgment.statistics import estimate, holm, level, level_interval
 from seqlab.metrics.named import METRICS
 from seqlab.studies.record import Record
 
@@ -21,7 +21,7 @@ def by_model(records: list[Record]) -> dict[str, np.ndarray]:
     return {model: np.array(runs) for model, runs in scored.items() if len(runs) > 1}
 
 
-def levels(metric: str, models: dict[str, np.ndarray], floors: dict[str, float]) -> list[list[str]]:
+def levels(metric: str, models: dict[str, np.ndarray], baselines: dict[str, float]) -> list[list[str]]:
     """A row for each model, and for what needs no training."""
     judged = METRICS[metric]
     rows = []
@@ -29,7 +29,7 @@ def levels(metric: str, models: dict[str, np.ndarray], floors: dict[str, float])
         found = level_interval(sums_SUK, judged.value)
         sure = "-" if found is None else "{:.2f} to {:.2f}".format(*judged.possible(found))
         rows.append([model, str(len(sums_SUK)), f"{level(sums_SUK, judged.value):.2f}", sure])
-    return [*rows, *([f"{name}, no training", "-", f"{value:.2f}", "-"] for name, value in floors.items())]
+    return [*rows, *([f"{name}, no training", "-", f"{value:.2f}", "-"] for name, value in baselines.items())]
 
 
 def differences(metric: str, models: dict[str, np.ndarray]) -> list[list[str]]:

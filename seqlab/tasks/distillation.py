@@ -8,7 +8,7 @@ T² makes up for gradients that are smaller by it, so that `mix` means the same 
 from torch import Tensor
 from torch.nn.functional import kl_div, log_softmax
 
-from seqlab.data.batches import NOT_SCORED
+from seqlab.data.text.batches import NOT_SCORED
 
 
 def divergence(student_BTV: Tensor, teacher_BTV: Tensor, targets_BT: Tensor, temperature: float) -> Tensor:

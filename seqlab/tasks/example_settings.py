@@ -4,9 +4,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from seqlab.backbones.reader_settings import ReaderSettings
-from seqlab.config import RunSettings, Settings, Sizes
-from seqlab.models.sizes import Parameters
+from seqlab.backbones.attention_decoder_settings import ReaderSettings
+from seqlab.config import RunSettings, Settings, VocabSizes
+from seqlab.models.parameter_count import Parameters
 
 SPAN = 3  # characters that a filter sees
 
@@ -23,11 +23,13 @@ class ExampleSettings(Settings):
     reads: ClassVar[str] = "everything"  # a text is there as a whole before anything is predicted
     decodes: ClassVar[bool] = False
 
-    batch: int = Field(default=32, ge=1, le=65_536, description="examples per step, those of similar length together")
+    batch_size: int = Field(
+        default=32, ge=1, le=65_536, description="examples per step, those of similar length together"
+    )
     batch_tokens: int | None = Field(
         default=None, ge=1, le=2**24, description="tokens per step, padding included; replaces batch"
     )
-    longest: int = Field(
+    max_length: int = Field(
         default=512, ge=1, le=65_536, description="tokens of an example; longer ones are not trained on"
     )
     word_dropout: float = Field(default=0.0, ge=0, lt=1, description="share of tokens read as unknown while training")
@@ -39,14 +41,14 @@ class ExampleSettings(Settings):
     @property
     def window(self) -> int:
         """The context that attention needs."""
-        return self.longest
+        return self.max_length
 
 
 class ClassifySettings(ExampleSettings):
-    usual: ClassVar[dict[str, Any]] = {
+    default_overrides: ClassVar[dict[str, Any]] = {
         "tokenizer.name": "word",
         "train.lr": 2e-3,
-        "train.sample": 0,
+        "train.sample_tokens": 0,
         "model.embedding_dropout": 0.3,
         "model.output_dropout": 0.3,
     }
@@ -55,28 +57,28 @@ class ClassifySettings(ExampleSettings):
         default="max", description="how the vectors of a text become one"
     )
 
-    def parameters(self, settings: RunSettings, sizes: Sizes) -> Parameters:
+    def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         width, core, positions = _read(settings, settings.model.embedding)
         weighing = width * (width + 2) if self.pooling == "attention" else 0
-        embedding = sizes.vocabulary * settings.model.embedding
+        embedding = sizes.vocab_size * settings.model.embedding
         return Parameters(embedding, core + weighing, (width + 1) * sizes.labels, positions)
 
 
 class TagSettings(ExampleSettings):
-    usual: ClassVar[dict[str, Any]] = {
+    default_overrides: ClassVar[dict[str, Any]] = {
         "tokenizer.name": "word",
         "train.lr": 3e-3,
-        "train.sample": 0,
+        "train.sample_tokens": 0,
         "model.embedding_dropout": 0.3,
         "model.output_dropout": 0.3,
     }
 
-    layer: Literal["softmax", "crf"] = Field(default="softmax", description="tags one by one, or as a chain")
-    characters: Literal["none", "convolution", "lstm"] = Field(
+    output_layer: Literal["softmax", "crf"] = Field(default="softmax", description="tags one by one, or as a chain")
+    char_encoder: Literal["none", "convolution", "lstm"] = Field(
         default="convolution", description="how words are spelt, beside their embedding (word tokenizer only)"
     )
-    character_embedding: int = Field(default=32, ge=1, le=4096, description="width of a character")
-    character_width: int = Field(default=64, ge=2, le=4096, description="width of what a word's spelling becomes")
+    char_embedding: int = Field(default=32, ge=1, le=4096, description="width of a character")
+    char_width: int = Field(default=64, ge=2, le=4096, description="width of what a word's spelling becomes")
     word_dropout: float = Field(default=0.05, ge=0, lt=1, description="share of words read as unknown while training")
 
     def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
@@ -84,72 +86,74 @@ class TagSettings(ExampleSettings):
 
     def spells(self, tokenizer: str) -> bool:
         """Whether words have their spelling beside them: other units spell them already."""
-        return tokenizer == "word" and self.characters != "none"
+        return tokenizer == "word" and self.char_encoder != "none"
 
-    def parameters(self, settings: RunSettings, sizes: Sizes) -> Parameters:
+    def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         spells = self.spells(settings.tokenizer.name)
-        inputs = settings.model.embedding + (self.character_width if spells else 0)
+        inputs = settings.model.embedding + (self.char_width if spells else 0)
         width, core, positions = _read(settings, inputs)
-        embedding = sizes.vocabulary * settings.model.embedding
-        embedding += sizes.characters * self.character_embedding if spells else 0
-        chain = sizes.labels * (sizes.labels + 2) if self.layer == "crf" else 0
+        embedding = sizes.vocab_size * settings.model.embedding
+        embedding += sizes.characters * self.char_embedding if spells else 0
+        chain = sizes.labels * (sizes.labels + 2) if self.output_layer == "crf" else 0
         spelling = self._spelling_parameters() if spells else 0
         return Parameters(embedding, core + spelling, (width + 1) * sizes.labels + chain, positions)
 
     def _spelling_parameters(self) -> int:
-        if self.characters == "convolution":
-            return self.character_width * (SPAN * self.character_embedding + 1)
-        half = self.character_width // 2
-        return 2 * 4 * half * (self.character_embedding + half + 2)
+        if self.char_encoder == "convolution":
+            return self.char_width * (SPAN * self.char_embedding + 1)
+        half = self.char_width // 2
+        return 2 * 4 * half * (self.char_embedding + half + 2)
 
 
 class TranslateSettings(ExampleSettings):
     decodes: ClassVar[bool] = True
-    usual: ClassVar[dict[str, Any]] = {
+    default_overrides: ClassVar[dict[str, Any]] = {
         "tokenizer.name": "bpe",
         "train.lr": 2e-3,
-        "train.sample": 0,
-        "model.tied": True,
+        "train.sample_tokens": 0,
+        "model.tie_embeddings": True,
         "model.embedding_dropout": 0.2,
         "model.output_dropout": 0.2,
     }
 
-    joint: bool = Field(default=True, description="one vocabulary and one embedding for both sides")
+    shared_vocabulary: bool = Field(default=True, description="one vocabulary and one embedding for both sides")
     attention: Literal["none", "dot", "scaled", "additive"] = Field(
         default="additive", description="how a recurrent decoder reads the source; none: its summary only"
     )
     attends: Literal["after", "before"] = Field(
         default="after", description="after the recurrence, all positions at once; or before it, from the last state"
     )
-    smoothing: float = Field(default=0.1, ge=0, lt=1, description="label smoothing while training")
+    label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="label smoothing while training")
     forcing: Literal["teacher", "scheduled", "free"] = Field(
         default="teacher", description="what the decoder reads while training: the truth, a mix, its own words"
     )
     decay: Literal["constant", "linear", "inverse-sigmoid"] = Field(
         default="inverse-sigmoid", description="of the truth's probability, where it is scheduled"
     )
-    truth: float = Field(default=0.75, ge=0, le=1, description="that probability: constant, or where linear decay ends")
+    teacher_ratio: float = Field(
+        default=0.75, ge=0, le=1, description="that probability: constant, or where linear decay ends"
+    )
     decay_steps: int = Field(
         default=1000, ge=1, le=10**9, description="steps of the linear decay; half way of the other"
     )
     beam: int = Field(default=5, ge=1, le=100, description="hypotheses when translating; 1 is greedy")
-    alpha: float = Field(default=0.7, ge=0, le=10, description="length normalisation of the search")
-    longest_target: int = Field(default=200, ge=1, le=65_536, description="tokens of a translation at most")
-    judged_by: Literal["bleu", "exact"] = Field(
+    length_penalty: float = Field(default=0.7, ge=0, le=10, description="length normalisation of the search")
+    max_target_length: int = Field(default=200, ge=1, le=65_536, description="tokens of a translation at most")
+    metric: Literal["bleu", "exact"] = Field(
         default="bleu", description="overlap with the reference; exact: the share that is equal to it"
     )
-    bleu: Literal["none", "13a", "char"] = Field(
+    bleu_tokenizer: Literal["none", "13a", "char"] = Field(
         default="13a", description="sacrebleu's tokenizer; none: text that is tokenised already"
     )
 
     def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
-        return () if self.joint else ("target",)
+        return () if self.shared_vocabulary else ("target",)
 
     @property
     def reader(self) -> ReaderSettings:
         return ReaderSettings(attention=self.attention, attends=self.attends)
 
-    def parameters(self, settings: RunSettings, sizes: Sizes) -> Parameters:
+    def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         model = settings.model
         memory, core, positions = _read(settings, model.embedding)
         assert settings.decoder is not None
@@ -159,7 +163,7 @@ class TranslateSettings(ExampleSettings):
         else:
             core += self.reader.core_parameters(decoder, model.embedding, memory)
         positions += getattr(decoder, "position_parameters", 0)
-        embedding = (sizes.vocabulary + (0 if self.joint else sizes.target)) * model.embedding
-        narrow = decoder.width * model.embedding if model.tied and decoder.width != model.embedding else 0
-        output = narrow + sizes.target if model.tied else (decoder.width + 1) * sizes.target
+        embedding = (sizes.vocab_size + (0 if self.shared_vocabulary else sizes.target)) * model.embedding
+        narrow = decoder.width * model.embedding if model.tie_embeddings and decoder.width != model.embedding else 0
+        output = narrow + sizes.target if model.tie_embeddings else (decoder.width + 1) * sizes.target
         return Parameters(embedding, core, output, positions)

@@ -12,17 +12,17 @@ import torch
 
 from seqlab.config import CorpusSettings, RunSettings
 from seqlab.contracts import Scores
-from seqlab.data.encoded import Buckets, ExamplePart, in_order
-from seqlab.data.examples import Examples
-from seqlab.data.opening import open_examples, open_whole
+from seqlab.data.examples.encoded import Buckets, ExampleSplit, in_order
+from seqlab.data.examples.example import Examples
+from seqlab.data.examples.load import open_examples, open_whole
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.registry import TOKENIZERS
+from seqlab.tasks.dataset import Dataset, DatasetChanged, ExampleDataset, Log, characters_of
 from seqlab.tasks.example_settings import ExampleSettings
-from seqlab.tasks.material import ChangedData, ExampleMaterial, Material, Say, characters_of
 from seqlab.tasks.predictions import Prediction
-from seqlab.tasks.task import Figures, FloorFound, Task, Units
-from seqlab.text.lexicon import Lexicon
-from seqlab.text.tokenizer import Tokenizer
+from seqlab.tasks.task import BaselineScore, MetricValues, Task, Units
+from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.tokenization.vocabulary import Vocabulary
 
 SCORED_AT_ONCE = 8_000  # tokens of one forward pass when scoring, padding included
 MOST_ROWS = 256
@@ -33,7 +33,7 @@ class ExampleScores(Scores):
     """Of examples, each of which is a unit; `sums_UK` are those of the metric."""
 
     sums_UK: np.ndarray
-    shown: Figures  # by name, as people read them
+    shown: MetricValues  # by name, as people read them
     chosen_by: float | None = None  # where not the loss decides which weights are best
 
     @property
@@ -45,14 +45,15 @@ class ExampleTask(Task):
     """Labels, tags or targets for texts. Units of noise are examples."""
 
     name: ClassVar[str]
-    contexts = ("example",)
+    modes = ("example",)
     settings: ExampleSettings
-    parts: Mapping[str, ExamplePart]
+    splits: Mapping[str, ExampleSplit]
 
-    def __init__(self, settings: ExampleSettings, parts: Mapping[str, ExamplePart], lexicon: Lexicon):
-        self.settings, self.parts, self.lexicon = settings, parts, lexicon
+    def __init__(self, settings: ExampleSettings, splits: Mapping[str, ExampleSplit], vocabulary: Vocabulary):
+        self.settings, self.splits, self.vocabulary = settings, splits, vocabulary
         self._buckets = {
-            name: Buckets(part, settings.batch, settings.batch_tokens, settings.longest) for name, part in parts.items()
+            name: Buckets(part, settings.batch_size, settings.batch_tokens, settings.max_length)
+            for name, part in splits.items()
         }
 
     # --- data ---------------------------------------------------------------------------------------------------------
@@ -61,58 +62,58 @@ class ExampleTask(Task):
     def open(
         cls,
         settings: RunSettings,
-        say: Say,
-        lexicon: Lexicon | None = None,
+        log: Log,
+        vocabulary: Vocabulary | None = None,
         kept: Path | None = None,
         expected: str | None = None,
-    ) -> ExampleMaterial:
+    ) -> ExampleDataset:
         found = open_examples(cls.name, settings.corpus)
         if expected not in (None, found.fingerprint):
-            raise ChangedData(characters_of(found))
+            raise DatasetChanged(characters_of(found))
         for note in found.notes:
-            say(note)
-        material = cls._material(found, settings, lexicon or cls.learn(found.parts["train"], settings))
-        cls._refuse_too_long(material.parts["train"], settings, say)
-        return material
+            log(note)
+        dataset = cls._dataset(found, settings, vocabulary or cls.learn(found.splits["train"], settings))
+        cls._refuse_too_long(dataset.splits["train"], settings, log)
+        return dataset
 
     @classmethod
-    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, lexicon: Lexicon) -> ExampleMaterial:
+    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
         own = settings.corpus
         columns = own.columns if Path(source[0]).suffix == Path(own.source[0]).suffix else None
         corpus = CorpusSettings(source=source, columns=columns)
-        found = open_whole(cls.name, corpus, lexicon.labels)
+        found = open_whole(cls.name, corpus, vocabulary.labels)
         for note in found.notes:
             warnings.warn(note, SeqlabWarning, stacklevel=2)
-        return cls._material(found, settings, lexicon)
+        return cls._dataset(found, settings, vocabulary)
 
     @classmethod
-    def _material(cls, found: Examples, settings: RunSettings, lexicon: Lexicon) -> ExampleMaterial:
-        parts = {name: cls.encode(examples, lexicon, settings) for name, examples in found.parts.items()}
-        return Material(found.name, found.about, found.fingerprint, found, lexicon, parts)
+    def _dataset(cls, found: Examples, settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
+        splits = {name: cls.encode(examples, vocabulary, settings) for name, examples in found.splits.items()}
+        return Dataset(found.name, found.about, found.fingerprint, found, vocabulary, splits)
 
     @classmethod
-    def _refuse_too_long(cls, train: ExamplePart, settings: RunSettings, say: Say) -> None:
+    def _refuse_too_long(cls, train: ExampleSplit, settings: RunSettings, log: Log) -> None:
         own: Any = settings.task.settings
-        fit = len(Buckets(train, 1, None, own.longest).kept_N)
+        fit = len(Buckets(train, 1, None, own.max_length).kept_N)
         if not fit:
-            raise DataError(f"every training example has more than {own.longest} tokens: raise task.longest.")
+            raise DataError(f"every training example has more than {own.max_length} tokens: raise task.max_length.")
         if fit < len(train):
-            say(f"{len(train) - fit:,} training examples have more than {own.longest} tokens and are left out")
+            log(f"{len(train) - fit:,} training examples have more than {own.max_length} tokens and are left out")
 
     @classmethod
     @abstractmethod
-    def learn(cls, examples: Sequence[Any], settings: RunSettings) -> Lexicon:
+    def learn(cls, examples: Sequence[Any], settings: RunSettings) -> Vocabulary:
         """The symbols of the training examples."""
 
     @classmethod
     @abstractmethod
-    def encode(cls, examples: Sequence[Any], lexicon: Lexicon, settings: RunSettings) -> ExamplePart:
+    def encode(cls, examples: Sequence[Any], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
         """Examples as ids; what the lexicon does not know reads as unknown."""
 
     @classmethod
-    def on(cls, settings: RunSettings, material: ExampleMaterial) -> Self:
+    def on(cls, settings: RunSettings, dataset: ExampleDataset) -> Self:
         own: Any = settings.task.settings
-        return cls(own, material.parts, material.lexicon)
+        return cls(own, dataset.splits, dataset.vocabulary)
 
     @property
     def epoch(self) -> int:
@@ -121,44 +122,44 @@ class ExampleTask(Task):
     @classmethod
     @abstractmethod
     def predict(
-        cls, model: Any, texts: Sequence[str], lexicon: Lexicon, settings: RunSettings, **how: Any
+        cls, model: Any, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **how: Any
     ) -> Sequence[Prediction]:
         """What the model says of these texts, in their order."""
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
-    def glance(self, model: Any, limit: int) -> ExampleScores:
+    def validate(self, model: Any, limit: int) -> ExampleScores:
         return self.score(model, "validation", limit=limit)
 
     @abstractmethod
-    def score(self, model: Any, split: str, context: str | None = None, limit: int | None = None) -> ExampleScores: ...
+    def score(self, model: Any, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores: ...
 
     @abstractmethod
-    def nats(self, model: Any, part: ExamplePart, rows_B: np.ndarray) -> np.ndarray:
+    def nats(self, model: Any, part: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
         """Of each of these examples, run together."""
 
     def units(self, scores: ExampleScores) -> Units:
         return scores.sums_UK, scores.tokens_U
 
-    def figures(self, scores: ExampleScores) -> Figures:
+    def metrics(self, scores: ExampleScores) -> MetricValues:
         return scores.shown
 
     @abstractmethod
-    def floors_on(self, material: ExampleMaterial, part: str, units: Units) -> list[FloorFound]: ...
+    def score_baselines(self, dataset: ExampleDataset, part: str, units: Units) -> list[BaselineScore]: ...
 
-    def floor(self, name: str, about: str, sums_UK: np.ndarray, **more: float) -> FloorFound:
+    def baseline(self, name: str, about: str, sums_UK: np.ndarray, **more: float) -> BaselineScore:
         value = float(self.metric.value(sums_UK.sum(0)))
-        return FloorFound(name, about, {self.headline: value, **more}, value, sums_UK)
+        return BaselineScore(name, about, {self.headline: value, **more}, value, sums_UK)
 
 
-def within(part: ExamplePart, limit: int | None) -> int:
+def within(part: ExampleSplit, limit: int | None) -> int:
     """How many examples from the beginning hold about `limit` tokens."""
     if limit is None:
         return len(part)
     return min(len(part), int(np.searchsorted(np.cumsum(part.lengths_N), limit)) + 1)
 
 
-def passes(part: ExamplePart, count: int) -> list[np.ndarray]:
+def passes(part: ExampleSplit, count: int) -> list[np.ndarray]:
     """The first `count` examples in the batches in which they are scored."""
     longest_N = np.maximum([len(ids) for ids in part.inputs], part.target_lengths_N)
     return in_order(longest_N[:count], SCORED_AT_ONCE, MOST_ROWS)

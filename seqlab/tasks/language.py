@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from seqlab.contracts import Loss, State, TextBatch, TextScores
-from seqlab.data.batches import Rows, padded
-from seqlab.data.tokens import TokenPart
-from seqlab.models.language import LanguageModel
-from seqlab.models.tokens import TokenModel
+from seqlab.data.text.batches import Rows, padded
+from seqlab.data.text.tokens import TokenSplit
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.token_model import TokenModel
 from seqlab.tasks.distillation import divergence
 from seqlab.tasks.text import Tally, TextTask, as_batch, batch_size, nats_of, score_rows, windows, within
 
@@ -24,9 +24,9 @@ class LanguageTask(TextTask):
 
     Model = LanguageModel
     kind = "language model"
-    contexts = ("window", "carry")
-    floors = ("unigram", "kneser-ney", "xz")
-    writes = True
+    modes = ("window", "carry")
+    baselines = ("unigram", "kneser-ney", "xz")
+    generates = True
     teacher: Callable[[], LanguageModel] | None = None  # loaded when it is first asked
 
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
@@ -46,26 +46,26 @@ class LanguageTask(TextTask):
             teacher_BTV, _ = self.teacher()(batch.inputs_BT, None, batch.mask_BT)
         own: Any = self.settings
         soft = divergence(logits_BTV, teacher_BTV, batch.targets_BT, own.temperature)
-        return (1 - own.mix) * total + own.mix * soft
+        return (1 - own.teacher_weight) * total + own.teacher_weight * soft
 
     @torch.inference_mode()
-    def score(self, model: TokenModel, split: str, context: str | None = None, limit: int | None = None) -> TextScores:
-        context = context or self.contexts[0]
-        tally = Tally(self.parts[split], self.unknown, context)
-        if context == "window":
-            _score_windows(model, self.parts[split], self.settings.window, tally, limit)
+    def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores:
+        mode = mode or self.modes[0]
+        tally = Tally(self.splits[split], self.unknown, mode)
+        if mode == "window":
+            _score_windows(model, self.splits[split], self.settings.window, tally, limit)
         else:
-            _score_carrying(model, self.parts[split], self.settings.window, tally, limit)
+            _score_carrying(model, self.splits[split], self.settings.window, tally, limit)
         return tally.scores()
 
 
-def _score_windows(model: TokenModel, part: TokenPart, window: int, tally: Tally, limit: int | None) -> None:
+def _score_windows(model: TokenModel, part: TokenSplit, window: int, tally: Tally, limit: int | None) -> None:
     """Windows laid end to end, each with a fresh state."""
     for units_B, rows in windows(model, part, window, limit):
         tally.add(units_B, score_rows(model, rows)[0], rows.targets_BT)
 
 
-def _score_carrying(model: TokenModel, part: TokenPart, window: int, tally: Tally, limit: int | None) -> None:
+def _score_carrying(model: TokenModel, part: TokenSplit, window: int, tally: Tally, limit: int | None) -> None:
     """Each document in one pass, its state carried; where attention has an end, in windows that overlap by half."""
     if model.backbone.context is not None:
         _score_overlapping(model, part, model.backbone.context, tally, limit)
@@ -74,7 +74,7 @@ def _score_carrying(model: TokenModel, part: TokenPart, window: int, tally: Tall
         _score_chunks(model, part, tally, limit)
 
 
-def _score_overlapping(model: TokenModel, part: TokenPart, context: int, tally: Tally, limit: int | None) -> None:
+def _score_overlapping(model: TokenModel, part: TokenSplit, context: int, tally: Tally, limit: int | None) -> None:
     """Every piece of half a context with the half before it in view, of which only the new half is scored."""
     half = max(1, context // 2)
     firsts_P, lengths_P, document_P = within(part, half, limit)
@@ -88,14 +88,14 @@ def _score_overlapping(model: TokenModel, part: TokenPart, context: int, tally: 
             tally.add(units_B, score_rows(model, rows)[0][:, seen:], rows.targets_BT[:, seen:])
 
 
-def _score_chunks(model: TokenModel, part: TokenPart, tally: Tally, limit: int | None) -> None:
+def _score_chunks(model: TokenModel, part: TokenSplit, tally: Tally, limit: int | None) -> None:
     state: State | None = None
     for unit, rows, fresh in _chunks(part, limit):
         nats_1T, state = score_rows(model, rows, None if fresh else state)
         tally.add(np.array([unit]), nats_1T, rows.targets_BT)
 
 
-def _chunks(part: TokenPart, limit: int | None) -> Iterator[tuple[int, Rows, bool]]:
+def _chunks(part: TokenSplit, limit: int | None) -> Iterator[tuple[int, Rows, bool]]:
     firsts_P, lengths_P, document_P = within(part, CARRIED_AT_ONCE, limit)
     for unit, (first, length, document) in enumerate(zip(firsts_P, lengths_P, document_P, strict=True)):
         rows = padded(part, np.array([first]), np.array([length]))

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from seqlab.contracts import Loss, State, TextBatch, TextScores
-from seqlab.data.batches import NOT_SCORED, Rows, generator
-from seqlab.models.masked import MaskedModel
-from seqlab.models.tokens import TokenModel
+from seqlab.data.text.batches import NOT_SCORED, Rows, generator
+from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.token_model import TokenModel
 from seqlab.tasks.text import Tally, TextTask, as_batch, nats_of, score_rows, windows
 from seqlab.tasks.text_settings import MaskedSettings
 
@@ -21,25 +21,25 @@ class MaskedTask(TextTask):
 
     Model = MaskedModel
     kind = "masked language model"
-    contexts = ("window",)
-    floors = ("unigram",)  # the others predict from one side only
+    modes = ("window",)
+    baselines = ("unigram",)  # the others predict from one side only
 
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
         rows = self._batches[split].rows(seed, index)
-        return as_batch(hide(rows, self.settings, self.vocabulary, generator(seed ^ HIDING, index)))
+        return as_batch(hide(rows, self.settings, self.vocab_size, generator(seed ^ HIDING, index)))
 
     def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         logits_BTV, _ = model(batch.inputs_BT, None, batch.mask_BT)
         return Loss(nats_of(logits_BTV, batch.targets_BT, "sum"), int((batch.targets_BT != NOT_SCORED).sum()))
 
     @torch.inference_mode()
-    def score(self, model: TokenModel, split: str, context: str | None = None, limit: int | None = None) -> TextScores:
+    def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores:
         """In several passes, each of which hides other tokens, so that every one is hidden exactly once."""
-        part = self.parts[split]
-        tally = Tally(part, self.unknown, context or self.contexts[0])
+        part = self.splits[split]
+        tally = Tally(part, self.unknown, mode or self.modes[0])
         for units_B, rows in windows(model, part, self.settings.window, limit):
             for turn in range(PASSES):
-                hidden = hide_every(rows, PASSES, turn, self.vocabulary)
+                hidden = hide_every(rows, PASSES, turn, self.vocab_size)
                 tally.add(units_B, score_rows(model, hidden)[0], hidden.targets_BT)
         return tally.scores()
 
@@ -51,12 +51,12 @@ def hide(rows: Rows, settings: Any, mask: int, draw: np.random.Generator) -> Row
     """The tokens of a window, some of them changed; targets are what stood at the chosen places."""
     assert isinstance(settings, MaskedSettings)
     kept_BT = rows.targets_BT != NOT_SCORED
-    chosen_BT = (draw.random(kept_BT.shape) < settings.share) & kept_BT
+    chosen_BT = (draw.random(kept_BT.shape) < settings.predicted_share) & kept_BT
     if not chosen_BT.any():  # a batch of a few tokens must have something to predict
         chosen_BT[tuple(draw.choice(np.argwhere(kept_BT)))] = True
     fate_BT = draw.random(kept_BT.shape)
-    as_mask_BT = chosen_BT & (fate_BT < settings.masked)
-    as_other_BT = chosen_BT & ~as_mask_BT & (fate_BT < settings.masked + settings.replaced)
+    as_mask_BT = chosen_BT & (fate_BT < settings.masked_share)
+    as_other_BT = chosen_BT & ~as_mask_BT & (fate_BT < settings.masked_share + settings.random_share)
     hidden = _hidden(rows, chosen_BT, as_mask_BT, mask)
     return replace(hidden, inputs_BT=np.where(as_other_BT, draw.integers(0, mask, kept_BT.shape), hidden.inputs_BT))
 

@@ -11,23 +11,23 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from seqlab.baselines.frequent_tags import FrequentTags
-from seqlab.config import RunSettings, Sizes
+from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State
-from seqlab.data.batches import NOT_SCORED
-from seqlab.data.encoded import ExamplePart, padded
-from seqlab.data.examples import UNSCORED, Tagged
-from seqlab.data.schemes import find_scheme
+from seqlab.data.examples.encoded import ExampleSplit, padded
+from seqlab.data.examples.example import UNSCORED, TaggedSentence
+from seqlab.data.examples.tag_schemes import find_scheme
+from seqlab.data.text.batches import NOT_SCORED
 from seqlab.metrics.named import ACCURACY, ENTITIES
 from seqlab.metrics.spans import precision, recall, span_sums
-from seqlab.models.spelling import Spelling
+from seqlab.models.char_encoder import Spelling
 from seqlab.models.tagger import Tagger
 from seqlab.registry import BACKBONES, TOKENIZERS
+from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
-from seqlab.tasks.material import ExampleMaterial
 from seqlab.tasks.predictions import Tags
-from seqlab.tasks.task import FloorFound, Units
-from seqlab.text.lexicon import Lexicon, labels_in_order
-from seqlab.text.word import WordTokenizer
+from seqlab.tasks.task import BaselineScore, Units
+from seqlab.tokenization.vocabulary import Vocabulary, labels_in_order
+from seqlab.tokenization.word import WordTokenizer
 
 WORD = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|\w+(?:[-.]\w+)*|['’]\w+|[^\w\s]+")
 UNKNOWN_TAG = -1  # of held-out examples, where training has no such tag: never right
@@ -52,53 +52,57 @@ class TagTask(ExampleTask):
     name = "tag"
     kind = "tagger"
 
-    def __init__(self, settings: Any, parts: Any, lexicon: Lexicon):
-        super().__init__(settings, parts, lexicon)
-        self.spans = find_scheme([lexicon.labels]) is not None
+    def __init__(self, settings: Any, splits: Any, vocabulary: Vocabulary):
+        super().__init__(settings, splits, vocabulary)
+        self.spans = find_scheme([vocabulary.labels]) is not None
         self.headline = "entity_f1" if self.spans else "accuracy"
         self.metric = ENTITIES if self.spans else ACCURACY
 
     @classmethod
-    def learn(cls, examples: Sequence[Tagged], settings: RunSettings) -> Lexicon:
+    def learn(cls, examples: Sequence[TaggedSentence], settings: RunSettings) -> Vocabulary:
         labels = labels_in_order([tag for example in examples for tag in example.tags if tag != UNSCORED])
         words = [word for example in examples for word in example.words]
         task: Any = settings.task.settings
         if settings.tokenizer.name != "word":
-            return Lexicon(learn_text(words, settings), labels=labels)
+            return Vocabulary(learn_text(words, settings), labels=labels)
         text = WordTokenizer.of_words(words, settings.tokenizer.settings)
         spelt = task.spells(settings.tokenizer.name)
         characters = TOKENIZERS.load("char").train(words, TOKENIZERS.settings("char")()) if spelt else None
-        return Lexicon(text, characters=characters, labels=labels)
+        return Vocabulary(text, char_tokenizer=characters, labels=labels)
 
     @classmethod
-    def encode(cls, examples: Sequence[Tagged], lexicon: Lexicon, settings: RunSettings) -> ExamplePart:
-        number = {**lexicon.label_ids(), UNSCORED: NOT_SCORED}
+    def encode(cls, examples: Sequence[TaggedSentence], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
+        number = {**vocabulary.label_ids(), UNSCORED: NOT_SCORED}
         targets = [np.array([number.get(tag, UNKNOWN_TAG) for tag in example.tags]) for example in examples]
-        if isinstance(lexicon.text, WordTokenizer):
-            inputs = [lexicon.text.ids_of(example.words).astype(np.int64) for example in examples]
-            if lexicon.characters is None:
-                return ExamplePart(examples, inputs, targets)
+        if isinstance(vocabulary.tokenizer, WordTokenizer):
+            inputs = [vocabulary.tokenizer.ids_of(example.words).astype(np.int64) for example in examples]
+            if vocabulary.char_tokenizer is None:
+                return ExampleSplit(examples, inputs, targets)
             place: dict[str, int] = {}
             words = [np.array([place.setdefault(word, len(place)) for word in one.words]) for one in examples]
-            return ExamplePart(
-                examples, inputs, targets, words=words, spellings=encode_all(lexicon.characters, place, spaces=False)
+            return ExampleSplit(
+                examples,
+                inputs,
+                targets,
+                words=words,
+                spellings=encode_all(vocabulary.char_tokenizer, place, spaces=False),
             )
-        pieces = [encode_all(lexicon.text, example.words) for example in examples]
+        pieces = [encode_all(vocabulary.tokenizer, example.words) for example in examples]
         ends = [np.cumsum([len(word) for word in words]) - 1 for words in pieces]
-        return ExamplePart(examples, [np.concatenate(words) for words in pieces], targets, ends=ends)
+        return ExampleSplit(examples, [np.concatenate(words) for words in pieces], targets, ends=ends)
 
     @classmethod
-    def build(cls, settings: RunSettings, sizes: Sizes) -> Tagger:
+    def build(cls, settings: RunSettings, sizes: VocabSizes) -> Tagger:
         task: Any = settings.task.settings
         spelling, inputs = None, settings.model.embedding
         if task.spells(settings.tokenizer.name):
-            spelling = Spelling(task.characters, sizes.characters, task.character_embedding, task.character_width)
-            inputs += task.character_width
+            spelling = Spelling(task.char_encoder, sizes.characters, task.char_embedding, task.char_width)
+            inputs += task.char_width
         backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, inputs)
-        return Tagger(settings.model, backbone, sizes, spelling, task.layer == "crf", task.word_dropout)
+        return Tagger(settings.model, backbone, sizes, spelling, task.output_layer == "crf", task.word_dropout)
 
     def batch(self, split: str, seed: int, index: int) -> TagBatch:
-        return tag_batch(self.parts[split], self._buckets[split].rows(seed, index))
+        return tag_batch(self.splits[split], self._buckets[split].rows(seed, index))
 
     def loss(self, model: Tagger, batch: TagBatch, carry: State | None, step: int) -> Loss:
         scored_BW = batch.targets_BW != NOT_SCORED
@@ -107,10 +111,12 @@ class TagTask(ExampleTask):
     @classmethod
     @torch.inference_mode()
     def predict(
-        cls, model: Tagger, texts: Sequence[str], lexicon: Lexicon, settings: RunSettings, **how: Any
+        cls, model: Tagger, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **how: Any
     ) -> list[Tags]:
-        sentences = [tuple(words_of(text, lexicon)) for text in texts]
-        part = cls.encode([Tagged(words, (UNSCORED,) * len(words)) for words in sentences], lexicon, settings)
+        sentences = [tuple(words_of(text, vocabulary)) for text in texts]
+        part = cls.encode(
+            [TaggedSentence(words, (UNSCORED,) * len(words)) for words in sentences], vocabulary, settings
+        )
         found: dict[int, Tags] = {}
         for rows_B in passes(part, len(part)):
             batch = tag_batch(part, rows_B)
@@ -118,14 +124,14 @@ class TagTask(ExampleTask):
             chances_BWK = tag_chances(model, scores_BWK, batch)
             for at, (row, chosen) in enumerate(zip(rows_B, best_tags(model, scores_BWK, batch), strict=True)):
                 words = list(sentences[row])
-                tags = [lexicon.labels[tag] for tag in chosen[: len(words)]]
+                tags = [vocabulary.labels[tag] for tag in chosen[: len(words)]]
                 chances = [float(chances_BWK[at, place, chosen[place]]) for place in range(len(words))]
                 found[int(row)] = Tags(texts[int(row)], words, tags, chances)
         return [found[row] for row in range(len(texts))]
 
     @torch.inference_mode()
-    def score(self, model: Tagger, split: str, context: str | None = None, limit: int | None = None) -> ExampleScores:
-        part = self.parts[split]
+    def score(self, model: Tagger, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
+        part = self.splits[split]
         count = within(part, limit)
         nats_U, tokens_U, right_U = np.zeros(count), np.zeros(count, dtype=int), np.zeros(count)
         spans_UK, charged = np.zeros((count, 3)), 0
@@ -141,7 +147,7 @@ class TagTask(ExampleTask):
                 charged += int((gold >= 0).sum())
                 if self.spans:
                     example: Any = part.examples[row]
-                    tags = [self.lexicon.labels[tag] for tag in chosen[: len(gold)]]
+                    tags = [self.vocabulary.labels[tag] for tag in chosen[: len(gold)]]
                     spans_UK[row] = scored_spans(example.tags, tags)
         sums_UK = spans_UK if self.spans else np.stack([right_U, tokens_U], 1)
         value = float(self.metric.value(sums_UK.sum(0)))
@@ -151,21 +157,23 @@ class TagTask(ExampleTask):
         shown |= {"nats_per_tag": nats_U.sum() / max(1, charged), "tags": int(tokens_U.sum()), "sentences": count}
         return ExampleScores(nats_U, tokens_U, sums_UK, shown, 100 - value)
 
-    def nats(self, model: Tagger, part: ExamplePart, rows_B: np.ndarray) -> np.ndarray:
+    def nats(self, model: Tagger, part: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
         batch = tag_batch(part, rows_B).to(next(model.parameters()).device)
         return tag_nats(model, emissions(model, batch), batch).double().cpu().numpy()
 
-    def floors_on(self, material: ExampleMaterial, part: str, units: Units) -> list[FloorFound]:
+    def score_baselines(self, dataset: ExampleDataset, part: str, units: Units) -> list[BaselineScore]:
         """Each word's most frequent tag, unknown words by their ending."""
-        train: Any = material.data.parts["train"]
+        train: Any = dataset.data.splits["train"]
         model = FrequentTags.fit(train)
         sums, right, count = [], 0, 0
-        held_out: Any = material.data.parts[part][: len(units[0])]
+        held_out: Any = dataset.data.splits[part][: len(units[0])]
         for example, chosen in zip(held_out, model.predict([one.words for one in held_out]), strict=True):
             marks = [(a == b) for a, b in zip(example.tags, chosen, strict=True) if a != UNSCORED]
             right, count = right + sum(marks), count + len(marks)
             sums.append(scored_spans(example.tags, chosen) if self.spans else np.array([sum(marks), len(marks)]))
-        return [self.floor("most frequent tag", model.about, np.array(sums, dtype=float), accuracy=100 * right / count)]
+        return [
+            self.baseline("most frequent tag", model.about, np.array(sums, dtype=float), accuracy=100 * right / count)
+        ]
 
 
 def scored_spans(gold: Sequence[str], chosen: Sequence[str]) -> np.ndarray:
@@ -173,7 +181,7 @@ def scored_spans(gold: Sequence[str], chosen: Sequence[str]) -> np.ndarray:
     return span_sums(gold, [tag if true != UNSCORED else "O" for true, tag in zip(gold, chosen, strict=True)])
 
 
-def tag_batch(part: ExamplePart, rows_B: Sequence[int] | np.ndarray) -> TagBatch:
+def tag_batch(part: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> TagBatch:
     ids_BT, mask_BT = padded([part.inputs[row] for row in rows_B])
     targets = [part.targets[row] for row in rows_B]
     targets_BW, _ = padded(targets, NOT_SCORED)
@@ -219,9 +227,9 @@ def tag_chances(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
     return scores_BWK.softmax(2)
 
 
-def words_of(text: str, lexicon: Lexicon) -> list[str]:
+def words_of(text: str, vocabulary: Vocabulary) -> list[str]:
     """Words as tagged examples have them: cut at spaces and, where training does not know the word, at punctuation."""
-    known = lexicon.text.knows if isinstance(lexicon.text, WordTokenizer) else lambda word: False
+    known = vocabulary.tokenizer.knows if isinstance(vocabulary.tokenizer, WordTokenizer) else lambda word: False
     return [word for part in text.split() for word in ([part] if known(part) else WORD.findall(part))] or [text]
 
 

@@ -11,24 +11,24 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from seqlab.config import RunSettings, Sizes
+from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, Scores, State
 from seqlab.metrics.metric import Metric
 from seqlab.models.model import Model
-from seqlab.tasks.material import Material, Say
-from seqlab.text.lexicon import Lexicon
+from seqlab.tasks.dataset import Dataset, Log
+from seqlab.tokenization.vocabulary import Vocabulary
 
-Figures = dict[str, float]
+MetricValues = dict[str, float]
 Units = tuple[np.ndarray, np.ndarray]  # sums_UK and tokens_U
 
 
 @dataclass(frozen=True)
-class FloorFound:
+class BaselineScore:
     """What needs no training reaches on a part; its sums are of the same units, None where that cannot be said."""
 
     name: str
     about: str
-    figures: Figures
+    metrics: MetricValues
     value: float
     sums_UK: np.ndarray | None
 
@@ -37,12 +37,12 @@ class Task(ABC):
     """A task on the parts of one corpus."""
 
     kind: ClassVar[str]  # what its models are called
-    contexts: ClassVar[tuple[str, ...]]  # the ways in which a part can be scored, the usual one first
-    writes: ClassVar[bool] = False  # whether its models continue a text
+    modes: ClassVar[tuple[str, ...]]  # the ways in which a part can be scored, the usual one first
+    generates: ClassVar[bool] = False  # whether its models continue a text
     headline: str  # the figure that a run is listed by
     metric: Metric
     settings: Any
-    parts: Mapping[str, Any]
+    splits: Mapping[str, Any]
 
     # --- before there is a task ---------------------------------------------------------------------------------------
 
@@ -51,28 +51,28 @@ class Task(ABC):
     def open(
         cls,
         settings: RunSettings,
-        say: Say,
-        lexicon: Lexicon | None = None,
+        log: Log,
+        vocabulary: Vocabulary | None = None,
         kept: Path | None = None,
         expected: str | None = None,
-    ) -> Material:
+    ) -> Dataset:
         """The data in parts; its symbols are learnt from the training part unless they are given.
 
         ChangedData, before anything is encoded, where its fingerprint is not the expected one."""
 
     @classmethod
     @abstractmethod
-    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, lexicon: Lexicon) -> Material:
+    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> Dataset:
         """Other data of the same kind as one part, `whole`, to be scored."""
 
     @classmethod
-    def fitted(cls, settings: RunSettings, material: Material, say: Say) -> RunSettings:
+    def fitted(cls, settings: RunSettings, dataset: Dataset, log: Log) -> RunSettings:
         """Sizes that fit the data, said aloud where they are not those that were asked for."""
         return settings
 
     @classmethod
     @abstractmethod
-    def build(cls, settings: RunSettings, sizes: Sizes) -> Model:
+    def build(cls, settings: RunSettings, sizes: VocabSizes) -> Model:
         """An untrained model."""
 
     @classmethod
@@ -82,7 +82,7 @@ class Task(ABC):
 
     @classmethod
     @abstractmethod
-    def on(cls, settings: RunSettings, material: Material) -> Self: ...
+    def on(cls, settings: RunSettings, dataset: Dataset) -> Self: ...
 
     # --- training -----------------------------------------------------------------------------------------------------
 
@@ -106,11 +106,11 @@ class Task(ABC):
     # --- scoring ------------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def glance(self, model: Any, limit: int) -> Scores:
+    def validate(self, model: Any, limit: int) -> Scores:
         """What an evaluation during training looks at: about the first `limit` tokens of the validation part."""
 
     @abstractmethod
-    def score(self, model: Any, split: str, context: str | None = None, limit: int | None = None) -> Scores:
+    def score(self, model: Any, split: str, mode: str | None = None, limit: int | None = None) -> Scores:
         """Every unit of a part exactly once; with a `limit`, only about that many tokens from its beginning."""
 
     @abstractmethod
@@ -118,9 +118,9 @@ class Task(ABC):
         """The sums of the metric and the tokens, of each unit that noise is estimated from."""
 
     @abstractmethod
-    def figures(self, scores: Any) -> Figures:
+    def metrics(self, scores: Any) -> MetricValues:
         """What people read, by name; the headline is among them."""
 
     @abstractmethod
-    def floors_on(self, material: Material, part: str, units: Units) -> list[FloorFound]:
+    def score_baselines(self, dataset: Dataset, part: str, units: Units) -> list[BaselineScore]:
         """What needs no training, on the given units of a part."""

@@ -11,21 +11,21 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from seqlab.baselines.floors import Floor, floors
-from seqlab.config import CorpusSettings, RunSettings, Sizes
+from seqlab.baselines.text import TextBaseline, baselines
+from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Loss, State, TextBatch, TextScores
-from seqlab.data.batches import NOT_SCORED, Batches, Lines, Rows, Stream, Windows, padded, pieces
-from seqlab.data.corpus import open_corpus
-from seqlab.data.splits import split_text
-from seqlab.data.tokens import TokenPart
+from seqlab.data.text.batches import NOT_SCORED, Batches, Lines, Rows, Stream, Windows, padded, pieces
+from seqlab.data.text.corpus import open_corpus
+from seqlab.data.text.split import split_text
+from seqlab.data.text.tokens import TokenSplit
 from seqlab.metrics.likelihood import likelihood, of_scores
 from seqlab.metrics.named import LIKELIHOOD
-from seqlab.models.tokens import TokenModel
+from seqlab.models.token_model import TokenModel
 from seqlab.registry import BACKBONES
-from seqlab.tasks.material import Say, TextMaterial, open_text, text_material
-from seqlab.tasks.task import Figures, FloorFound, Task, Units
+from seqlab.tasks.dataset import Log, TextDataset, open_text_dataset, text_dataset
+from seqlab.tasks.task import BaselineScore, MetricValues, Task, Units
 from seqlab.tasks.text_settings import TextSettings
-from seqlab.text.lexicon import Lexicon
+from seqlab.tokenization.vocabulary import Vocabulary
 
 SCORED_AT_ONCE = 1 << 25  # logits of one forward pass when scoring
 
@@ -34,70 +34,70 @@ class TextTask(Task):
     """A task on the parts of one text."""
 
     Model: ClassVar[type[TokenModel]]
-    floors: ClassVar[tuple[str, ...]]  # what a result is held against: beginnings of their names
+    baselines: ClassVar[tuple[str, ...]]  # what a result is held against: beginnings of their names
     headline = "bits_per_char"
     metric = LIKELIHOOD
     settings: TextSettings
-    parts: Mapping[str, TokenPart]
+    splits: Mapping[str, TokenSplit]
 
-    def __init__(self, settings: TextSettings, parts: Mapping[str, TokenPart], vocabulary: int, unknown: int | None):
+    def __init__(self, settings: TextSettings, splits: Mapping[str, TokenSplit], vocab_size: int, unknown: int | None):
         self.settings = settings
-        self.parts = parts
-        self.vocabulary = vocabulary
+        self.splits = splits
+        self.vocab_size = vocab_size
         self.unknown = unknown
-        self._batches: dict[str, Batches] = {name: make_batches(settings, part) for name, part in parts.items()}
+        self._batches: dict[str, Batches] = {name: make_batches(settings, part) for name, part in splits.items()}
 
     @classmethod
     def open(
         cls,
         settings: RunSettings,
-        say: Say,
-        lexicon: Lexicon | None = None,
+        log: Log,
+        vocabulary: Vocabulary | None = None,
         kept: Path | None = None,
         expected: str | None = None,
-    ) -> TextMaterial:
-        return open_text(settings, say, lexicon, kept, expected)
+    ) -> TextDataset:
+        return open_text_dataset(settings, log, vocabulary, kept, expected)
 
     @classmethod
-    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, lexicon: Lexicon) -> TextMaterial:
-        whole = CorpusSettings(source=source, documents=settings.corpus.documents, split="whole")
+    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> TextDataset:
+        whole = CorpusSettings(source=source, documents=settings.corpus.documents, split_ratios="whole")
         corpus = open_corpus(source)
         try:
-            return text_material(split_text(corpus, whole), lexicon)
+            return text_dataset(split_text(corpus, whole), vocabulary)
         finally:
             if corpus.kept is not None:  # standard input, by now encoded
                 corpus.kept.unlink(missing_ok=True)
 
     @classmethod
-    def fitted(cls, settings: RunSettings, material: TextMaterial, say: Say) -> RunSettings:
+    def fitted(cls, settings: RunSettings, dataset: TextDataset, log: Log) -> RunSettings:
         """Smaller windows and batches where the text is short."""
         given: Any = settings.task.settings
-        train = material.parts["train"]
+        train = dataset.splits["train"]
         fits = given if train.facts.documents > 1 else fit_sizes(given, len(train))
         if fits == given:
             return settings
-        say(
-            f"the training part has only {len(train):,} tokens: the window is {fits.window} and the batch {fits.batch} "
-            f"(asked for: {given.window} and {given.batch})"
+        log(
+            f"training has only {len(train):,} tokens, so the window is {fits.window}, the batch {fits.batch_size} "
+            f"(asked for: {given.window} and {given.batch_size})"
         )
-        return settings.with_values(**{"task.window": fits.window, "task.batch": fits.batch})
+        return settings.with_values(**{"task.window": fits.window, "task.batch_size": fits.batch_size})
 
     @classmethod
-    def build(cls, settings: RunSettings, sizes: Sizes) -> TokenModel:
+    def build(cls, settings: RunSettings, sizes: VocabSizes) -> TokenModel:
         backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
-        return cls.Model(settings.model, backbone, sizes.vocabulary)
+        return cls.Model(settings.model, backbone, sizes.vocab_size)
 
     @classmethod
     def use(cls, run: str) -> tuple[str, str]:
-        if not cls.writes:
+        if not cls.generates:
             return "", "run.evaluate()"
         return f'seqlab generate {run} --prompt "The "\n', 'run.generate("The ", temperature=0.8)'
 
     @classmethod
-    def on(cls, settings: RunSettings, material: TextMaterial) -> Self:
-        tokenizer = material.lexicon.text
+    def on(cls, settings: RunSettings, dataset: TextDataset) -> Self:
+        tokenizer = dataset.vocabulary.tokenizer
         task: Any = settings.task.settings
-        return cls(task, material.parts, tokenizer.vocabulary, tokenizer.unknown)
+        return cls(task, dataset.splits, tokenizer.vocab_size, tokenizer.unknown)
 
     @property
     def epoch(self) -> int:
@@ -110,37 +110,35 @@ class TextTask(Task):
     def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss: ...
 
     @abstractmethod
-    def score(
-        self, model: TokenModel, split: str, context: str | None = None, limit: int | None = None
-    ) -> TextScores: ...
+    def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores: ...
 
-    def glance(self, model: TokenModel, limit: int) -> TextScores:
+    def validate(self, model: TokenModel, limit: int) -> TextScores:
         return self.score(model, "validation", limit=limit)
 
     def units(self, scores: TextScores) -> Units:
         """Neighbouring windows or lines, put together to about 1,024 characters."""
         return blocks(scores)
 
-    def figures(self, scores: TextScores) -> Figures:
+    def metrics(self, scores: TextScores) -> MetricValues:
         return asdict(of_scores(scores))
 
-    def floors_on(self, material: TextMaterial, part: str, units: Units) -> list[FloorFound]:
+    def score_baselines(self, dataset: TextDataset, part: str, units: Units) -> list[BaselineScore]:
         """Unigram, Kneser-Ney, xz: those that predict as the task does."""
         sums_UK, tokens_U = units
         firsts_U = np.cumsum([0, *tokens_U[:-1]])
-        facts = material.parts[part].facts
+        facts = dataset.splits[part].facts
         share = int(tokens_U.sum()) / (facts.tokens - facts.documents)
         characters, size = round(facts.scored_characters * share), round(facts.scored_bytes * share)
         found = []
-        for floor in counted_floors(material, part, int(tokens_U.sum())):
-            if not floor.name.startswith(self.floors):
+        for baseline in text_baselines(dataset, part, int(tokens_U.sum())):
+            if not baseline.name.startswith(self.baselines):
                 continue
-            got = likelihood(floor.nats, floor.tokens, characters, size)
+            got = likelihood(baseline.nats, baseline.tokens, characters, size)
             own_UK = None
-            if floor.nats_P is not None:
-                own_UK = np.stack([np.add.reduceat(floor.nats_P, firsts_U), sums_UK[:, 1]], 1)
-            value = floor.nats / float(sums_UK[:, 1].sum())
-            found.append(FloorFound(floor.name, floor.about, asdict(got), value, own_UK))
+            if baseline.nats_P is not None:
+                own_UK = np.stack([np.add.reduceat(baseline.nats_P, firsts_U), sums_UK[:, 1]], 1)
+            value = baseline.nats / float(sums_UK[:, 1].sum())
+            found.append(BaselineScore(baseline.name, baseline.about, asdict(got), value, own_UK))
         return found
 
 
@@ -163,22 +161,22 @@ def blocks(scores: TextScores) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([nats_N, tokens_N * per_token], 1), tokens_N
 
 
-def whole(part: TokenPart) -> Units:
+def whole(part: TokenSplit) -> Units:
     """A part as one unit, for what has no scores of a model beside it."""
     facts = part.facts
     return np.array([[0.0, facts.scored_characters]]), np.array([facts.tokens - facts.documents])
 
 
-def counted_floors(material: TextMaterial, part: str, scored: int) -> list[Floor]:
+def text_baselines(dataset: TextDataset, part: str, scored: int) -> list[TextBaseline]:
     """The floors on a part, learnt from the training part; of a stream on as many tokens as were scored."""
-    train, held_out, split = material.parts["train"], material.parts[part], material.data
+    train, held_out, split = dataset.splits["train"], dataset.splits[part], dataset.data
     documented = train.facts.documents > 1
     last = len(held_out) if documented else min(len(held_out), scored + 1)  # the first is context only
     first = 0 if documented else max(0, len(train) - MOST_TOKENS)
-    return floors(
+    return baselines(
         train.read(first, len(train)),
         held_out.read(0, last),
-        material.lexicon.text.vocabulary,
+        dataset.vocabulary.tokenizer.vocab_size,
         split.ending("train", MOST_CHARACTERS).encode(),
         split.text(part, round(held_out.facts.characters * last / len(held_out))).encode(),
         train.starts()[:-1] if documented else None,
@@ -186,20 +184,22 @@ def counted_floors(material: TextMaterial, part: str, scored: int) -> list[Floor
     )
 
 
-def make_batches(settings: TextSettings, part: TokenPart) -> Batches:
+def make_batches(settings: TextSettings, part: TokenSplit) -> Batches:
     if part.facts.documents > 1:
-        return Lines(part, settings.batch, settings.window)
+        return Lines(part, settings.batch_size, settings.window)
     settings = fit_sizes(settings, len(part))
     kind = Stream if settings.batching == "stream" else Windows
-    return kind(part, settings.batch, settings.window)
+    return kind(part, settings.batch_size, settings.window)
 
 
 def fit_sizes(settings: TextSettings, tokens: int) -> TextSettings:
     """The same, or a smaller window and batch where the text is shorter than one batch of windows."""
-    if tokens > settings.batch * settings.window:
+    if tokens > settings.batch_size * settings.window:
         return settings
     window = max(1, min(settings.window, tokens // 8, tokens - 1))
-    return settings.model_copy(update={"window": window, "batch": max(1, min(settings.batch, (tokens - 1) // window))})
+    return settings.model_copy(
+        update={"window": window, "batch_size": max(1, min(settings.batch_size, (tokens - 1) // window))}
+    )
 
 
 def as_batch(rows: Rows) -> TextBatch:
@@ -215,8 +215,8 @@ def nats_of(logits_BTV: Tensor, targets_BT: Tensor, reduction: str) -> Tensor:
 class Tally:
     """Adds up what scoring finds, unit by unit."""
 
-    def __init__(self, part: TokenPart, unknown: int | None, context: str):
-        self.part, self.unknown, self.context = part, unknown, context
+    def __init__(self, part: TokenSplit, unknown: int | None, mode: str):
+        self.part, self.unknown, self.mode = part, unknown, mode
         self.units: dict[int, tuple[float, int]] = {}
         self.by_position = np.zeros((2, 0))
         self.unknown_sums = np.zeros(2)
@@ -253,23 +253,23 @@ class Tally:
             bytes=round(facts.scored_bytes * share),
             unknown_tokens=int(self.unknown_sums[0]),
             unknown_nats=float(self.unknown_sums[1]),
-            context=self.context,
+            mode=self.mode,
         )
 
 
 def batch_size(model: TokenModel, window: int) -> int:
     """Windows per forward pass, so that large vocabularies do not fill the memory."""
-    return max(1, min(64, SCORED_AT_ONCE // (window * model.vocabulary)))
+    return max(1, min(64, SCORED_AT_ONCE // (window * model.vocab_size)))
 
 
-def within(part: TokenPart, window: int, limit: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def within(part: TokenSplit, window: int, limit: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The part's pieces, or those that begin within its first `limit` tokens."""
     cut = pieces(part, window)
     last = len(cut[0]) if limit is None else int(np.searchsorted(cut[0], limit))
     return cut[0][:last], cut[1][:last], cut[2][:last]
 
 
-def windows(model: TokenModel, part: TokenPart, window: int, limit: int | None) -> Iterator[tuple[np.ndarray, Rows]]:
+def windows(model: TokenModel, part: TokenSplit, window: int, limit: int | None) -> Iterator[tuple[np.ndarray, Rows]]:
     """The part's windows laid end to end, those of one length together: which they are, and their ids."""
     firsts_P, lengths_P, _ = within(part, window, limit)
     order_P = np.argsort(lengths_P, kind="stable")

@@ -4,8 +4,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqlab.config import RunSettings, Settings, Sizes
-from seqlab.models.sizes import Parameters, token_parameters
+from seqlab.config import RunSettings, Settings, VocabSizes
+from seqlab.models.parameter_count import Parameters, token_parameters
 
 
 class TextSettings(Settings):
@@ -16,15 +16,15 @@ class TextSettings(Settings):
     batching: Literal["windows", "stream"] = Field(
         default="windows", description="random windows, or contiguous rows, their state carried where there is one"
     )
-    batch: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
+    batch_size: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
     window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")
 
     def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
         """Files of symbols that a run has besides its tokenizer."""
         return ()
 
-    def parameters(self, settings: RunSettings, sizes: Sizes) -> Parameters:
-        return token_parameters(settings.model, settings.backbone.settings, sizes.vocabulary, self.symbols)
+    def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
+        return token_parameters(settings.model, settings.backbone.settings, sizes.vocab_size, self.symbols)
 
 
 class LanguageSettings(TextSettings):
@@ -32,7 +32,7 @@ class LanguageSettings(TextSettings):
     symbols = 0
 
     teacher: str | None = Field(default=None, description="a run whose symbols and whose doubts are learnt")
-    mix: float = Field(default=0.5, ge=0, le=1, description="share of the loss that is the teacher's")
+    teacher_weight: float = Field(default=0.5, ge=0, le=1, description="share of the loss that is the teacher's")
     temperature: float = Field(default=1.0, gt=0, le=100, description="of teacher and student in that share")
 
     @model_validator(mode="after")
@@ -46,12 +46,14 @@ class MaskedSettings(TextSettings):
     reads = "both sides"
     symbols = 1
 
-    share: float = Field(default=0.15, gt=0, lt=1, description="of the tokens that are to be predicted")
-    masked: float = Field(default=0.8, ge=0, le=1, description="of these, the share shown as the mask symbol")
-    replaced: float = Field(default=0.1, ge=0, le=1, description="and the share shown as a random token; others stay")
+    predicted_share: float = Field(default=0.15, gt=0, lt=1, description="of the tokens that are to be predicted")
+    masked_share: float = Field(default=0.8, ge=0, le=1, description="of these, the share shown as the mask symbol")
+    random_share: float = Field(
+        default=0.1, ge=0, le=1, description="and the share shown as a random token; others stay"
+    )
 
     @model_validator(mode="after")
     def _shares_fit(self) -> Self:
-        if self.masked + self.replaced > 1:
-            raise ValueError(f"masked ({self.masked}) and replaced ({self.replaced}) are shares of one whole")
+        if self.masked_share + self.random_share > 1:
+            raise ValueError(f"masked ({self.masked_share}) and replaced ({self.random_share}) are shares of one whole")
         return self

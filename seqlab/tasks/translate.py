@@ -10,24 +10,24 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from seqlab.backbones.reader import Reader
+from seqlab.backbones.attention_decoder import Reader
 from seqlab.baselines.dictionary import Copy, Dictionary
-from seqlab.config import RunSettings, Sizes
+from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Backbone, Batch, Loss, State
-from seqlab.data.batches import NOT_SCORED
-from seqlab.data.encoded import ExamplePart, padded
-from seqlab.data.examples import Pair
-from seqlab.decode.translating import attended, search, translate
+from seqlab.data.examples.encoded import ExampleSplit, padded
+from seqlab.data.examples.example import Pair
+from seqlab.data.text.batches import NOT_SCORED
+from seqlab.decode.translation import attended, search, translate
+from seqlab.metrics.bleu import Bleu, Chrf
 from seqlab.metrics.named import BLEU, EXACT
-from seqlab.metrics.overlap import Bleu, Chrf
 from seqlab.models.translator import Source, Translator
 from seqlab.registry import BACKBONES
+from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.example_settings import TranslateSettings
 from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
-from seqlab.tasks.material import ExampleMaterial
 from seqlab.tasks.predictions import Translated
-from seqlab.tasks.task import Figures, FloorFound, Units
-from seqlab.text.lexicon import Lexicon
+from seqlab.tasks.task import BaselineScore, MetricValues, Units
+from seqlab.tokenization.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class TranslateTask(ExampleTask):
     kind = "translator"
     settings: TranslateSettings  # pyright: ignore[reportIncompatibleVariableOverride]
 
-    def __init__(self, settings: Any, parts: Any, lexicon: Lexicon):
-        super().__init__(settings, parts, lexicon)
-        self.bleu = Bleu(tokenize=settings.bleu) if settings.judged_by == "bleu" else None
+    def __init__(self, settings: Any, splits: Any, vocabulary: Vocabulary):
+        super().__init__(settings, splits, vocabulary)
+        self.bleu = Bleu(tokenize=settings.bleu_tokenizer) if settings.metric == "bleu" else None
         self.headline, self.metric = ("bleu", BLEU) if self.bleu else ("exact", EXACT)
 
     @property
@@ -56,36 +56,36 @@ class TranslateTask(ExampleTask):
         return self.bleu and self.bleu.signature
 
     @classmethod
-    def learn(cls, examples: Sequence[Pair], settings: RunSettings) -> Lexicon:
+    def learn(cls, examples: Sequence[Pair], settings: RunSettings) -> Vocabulary:
         task: Any = settings.task.settings
         sources, targets = [one.source for one in examples], [one.target for one in examples]
-        if task.joint:
+        if task.shared_vocabulary:
             both = learn_text([*sources, *targets], settings, documents=True)
-            return Lexicon(both, target=both)
-        return Lexicon(learn_text(sources, settings), target=learn_text(targets, settings, documents=True))
+            return Vocabulary(both, target_tokenizer=both)
+        return Vocabulary(learn_text(sources, settings), target_tokenizer=learn_text(targets, settings, documents=True))
 
     @classmethod
-    def encode(cls, examples: Sequence[Pair], lexicon: Lexicon, settings: RunSettings) -> ExamplePart:
-        target = lexicon.target
+    def encode(cls, examples: Sequence[Pair], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
+        target = vocabulary.target_tokenizer
         assert target is not None and target.begin is not None and target.end is not None
         around = [target.begin], [target.end]
         written = encode_all(target, (one.target for one in examples))
         targets = [np.concatenate([around[0], ids, around[1]]) for ids in written]
-        return ExamplePart(examples, encode_all(lexicon.text, (one.source for one in examples)), targets)
+        return ExampleSplit(examples, encode_all(vocabulary.tokenizer, (one.source for one in examples)), targets)
 
     @classmethod
-    def build(cls, settings: RunSettings, sizes: Sizes) -> Translator:
+    def build(cls, settings: RunSettings, sizes: VocabSizes) -> Translator:
         task: Any = settings.task.settings
         inputs = settings.model.embedding
         encoder = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, inputs)
         decoder = _decoder(settings, task, inputs, encoder.width)
-        return Translator(settings.model, encoder, decoder, sizes, task.joint, task.word_dropout)
+        return Translator(settings.model, encoder, decoder, sizes, task.shared_vocabulary, task.word_dropout)
 
     def batch(self, split: str, seed: int, index: int) -> PairBatch:
-        return pair_batch(self.parts[split], self._buckets[split].rows(seed, index))
+        return pair_batch(self.splits[split], self._buckets[split].rows(seed, index))
 
     def loss(self, model: Translator, batch: PairBatch, carry: State | None, step: int) -> Loss:
-        truth = truth_share(self.settings, step)
+        truth = teacher_forcing_ratio(self.settings, step)
         if truth == 1:
             logits_BTV = model(batch.source, batch.inputs_BT, batch.mask_BT)
         else:
@@ -95,7 +95,7 @@ class TranslateTask(ExampleTask):
             batch.targets_BT.flatten(),
             ignore_index=NOT_SCORED,
             reduction="sum",
-            label_smoothing=self.settings.smoothing,
+            label_smoothing=self.settings.label_smoothing,
         )
         return Loss(total, int((batch.targets_BT != NOT_SCORED).sum()))
 
@@ -105,51 +105,49 @@ class TranslateTask(ExampleTask):
         cls,
         model: Translator,
         texts: Sequence[str],
-        lexicon: Lexicon,
+        vocabulary: Vocabulary,
         settings: RunSettings,
         beam: int | None = None,
-        alpha: float | None = None,
+        length_penalty: float | None = None,
         best: int = 1,
         weights: bool = False,
         **how: Any,
     ) -> list[Translated]:
         own: Any = settings.task.settings
-        width, power = max(beam or own.beam, best), own.alpha if alpha is None else alpha
-        sources = encode_all(lexicon.text, texts)
+        width, power = max(beam or own.beam, best), own.length_penalty if length_penalty is None else length_penalty
+        sources = encode_all(vocabulary.tokenizer, texts)
         found = []
         for text, source in zip(texts, sources, strict=True):
-            first, *others = search(model, source, lexicon, width, power, own.longest_target, best)
-            looked = attended(model, source, first.tokens, lexicon) if weights else {}
+            first, *others = search(model, source, vocabulary, width, power, own.max_target_length, best)
+            looked = attended(model, source, first.tokens, vocabulary) if weights else {}
             more = [(one.text, one.score) for one in others]
             found.append(Translated(text, first.text, first.score, first.logprob, more, **looked))
         return found
 
     @torch.inference_mode()
-    def glance(self, model: Translator, limit: int) -> ExampleScores:
+    def validate(self, model: Translator, limit: int) -> ExampleScores:
         """The loss of the truth alone: to translate takes a hundred times as long."""
-        part = self.parts["validation"]
+        part = self.splits["validation"]
         nats_U, tokens_U = self._nats(model, part, within(part, limit))
         return ExampleScores(nats_U, tokens_U, np.zeros((len(nats_U), 10)), {})
 
     @torch.inference_mode()
-    def score(
-        self, model: Translator, split: str, context: str | None = None, limit: int | None = None
-    ) -> ExampleScores:
+    def score(self, model: Translator, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
         """By free translation, as the settings search; the loss of the truth beside it."""
-        part = self.parts[split]
+        part = self.splits[split]
         count = within(part, limit)
         nats_U, tokens_U = self._nats(model, part, count)
         found = translate(
             model,
             part.inputs[:count],
-            self.lexicon,
+            self.vocabulary,
             self.settings.beam,
-            self.settings.alpha,
-            self.settings.longest_target,
+            self.settings.length_penalty,
+            self.settings.max_target_length,
         )
         return self._scores([one.text for one in found], part, nats_U, tokens_U)
 
-    def _scores(self, texts: list[str], part: ExamplePart, nats_U: np.ndarray, tokens_U: np.ndarray) -> ExampleScores:
+    def _scores(self, texts: list[str], part: ExampleSplit, nats_U: np.ndarray, tokens_U: np.ndarray) -> ExampleScores:
         examples: Any = part.examples[: len(texts)]
         sums_UK, shown = self._overlap(texts, examples)
         per_token = nats_U.sum() / tokens_U.sum()
@@ -160,38 +158,38 @@ class TranslateTask(ExampleTask):
         }
         return ExampleScores(nats_U, tokens_U, sums_UK, shown)
 
-    def _overlap(self, texts: Sequence[str], pairs: Sequence[Pair]) -> tuple[np.ndarray, Figures]:
+    def _overlap(self, texts: Sequence[str], pairs: Sequence[Pair]) -> tuple[np.ndarray, MetricValues]:
         """The sums that decide, and what is told."""
         both = [(text, pair.target) for text, pair in zip(texts, pairs, strict=True)]
         exact_UK = np.array([(text == target, 1) for text, target in both], dtype=float)
         character_UK = np.array([Chrf().sums(*one) for one in both], dtype=float)
-        figures = {"chrf": float(Chrf().value(character_UK.sum(0))), "exact": float(EXACT.value(exact_UK.sum(0)))}
+        metrics = {"chrf": float(Chrf().value(character_UK.sum(0))), "exact": float(EXACT.value(exact_UK.sum(0)))}
         if self.bleu is None:
-            return exact_UK, figures
+            return exact_UK, metrics
         sums_UK = np.array([self.bleu.sums(*one) for one in both], dtype=float)
-        return sums_UK, {"bleu": float(self.bleu.value(sums_UK.sum(0))), **figures}
+        return sums_UK, {"bleu": float(self.bleu.value(sums_UK.sum(0))), **metrics}
 
-    def nats(self, model: Translator, part: ExamplePart, rows_B: np.ndarray) -> np.ndarray:
+    def nats(self, model: Translator, part: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
         """Of the true target, each token read after the true ones before it."""
         batch = pair_batch(part, rows_B).to(next(model.parameters()).device)
         logits_BTV = model(batch.source, batch.inputs_BT, batch.mask_BT)
         nats_BT = cross_entropy(logits_BTV.transpose(1, 2), batch.targets_BT, ignore_index=NOT_SCORED, reduction="none")
         return nats_BT.double().sum(1).cpu().numpy()
 
-    def _nats(self, model: Translator, part: ExamplePart, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _nats(self, model: Translator, part: ExampleSplit, count: int) -> tuple[np.ndarray, np.ndarray]:
         nats_U = np.zeros(count)
         for rows_B in passes(part, count):
             nats_U[rows_B] = self.nats(model, part, rows_B)
         return nats_U, part.target_lengths_N[:count] - 1  # the begin symbol is not predicted
 
-    def floors_on(self, material: ExampleMaterial, part: str, units: Units) -> list[FloorFound]:
+    def score_baselines(self, dataset: ExampleDataset, part: str, units: Units) -> list[BaselineScore]:
         """The source as it is, and word by word from a dictionary learnt from the pairs."""
-        train: Any = material.data.parts["train"]
-        held_out: Any = material.data.parts[part][: len(units[0])]
+        train: Any = dataset.data.splits["train"]
+        held_out: Any = dataset.data.splits[part][: len(units[0])]
         found = []
         for name, model in (("copy", Copy()), ("dictionary", Dictionary.fit(train))):
             sums_UK, shown = self._overlap([model.translate(pair.source) for pair in held_out], held_out)
-            found.append(self.floor(name, model.about, sums_UK, chrf=shown["chrf"]))
+            found.append(self.baseline(name, model.about, sums_UK, chrf=shown["chrf"]))
         return found
 
 
@@ -205,7 +203,7 @@ def _decoder(settings: RunSettings, task: TranslateSettings, inputs: int, memory
     )
 
 
-def pair_batch(part: ExamplePart, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
+def pair_batch(part: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
     source_BS, mask_BS = padded([part.inputs[row] for row in rows_B])
     mask_BS = np.ones_like(source_BS, dtype=bool) if mask_BS is None else mask_BS
     inputs_BT, mask_BT = padded([part.targets[row][:-1] for row in rows_B])
@@ -214,15 +212,15 @@ def pair_batch(part: ExamplePart, rows_B: Sequence[int] | np.ndarray) -> PairBat
     return PairBatch(source, tensor(inputs_BT), tensor(targets_BT), tensor(mask_BT))
 
 
-def truth_share(settings: TranslateSettings, step: int) -> float:
+def teacher_forcing_ratio(settings: TranslateSettings, step: int) -> float:
     """How probable it is that the decoder reads the true token at a place (Bengio et al. 2015, section 2.4)."""
     if settings.forcing != "scheduled":
         return 1.0 if settings.forcing == "teacher" else 0.0
     match settings.decay:
         case "constant":
-            return settings.truth
+            return settings.teacher_ratio
         case "linear":
-            return max(settings.truth, 1 - (1 - settings.truth) * step / settings.decay_steps)
+            return max(settings.teacher_ratio, 1 - (1 - settings.teacher_ratio) * step / settings.decay_steps)
         case "inverse-sigmoid":
             k = _half_at(settings.decay_steps)
             return k / (k + math.exp(min(step / k, 700)))

@@ -12,15 +12,15 @@ from seqlab.config import RunSettings
 from seqlab.contracts import TextScores
 from seqlab.errors import TrainingFailed
 from seqlab.models.model import Model
-from seqlab.models.sizes import parameters
+from seqlab.models.parameter_count import parameters
 from seqlab.runs.curves import draw_curves
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
 from seqlab.runs.results import Results, today, write_card, write_results
-from seqlab.tasks.material import Material
+from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
-from seqlab.training.floors import measure_floors
+from seqlab.training.baselines import measure_baselines
 from seqlab.training.loop import EVALUATED_TOKENS, Progress
 
 
@@ -31,21 +31,21 @@ class Session:
     directory: RunDirectory
     settings: RunSettings
     config: dict[str, Any]
-    material: Material
+    dataset: Dataset
     task: Task
     model: Model
 
 
-def describe(settings: RunSettings, material: Material, budget: dict[str, Any]) -> dict[str, Any]:
+def describe(settings: RunSettings, dataset: Dataset, budget: dict[str, Any]) -> dict[str, Any]:
     """config.json: every setting, resolved, and the facts that a result depends on."""
-    lexicon = material.lexicon
-    count = parameters(settings, lexicon.sizes)
+    vocabulary = dataset.vocabulary
+    count = parameters(settings, vocabulary.sizes)
     return {
         "settings": settings.resolved(),
         "budget": budget,
-        "corpus": material.facts(),
-        "vocabulary": lexicon.text.vocabulary,
-        "tokenizer_fingerprint": lexicon.fingerprint,
+        "corpus": dataset.facts(),
+        "vocab_size": vocabulary.tokenizer.vocab_size,
+        "tokenizer_fingerprint": vocabulary.fingerprint,
         "parameters": {**asdict(count), "total": count.total},
         "threads": settings.train.threads,
         "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
@@ -64,7 +64,7 @@ def _git_revision() -> str | None:
 
 
 def plan_in_words(
-    settings: RunSettings, config: dict[str, Any], material: Material, task: Task, run: RunDirectory
+    settings: RunSettings, config: dict[str, Any], dataset: Dataset, task: Task, run: RunDirectory
 ) -> str:
     count = config["parameters"]
     steps = settings.train.steps or 0
@@ -73,8 +73,8 @@ def plan_in_words(
     epochs = steps * settings.train.accumulate / task.epoch
     return (
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
-        f"{settings.tokenizer.name} vocabulary of {config['vocabulary']:,}\n"
-        f"{config['corpus']['name']}{about}: {_amounts(material)}\n"
+        f"{settings.tokenizer.name} vocabulary of {config['vocab_size']:,}\n"
+        f"{config['corpus']['name']}{about}: {_amounts(dataset)}\n"
         f"{steps:,} steps ({epochs:.1f} passes over the {unit}) on {settings.train.threads} threads, into {run.path}"
     )
 
@@ -85,9 +85,9 @@ def _architecture(settings: RunSettings) -> str:
     return f"{settings.backbone.name} to {settings.decoder.name}"
 
 
-def _amounts(material: Material) -> str:
-    sizes: dict[str, int] = {name: len(part) for name, part in material.parts.items()}
-    unit = "examples" if "rule" in material.facts() else "tokens"
+def _amounts(dataset: Dataset) -> str:
+    sizes: dict[str, int] = {name: len(part) for name, part in dataset.splits.items()}
+    unit = "examples" if "rule" in dataset.facts() else "tokens"
     test = f", {sizes['test']:,} to test" if "test" in sizes else ""
     return f"{sizes['train']:,} training {unit}, {sizes['validation']:,} for validation{test}"
 
@@ -106,21 +106,21 @@ def finish(session: Session, progress: Progress) -> RunDirectory:
     scores = task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
     of_text = isinstance(scores, TextScores)
     results = Results(
-        validation={name: float(value) for name, value in task.figures(scores).items()},
+        validation={name: float(value) for name, value in task.metrics(scores).items()},
         headline=task.headline,
         criterion=scores.criterion,
-        context=task.contexts[0],
+        mode=task.modes[0],
         window=task.settings.window if of_text else None,
         steps=progress.step,
         best_step=progress.best_step,
         ended=progress.finished,
         seconds=round(progress.seconds, 1),
         unknown_share=scores.unknown_tokens / scores.tokens if of_text else 0.0,
-        floors=measure_floors(settings, session.material, task, task.units(scores)),
+        baselines=measure_baselines(settings, session.dataset, task, task.units(scores)),
         date=today(),
     )
     write_results(directory, results)
-    title = f"{settings.backbone.name} on {session.material.name}"
+    title = f"{settings.backbone.name} on {session.dataset.name}"
     draw_curves(read_log(directory.metrics), title, directory.curves)
     write_card(directory, settings, session.config, results)
     return directory

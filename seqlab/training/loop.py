@@ -19,11 +19,11 @@ from seqlab.contracts import State
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
 from seqlab.models.model import Model
 from seqlab.runs.checkpoint import averaged, checkpoints, load_checkpoint, read_progress, save_checkpoint, step_of
-from seqlab.runs.layout import WEIGHTS, RunDirectory
+from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
 from seqlab.runs.manifest import verified
 from seqlab.tasks.task import Task
-from seqlab.training.optimisation import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimiser
+from seqlab.training.optimization import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimizer
 from seqlab.training.progress import Evaluation, Reporter
 from seqlab.training.signals import Interrupts
 
@@ -63,7 +63,7 @@ class Trainer:
         self.reporter, self.sample = reporter, sample
         self.steps = settings.steps
         self.every = settings.evaluate_every or max(1, -(-self.steps // 10))
-        self.optimiser = make_optimiser(model, settings)
+        self.optimizer = make_optimizer(model, settings)
         self.parameters = list(model.parameters())
         self.progress = Progress()
         self.carry: State | None = None
@@ -75,7 +75,7 @@ class Trainer:
         self.progress = self._fitting(read_progress(newest), newest)
         following = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
         start = None if following.fresh else self.model.backbone.start(len(following.tensors()[0]))
-        self.carry = load_checkpoint(newest, self.model, self.optimiser, start)
+        self.carry = load_checkpoint(newest, self.model, self.optimizer, start)
         if self.progress.best_loss is not None:  # better now than when it is loaded at the end
             verified(self.directory.path, WEIGHTS)
         self._saved_step = self.progress.step
@@ -109,7 +109,7 @@ class Trainer:
                         self._evaluate(log)
                     if self.progress.step == self.steps and not self.progress.finished:
                         self._note(finished="the budget is used up")
-                    if self._evaluation_is_due() or time.monotonic() - last_save >= self.settings.save_seconds:
+                    if self._evaluation_is_due() or time.monotonic() - last_save >= self.settings.checkpoint_seconds:
                         self._save()
                         last_save = time.monotonic()
                     if interrupts.received is not None:
@@ -123,14 +123,14 @@ class Trainer:
     def _train_step(self, log: MetricsLog) -> None:
         step = self.progress.step
         began = time.perf_counter()
-        rate = learning_rate(self.settings, step - self.settings.from_step, self.steps - self.settings.from_step,
+        rate = learning_rate(self.settings, step - self.settings.start_step, self.steps - self.settings.start_step,
                              self.progress.plateau)  # fmt: skip
         nats, count, norm = self.gradients(step)
         where = None if math.isfinite(nats) and math.isfinite(norm) else self._not_finite(nats)
         if where is None:
-            for group in self.optimiser.param_groups:
+            for group in self.optimizer.param_groups:
                 group["lr"] = rate
-            self.optimiser.step()
+            self.optimizer.step()
             self._note(skipped=0, interval_nats=self.progress.interval_nats + nats,
                        interval_count=self.progress.interval_count + count)  # fmt: skip
         else:
@@ -143,7 +143,7 @@ class Trainer:
         """Gradients of the mean loss of one step's batches, clipped: summed nats, count, and the norm from before."""
         seed_generators(step_seed(self.settings.seed, step))
         self.model.train()
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         device = self.parameters[0].device
         nats, count, scale = 0.0, 0, 0
         for micro in range(self.settings.accumulate):
@@ -177,13 +177,13 @@ class Trainer:
         """Leave the weights as they are; too many of these in a row end the run."""
         self.carry = None  # what is not finite must not be carried on
         self._note(skipped=self.progress.skipped + 1)
-        if self.progress.skipped > self.settings.retries:
+        if self.progress.skipped > self.settings.max_skipped:
             raise TrainingFailed(
                 f"step {step}: {where} is not a finite number, {self.progress.skipped} times in a row. The weights are "
                 f"as they were before. Lower the learning rate (train.lr={self.settings.lr / 3:.1g}) or clip harder, "
                 f"then train again; the last checkpoint is in '{self.directory.checkpoints}'."
             )
-        self.reporter.say(f"step {step}: {where} is not a finite number; this update is left out")
+        self.reporter.log(f"step {step}: {where} is not a finite number; this update is left out")
 
     def _evaluation_is_due(self) -> bool:
         return self.progress.step % self.every == 0 or self.progress.step == self.steps
@@ -192,7 +192,7 @@ class Trainer:
         now = self.progress
         self.model.eval()
         averaged = self._averaged()
-        scores = self.task.glance(averaged, EVALUATED_TOKENS)
+        scores = self.task.validate(averaged, EVALUATED_TOKENS)
         loss, criterion = scores.loss, scores.criterion
         is_finite = math.isfinite(loss)
         is_best = is_finite and (now.best_loss is None or criterion < now.best_loss)
@@ -206,16 +206,16 @@ class Trainer:
             self._lose_patience()
         sample = self.sample() if is_finite else ""
         headline = self.task.headline  # told where another number than the loss decides
-        own = {} if criterion == loss else {headline: self.task.figures(scores)[headline]}
+        own = {} if criterion == loss else {headline: self.task.metrics(scores)[headline]}
         log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3),
                   sample=sample, **{f"validation_{name}": value for name, value in own.items()})  # fmt: skip
         self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, sample, own))
 
     def _averaged(self) -> Model:
         """The model with the mean of its weights now and at the evaluations before, as many as are to be averaged."""
-        if self.settings.average == 1:
+        if self.settings.average_checkpoints == 1:
             return self.model
-        return averaged(self.model, self._evaluated()[1 - self.settings.average :])
+        return averaged(self.model, self._evaluated()[1 - self.settings.average_checkpoints :])
 
     def _evaluated(self) -> list[Path]:
         """The checkpoints of earlier evaluations."""
@@ -233,9 +233,13 @@ class Trainer:
         self._note(seconds=self._seconds())
         if self._saved_step != self.progress.step:
             progress = asdict(self.progress)
-            needed = self._evaluated()[1 - self.settings.average :] if self.settings.average > 1 else []
+            needed = (
+                self._evaluated()[1 - self.settings.average_checkpoints :]
+                if self.settings.average_checkpoints > 1
+                else []
+            )
             save_checkpoint(
-                self.directory.checkpoints, self.progress.step, self.model, self.optimiser, self.carry, progress, needed
+                self.directory.checkpoints, self.progress.step, self.model, self.optimizer, self.carry, progress, needed
             )
             self._saved_step = self.progress.step
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from seqlab.metrics.words import HEADS, figure
+from seqlab.metrics.wording import HEADS, figure
 
 
 @dataclass(frozen=True)
@@ -21,22 +21,22 @@ class Evaluation:
     validation_loss: float
     is_best: bool
     sample: str
-    figures: dict[str, float] = field(default_factory=dict)  # where the loss is not what decides
+    metrics: dict[str, float] = field(default_factory=dict)  # where the loss is not what decides
 
 
 class Reporter(Protocol):
     def begin(self, step: int, steps: int) -> None: ...
     def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
     def evaluation(self, result: Evaluation) -> None: ...
-    def say(self, message: str) -> None: ...
+    def log(self, message: str) -> None: ...
     def end(self) -> None: ...
 
 
-class Silent:
+class NullReporter:
     def begin(self, step: int, steps: int) -> None: ...
     def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
     def evaluation(self, result: Evaluation) -> None: ...
-    def say(self, message: str) -> None: ...
+    def log(self, message: str) -> None: ...
     def end(self) -> None: ...
 
 
@@ -58,14 +58,14 @@ class Lines:
             self._last = now
             left = (now - self._began) / max(1, step - self._first) * (self._steps - step)
             speed = f"{tokens_per_second:,.0f} tokens/s"
-            self.say(f"step {step}/{self._steps}  loss {loss:.4f}  {speed}  {clock(left)} left")
+            self.log(f"step {step}/{self._steps}  loss {loss:.4f}  {speed}  {clock(left)} left")
 
     def evaluation(self, result: Evaluation) -> None:
-        self.say(f"step {result.step}/{self._steps}  {losses(result)}")
+        self.log(f"step {result.step}/{self._steps}  {losses(result)}")
         if result.sample:
-            self.say("    | " + result.sample.replace("\n", "\n    | "))
+            self.log("    | " + result.sample.replace("\n", "\n    | "))
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         print(message, file=sys.stderr, flush=True)  # noqa: T201
 
     def end(self) -> None: ...
@@ -99,7 +99,7 @@ class Bar:
         if result.sample:
             self._console.print(f"[dim]{escape(result.sample)}[/]")
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         self._console.print(escape(message))
 
     def end(self) -> None:
@@ -108,7 +108,7 @@ class Bar:
 
 def losses(result: Evaluation) -> str:
     train = f"training loss {result.train_loss:.4f}  " if result.train_loss is not None else ""
-    own = "".join(f"  {HEADS.get(name, name)} {figure(name, value)}" for name, value in result.figures.items())
+    own = "".join(f"  {HEADS.get(name, name)} {figure(name, value)}" for name, value in result.metrics.items())
     best = "  (best so far)" if result.is_best else ""
     return f"{train}validation loss {result.validation_loss:.4f}{own}{best}"
 

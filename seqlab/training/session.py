@@ -9,21 +9,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from seqlab.config import RunSettings
-from seqlab.data.corpus import open_corpus
+from seqlab.data.text.corpus import open_corpus
 from seqlab.decode.sampling import SamplingSettings
-from seqlab.decode.writer import Writer
+from seqlab.decode.text_generator import TextGenerator
 from seqlab.errors import DataError, UsageError
-from seqlab.models.language import LanguageModel
+from seqlab.models.language_model import LanguageModel
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.checkpoint import WEIGHTS, put_weights, weights_of
-from seqlab.runs.layout import RunDirectory, begin_run, next_name
+from seqlab.runs.directory import RunDirectory, begin_run, next_name
 from seqlab.runs.load import Loaded, build_model, load_parts, load_run
+from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
 from seqlab.runs.results import read_results
 from seqlab.runs.storage import storage_errors
-from seqlab.tasks.material import Material
+from seqlab.tasks.dataset import Dataset
+from seqlab.threads import compute_threads
+from seqlab.training.budget import check_trainable, in_steps
 from seqlab.training.finish import Session, describe, finish, plan_in_words
 from seqlab.training.loop import Progress, Trainer, newest_checkpoint
-from seqlab.training.prepare import check_trainable, computing, in_steps, make_task, reopen, taught_symbols
 from seqlab.training.progress import Reporter
 
 
@@ -31,7 +33,7 @@ def start(
     settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None = None
 ) -> RunDirectory:
     """Train a new run to the end of its budget; `init` is a run whose symbols and weights it starts from."""
-    with computing(settings.train.threads):
+    with compute_threads(settings.train.threads):
         check_trainable(settings)
         session = _begin(settings, out, overwrite, reporter, init)
         trainer = make_trainer(session, reporter)
@@ -40,70 +42,70 @@ def start(
 
 def _begin(settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None) -> Session:
     source = load_run(init) if init is not None else None
-    lexicon = source.lexicon if source is not None else taught_symbols(settings)
-    material = TASKS.load(settings.task.name).open(settings, reporter.say, lexicon)
+    vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
+    dataset = TASKS.load(settings.task.name).open(settings, reporter.log, vocabulary)
     try:
-        return _begun(settings, material, out, overwrite, reporter, source)
+        return _begun(settings, dataset, out, overwrite, reporter, source)
     finally:
-        if material.kept is not None:  # standard input, by now copied into the run
-            material.kept.unlink(missing_ok=True)
+        if dataset.kept is not None:  # standard input, by now copied into the run
+            dataset.kept.unlink(missing_ok=True)
 
 
 def _begun(
     settings: RunSettings,
-    material: Material,
+    dataset: Dataset,
     out: Path | None,
     overwrite: bool,
     reporter: Reporter,
     source: Loaded | None,
 ) -> Session:
-    settings = TASKS.load(settings.task.name).fitted(settings, material, reporter.say)
-    model = build_model(settings, material.lexicon.sizes).to(settings.train.device)
+    settings = TASKS.load(settings.task.name).fitted(settings, dataset, reporter.log)
+    model = build_model(settings, dataset.vocabulary.sizes).to(settings.train.device)
     if source is not None:
         put_weights(model, weights_of(source.model))
-    task = make_task(settings, material)
-    out = out or next_name(material.name, settings.backbone.name)
+    task = make_task(settings, dataset)
+    out = out or next_name(dataset.name, settings.backbone.name)
     files = [Path(item) for item in settings.corpus.source if item not in CORPORA]
     if any(file.resolve().is_relative_to(out.resolve()) for file in files):
         raise UsageError(f"'{out}' holds the text to be trained on: choose another --out.")
     directory = begin_run(out, overwrite)
-    if material.kept is not None:
-        with storage_errors(directory.kept_input, material.kept.stat().st_size):
-            shutil.copyfile(material.kept, directory.kept_input)
+    if dataset.kept is not None:
+        with storage_errors(directory.kept_input, dataset.kept.stat().st_size):
+            shutil.copyfile(dataset.kept, directory.kept_input)
         corpus = open_corpus(settings.corpus.source, kept=directory.kept_input)
-        material = replace(material, data=replace(material.data, corpus=corpus))
+        dataset = replace(dataset, data=replace(dataset.data, corpus=corpus))
     budget = settings.train.budget
     settings = settings.with_values(**in_steps(directory, settings, model, task, reporter))
-    config = describe(settings, material, budget)
-    directory.put_lexicon(material.lexicon)
+    config = describe(settings, dataset, budget)
+    directory.write_vocabulary(dataset.vocabulary)
     directory.put_config(config)
-    reporter.say(plan_in_words(settings, config, material, task, directory))
-    return Session(directory, settings, config, material, task, model)
+    reporter.log(plan_in_words(settings, config, dataset, task, directory))
+    return Session(directory, settings, config, dataset, task, model)
 
 
 def go_on(path: Path, more: int | None, reporter: Reporter) -> RunDirectory:
     """Continue an interrupted run, or train a finished one for `more` steps."""
     if more is not None and more < 1:
         raise UsageError(f"{more} steps more are no training: expected at least 1.")
-    directory, config, settings, lexicon = load_parts(path)
-    with computing(settings.train.threads):
+    directory, config, settings, vocabulary = load_parts(path)
+    with compute_threads(settings.train.threads):
         check_trainable(settings)
         weights = newest_checkpoint(directory) / WEIGHTS
-        material = reopen(directory, config, settings, lexicon)
-        task = make_task(settings, material)
-        model = build_model(settings, lexicon.sizes, weights).to(settings.train.device)
-        session = Session(directory, settings, config, material, task, model)
+        dataset = reopen(directory, config, settings, vocabulary)
+        task = make_task(settings, dataset)
+        model = build_model(settings, vocabulary.sizes, weights).to(settings.train.device)
+        session = Session(directory, settings, config, dataset, task, model)
         trainer = make_trainer(session, reporter)
         trainer.restore()
         done = trainer.progress
-        if done.finished and settings.train.from_step == done.step:
+        if done.finished and settings.train.start_step == done.step:
             trainer.reopen()  # --more was asked for and stopped before its first checkpoint
         elif done.finished:
             return _after_the_end(session, done, more, reporter)
         if more is not None:
             at = f"step {done.step} of {settings.train.steps}"
             raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
-        reporter.say(f"going on after step {done.step} of {settings.train.steps}")
+        reporter.log(f"going on after step {done.step} of {settings.train.steps}")
         return finish(session, trainer.run())
 
 
@@ -113,12 +115,12 @@ def _after_the_end(session: Session, done: Progress, more: int | None, reporter:
     results = read_results(session.directory)
     if results is None or results.steps != done.step:  # it was stopped while they were being written
         return finish(session, done)
-    reporter.say(f"'{session.directory.path}' is finished: {done.finished}. Train it further with --more STEPS.")
+    reporter.log(f"'{session.directory.path}' is finished: {done.finished}. Train it further with --more STEPS.")
     return session.directory
 
 
 def _train_further(session: Session, done: Progress, more: int, reporter: Reporter) -> RunDirectory:
-    settings = session.settings.with_values(**{"train.steps": done.step + more, "train.from_step": done.step})
+    settings = session.settings.with_values(**{"train.steps": done.step + more, "train.start_step": done.step})
     config = {**session.config, "settings": settings.resolved()}
     session.directory.put_config(config)
     session = replace(session, settings=settings, config=config)
@@ -126,7 +128,7 @@ def _train_further(session: Session, done: Progress, more: int, reporter: Report
     trainer.restore()
     trainer.reopen()
     warmed = f"the learning rate warms up again to {settings.train.lr:g}"
-    reporter.say(f"{more:,} steps more from step {done.step}: {warmed}")
+    reporter.log(f"{more:,} steps more from step {done.step}: {warmed}")
     return finish(session, trainer.run())
 
 
@@ -134,12 +136,14 @@ def make_trainer(session: Session, reporter: Reporter) -> Trainer:
     train = session.settings.train
 
     def sample() -> str:
-        if not (train.sample and isinstance(session.model, LanguageModel)):
+        if not (train.sample_tokens and isinstance(session.model, LanguageModel)):
             return ""
-        writer = Writer(session.model, session.material.lexicon.text)
+        writer = TextGenerator(session.model, session.dataset.vocabulary.tokenizer)
         try:
             sampling = SamplingSettings(temperature=0.8, seed=train.seed)
-            return str(writer.write([""], train.sample, sampling, engine="plain"))  # the same text on every machine
+            return str(
+                writer.write([""], train.sample_tokens, sampling, engine="plain")
+            )  # the same text on every machine
         except DataError:  # logits that are not finite: the loop itself sees to that
             return ""
 

@@ -15,7 +15,7 @@ from seqlab.analysis.doctor import examine
 from seqlab.baselines.compression import xz_bits
 from seqlab.cli.app import app
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.training import prepare
+from seqlab.training import budget as prepare
 
 
 @pytest.fixture(autouse=True)
@@ -50,13 +50,13 @@ def test_a_healthy_text(tmp_path):
     assert (found.name, found.refusal, found.scan.characters) == ("my text", None, len(text))
     assert found.overlap is not None
     assert found.overlap.asked
-    assert found.floors_on == "the whole text"
-    unigram, counting, xz = found.floors
+    assert found.baselines_on == "the whole text"
+    unigram, counting, xz = found.baselines
     assert [unigram.name, counting.name[:10], xz.name] == ["unigram", "kneser-ney", "xz"]
-    assert counting.figures["bits_per_char"] < unigram.figures["bits_per_char"]
+    assert counting.metrics["bits_per_char"] < unigram.metrics["bits_per_char"]
     cut = len(text) * 9 // 10
     bits = xz_bits(text[:cut].encode(), text[cut:].encode())
-    assert xz.figures["bits_per_char"] == pytest.approx(bits / (len(text) - cut - 1))
+    assert xz.metrics["bits_per_char"] == pytest.approx(bits / (len(text) - cut - 1))
     assert found.command is not None
     assert found.command.startswith(f"seqlab train '{path}' --arch lstm --tokenizer char")
 
@@ -67,15 +67,15 @@ def test_lines(tmp_path):
     found = examine([write(tmp_path, names)], "lines")
     assert found.overlap is not None
     assert (found.overlap.unit, found.overlap.asked) == ("lines", 30)
-    assert found.floors[0].figures["tokens"] == sum(len(line) + 1 for line in held_out_lines(names))
+    assert found.baselines[0].metrics["tokens"] == sum(len(line) + 1 for line in held_out_lines(names))
     assert found.command is not None
     assert "--documents lines" in found.command
 
 
 def held_out_lines(text):
     from seqlab.config import CorpusSettings
-    from seqlab.data.corpus import from_text
-    from seqlab.data.splits import split_text
+    from seqlab.data.text.corpus import from_text
+    from seqlab.data.text.split import split_text
 
     return split_text(from_text(text, "x"), CorpusSettings(source=("x",), documents="lines")).lines("validation")
 
@@ -86,19 +86,19 @@ def test_of_a_long_text_samples_are_taken_and_named(tmp_path, monkeypatch, docum
     monkeypatch.setattr(module, "TIMED_CHARACTERS", 2000)
     text = prose(3000)
     found = examine([write(tmp_path, text)], documents)
-    assert "3,000 characters" in found.floors_on
+    assert "3,000 characters" in found.baselines_on
     if documents == "stream":
         # the sample is held out from where the whole text is
-        assert found.floors[0].figures["tokens"] == 299
+        assert found.baselines[0].metrics["tokens"] == 299
         cut = len(text) * 9 // 10
         bits = xz_bits(text[cut - 2700 : cut].encode(), text[cut : cut + 300].encode())
-        assert found.floors[2].figures["bits_per_char"] == pytest.approx(bits / 299)
+        assert found.baselines[2].metrics["bits_per_char"] == pytest.approx(bits / 299)
     assert found.expected is not None
     assert found.scan.characters == len(text)
 
 
 def test_unknown_characters_of_the_held_out_part_are_no_trouble(tmp_path):
-    assert examine([write(tmp_path, prose(500) + "日本語")]).floors
+    assert examine([write(tmp_path, prose(500) + "日本語")]).baselines
 
 
 def test_standard_input_is_not_kept(monkeypatch):
@@ -129,7 +129,7 @@ def test_a_text_that_training_refuses(tmp_path, content, reason):
     assert found.refusal is not None
     assert reason in found.refusal
     assert found.scan.bytes == len(content)
-    assert (found.overlap, found.floors, found.suggestion, found.command) == (None, [], None, None)
+    assert (found.overlap, found.baselines, found.suggestion, found.command) == (None, [], None, None)
 
 
 def test_what_cannot_be_examined(tmp_path):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from seqlab.analysis import overlap as module
 from seqlab.analysis.overlap import WINDOW, Overlap, overlap
 from seqlab.config import CorpusSettings
-from seqlab.data.corpus import Corpus
-from seqlab.data.splits import split_text
+from seqlab.data.text.corpus import Corpus
+from seqlab.data.text.split import split_text
 
 quick = settings(deadline=None, max_examples=40)
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from seqlab.analysis import scan as scanning
 from seqlab.analysis.scan import scan
-from seqlab.data import reading
-from seqlab.data.corpus import Corpus, from_text, open_corpus, survey
-from seqlab.data.reading import Oddities, decode
+from seqlab.data import files as reading
+from seqlab.data.files import Oddities, decode
+from seqlab.data.text.corpus import Corpus, from_text, open_corpus, survey
 from seqlab.errors import DataError
 
 quick = settings(deadline=None, max_examples=150)

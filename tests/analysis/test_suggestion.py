@@ -6,9 +6,9 @@ import pytest
 from seqlab.analysis import suggestion as module
 from seqlab.analysis.scan import scan
 from seqlab.analysis.suggestion import Expected, Suggestion, duration, expect, suggest
-from seqlab.config import gather, spelt_out
-from seqlab.data.corpus import from_text, open_corpus
-from seqlab.training import prepare
+from seqlab.config import expand_short_names, gather
+from seqlab.data.text.corpus import from_text, open_corpus
+from seqlab.training import budget as prepare
 
 SOURCE = {"corpus": {"source": ["x"]}}
 
@@ -32,10 +32,10 @@ def found_in(text="some text\n", **changes):
     [
         (10_000, 60, {"tokenizer": "char", "hidden": 128, "window": 64}),
         (1_000_000, 60, {"tokenizer": "char", "hidden": 256, "window": 128}),
-        (1_000_000, 3000, {"tokenizer": "bpe", "vocabulary": 2000, "hidden": 256}),
+        (1_000_000, 3000, {"tokenizer": "bpe", "vocab_size": 2000, "hidden": 256}),
         (19_000_000, 60, {"tokenizer": "char", "hidden": 512, "steps": 5000}),
-        (21_000_000, 60, {"tokenizer": "bpe", "vocabulary": 2000}),
-        (10**9, 60, {"tokenizer": "bpe", "vocabulary": 4000}),
+        (21_000_000, 60, {"tokenizer": "bpe", "vocab_size": 2000}),
+        (10**9, 60, {"tokenizer": "bpe", "vocab_size": 4000}),
     ],
 )
 def test_settings_follow_from_length_and_symbols(characters, distinct, expected):
@@ -49,7 +49,7 @@ def test_what_is_suggested_can_be_set():
     for characters in (100, 10**6, 10**7, 10**9):
         for documents in ("stream", "lines"):
             found = suggest(found_in(characters=characters), documents)
-            settings = gather(SOURCE, spelt_out(found.settings))
+            settings = gather(SOURCE, expand_short_names(found.settings))
             assert settings.corpus.documents == documents
 
 
@@ -72,7 +72,7 @@ def test_the_command_is_one_line_for_the_shell():
 def test_the_time_is_that_of_timed_steps(documents):
     corpus = open_corpus(["toy-words"])
     found = scan(corpus)
-    wanted = Suggestion({"hidden": 16, "embedding": 8, "steps": 100, "documents": documents, "batch": 8}, [])
+    wanted = Suggestion({"hidden": 16, "embedding": 8, "steps": 100, "documents": documents, "batch_size": 8}, [])
     same, expected = expect(wanted, found, corpus)
     assert same == wanted
     assert (expected.steps, expected.threads) == (100, 1)
@@ -92,7 +92,7 @@ def test_a_sample_stands_for_the_whole():
     """Ten times the text allows ten times the steps."""
     sample = from_text("the cat sat on the mat. " * 200, "x")
     found = replace(scan(sample), characters=10 * 4800)
-    wanted = Suggestion({"hidden": 8, "embedding": 4, "window": 16, "batch": 4, "steps": 10**9}, [])
+    wanted = Suggestion({"hidden": 8, "embedding": 4, "window": 16, "batch_size": 4, "steps": 10**9}, [])
     suggestion, _ = expect(wanted, found, sample)
     assert suggestion.settings["steps"] == 10 * prepare.MOST_EPOCHS * (4320 // 64)
 

@@ -9,10 +9,10 @@ import torch
 
 import seqlab
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
-SMALL = {"hidden": 24, "embedding": 12, "window": 24, "batch": 8, "threads": 1, "reporter": Silent()}
+SMALL = {"hidden": 24, "embedding": 12, "window": 24, "batch_size": 8, "threads": 1, "reporter": NullReporter()}
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +32,14 @@ def run(folder: Path) -> seqlab.Run:
 def test_it_learns_and_says_so(run: seqlab.Run) -> None:
     assert run.results is not None
     assert run.results.validation["perplexity"] < 3
-    assert [floor.name.split()[0] for floor in run.results.floors] == ["unigram", "kneser-ney", "xz"]
-    assert run.results.validation["nats_per_token"] < run.results.floors[0].figures["nats_per_token"]
+    assert [baseline.name.split()[0] for baseline in run.results.baselines] == ["unigram", "kneser-ney", "xz"]
+    assert run.results.validation["nats_per_token"] < run.results.baselines[0].metrics["nats_per_token"]
 
 
 def test_evaluation_equals_what_was_recorded(run: seqlab.Run) -> None:
     assert run.results is not None
     found = run.evaluate()
-    assert found.figures == asdict(found.likelihood) == run.results.validation
+    assert found.metrics == asdict(found.likelihood) == run.results.validation
     content = found.as_dict()
     assert content["tokens"] == len(TEXT) - len(TEXT) * 9 // 10 - 1
     assert math.isclose(content["bits_per_char"], content["nats_per_token"] / math.log(2))
@@ -59,7 +59,7 @@ def test_unknown_parts_and_contexts_are_refused(run: seqlab.Run) -> None:
     with pytest.raises(UsageError, match="no 'test' part"):
         run.evaluate(split="test")
     with pytest.raises(UsageError, match="window or carry"):
-        run.evaluate(context="all")
+        run.evaluate(mode="all")
 
 
 def test_a_changed_corpus_is_refused(folder: Path) -> None:
@@ -113,12 +113,12 @@ def test_sampling_mistakes_are_named(run: seqlab.Run) -> None:
 
 
 def test_build_gives_logits_and_state() -> None:
-    model = seqlab.build("lstm", vocabulary=2000, hidden=256, layers=2)
+    model = seqlab.build("lstm", vocab_size=2000, hidden=256, layers=2)
     logits, state = model(torch.randint(0, 2000, (2, 5)))
     assert logits.shape == (2, 5, 2000)
     assert state.lengths_B.tolist() == [5, 5]
     with pytest.raises(UsageError, match="did you mean 'lstm'"):
-        seqlab.build("lsmt", vocabulary=10)
+        seqlab.build("lsmt", vocab_size=10)
 
 
 def test_lines_are_written_from_nothing(folder: Path) -> None:
@@ -140,7 +140,7 @@ def test_lines_are_written_from_nothing(folder: Path) -> None:
 
 def test_init_takes_over_tokenizer_and_weights(run: seqlab.Run, folder: Path) -> None:
     (folder / "other.txt").write_text(TEXT.replace("cat", "hat") * 2, encoding="utf-8")
-    short = {key: SMALL[key] for key in ("window", "batch", "threads", "reporter")}
+    short = {key: SMALL[key] for key in ("window", "batch_size", "threads", "reporter")}
     tuned = seqlab.train(folder / "other.txt", init=run.path, steps=1, lr=1e-9, out=folder / "tuned", **short)
     assert tuned.settings.backbone == run.settings.backbone
     for (name, a), (_, b) in zip(tuned.model.named_parameters(), run.model.named_parameters(), strict=True):
@@ -160,7 +160,7 @@ def test_missing_things(folder: Path) -> None:
 
 @pytest.mark.parametrize("tokenizer", ["byte", "word", "bpe"])
 def test_every_tokenizer_trains_and_writes(folder: Path, tokenizer: str) -> None:
-    settings = {"tokenizer.size": 280} if tokenizer == "bpe" else {}
+    settings = {"tokenizer.vocab_size": 280} if tokenizer == "bpe" else {}
     run = seqlab.train(
         folder / "my.txt", tokenizer=tokenizer, steps=30, lr=2e-2, out=folder / tokenizer, settings=settings, **SMALL
     )

@@ -10,19 +10,27 @@ from pydantic import ValidationError
 
 from seqlab import api
 from seqlab.audit.audit import audit
-from seqlab.config import RunSettings, gather, spelt_out
+from seqlab.config import RunSettings, expand_short_names, gather
 from seqlab.contracts import Backbone
-from seqlab.data.corpus import open_corpus
-from seqlab.data.splits import SplitText, split_text
-from seqlab.models.tokens import TokenModel
+from seqlab.data.text.corpus import open_corpus
+from seqlab.data.text.split import SplitText, split_text
+from seqlab.models.token_model import TokenModel
 from seqlab.registry import BACKBONES
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import Loaded, build_model
-from seqlab.tasks.material import learn_tokenizer
-from seqlab.text.lexicon import Lexicon
-from seqlab.text.tokenizer import Tokenizer, cut_pieces
+from seqlab.tasks.dataset import learn_tokenizer
+from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces
+from seqlab.tokenization.vocabulary import Vocabulary
 
-TINY: dict[str, Any] = {"hidden": 16, "embedding": 8, "window": 16, "batch": 4, "threads": 1, "steps": 2, "sample": 0}
+TINY: dict[str, Any] = {
+    "hidden": 16,
+    "embedding": 8,
+    "window": 16,
+    "batch_size": 4,
+    "threads": 1,
+    "steps": 2,
+    "sample_tokens": 0,
+}
 Learn = Callable[[SplitText, RunSettings], Tokenizer]
 SIZES = {"hidden": 8, "layers": 2, "heads": 2}
 
@@ -41,13 +49,13 @@ def untrained(
     text: Path, settings: dict[str, Any] | None = None, learn: Learn = learn_tokenizer, **short: Any
 ) -> api.Run:
     """A run as it is before its first step; nothing of it is on the disk."""
-    changes = [*spelt_out({**TINY, **short}), *(settings or {}).items()]
+    changes = [*expand_short_names({**TINY, **short}), *(settings or {}).items()]
     wanted = gather({"corpus": {"source": [str(text)]}}, changes)
     split = split_text(open_corpus(wanted.corpus.source), wanted.corpus)
-    lexicon = Lexicon(learn(split, wanted))
-    model = build_model(wanted, lexicon.sizes).eval()
+    vocabulary = Vocabulary(learn(split, wanted))
+    model = build_model(wanted, vocabulary.sizes).eval()
     config = {"corpus": {"name": "text", **asdict(split.survey)}}
-    return api.Run(Loaded(RunDirectory(text.parent / "nowhere"), config, wanted, lexicon, model))
+    return api.Run(Loaded(RunDirectory(text.parent / "nowhere"), config, wanted, vocabulary, model))
 
 
 def with_backbone(run: api.Run, kind: type[Backbone]) -> api.Run:
@@ -58,13 +66,13 @@ def with_backbone(run: api.Run, kind: type[Backbone]) -> api.Run:
 
 
 def with_model(run: api.Run, kind: type[TokenModel]) -> api.Run:
-    run.model = kind(run.settings.model, run.model.backbone, run.tokenizer.vocabulary).eval()
+    run.model = kind(run.settings.model, run.model.backbone, run.tokenizer.vocab_size).eval()
     return run
 
 
 def learnt_from_everything(split: SplitText, settings: RunSettings) -> Tokenizer:
     """What learning the vocabulary before splitting comes to."""
-    whole = SplitText(split.corpus, split.settings.model_copy(update={"split": "whole"}), split.survey)
+    whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.survey)
     kind = type(learn_tokenizer(split, settings))
     return kind.train(cut_pieces(whole.blocks("whole")), settings.tokenizer.settings, split.by_lines)
 

@@ -10,7 +10,7 @@ from audit_cases import TINY, learnt_from_everything
 
 from seqlab import api
 from seqlab.__main__ import main
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -34,7 +34,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_that_is_right(text: Path, tmp_path: Path, seqlab: Command, quick: None) -> None:
-    run = api.train(text, out=tmp_path / "run", reporter=Silent(), **TINY).path
+    run = api.train(text, out=tmp_path / "run", reporter=NullReporter(), **TINY).path
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     code, out, _ = seqlab("audit", run)
     *lines, _, last = out.splitlines()
@@ -53,8 +53,8 @@ def test_a_run_with_a_leak(
     leaking = tmp_path / "leaking.txt"
     leaking.write_text(text.read_text(encoding="utf-8") + "Zoë", encoding="utf-8")
     with monkeypatch.context() as patch:
-        patch.setattr("seqlab.tasks.material.learn_tokenizer", learnt_from_everything)
-        run = api.train(leaking, out=tmp_path / "run", reporter=Silent(), **TINY).path
+        patch.setattr("seqlab.tasks.dataset.learn_tokenizer", learnt_from_everything)
+        run = api.train(leaking, out=tmp_path / "run", reporter=NullReporter(), **TINY).path
     code, out, err = seqlab("audit", run)
     assert code == 1 and not err
     assert [line.split("  ")[1] for line in out.splitlines() if line.startswith("FAIL")] == [

@@ -12,18 +12,20 @@ from pytest import MonkeyPatch
 from seqlab import api
 from seqlab.audit import examples
 from seqlab.audit.audit import audit
-from seqlab.data.examples import Labelled
+from seqlab.data.examples.example import LabeledText
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.tasks.classify import ClassifyTask
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
-TINY = {"steps": 2, "hidden": 8, "embedding": 8, "batch": 4, "threads": 1, "evaluate_every": 1}
+TINY = {"steps": 2, "hidden": 8, "embedding": 8, "batch_size": 4, "threads": 1, "evaluate_every": 1}
 
 
 def trained(task: str, folder: Path, **short: Any) -> api.Run:
     source = write_examples(task, folder)
-    settings = {"task.beam": 1, "task.longest_target": 12} if task == "translate" else {}
-    return api.train(source, out=folder / "run", task=task, reporter=Silent(), settings=settings, **{**TINY, **short})
+    settings = {"task.beam": 1, "task.max_target_length": 12} if task == "translate" else {}
+    return api.train(
+        source, out=folder / "run", task=task, reporter=NullReporter(), settings=settings, **{**TINY, **short}
+    )
 
 
 EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "everything"]
@@ -64,10 +66,10 @@ def test_padding_that_counts_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) 
 def test_a_vocabulary_from_held_out_examples_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     learn = ClassifyTask.learn.__func__
 
-    def leaking(cls: type[ClassifyTask], given: list[Labelled], settings: Any) -> Any:
+    def leaking(cls: type[ClassifyTask], given: list[LabeledText], settings: Any) -> Any:
         return learn(cls, everything, settings)
 
-    everything = [Labelled(*line.split("\t")) for line in labelled().splitlines()[1:]]
+    everything = [LabeledText(*line.split("\t")) for line in labelled().splitlines()[1:]]
     with monkeypatch.context() as patch:
         patch.setattr(ClassifyTask, "learn", classmethod(leaking))
         run = trained("classify", tmp_path)
@@ -76,9 +78,9 @@ def test_a_vocabulary_from_held_out_examples_is_found(tmp_path: Path, monkeypatc
 
 def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
     run = trained("classify", tmp_path)
-    material = run.material()
-    parts = {**material.data.parts, "validation": material.data.parts["train"][:6]}
-    found = examples.overlap_of_parts(replace(material, data=replace(material.data, parts=parts)))
+    dataset = run.dataset()
+    parts = {**dataset.data.splits, "validation": dataset.data.splits["train"][:6]}
+    found = examples.overlap_of_parts(replace(dataset, data=replace(dataset.data, parts=parts)))
     assert not found.passed and "6 of 6" in found.found
 
 

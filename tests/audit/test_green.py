@@ -26,8 +26,8 @@ def test_every_architecture(text: Path, variant: dict[str, Any]) -> None:
 @pytest.mark.parametrize("tokenizer", list(TOKENIZERS))
 @pytest.mark.parametrize("documents", ["stream", "lines"])
 def test_every_tokenizer_and_kind_of_text(text: Path, tokenizer: str, documents: str) -> None:
-    size = {"tokenizer.size": 400} if "size" in TOKENIZERS.settings(tokenizer).model_fields else {}
-    assert not red(untrained(text, size, tokenizer=tokenizer, documents=documents, split="80/10/10"))
+    size = {"tokenizer.vocab_size": 400} if "vocab_size" in TOKENIZERS.settings(tokenizer).model_fields else {}
+    assert not red(untrained(text, size, tokenizer=tokenizer, documents=documents, split_ratios="80/10/10"))
 
 
 @pytest.mark.parametrize("arch", sorted({variant["arch"] for variant in VARIANTS if variant["task"] == "language"}))
@@ -40,7 +40,7 @@ def test_a_stream_whose_state_is_carried(text: Path, arch: str) -> None:
 def test_a_text_that_is_shorter_than_everything(tmp_path: Path, text: Path) -> None:
     short = tmp_path / "short.txt"
     short.write_text(text.read_text(encoding="utf-8")[:400], encoding="utf-8")
-    assert not red(untrained(short, window=4, batch=2))
+    assert not red(untrained(short, window=4, batch_size=2))
 
 
 def test_a_long_text_is_counted_at_its_beginning(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def test_a_long_text_is_counted_at_its_beginning(text: Path, monkeypatch: pytest
 
 def test_rounding_that_a_model_amplifies_is_no_mistake(text: Path) -> None:
     """Large weights make a recurrence chaotic: two ways of computing it part within a few dozen tokens."""
-    run = untrained(text, {"model.init": "normal:0.25"}, arch="rnn", hidden=64)
+    run = untrained(text, {"model.initialization": "normal:0.25"}, arch="rnn", hidden=64)
     found = {one.name: one for one in audit(run)}
     assert "amplifies" in found["a padded row equals the row alone"].found
     assert all(one.passed for one in found.values())

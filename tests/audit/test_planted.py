@@ -12,7 +12,7 @@ from audit_cases import learnt_from_everything, new_text, red, untrained, with_b
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
-from seqlab.attention.ranges import Ranges, causal, everything
+from seqlab.attention.masks import Ranges, causal, everything
 from seqlab.audit.data import vocabulary
 from seqlab.audit.model import chunks, future, generation, padding, steps
 from seqlab.audit.scoring import by_hand, counted_once, scored_twice
@@ -20,10 +20,10 @@ from seqlab.audit.training import carried
 from seqlab.backbones.recurrent import Gru, Lstm, RecurrentState
 from seqlab.backbones.transformer import Transformer, TransformerState
 from seqlab.contracts import Loss, State, TextBatch, Trace
-from seqlab.data.batches import Rows, pieces
-from seqlab.data.tokens import TokenPart
-from seqlab.models.language import LanguageModel
-from seqlab.models.tokens import TokenModel
+from seqlab.data.text.batches import Rows, pieces
+from seqlab.data.text.tokens import TokenSplit
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.token_model import TokenModel
 from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.masked import hide_every
 
@@ -63,7 +63,7 @@ def test_a_mask_that_is_off_by_one(text: Path, monkeypatch: pytest.MonkeyPatch) 
         return replace(right, last_BT=(right.last_BT + 1).clamp(max=before_B[:, None] + steps))
 
     run = untrained(text, arch="lstm-attention")
-    monkeypatch.setattr("seqlab.backbones.attentive.causal", one_more)
+    monkeypatch.setattr("seqlab.backbones.lstm_attention.causal", one_more)
     assert red(run) >= {FUTURE, STEPS, GENERATION}
 
 
@@ -155,7 +155,7 @@ def test_padding_that_is_attended_to(text: Path, monkeypatch: pytest.MonkeyPatch
         return everything(torch.full_like(lengths_B, steps), steps)
 
     run = untrained(text, arch="transformer-encoder", task="masked", documents="lines")
-    monkeypatch.setattr("seqlab.backbones.encoder.everything", all_of_it)
+    monkeypatch.setattr("seqlab.backbones.transformer_encoder.everything", all_of_it)
     assert red(run) == {PADDING, BY_HAND}
 
 
@@ -169,7 +169,7 @@ def test_a_vocabulary_from_all_text(tmp_path: Path, tokenizer: str, split: str) 
     text = tmp_path / "text.txt"
     held_out = "été où ça ".replace(" ", " wxyz ")
     text.write_text(new_text(4000) + held_out * 5, encoding="utf-8")
-    run = untrained(text, learn=learnt_from_everything, tokenizer=tokenizer, split=split)
+    run = untrained(text, learn=learnt_from_everything, tokenizer=tokenizer, split_ratios=split)
     assert red(run) == {VOCABULARY}
 
 
@@ -215,14 +215,14 @@ def test_dropout_that_is_left_on(text: Path, kind: type[TokenModel]) -> None:
 # --- 8: a token that is scored twice --------------------------------------------------------------------------------
 
 
-def one_longer(part: TokenPart, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def one_longer(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Windows whose last target is the next one's first."""
     firsts_P, lengths_P, document_P = pieces(part, window)
     lasts_P = np.append(document_P[1:] != document_P[:-1], True)
     return firsts_P, lengths_P + ~lasts_P, document_P
 
 
-def one_back(part: TokenPart, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def one_back(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The second half of the windows begins one token early: as many tokens are scored as should be."""
     firsts_P, lengths_P, document_P = pieces(part, window)
     return firsts_P - (np.arange(len(firsts_P)) >= len(firsts_P) // 2), lengths_P, document_P

@@ -15,9 +15,9 @@ from seqlab.audit.model import steps
 from seqlab.audit.training import same_seed
 from seqlab.config import RunSettings
 from seqlab.contracts import TextBatch
-from seqlab.data.splits import SplitText
+from seqlab.data.text.split import SplitText
 from seqlab.tasks.language import LanguageTask
-from seqlab.text.tokenizer import Tokenizer
+from seqlab.tokenization.tokenizer import Tokenizer
 
 OVERLAP, SEED, VOCABULARY = (one.name for one in (overlap_of_splits, same_seed, vocabulary))
 
@@ -40,7 +40,7 @@ def test_held_out_text_that_stands_in_the_training_part(tmp_path: Path, share: f
 
 def test_a_test_part_that_stands_in_the_training_part(tmp_path: Path) -> None:
     new = new_text(9000)[:9000]
-    found = {one.name: one for one in audit(untrained(written(tmp_path, new + new[:1000]), split="80/10/10"))}
+    found = {one.name: one for one in audit(untrained(written(tmp_path, new + new[:1000]), split_ratios="80/10/10"))}
     assert not found[OVERLAP].passed
     assert "validation: 0 of" in found[OVERLAP].found and "test: 31 of 31" in found[OVERLAP].found
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from seqlab.backbones.encoder import TransformerEncoder
-from seqlab.backbones.encoder_settings import EncoderSettings
+from seqlab.backbones.transformer_encoder import TransformerEncoder
+from seqlab.backbones.transformer_encoder_settings import EncoderSettings
 from seqlab.config import resolve
-from seqlab.models.masked import MaskedModel
-from seqlab.models.sizes import parameters
+from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.parameter_count import parameters
 from seqlab.recipes import recipe
 
 
@@ -22,8 +22,8 @@ def encoder(**settings) -> TransformerEncoder:
 @pytest.mark.parametrize("norm_place", ["before", "after"])
 @pytest.mark.parametrize("activation", ["gelu", "relu", "swiglu"])
 @pytest.mark.parametrize("norm", ["layer", "rms"])
-def test_without_positions_permuting_the_input_permutes_the_output(norm_place, activation, norm):
-    backbone = encoder(positions="none", norm_place=norm_place, activation=activation, norm=norm)
+def test_without_positions_permuting_the_input_permutes_the_output(norm_position, activation, norm):
+    backbone = encoder(positions="none", norm_position=norm_position, activation=activation, norm=norm)
     x_BTD, order_T = torch.randn(2, 7, 8), torch.randperm(7)
     y_BTD, permuted_BTD = backbone(x_BTD)[0], backbone(x_BTD[:, order_T])[0]
     torch.testing.assert_close(permuted_BTD, y_BTD[:, order_T], atol=1e-5, rtol=1e-5)
@@ -38,9 +38,9 @@ def test_with_positions_it_does_not(positions):
 
 @pytest.mark.parametrize("norm_place", ["before", "after"])
 @pytest.mark.parametrize("ragged", [False, True])
-def test_it_is_torchs_own(norm_place, ragged):
-    ours = encoder(positions="none", norm_place=norm_place, activation="relu", feedforward=12)
-    theirs = torchs_own(ours, norm_place)
+def test_it_is_torchs_own(norm_position, ragged):
+    ours = encoder(positions="none", norm_position=norm_position, activation="relu", feedforward=12)
+    theirs = torchs_own(ours, norm_position)
     x_BTD, lengths_B = torch.randn(3, 6, 8), torch.tensor([6, 2, 5])
     mask_BT = torch.arange(6) < lengths_B[:, None] if ragged else torch.ones(3, 6, dtype=torch.bool)
     y_BTD, _ = ours(x_BTD, None, mask_BT if ragged else None)
@@ -48,9 +48,9 @@ def test_it_is_torchs_own(norm_place, ragged):
     torch.testing.assert_close(y_BTD[mask_BT], expected_BTD[mask_BT], atol=1e-5, rtol=1e-5)
 
 
-def torchs_own(ours: TransformerEncoder, norm_place: str) -> nn.Module:
-    layer = nn.TransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True, norm_first=norm_place == "before")
-    last = nn.LayerNorm(8) if norm_place == "before" else None
+def torchs_own(ours: TransformerEncoder, norm_position: str) -> nn.Module:
+    layer = nn.TransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True, norm_first=norm_position == "before")
+    last = nn.LayerNorm(8) if norm_position == "before" else None
     theirs = nn.TransformerEncoder(layer, 2, norm=last, enable_nested_tensor=False).eval()
     places = {
         "self_attn.in_proj_weight": "attention.into.weight", "self_attn.in_proj_bias": "attention.into.bias",

@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from seqlab.backbones.attentive import AttentiveState, LstmAttention
-from seqlab.backbones.attentive_settings import AttentiveSettings
+from seqlab.backbones.attention_decoder import Reader, ReaderState
+from seqlab.backbones.attention_decoder_settings import ReaderSettings
 from seqlab.backbones.feedforward import Feedforward
 from seqlab.backbones.feedforward_settings import FeedforwardSettings
-from seqlab.backbones.reader import Reader, ReaderState
-from seqlab.backbones.reader_settings import ReaderSettings
+from seqlab.backbones.lstm_attention import AttentiveState, LstmAttention
+from seqlab.backbones.lstm_attention_settings import AttentiveSettings
 from seqlab.backbones.recurrent import Gru, Lstm, RecurrentState, Rnn
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RnnSettings
 from seqlab.backbones.transformer import Transformer
@@ -222,16 +222,16 @@ def test_what_a_source_says_can_be_learnt(attention: str):
     values_BSH, target_BT = torch.randn(4, 3, MEMORY), torch.tensor([[0, 1, 2], [3, 0, 1], [2, 2, 0], [1, 3, 3]])
     memory = Memory(values_BSH, torch.ones(4, 3, dtype=torch.bool), values_BSH.mean(1))
     x_BTD = torch.randn(1, 3, INPUTS).expand(4, -1, -1)
-    optimiser = torch.optim.Adam([*backbone.parameters(), *output.parameters()], lr=0.02)
+    optimizer = torch.optim.Adam([*backbone.parameters(), *output.parameters()], lr=0.02)
     loss = torch.tensor(torch.inf)
     for _ in range(300):
         logits_BTV = output(backbone(x_BTD, backbone.start(4, memory))[0])
         loss = nn.functional.cross_entropy(logits_BTV.flatten(0, 1), target_BT.flatten())
         if loss < 0.1:
             break
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     assert loss < 0.1
 
 
@@ -270,17 +270,19 @@ def test_what_the_inner_one_is_limited_to_holds():
 
 
 def test_the_form_is_named():
-    assert reading("lstm", "additive").form == f"{Lstm.fast}, then our compiled attention over the source"
-    assert reading("gru", "dot").form == f"{Gru.fast}, then torch's attention kernel over the source"
-    assert reading("lstm", "none").form == Lstm.fast
-    assert reading("lstm", "dot", "before").form.startswith("position by position")
+    assert reading("lstm", "additive").implementation == f"{Lstm.fast}, then our compiled attention over the source"
+    assert reading("gru", "dot").implementation == f"{Gru.fast}, then torch's attention kernel over the source"
+    assert reading("lstm", "none").implementation == Lstm.fast
+    assert reading("lstm", "dot", "before").implementation.startswith("position by position")
     for attention in ("none", "dot"):
-        assert reading("lstm", attention, form="plain").form == "the equations, position by position"
+        assert (
+            reading("lstm", attention, implementation="plain").implementation == "the equations, position by position"
+        )
 
 
 def test_settings_import_without_torch():
     program = (
-        "import sys; from seqlab.backbones.reader_settings import ReaderSettings\n"
+        "import sys; from seqlab.backbones.attention_decoder_settings import ReaderSettings\n"
         "from seqlab.registry import BACKBONES\n"
         "assert ReaderSettings().core_parameters(BACKBONES.settings('lstm')(), 8, 8) > 0\n"
         "assert 'torch' not in sys.modules"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from seqlab.attention.multihead import CrossAttention
-from seqlab.backbones.reader import memory_of
+from seqlab.backbones.attention_decoder import memory_of
 from seqlab.backbones.transformer import Transformer
 from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Memory, Trace
@@ -75,9 +75,9 @@ def test_every_architecture_makes_a_memory_whose_rows_are_as_if_alone(name: str,
         assert alone.mask_BS.all()
 
 
-@pytest.mark.parametrize("form", ["fused", "plain"])
-def test_a_transformer_with_an_empty_source_is_the_one_that_reads_none(form: Any):
-    own = TransformerSettings(hidden=8, heads=2, layers=2, form=form)
+@pytest.mark.parametrize("implementation", ["fused", "plain"])
+def test_a_transformer_with_an_empty_source_is_the_one_that_reads_none(implementation: Any):
+    own = TransformerSettings(hidden=8, heads=2, layers=2, implementation=implementation)
     reads, alone = Transformer(own, INPUTS, MEMORY).double(), Transformer(own, INPUTS).double()
     x_BTD, mask_BS = vectors(3, 5, INPUTS), torch.arange(4) < torch.tensor([[4], [1], [0]])
     memory = Memory(vectors(3, 4, MEMORY, seed=1), mask_BS, vectors(3, MEMORY, seed=2))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from seqlab.baselines import dictionary
 from seqlab.baselines.dictionary import Copy, Dictionary
-from seqlab.data.examples import Pair
-from seqlab.metrics.overlap import Bleu
+from seqlab.data.examples.example import Pair
+from seqlab.metrics.bleu import Bleu
 
 HOUSE = [Pair("das Haus", "the house"), Pair("das Buch", "the book"), Pair("ein Buch", "a book")]
 side = st.lists(st.sampled_from("abcd"), max_size=5).map(" ".join)
@@ -97,7 +97,7 @@ def test_copying():
 MEASURE = """
 import json, resource, sys
 from seqlab.baselines.dictionary import Dictionary
-from seqlab.data.examples import Pair
+from seqlab.data.examples.example import Pair
 train, test = json.load(sys.stdin)
 before = resource.getrusage(resource.RUSAGE_SELF)
 model = Dictionary.fit([Pair(*sides) for sides in train])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from seqlab.baselines.frequent_tags import FrequentTags
-from seqlab.data.examples import UNSCORED, Tagged
+from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.metrics.labels import accuracy, correct_sums
 
 
 def sentence(text):
     """From words written as word/tag."""
     words, tags = zip(*(word.rsplit("/", 1) for word in text.split()), strict=True)
-    return Tagged(words, tags)
+    return TaggedSentence(words, tags)
 
 
 def fitted(*texts):
@@ -94,7 +94,7 @@ def test_parts_of_speech_of_english(shared_data):
             rows = [line.split("\t") for line in block.splitlines() if not line.startswith("#")]
             rows = [row for row in rows if row[0].isdigit()]
             if rows:
-                yield Tagged(tuple(row[1] for row in rows), tuple(row[3] for row in rows))
+                yield TaggedSentence(tuple(row[1] for row in rows), tuple(row[3] for row in rows))
 
     model = FrequentTags.fit(list(read("train")))
     test = list(read("test"))

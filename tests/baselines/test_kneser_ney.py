@@ -28,8 +28,8 @@ def flat(docs):
 class Naive:
     """The formulas, one gram at a time."""
 
-    def __init__(self, docs, vocabulary, order):
-        self.vocabulary, self.order = vocabulary, order
+    def __init__(self, docs, vocab_size, order):
+        self.vocab_size, self.order = vocab_size, order
         self.levels = {k: self.level(docs, k) for k in range(1, order + 1)}
         self.discounts = {k: self.estimate(counts) for k, counts in self.levels.items()}
 
@@ -55,7 +55,7 @@ class Naive:
 
     def p(self, context, token):
         context = context[len(context) - min(len(context), self.order - 1) :]
-        lower = self.p(context[1:], token) if context else 1 / self.vocabulary
+        lower = self.p(context[1:], token) if context else 1 / self.vocab_size
         level, discounts = self.levels[len(context) + 1], self.discounts[len(context) + 1]
         after = [count for gram, count in level.items() if gram[:-1] == context]
         if not after:
@@ -70,25 +70,25 @@ class Naive:
 
 @settings(deadline=None)
 @given(documents, documents, st.integers(1, 5), st.sampled_from([SYMBOLS, SYMBOLS + 3]))
-def test_the_formulas(train, held_out, max_order, vocabulary):
+def test_the_formulas(train, held_out, max_order, vocab_size):
     tokens_N, starts_D = flat(train)
-    model = KneserNey.fit(tokens_N, vocabulary, max_order, starts_D)
+    model = KneserNey.fit(tokens_N, vocab_size, max_order, starts_D)
     held_N, held_starts_D = flat(held_out)
     for order in range(1, model.order + 1):
         nats = model.nats(held_N, order, held_starts_D)
-        np.testing.assert_allclose(nats, Naive(train, vocabulary, order).nats(held_out), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(nats, Naive(train, vocab_size, order).nats(held_out), rtol=0, atol=1e-9)
 
 
 @settings(deadline=None)
 @given(documents, st.lists(st.integers(0, SYMBOLS), min_size=1, max_size=6), st.integers(1, 6))
 def test_probabilities_sum_to_one(train, context, max_order):
     """In any context, seen or not; one symbol of the vocabulary was never seen at all."""
-    vocabulary = SYMBOLS + 1
+    vocab_size = SYMBOLS + 1
     tokens_N, starts_D = flat(train)
-    model = KneserNey.fit(tokens_N, vocabulary, max_order, starts_D)
-    continued_N, continued_starts_D = flat([[*context, token] for token in range(vocabulary)])
+    model = KneserNey.fit(tokens_N, vocab_size, max_order, starts_D)
+    continued_N, continued_starts_D = flat([[*context, token] for token in range(vocab_size)])
     for order in range(1, model.order + 1):
-        nats = model.nats(continued_N, order, continued_starts_D).reshape(vocabulary, -1)[:, -1]
+        nats = model.nats(continued_N, order, continued_starts_D).reshape(vocab_size, -1)[:, -1]
         assert np.isfinite(nats).all()
         assert np.exp(-nats).sum() == pytest.approx(1, abs=1e-9)
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from seqlab.baselines.majority import Majority
-from seqlab.data.examples import Labelled
+from seqlab.data.examples.example import LabeledText
 
 
 def fitted(labels):
-    return Majority.fit([Labelled(f"text {place}", label) for place, label in enumerate(labels)])
+    return Majority.fit([LabeledText(f"text {place}", label) for place, label in enumerate(labels)])
 
 
 def test_worked_by_hand():

@@ -11,11 +11,11 @@ from sklearn.naive_bayes import MultinomialNB
 
 from seqlab.baselines import naive_bayes
 from seqlab.baselines.naive_bayes import NaiveBayes, grams
-from seqlab.data.examples import Labelled
+from seqlab.data.examples.example import LabeledText
 from seqlab.metrics.labels import accuracy, correct_sums
 
 words = st.lists(st.sampled_from(["good", "Bad", "film", "it's", "!", "été"]), min_size=1, max_size=8).map(" ".join)
-examples_of_three = st.lists(st.builds(Labelled, words, st.sampled_from("abc")), min_size=1, max_size=30)
+examples_of_three = st.lists(st.builds(LabeledText, words, st.sampled_from("abc")), min_size=1, max_size=30)
 
 
 @settings(deadline=None, max_examples=60)
@@ -38,7 +38,7 @@ def test_grams_are_words_marks_and_pairs():
 
 def test_worked_by_hand():
     """Of three grams, a has 'x' twice, 'y' and 'x y' once, b has 'x' once: p(x | a) = 3/7, p(x | b) = 2/4."""
-    model = NaiveBayes.fit([Labelled("x y", "a"), Labelled("x", "a"), Labelled("x", "b")])
+    model = NaiveBayes.fit([LabeledText("x y", "a"), LabeledText("x", "a"), LabeledText("x", "b")])
     joint_L = np.array([2 / 3 * 3 / 7, 1 / 3 * 2 / 4])
     np.testing.assert_allclose(np.exp(model.log_probabilities(["x"])), [joint_L / joint_L.sum()])
     assert model.predict(["x", "never seen"]) == ["a", "a"]
@@ -48,12 +48,12 @@ def misleading(number):
     """Half of the texts that are disliked, and a tenth of those liked, say 'very' over and over."""
     often, liked = number % 20 < (2 if number % 2 else 10), number % 2
     same = " this is what all of the texts have to say of it"
-    return Labelled(("fine" if liked else "dull") + same + " very" * 20 * often, "liked" if liked else "disliked")
+    return LabeledText(("fine" if liked else "dull") + same + " very" * 20 * often, "liked" if liked else "disliked")
 
 
 def telling(number):
     """Both labels have the same grams, but not as often."""
-    return Labelled("x x x y x" if number % 2 else "x y x y x y x x", "a" if number % 2 else "b")
+    return LabeledText("x x x y x" if number % 2 else "x y x y x y x x", "a" if number % 2 else "b")
 
 
 def test_how_to_count_is_chosen_on_held_out_training_examples():
@@ -67,7 +67,7 @@ def test_how_to_count_is_chosen_on_held_out_training_examples():
 
 def test_a_tenth_is_held_out_and_then_learnt_from_too():
     """Of ten examples one; of fewer none, so that there is nothing to say of it."""
-    train = [Labelled(f"word{number}", "ab"[number % 2]) for number in range(10)]
+    train = [LabeledText(f"word{number}", "ab"[number % 2]) for number in range(10)]
     assert "a tenth of the training examples: " in NaiveBayes.fit(train).about
     assert "%" not in NaiveBayes.fit(train[:9]).about
     assert NaiveBayes.fit(train).predict([example.text for example in train]) == [example.label for example in train]
@@ -75,13 +75,13 @@ def test_a_tenth_is_held_out_and_then_learnt_from_too():
 
 def test_the_accuracies_told_are_of_unseen_examples():
     """Words of their own make every example easy once seen, and a guess before."""
-    train = [Labelled(f"word{number}", "ab"[number % 2]) for number in range(500)]
+    train = [LabeledText(f"word{number}", "ab"[number % 2]) for number in range(500)]
     told = NaiveBayes.fit(train).about.split("examples: ")[1].split(" %")[0]
     assert float(told) < 70
 
 
 def test_a_file_too_large_is_sampled_whatever_its_order(monkeypatch):
-    train = [Labelled(f"{label} {label}{number}", label) for label in ("no", "yes") for number in range(500)]
+    train = [LabeledText(f"{label} {label}{number}", label) for label in ("no", "yes") for number in range(500)]
     assert "drawn at random" not in NaiveBayes.fit(train).about
     monkeypatch.setattr(naive_bayes, "FIT_GRAMS", 300)
     model = NaiveBayes.fit(train)
@@ -97,7 +97,7 @@ def test_the_same_examples_give_the_same_model():
 
 
 def test_no_texts_and_texts_without_words():
-    model = NaiveBayes.fit([Labelled(" ", "a"), Labelled("", "a"), Labelled("", "b")])
+    model = NaiveBayes.fit([LabeledText(" ", "a"), LabeledText("", "a"), LabeledText("", "b")])
     assert model.log_probabilities([]).shape == (0, 2) and model.predict([]) == []
     np.testing.assert_allclose(np.exp(model.log_probabilities([""])), [[2 / 3, 1 / 3]])
 
@@ -110,7 +110,7 @@ def test_sentiment_of_sentences(shared_data):
 
     def read(name):
         lines = (folder / name).read_text(encoding="utf-8").splitlines()[1:]
-        return [Labelled(*line.split("\t")) for line in lines]
+        return [LabeledText(*line.split("\t")) for line in lines]
 
     train, test = read("train-phrases.tsv"), read("test.tsv")
     before = time.process_time()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
-SMALL = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch", "8", "--threads", "1"]
+SMALL = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch-size", "8", "--threads", "1"]
 
 
 def test_the_whole_way(seqlab, text: Path) -> None:
@@ -163,7 +163,7 @@ def test_help_shows_the_groups(seqlab) -> None:
 
 def test_a_recipe_of_several_models(seqlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    small = ["--steps", "2", "--threads", "1", "--set", "train.sample=0", "--batch", "2", "--window", "8"]
+    small = ["--steps", "2", "--threads", "1", "--set", "train.sample_tokens=0", "--batch-size", "2", "--window", "8"]
     (tmp_path / "my.txt").write_text("ROMEO:\n" + TEXT, encoding="utf-8")
     trained = seqlab("train", "my.txt", "--recipe", "char-rnn", *small, "--hidden", "8", "--layers", "1")
     assert trained.code == 0, trained.err
@@ -194,7 +194,7 @@ def test_filling_gaps(seqlab, text: Path) -> None:
     assert "unigram" in trained.out and "kneser" not in trained.out
     assert "seqlab generate" not in trained.out
     assert seqlab("evaluate", "gaps", "--json").code == 0
-    carried = seqlab("evaluate", "gaps", "--context", "carry")
+    carried = seqlab("evaluate", "gaps", "--mode", "carry")
     assert carried.code == 2 and "expected window" in carried.err
     written = seqlab("generate", "gaps", "--prompt", "the")
     assert written.code == 2 and "fill gaps" in written.err

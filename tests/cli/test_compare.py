@@ -10,7 +10,7 @@ import pytest
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 60
 OPTIONS = [
     *("--archs", "rnn,gru", "--seeds", "2", "--match", "params=1000", "--budget", "steps=30", "--tune", "0"),
-    *("--window", "16", "--batch", "8", "--embedding", "8", "--set", "train.sample=0"),
+    *("--window", "16", "--batch-size", "8", "--embedding", "8", "--set", "train.sample_tokens=0"),
 ]
 
 

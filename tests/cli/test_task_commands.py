@@ -10,12 +10,25 @@ from example_files import write_all
 
 from seqlab import api
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
-TINY = ("--steps", "4", "--hidden", "8", "--embedding", "8", "--batch", "4", "--threads", "1", "--evaluate-every", "2")
+TINY = (
+    "--steps",
+    "4",
+    "--hidden",
+    "8",
+    "--embedding",
+    "8",
+    "--batch-size",
+    "4",
+    "--threads",
+    "1",
+    "--evaluate-every",
+    "2",
+)
 
 
-class Stopping(Silent):
+class Stopping(NullReporter):
     """Breaks off after the fifth step, which no checkpoint has."""
 
     def step(self, step: int, loss: float, tokens_per_second: float) -> None:
@@ -59,7 +72,7 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
 
 
 def test_tags_under_their_words(here: Path, seqlab) -> None:
-    answer = seqlab("train", "entities.conll", *TINY, "--out", "run", "--set", "task.layer=crf")
+    answer = seqlab("train", "entities.conll", *TINY, "--out", "run", "--set", "task.output_layer=crf")
     assert answer.code == 0 and "the task is tag" in answer.err and "entity F1" in answer.out
     answer = seqlab("predict", "run", "small red fish , n3", "--json")
     (one,) = json.loads(answer.out)
@@ -70,7 +83,7 @@ def test_tags_under_their_words(here: Path, seqlab) -> None:
 
 
 def test_translations_with_scores_and_attention(here: Path, seqlab) -> None:
-    answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--vocabulary", "300", "--arch", "gru")
+    answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--vocab-size", "300", "--arch", "gru")
     assert answer.code == 0 and "the task is translate" in answer.err and "dictionary" in answer.out
     assert "gru to gru" in answer.err
     answer = seqlab("predict", "run", "small fish", "--best", "2", "--attention", "--picture", "look.png")
@@ -81,7 +94,7 @@ def test_translations_with_scores_and_attention(here: Path, seqlab) -> None:
 
 
 def test_both_sides_may_be_set_apart(here: Path, seqlab) -> None:
-    answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--task", "rewrite", "--vocabulary", "300",
+    answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--task", "rewrite", "--vocab-size", "300",
                     "--encoder", "gru", "--decoder", "lstm", "--set", "task.beam=1")  # fmt: skip
     assert answer.code == 0 and "gru to lstm" in answer.err
     settings = api.load("run").settings
@@ -140,23 +153,27 @@ def test_what_cannot_write_or_predict_says_what_it_can(here: Path, seqlab) -> No
     assert seqlab("predict", "labels").code == 2
 
 
-@pytest.mark.parametrize("average", [1, 3])
+@pytest.mark.parametrize("average_checkpoints", [1, 3])
 @pytest.mark.parametrize("name", ["reviews.tsv", "entities.conll", "train.en"])
-def test_a_stopped_run_goes_on_to_the_same_bits(name: str, average: int, here: Path) -> None:
+def test_a_stopped_run_goes_on_to_the_same_bits(name: str, average_checkpoints: int, here: Path) -> None:
     source = [name, "train.de"] if name == "train.en" else name
     own: dict[str, Any] = {
         "hidden": 8,
         "embedding": 8,
-        "batch": 4,
+        "batch_size": 4,
         "threads": 1,
         "evaluate_every": 2,
-        "average": average,
+        "average_checkpoints": average_checkpoints,
     }
-    own |= {"settings": {"task.beam": 1, "task.longest_target": 9, "tokenizer.size": 300}} if name == "train.en" else {}
-    api.train(source, out="whole", steps=8, reporter=Silent(), **own)
+    own |= (
+        {"settings": {"task.beam": 1, "task.max_target_length": 9, "tokenizer.vocab_size": 300}}
+        if name == "train.en"
+        else {}
+    )
+    api.train(source, out="whole", steps=8, reporter=NullReporter(), **own)
     with pytest.raises(KeyboardInterrupt):
         api.train(source, out="halves", steps=8, reporter=Stopping(), **own)
-    api.resume("halves", reporter=Silent())
+    api.resume("halves", reporter=NullReporter())
     for file in ("model.safetensors", "tokenizer.json"):
         assert Path("whole", file).read_bytes() == Path("halves", file).read_bytes()
     assert api.load("whole").results.validation == api.load("halves").results.validation  # pyright: ignore
@@ -168,8 +185,8 @@ def test_averaged_weights_are_the_mean_of_the_last_evaluations(here: Path) -> No
     import torch
     from safetensors.torch import load_file
 
-    api.train("reviews.tsv", out="run", steps=6, hidden=8, embedding=8, batch=4, threads=1, evaluate_every=2,
-              average=3, reporter=Silent(), settings={"train.lr": 0.01})  # fmt: skip
+    api.train("reviews.tsv", out="run", steps=6, hidden=8, embedding=8, batch_size=4, threads=1, evaluate_every=2,
+              average_checkpoints=3, reporter=NullReporter(), settings={"train.lr": 0.01})  # fmt: skip
     best = api.load("run").results
     assert best is not None
     steps = [step for step in (2, 4, 6) if step <= best.best_step]

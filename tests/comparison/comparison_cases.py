@@ -9,20 +9,20 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from seqlab.audit.result import CheckResult
+from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs, recommendation, seed_warnings
 from seqlab.comparison.results import (
     Audited,
+    BaselineResult,
     Best,
     Entrant,
-    FloorResult,
     Ledger,
-    Memorised,
+    Memorization,
     Metric,
     Results,
     RunResult,
     Sample,
     Trial,
 )
-from seqlab.comparison.verdicts import ESTIMAND, judge_counting, judge_pairs, recommendation, seed_warnings
 from seqlab.metrics.likelihood import likelihood
 from seqlab.metrics.metric import ratio
 
@@ -57,7 +57,7 @@ def realistic(seeds: int = 3, names: tuple[str, ...] = tuple(MODELS), first_seed
             "context": "fresh",
             "window": WINDOW,
             "tokenizer": "char",
-            "vocabulary": 65,
+            "vocab_size": 65,
             "tokens": 111_539,
             "characters": 111_539,
         },
@@ -77,14 +77,14 @@ def realistic(seeds: int = 3, names: tuple[str, ...] = tuple(MODELS), first_seed
         },
         entrants=entrants,
         runs=runs,
-        floors=floors(),
+        baselines=baselines(),
         pairs=pairs,
-        counting=judge_counting(entrants, runs, floors(), metric, ratio),
+        counting=judge_baseline(entrants, runs, baselines(), metric, ratio),
         recommendation=advice,
         best=Best(advice[0].name, first_seed, f"runs/{advice[0].name}-{first_seed}"),
         trials=[trial(name, rate) for name in names for rate in (0.001, 0.0032, 0.01)],
         samples=[sample(name, first_seed) for name in names],
-        memorisation=[*(memorised(name) for name in names), memorised("held-out text")],
+        memorization=[*(memorized(name) for name in names), memorized("held-out text")],
         audits=[audited(name) for name in names],
         ledger=Ledger(
             {"steps": "4,000", "batch x window": "32 x 128", "trials of the learning rate": "3"},
@@ -98,7 +98,7 @@ def realistic(seeds: int = 3, names: tuple[str, ...] = tuple(MODELS), first_seed
 
 
 def entrant(name: str) -> Entrant:
-    _, core, step, flops, form, rate = MODELS[name]
+    _, core, step, flops, implementation, rate = MODELS[name]
     grows = name == "transformer"
     state = {"100": 82_000, "1000": 820_000} if grows else {"100": 2304, "1000": 2304}
     return Entrant(
@@ -107,7 +107,7 @@ def entrant(name: str) -> Entrant:
         settings={
             "backbone": {"name": name, "layers": 2, "dropout": 0.1},
             "train": {"lr": rate, "steps": STEPS, "betas": [0.9, 0.99], "clip": None},
-            "model": {"embedding": 64, "tied": True},
+            "model": {"embedding": 64, "tie_embeddings": True},
         },
         core_parameters=core,
         embedding_parameters=4160,
@@ -117,7 +117,7 @@ def entrant(name: str) -> Entrant:
         flops_per_token=flops,
         flops_per_step=3 * flops * TOKENS,
         step_seconds=step,
-        form=form,
+        implementation=implementation,
         lr=rate,
         state_bytes=state,
         generation={"100": 1210.0 if grows else 3105.0, "1000": 640.0 if grows else 3098.0},
@@ -150,7 +150,7 @@ def run(name: str, seed: int) -> RunResult:
         seconds=STEPS * step,
         best_step=STEPS - 200,
         value=value,
-        figures=figures(value),
+        metrics=figures(value),
         validation=value - 0.02 - 0.01 * (seed % 2),  # the best here need not be the best on the test part
         carried=value - 0.015 if name in CARRYING else None,
         peak_memory=412_000_000 + 1000 * seed,
@@ -171,18 +171,18 @@ def hardness() -> list[float]:
     return (drawn - drawn.mean()).tolist()
 
 
-def floors() -> list[FloorResult]:
+def baselines() -> list[BaselineResult]:
     known = {
         "unigram": (3.311, "how often each token occurs, and one more of each"),
         COUNTED: (1.737, "modified Kneser-Ney, its order chosen on the end of the training text"),
         "xz": (2.402, "xz -9e: what the held-out text adds to the compressed training text"),
     }
     return [
-        FloorResult(
+        BaselineResult(
             name=name,
             about=about,
             value=value,
-            figures=figures(value),
+            metrics=figures(value),
             sums=[[1024 * (value + hard), 1024.0] for hard in hardness()] if name == COUNTED else None,
         )
         for name, (value, about) in known.items()
@@ -203,9 +203,9 @@ def sample(name: str, seed: int) -> Sample:
     return Sample(name, seed, "ROMEO:", 0.8, text + f"NURSE:\nMadam, the {name} is at the gate.")
 
 
-def memorised(name: str) -> Memorised:
+def memorized(name: str) -> Memorization:
     longest = " what is the matter" if name != "held-out text" else "My lord, I will not "
-    return Memorised(name, 20_000, len(longest), longest, 0.31 + 0.01 * len(name) % 0.1)
+    return Memorization(name, 20_000, len(longest), longest, 0.31 + 0.01 * len(name) % 0.1)
 
 
 def audited(name: str) -> Audited:
@@ -237,5 +237,5 @@ def replaced(results: Results, change: Callable[[str], str]) -> Results:
         advice["lens"] = before.lens  # one of four words
     for pair, before in zip(found["pairs"] + found["counting"], results.pairs + results.counting, strict=True):
         pair["verdict"] = before.verdict
-    found["memorisation"][-1]["name"] = results.memorisation[-1].name  # that of the reference
+    found["memorization"][-1]["name"] = results.memorization[-1].name  # that of the reference
     return TypeAdapter(Results).validate_python(found)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from small_comparisons import SMALL, compared
 
-from seqlab.comparison.experiment import Comparison
+from seqlab.comparison.compare import Comparison
 
 
 @pytest.fixture(scope="session")

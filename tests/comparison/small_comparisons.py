@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from seqlab.comparison.experiment import Comparison, compare
-from seqlab.comparison.view import Quiet
+from seqlab.comparison.compare import Comparison, compare
+from seqlab.comparison.execution.progress import Quiet
 
-SIZES = {"window": 16, "batch": 8, "embedding": 8, "settings": {"train.sample": 0}}
+SIZES = {"window": 16, "batch_size": 8, "embedding": 8, "settings": {"train.sample_tokens": 0}}
 SMALL: dict[str, Any] = {
     "archs": "gru,lstm-attention",
     "seeds": 2,
@@ -18,7 +18,7 @@ SMALL: dict[str, Any] = {
 }
 OPTIONS = [
     *("--archs", "rnn,gru", "--seeds", "2", "--match", "params=1000", "--budget", "steps=30", "--tune", "0"),
-    *("--window", "16", "--batch", "8", "--embedding", "8", "--set", "train.sample=0"),
+    *("--window", "16", "--batch-size", "8", "--embedding", "8", "--set", "train.sample_tokens=0"),
 ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_comparisons import compared
 
-from seqlab.comparison.statistics import estimate
+from seqlab.comparison.judgment.statistics import estimate
 from seqlab.metrics.metric import ratio
 
 SEEDS, DRAWS = 24, 400
@@ -27,7 +27,7 @@ def test_one_architecture_is_not_better_than_itself(tmp_path: Path, capsys: pyte
         match="params=20000",
         budget="steps=150",
         tune=0,
-        settings={"train.sample": 0},
+        settings={"train.sample_tokens": 0},
     )
     sums = np.array([run.sums for run in done.results.runs])
     draw = np.random.default_rng(0)

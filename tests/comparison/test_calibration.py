@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from verdict_cases import NATS, entrant, runs_of
 
-from seqlab.comparison.statistics import estimate, seeds_needed
-from seqlab.comparison.verdicts import BETTER, SUGGESTIVE, judge_pairs
+from seqlab.comparison.judgment.statistics import estimate, seeds_needed
+from seqlab.comparison.judgment.verdicts import BETTER, SUGGESTIVE, judge_pairs
 from seqlab.metrics.metric import ratio
 
 DIFFERENCE = 0.7
@@ -34,7 +34,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Found:
+class BeamResult:
     covered: float
     width: float  # as a multiple of that of an oracle
 
@@ -69,7 +69,7 @@ def simulated(cell: Cell, cases: int, draw: np.random.Generator) -> Iterator[tup
         yield sides[0], sides[1]
 
 
-def measured(cell: Cell, cases: int, seed: int = 0) -> Found:
+def measured(cell: Cell, cases: int, seed: int = 0) -> BeamResult:
     covered, width = 0, 0.0
     for a, b in simulated(cell, cases, np.random.default_rng(seed)):
         found = estimate(a, b)
@@ -77,7 +77,7 @@ def measured(cell: Cell, cases: int, seed: int = 0) -> Found:
         covered += found.low <= DIFFERENCE <= found.high
         width += found.high - found.low
     oracle = 2 * 1.959964 * math.sqrt(1 + cell.mixed)
-    return Found(covered / cases, width / cases / oracle)
+    return BeamResult(covered / cases, width / cases / oracle)
 
 
 def called_different(seeds: int, pairs: int) -> int:
@@ -165,7 +165,7 @@ def test_seeds_needed_show_the_difference_four_times_out_of_five():
     assert 0.76 <= shown / 1000 <= 0.84
 
 
-def show(table: dict[Cell, Found]) -> None:
+def show(table: dict[Cell, BeamResult]) -> None:
     """One line for each kind of cell: coverage in per cent and mean width, by the share of seeds."""
     print("\ncoverage / mean width by share of seeds", *SHARES)  # noqa: T201
     for (seeds, times, units), cells in itertools.groupby(table, key=lambda cell: (cell.seeds, cell.times, cell.units)):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from seqlab.comparison.report.amounts import decimals, linear_ticks, log_ticks, short
 from seqlab.comparison.report.charts import Forest, grids, panel_charts, rate_charts
-from seqlab.comparison.report.series import best_floor, lenses, positions, span
+from seqlab.comparison.report.series import best_baseline, lenses, positions, span
 from seqlab.comparison.report.svg import LEFT, TOP, apart, element
 
 SI = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
@@ -39,8 +39,8 @@ def scale(drawn: str, anchor: str, log: bool = False) -> tuple[float, float]:
     return slope, found[0] - slope * places[0]
 
 
-def points(drawn: str, kind: str, colour: str) -> list[tuple[float, float]]:
-    (found,) = [one for one in of_class(drawn, kind, colour) if one.get("points")]
+def points(drawn: str, kind: str, color: str) -> list[tuple[float, float]]:
+    (found,) = [one for one in of_class(drawn, kind, color) if one.get("points")]
     pairs = [tuple(map(float, pair.split(","))) for pair in (found.get("points") or "").split()]
     return [(LEFT + x, TOP + y) for x, y in pairs]
 
@@ -48,7 +48,7 @@ def points(drawn: str, kind: str, colour: str) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("lens", range(4))
 def test_a_lens_shows_mean_and_band_where_they_are(lens: int) -> None:
     results = realistic()
-    drawn = panel_charts(lenses(results), "Loss", best_floor(results))[lens]
+    drawn = panel_charts(lenses(results), "Loss", best_baseline(results))[lens]
     up, low = scale(drawn, "end")
     right, left = scale(drawn, "middle", log=True)
     runs, one = results.runs_of("gru"), results.entrant("gru")
@@ -61,8 +61,8 @@ def test_a_lens_shows_mean_and_band_where_they_are(lens: int) -> None:
     band = points(drawn, "band", "c1")
     assert low + up * band[count - 1][1] == pytest.approx(max(last), abs=0.0015)
     assert low + up * band[count][1] == pytest.approx(min(last), abs=0.0015)
-    floor = of_class(drawn, "floor")[0]
-    assert low + up * (TOP + float(floor.get("y1", ""))) == pytest.approx(1.737, abs=0.0015)
+    baseline = of_class(drawn, "baseline")[0]
+    assert low + up * (TOP + float(baseline.get("y1", ""))) == pytest.approx(1.737, abs=0.0015)
 
 
 def test_the_lenses_share_their_vertical_axis_and_say_what_they_show() -> None:

@@ -10,11 +10,11 @@ import pytest
 from small_comparisons import SMALL, compared
 
 import seqlab
-from seqlab.comparison.experiment import Comparison
-from seqlab.comparison.plan import read_plan
+from seqlab.comparison.compare import Comparison
+from seqlab.comparison.judgment.statistics import estimate
+from seqlab.comparison.plan.plan import read_plan
+from seqlab.comparison.plan.trials import SEED
 from seqlab.comparison.results import read_comparison, write_comparison
-from seqlab.comparison.statistics import estimate
-from seqlab.comparison.trials import SEED
 from seqlab.contracts import TextBatch, TextScores
 from seqlab.errors import DataError, UsageError
 from seqlab.metrics.metric import ratio
@@ -27,21 +27,21 @@ def test_every_run_is_there_and_scored_on_the_test_part(small: Comparison):
         again = seqlab.load(small.directory / run.path).evaluate(split="test")
         assert isinstance(again.scores, TextScores)
         assert run.value == pytest.approx(again.scores.nats / again.scores.characters)
-        assert run.figures == pytest.approx(asdict(again.likelihood))
+        assert run.metrics == pytest.approx(asdict(again.likelihood))
         assert sum(row[0] for row in run.sums) == pytest.approx(again.scores.nats)
         assert run.loss_by_position == pytest.approx(again.by_position)
-        carried = seqlab.load(small.directory / run.path).evaluate(split="test", context="carry")
+        carried = seqlab.load(small.directory / run.path).evaluate(split="test", mode="carry")
         assert run.carried == pytest.approx(carried.likelihood.nats_per_token)
 
 
 def test_floors_are_on_the_same_units_of_text(small: Comparison):
-    names = [floor.name.split()[0] for floor in small.results.floors]
+    names = [baseline.name.split()[0] for baseline in small.results.baselines]
     assert names == ["unigram", "kneser-ney", "xz"]
     characters = [row[1] for row in small.results.runs[0].sums]
-    for floor in small.results.floors:
-        if floor.sums is not None:
-            assert [row[1] for row in floor.sums] == characters
-            assert ratio(np.sum(floor.sums, 0)) == pytest.approx(floor.value)
+    for baseline in small.results.baselines:
+        if baseline.sums is not None:
+            assert [row[1] for row in baseline.sums] == characters
+            assert ratio(np.sum(baseline.sums, 0)) == pytest.approx(baseline.value)
     assert {pair.verdict for pair in small.results.counting} and len(small.results.counting) == 2
 
 
@@ -116,13 +116,13 @@ def test_samples_go_on_from_the_same_beginning_of_held_out_text(small: Compariso
     assert len(prompts) == 1 and len(small.results.samples) == 2
     prompt = prompts.pop()[0]
     assert f"\n{prompt}" in small.best.text("test", 500) and 10 < len(prompt) <= 48
-    assert [one.name for one in small.results.memorisation] == ["gru", "lstm-attention", "held-out text"]
+    assert [one.name for one in small.results.memorization] == ["gru", "lstm-attention", "held-out text"]
 
 
 def test_copies_are_found_in_the_training_text(small: Comparison):
     train = small.best.text("train")
     grams = {train[at : at + 8] for at in range(len(train) - 7)}
-    held_out = small.results.memorisation[-1]
+    held_out = small.results.memorization[-1]
     text = small.best.text("test", held_out.characters)
     assert held_out.longest_text in train and held_out.longest_text in text
     novel = [text[at : at + 8] not in grams for at in range(len(text) - 7)]
@@ -149,7 +149,7 @@ def test_other_settings_are_refused_with_the_difference(small: Comparison):
     with pytest.raises(UsageError, match=r"seeds was 2, not 3"):
         compared(small.directory, **{**SMALL, "seeds": 3})
     with pytest.raises(UsageError, match=r"train\.clip_norm was 1\.0, not 0\.5"):
-        compared(small.directory, **{**SMALL, "settings": {"train.sample": 0, "train.clip_norm": 0.5}})
+        compared(small.directory, **{**SMALL, "settings": {"train.sample_tokens": 0, "train.clip_norm": 0.5}})
 
 
 def test_a_text_that_changed_is_refused(tmp_path: Path):

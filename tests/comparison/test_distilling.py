@@ -10,27 +10,27 @@ from seqlab import api
 from seqlab.errors import UsageError
 
 TEXT = "the cat sat on the mat and the dog sat on the log. " * 120
-SMALL = {"embedding": 16, "window": 32, "batch": 8}
+SMALL = {"embedding": 16, "window": 32, "batch_size": 8}
 
 
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("distilling")
     (folder / "my.txt").write_text(TEXT)
-    own: dict[str, Any] = {"hidden": 48, "split": "80/10/10", "threads": 1, **SMALL}
+    own: dict[str, Any] = {"hidden": 48, "split_ratios": "80/10/10", "threads": 1, **SMALL}
     return api.train(folder / "my.txt", arch="lstm", steps=60, out=folder / "teacher", **own).path
 
 
 def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path) -> None:
     """The text, its split and the window are the teacher's; a second call finds everything done."""
     out = tmp_path / "students"
-    wanted = {"match": "params=2000", "budget": "steps=30", "seeds": 2, "tune": 0, "embedding": 16, "batch": 8}
+    wanted = {"match": "params=2000", "budget": "steps=30", "seeds": 2, "tune": 0, "embedding": 16, "batch_size": 8}
     done = seqlab.distill(teacher, arch="gru", mix=0.9, temperature=3.0, out=out, **wanted)
     taught, alone = (api.load(out / "runs" / f"{name}-0") for name in ("distilled", "plain"))
     for run, mix in ((taught, 0.9), (alone, 0.0)):
         own: Any = run.settings.task.settings
         assert (own.teacher, own.mix, own.temperature, own.window) == (str(teacher), mix, 3.0, 32)
-        assert run.settings.corpus.split == "80/10/10" and run.settings.backbone.name == "gru"
+        assert run.settings.corpus.split_ratios == "80/10/10" and run.settings.backbone.name == "gru"
     assert done.results.entrant("distilled").core_parameters == done.results.entrant("plain").core_parameters
     assert {run.steps for run in done.results.runs} == {30} and len(done.results.runs) == 4
     assert done.results.runs_of("distilled")[0].value != done.results.runs_of("plain")[0].value

@@ -9,8 +9,8 @@ import pytest
 from example_files import write_examples
 from small_comparisons import compared
 
-from seqlab.comparison.experiment import Comparison
-from seqlab.comparison.merge import merge
+from seqlab.comparison.compare import Comparison
+from seqlab.comparison.judgment.merge import merge
 from seqlab.comparison.report import write_report
 from seqlab.metrics.named import METRICS
 
@@ -22,11 +22,11 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     task: str = request.param
     folder = tmp_path_factory.mktemp(task)
     options: dict[str, Any] = {"archs": "rnn,gru", "seeds": 2, "match": "params=12000", "budget": "steps=6", "tune": 0}
-    options |= {"settings": {"task.beam": 1, "tokenizer.size": 300}} if task == "translate" else {}
+    options |= {"settings": {"task.beam": 1, "tokenizer.vocab_size": 300}} if task == "translate" else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
         source = str(write_examples(task, folder))
-        return task, compared(folder / "comparison", source, batch=8, embedding=8, jobs=1, **options)
+        return task, compared(folder / "comparison", source, batch_size=8, embedding=8, jobs=1, **options)
 
 
 def test_it_is_judged_by_the_metric_of_its_task(made: tuple[str, Comparison]) -> None:
@@ -39,9 +39,9 @@ def test_it_is_judged_by_the_metric_of_its_task(made: tuple[str, Comparison]) ->
         sums_UK = np.array(run.sums)
         assert len(sums_UK) == test == results.protocol["examples"]
         assert run.value == pytest.approx(float(value(sums_UK.sum(0))))
-        assert run.figures and run.loss_by_position == []
-    for floor in results.floors:
-        assert len(floor.sums or []) == test
+        assert run.metrics and run.loss_by_position == []
+    for baseline in results.baselines:
+        assert len(baseline.sums or []) == test
     assert len(results.pairs) == 1 and results.pairs[0].units <= test
     assert {pair.a for pair in results.counting} | {pair.b for pair in results.counting} >= {"rnn", "gru"}
 
@@ -51,7 +51,7 @@ def test_the_audits_are_green_and_the_best_is_ready_to_use(made: tuple[str, Comp
     assert [check for one in done.results.audits for check in one.checks if not check.passed] == []
     best = done.best
     assert best.predict(["old fish"])[0].text == "old fish"
-    assert done.results.samples == [] and done.results.memorisation == []
+    assert done.results.samples == [] and done.results.memorization == []
 
 
 def test_table_and_report_speak_of_examples(made: tuple[str, Comparison], tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.comparison.matching import CLOSE, core_flops, core_parameters, matched
-from seqlab.comparison.settings import Amount
+from seqlab.comparison.plan.matching import CLOSE, core_flops, core_parameters, matched
+from seqlab.comparison.plan.request import Amount
 from seqlab.config import RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from comparison_cases import realistic
 
-from seqlab.comparison.merge import merge
+from seqlab.comparison.judgment.merge import merge
 from seqlab.comparison.report.clean import cleaned
 from seqlab.comparison.report.page import page
 from seqlab.comparison.results import Results
@@ -25,8 +25,8 @@ def test_two_halves_are_the_whole() -> None:
     assert merged.pairs == whole.pairs and len(merged.pairs) == 6
     assert merged.counting == whole.counting and merged.recommendation == whole.recommendation
     assert {one.name for one in merged.samples} == {*A, *B}
-    assert [one.name for one in merged.memorisation].count("held-out text") == 1
-    assert merged.floors == whole.floors and len(merged.audits) == 4 and len(merged.trials) == 12
+    assert [one.name for one in merged.memorization].count("held-out text") == 1
+    assert merged.baselines == whole.baselines and len(merged.audits) == 4 and len(merged.trials) == 12
     assert merged.plan["archs"] == [*A, *B] and merged.plan["budget"] == "steps=4000"
     assert merged.command.splitlines()[-1] == "seqlab report runs/a runs/b --out DIR"
     assert merged.best.name == "transformer"
@@ -82,7 +82,7 @@ def metric(**changed: Any) -> Callable[[Results], Results]:
 
 
 def lower_floors(results: Results) -> Results:
-    return replace(results, floors=[replace(one, value=one.value - 0.1) for one in results.floors])
+    return replace(results, baselines=[replace(one, value=one.value - 0.1) for one in results.baselines])
 
 
 def fewer_units(results: Results) -> Results:
@@ -94,15 +94,15 @@ REFUSED: dict[str, tuple[Callable[[Results], Results], str]] = {
     "split": (corpus(split="90/10"), "split is 80/10/10 in one and 90/10"),
     "documents": (corpus(documents="lines"), "documents is not there in one and lines"),
     "tokenizer": (protocol(tokenizer="bpe"), "tokenizer is char in one and bpe"),
-    "vocabulary": (protocol(vocabulary=66), "vocabulary is 65 in one and 66"),
+    "vocab_size": (protocol(vocab_size=66), "vocabulary is 65 in one and 66"),
     "part": (protocol(part="validation"), "part is test in one and validation"),
-    "context": (protocol(context="carry"), "context is fresh in one and carry"),
+    "context": (protocol(mode="carry"), "context is fresh in one and carry"),
     "window": (protocol(window=64), "window is 128 in one and 64"),
     "metric": (metric(name="nats/token"), "metric is nats/char in one and nats/token"),
     "negligible": (metric(negligible=0.1), "negligible difference is 0.01 in one and 0.1"),
     "budget": (plan(budget="steps=8000"), "budget is steps=4000 in one and steps=8000"),
     "budget of another kind": (plan(budget="seconds=60"), "budget is steps=4000 in one and seconds=60"),
-    "floors": (lower_floors, "unigram reaches 3.311 in one and 3.211"),
+    "baselines": (lower_floors, "unigram reaches 3.311 in one and 3.211"),
     "units": (fewer_units, "units of text is 40 in one and 39"),
 }
 

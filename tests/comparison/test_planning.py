@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison import planning
-from seqlab.comparison.matching import core_flops, core_parameters
-from seqlab.comparison.plan import Plan, difference, read_plan, write_plan
-from seqlab.comparison.planning import FEWEST_STEPS, make_plan, tokens_per_step, with_winners
-from seqlab.comparison.prepared import Prepared, prepare
-from seqlab.comparison.settings import Asked, asked
-from seqlab.comparison.timing import Timed, time_all
-from seqlab.comparison.told import plan_in_words
-from seqlab.comparison.trials import changed
+from seqlab.comparison.plan import planning
+from seqlab.comparison.plan.matching import core_flops, core_parameters
+from seqlab.comparison.plan.plan import Plan, difference, read_plan, write_plan
+from seqlab.comparison.plan.planning import FEWEST_STEPS, make_plan, tokens_per_step, with_winners
+from seqlab.comparison.plan.prepared import Prepared, prepare
+from seqlab.comparison.plan.request import ComparisonRequest, asked
+from seqlab.comparison.plan.summary import plan_in_words
+from seqlab.comparison.plan.timing import Timed, time_all
+from seqlab.comparison.plan.trials import changed
 from seqlab.errors import DataError
 from seqlab.recipes import Recipe
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
 TEXT = "the cat sat by the hut and saw 3 of them.\n" * 2000
 SECONDS = {"rnn": 0.01, "lstm": 0.02, "transformer": 0.04}
@@ -37,10 +37,10 @@ def known_times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "time_all", timed)
 
 
-def planned(text: Path, **options: Any) -> tuple[Plan, Asked, Prepared]:
+def planned(text: Path, **options: Any) -> tuple[Plan, ComparisonRequest, Prepared]:
     wanted = asked(str(text), None, {}, {"archs": "rnn,lstm,transformer", "embedding": 16, "window": 32, **options})
-    prepared = prepare(wanted, text.parent, Silent())
-    return make_plan(wanted, prepared, Silent()), wanted, prepared
+    prepared = prepare(wanted, text.parent, NullReporter())
+    return make_plan(wanted, prepared, NullReporter()), wanted, prepared
 
 
 def steps(plan: Plan) -> dict[str, int]:
@@ -48,18 +48,18 @@ def steps(plan: Plan) -> dict[str, int]:
 
 
 def test_equal_steps(text: Path):
-    plan, *_ = planned(text, budget="steps=70", batch=4)
+    plan, *_ = planned(text, budget="steps=70", batch_size=4)
     assert set(steps(plan).values()) == {70}
     assert {model.tokens_per_step for model in plan.models} == {4 * 32}
 
 
 def test_equal_tokens(text: Path):
-    plan, *_ = planned(text, budget="tokens=12800", batch=4)
+    plan, *_ = planned(text, budget="tokens=12800", batch_size=4)
     assert set(steps(plan).values()) == {100}
 
 
 def test_equal_operations(text: Path):
-    plan, *_ = planned(text, budget="flops=1e12", batch=4)
+    plan, *_ = planned(text, budget="flops=1e12", batch_size=4)
     assert len(set(steps(plan).values())) == 3
     for model in plan.models:
         assert model.steps * model.flops_per_step == pytest.approx(1e12, rel=0.01)
@@ -125,7 +125,7 @@ def test_warm_up_is_a_tenth_of_a_short_run(text: Path):
 def test_rates_that_won_change_nothing_else(text: Path):
     plan, wanted, prepared = planned(text, budget="steps=50")
     winners = {model.name: changed(model, plan.size, {"train.lr": 0.007}) for model in plan.models}
-    found = with_winners(plan, wanted, prepared, winners, Silent())
+    found = with_winners(plan, wanted, prepared, winners, NullReporter())
     assert {model.run_settings.train.lr for model in found.models} == {0.007}
     assert [model.changed(**{"train.lr": 1.0}) for model in found.models] == [
         model.changed(**{"train.lr": 1.0}) for model in plan.models
@@ -134,9 +134,9 @@ def test_rates_that_won_change_nothing_else(text: Path):
 
 def test_other_winners_are_planned_anew(text: Path):
     plan, wanted, prepared = planned(text, budget="seconds=4", tune_over="lr,layers,batch")
-    tried = {"train.lr": 0.007, "backbone.layers": 2, "task.batch": 16}
+    tried = {"train.lr": 0.007, "backbone.layers": 2, "task.batch_size": 16}
     winners = {model.name: changed(model, plan.size, tried) for model in plan.models}
-    found = with_winners(plan, wanted, prepared, winners, Silent())
+    found = with_winners(plan, wanted, prepared, winners, NullReporter())
     assert {model.tokens_per_step for model in found.models} == {16 * 32}
     assert all(model.core == pytest.approx(25_000, rel=0.05) for model in found.models)
     assert all(model.seconds == pytest.approx(4) for model in found.models)
@@ -145,8 +145,8 @@ def test_other_winners_are_planned_anew(text: Path):
 def test_documents_are_counted_on_average(tmp_path: Path):
     lines = tmp_path / "lines.txt"
     lines.write_text("".join(f"name {'x' * (n % 7)}\n" for n in range(400)))
-    plan, _, prepared = planned(lines, documents="lines", budget="steps=5", batch=8)
-    train = prepared.material.parts["train"].facts
+    plan, _, prepared = planned(lines, documents="lines", budget="steps=5", batch_size=8)
+    train = prepared.dataset.splits["train"].facts
     assert tokens_per_step(prepared, "rnn") == pytest.approx(8 * (train.tokens / train.documents - 1), rel=0.1)
     assert plan.models[0].tokens_per_step < 8 * 32
 
@@ -180,12 +180,12 @@ def test_a_plan_is_read_as_it_was_written(text: Path, tmp_path: Path):
 def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
     models = {"one": {"backbone": {"name": "rnn"}, "train": {"epochs": 2}}, "two": {"backbone": {"name": "rnn"}}}
     models["two"]["train"] = {"steps": 17}
-    monkeypatch.setattr("seqlab.comparison.settings.find_recipe", lambda name: Recipe(name, "", models))
+    monkeypatch.setattr("seqlab.comparison.plan.request.find_recipe", lambda name: Recipe(name, "", models))
     monkeypatch.setitem(SECONDS, "one", 0.01)
     monkeypatch.setitem(SECONDS, "two", 0.01)
-    wanted = asked(str(text), "mine", {}, {"window": 32, "split": "90/10"})
-    prepared = prepare(wanted, text.parent, Silent())
-    plan = make_plan(wanted, prepared, Silent())
+    wanted = asked(str(text), "mine", {}, {"window": 32, "split_ratios": "90/10"})
+    prepared = prepare(wanted, text.parent, NullReporter())
+    plan = make_plan(wanted, prepared, NullReporter())
     assert steps(plan) == {"one": 2 * prepared.task(prepared.models["one"]).epoch, "two": 17}
     assert prepared.decides == "validation" and any("validation" in note for note in plan.notes)
 

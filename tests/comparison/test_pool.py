@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison.jobs import Job, claimed
-from seqlab.comparison.pool import Pool, Stopped
-from seqlab.comparison.view import Quiet
+from seqlab.comparison.execution.jobs import Job, claimed
+from seqlab.comparison.execution.pool import Pool, Stopped
+from seqlab.comparison.execution.progress import Quiet
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError, TrainingFailed
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.results import read_results
 
 
@@ -25,8 +25,8 @@ def job(place: str, part: str | None = "validation", **train: Any) -> Job:
         "corpus": {"source": ["toy-words"]},
         "backbone": {"name": "rnn", "hidden": 8},
         "model": {"embedding": 8},
-        "task": {"window": 16, "batch": 4},
-        "train": {"steps": 5, "threads": 1, "sample": 0, **train},
+        "task": {"window": 16, "batch_size": 4},
+        "train": {"steps": 5, "threads": 1, "sample_tokens": 0, **train},
     }
     return Job(place, resolve(tables).resolved(), part, 1.0)
 
@@ -51,14 +51,14 @@ def test_jobs_are_done_once(tmp_path: Path):
 
 
 def test_a_run_that_fails_leaves_the_others_be(tmp_path: Path):
-    bad, good = job("runs/bad", lr=1e38, retries=0, clip_norm=None, optimiser="sgd", steps=9), job("runs/good")
+    bad, good = job("runs/bad", lr=1e38, max_skipped=0, clip_norm=None, optimizer="sgd", steps=9), job("runs/good")
     with Pool(tmp_path, 1, 1, Quiet()) as pool, pytest.raises(TrainingFailed, match="runs/bad") as failed:
         pool.run([bad, good], "runs")
     assert failed.value.exit_code == 70 and good.is_done(tmp_path) and not bad.is_done(tmp_path)
 
 
 def test_a_trial_that_fails_is_an_answer(tmp_path: Path):
-    bad = job("tuning/bad", None, lr=1e38, retries=0, clip_norm=None, optimiser="sgd", steps=9)
+    bad = job("tuning/bad", None, lr=1e38, max_skipped=0, clip_norm=None, optimizer="sgd", steps=9)
     with Pool(tmp_path, 1, 1, Quiet()) as pool:
         pool.run([bad], "tuning")
     assert bad.is_done(tmp_path) and "finite" in (bad.failure(tmp_path) or "")
@@ -95,7 +95,7 @@ def test_what_another_process_has_in_hand_is_waited_for(tmp_path: Path):
 def test_a_lock_dies_with_its_process(tmp_path: Path):
     one = job("runs/rnn-0")
     program = (
-        "import sys, time, json\nfrom pathlib import Path\nfrom seqlab.comparison.jobs import Job, claimed\n"
+        "import sys, time, json\nfrom pathlib import Path\nfrom seqlab.comparison.execution.jobs import Job, claimed\n"
         "with claimed(Job(**json.loads(sys.argv[2])), Path(sys.argv[1])) as ours:\n"
         "    print(ours, flush=True); time.sleep(60)"
     )
@@ -113,8 +113,8 @@ def test_a_lock_dies_with_its_process(tmp_path: Path):
 
 
 def test_a_worker_that_keeps_dying_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("seqlab.comparison.pool.DEATHS", 2)
-    monkeypatch.setattr("seqlab.comparison.pool.sys.executable", "/bin/false")
+    monkeypatch.setattr("seqlab.comparison.execution.pool.DEATHS", 2)
+    monkeypatch.setattr("seqlab.comparison.execution.pool.sys.executable", "/bin/false")
     with Pool(tmp_path, 1, 1, Quiet()) as pool, pytest.raises(SeqlabError, match="died 2 times"):
         pool.run([job("runs/rnn-0")], "runs")
 
@@ -122,14 +122,14 @@ def test_a_worker_that_keeps_dying_is_told_of(tmp_path: Path, monkeypatch: pytes
 def test_a_signal_stops_all_with_checkpoints(tmp_path: Path):
     """In a process of its own, since a signal reaches a whole process."""
     program = (
-        "import sys, json\nfrom pathlib import Path\nfrom seqlab.comparison.pool import Pool\n"
-        "from seqlab.comparison.jobs import Job\nfrom seqlab.comparison.view import Quiet\n"
+        "import sys, json\nfrom pathlib import Path\nfrom seqlab.comparison.execution.pool import Pool\n"
+        "from seqlab.comparison.execution.jobs import Job\nfrom seqlab.comparison.execution.progress import Quiet\n"
         "from seqlab.errors import SeqlabError\n"
         "job = Job(**json.loads(sys.argv[2]))\n"
         "try:\n    with Pool(Path(sys.argv[1]), 1, 1, Quiet()) as pool: pool.run([job], 'runs')\n"
         "except SeqlabError as error: print(error); sys.exit(error.exit_code)"
     )
-    one = job("runs/rnn-0", steps=10**6, save_seconds=10**4, evaluate_every=10**6)
+    one = job("runs/rnn-0", steps=10**6, checkpoint_seconds=10**4, evaluate_every=10**6)
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path), json.dumps(vars(one))], stdout=subprocess.PIPE, text=True
     )

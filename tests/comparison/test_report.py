@@ -17,10 +17,10 @@ from seqlab.comparison.report import write_report
 from seqlab.comparison.report.clean import cleaned
 from seqlab.comparison.report.page import page
 from seqlab.comparison.report.table import markdown, table
-from seqlab.comparison.results import FloorResult, Results, Trial, read_comparison, write_comparison
+from seqlab.comparison.results import BaselineResult, Results, Trial, read_comparison, write_comparison
 
 SECTIONS = (
-    "verdict", "pairs", "table", "curves", "positions", "samples", "memorisation", "rates", "floors", "fairness",
+    "verdict", "pairs", "table", "curves", "positions", "samples", "memorization", "rates", "baselines", "fairness",
     "audit", "settings", "machine", "repeat",
 )  # fmt: skip
 FILES = {f"{name}.{kind}" for name in ("lenses", "positions", "pairs") for kind in ("png", "svg")}
@@ -116,7 +116,9 @@ def test_figures_are_pictures(written: Path) -> None:
 
 def test_nothing_is_loaded_and_nothing_runs() -> None:
     found = Parsed(shown(realistic()))
-    assert not {"script", "link", "iframe", "object", "embed", "base", "form", "img", "image", "use"} & set(found.tags)
+    assert not {"script", "link", "iframe", "object", "embed", "base", "implementation", "img", "image", "use"} & set(
+        found.tags
+    )
     for tag, name, value in found.attributes:
         assert not name.startswith("on") and name not in ("src", "srcset", "style", "action", "xlink:href"), (tag, name)
         assert name != "href" or re.fullmatch(r"#[a-z]+", value)
@@ -141,10 +143,10 @@ def test_strings_stay_strings(payload: str) -> None:
     safe, text = cleaned(results), " ".join(found.text.split())
     for given in (
         safe.corpus["name"], safe.corpus["about"], safe.protocol["tokenizer"], safe.estimand, safe.command,
-        safe.entrants[0].name, safe.entrants[0].form, *safe.entrants[0].settings, safe.floors[0].name,
-        safe.floors[0].about, safe.pairs[0].sentence, safe.counting[0].sentence, safe.recommendation[0].sentence,
+        safe.entrants[0].name, safe.entrants[0].implementation, *safe.entrants[0].settings, safe.baselines[0].name,
+        safe.baselines[0].about, safe.pairs[0].sentence, safe.counting[0].sentence, safe.recommendation[0].sentence,
         safe.recommendation[1].sentence, safe.best.path, safe.samples[0].prompt, safe.samples[0].text,
-        safe.memorisation[0].longest_text, safe.audits[0].checks[0].name, safe.audits[0].checks[0].found,
+        safe.memorization[0].longest_text, safe.audits[0].checks[0].name, safe.audits[0].checks[0].found,
         *safe.ledger.equal, *safe.ledger.equal.values(), *safe.ledger.unequal, safe.warnings[0], safe.machine,
         *safe.versions, *safe.versions.values(), safe.metric.name, safe.plan["match"],
     ):  # fmt: skip
@@ -175,7 +177,7 @@ def test_every_section_is_there_and_reached() -> None:
     order = [
         *(one.sentence for one in results.recommendation), "Every model predicts", results.pairs[0].sentence,
         results.warnings[0], results.estimand, "Four lenses", "Written at temperature", "what a model writes stands",
-        results.floors[0].about, "Fairness ledger", results.command,
+        results.baselines[0].about, "Fairness ledger", results.command,
     ]  # fmt: skip
     text = found.text
     places = [text.index(one, text.index(order[0])) for one in order]
@@ -242,17 +244,17 @@ def test_size_is_bounded_whatever_the_strings_and_curves() -> None:
     assert "(1,000,000 characters in all)" in html
 
 
-def floor_without_numbers(results: Results) -> list[FloorResult]:
-    return [replace(one, figures=dict.fromkeys(one.figures, math.nan), value=math.nan) for one in results.floors]
+def floor_without_numbers(results: Results) -> list[BaselineResult]:
+    return [replace(one, metrics=dict.fromkeys(one.metrics, math.nan), value=math.nan) for one in results.baselines]
 
 
 BARE = {
     "one seed": lambda: realistic(seeds=1),
     "one entrant": lambda: realistic(names=("lstm",)),
-    "no floors": lambda: replace(realistic(), floors=[], counting=[]),
-    "floors that are no numbers": lambda: replace(realistic(), floors=floor_without_numbers(realistic())),
+    "no floors": lambda: replace(realistic(), baselines=[], counting=[]),
+    "floors that are no numbers": lambda: replace(realistic(), baselines=floor_without_numbers(realistic())),
     "nothing beside the runs": lambda: replace(
-        realistic(), trials=[], samples=[], memorisation=[], audits=[], warnings=[], recommendation=[], pairs=[]
+        realistic(), trials=[], samples=[], memorization=[], audits=[], warnings=[], recommendation=[], pairs=[]
     ),
     "no curves": lambda: replace(
         realistic(), runs=[replace(run, curve=[], loss_by_position=[]) for run in realistic().runs]
@@ -265,7 +267,7 @@ BARE = {
         realistic(),
         runs=[
             replace(
-                run, value=math.inf, figures=dict.fromkeys(run.figures, math.inf), loss_by_position=[math.nan] * 9,
+                run, value=math.inf, metrics=dict.fromkeys(run.metrics, math.inf), loss_by_position=[math.nan] * 9,
                 curve=[
                     {"step": 0.0, "validation_loss": 4.0}, {"step": 9.0, "validation_loss": 1e30},
                     {"step": 99.0, "validation_loss": math.nan},
@@ -288,7 +290,7 @@ def test_whatever_is_missing(case: str, tmp_path: Path) -> None:
 
 
 def test_trials_of_more_than_the_rate_are_a_table() -> None:
-    tried = [{"train.lr": 0.01, "task.batch": 32}, {"train.lr": 0.003, "task.batch": 16}]
+    tried = [{"train.lr": 0.01, "task.batch_size": 32}, {"train.lr": 0.003, "task.batch_size": 16}]
     trials = [Trial("lstm", one, loss, loss == 1.5) for one, loss in zip(tried, (None, 1.5), strict=True)]
     rows = Parsed(shown(replace(realistic(), trials=trials))).rows
     assert ["", "0.01", "32", "failed"] in rows and ["chosen", "0.003", "16", "1.5000"] in rows

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.comparison.memorised import longest_copy
+from seqlab.comparison.judgment.memorization import longest_copy
 from seqlab.contracts import TextScores
 from seqlab.tasks.text import BLOCK, blocks
 

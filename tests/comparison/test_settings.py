@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison.settings import ARCHS, BUDGETS, amount, asked
+from seqlab.comparison.plan.request import ARCHS, BUDGETS, amount, asked
 from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES
 
@@ -18,7 +18,7 @@ def wanted(recipe: str | None = None, settings: dict[str, Any] | None = None, **
 def test_without_options_the_usual_architectures_on_three_parts():
     found = wanted()
     assert tuple(found.models) == ARCHS
-    assert {one.corpus.split for one in found.models.values()} == {"80/10/10"}
+    assert {one.corpus.split_ratios for one in found.models.values()} == {"80/10/10"}
     assert {name: one.backbone.name for name, one in found.models.items()} == {name: name for name in ARCHS}
     assert found.comparison.seeds == 3
 
@@ -82,10 +82,10 @@ def test_reading_both_ways_is_compared_where_the_task_allows_it():
 
 
 def test_one_word_and_dotted_settings_reach_every_model():
-    found = wanted(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tied": True}})
+    found = wanted(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tie_embeddings": True}})
     for one in found.models.values():
         assert one.task.settings.model_dump()["window"] == 32
-        assert (one.model.embedding, one.model.tied, one.train.clip_norm) == (24, True, 0.5)
+        assert (one.model.embedding, one.model.tie_embeddings, one.train.clip_norm) == (24, True, 0.5)
 
 
 def test_models_of_a_recipe_keep_their_names_rates_and_sizes():
@@ -113,7 +113,7 @@ def test_how_many_run_at_a_time_is_no_part_of_what_was_asked():
 
 def test_torch_is_not_needed_to_refuse():
     program = (
-        "import sys\nfrom seqlab.comparison.settings import asked\n"
+        "import sys\nfrom seqlab.comparison.plan.request import asked\n"
         "try: asked('x.txt', None, {}, {'archs': 'lsmt'})\nexcept Exception as error: print(error)\n"
         "assert 'torch' not in sys.modules"
     )

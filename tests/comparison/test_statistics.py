@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from seqlab.comparison.statistics import estimate, holm, level, level_interval, seeds_needed
+from seqlab.comparison.judgment.statistics import estimate, holm, level, level_interval, seeds_needed
 from seqlab.errors import DataError
 from seqlab.metrics.metric import ratio
 
@@ -97,8 +97,8 @@ def test_any_metric_is_jackknifed(value):
 
 
 def lag_1(series):
-    centred = series - series.mean()
-    return (centred[:-1] * centred[1:]).sum() / (centred**2).sum()
+    centered = series - series.mean()
+    return (centered[:-1] * centered[1:]).sum() / (centered**2).sum()
 
 
 @pytest.mark.parametrize("times", [1, 2, 3, 7])

@@ -6,9 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.comparison.plan import PlannedModel
-from seqlab.comparison.settings import Amount, ComparisonSettings
-from seqlab.comparison.trials import APART, SEED, best_of, changed, first_trials, grown, grows, horizon, short, told
+from seqlab.comparison.plan.plan import PlannedModel
+from seqlab.comparison.plan.request import Amount, ComparisonSettings
+from seqlab.comparison.plan.trials import (
+    APART,
+    SEED,
+    best_of,
+    changed,
+    first_trials,
+    grown,
+    grows,
+    horizon,
+    short,
+    told,
+)
 from seqlab.config import resolve
 
 
@@ -20,7 +31,7 @@ def model(steps: int = 1000, name: str = "lstm") -> PlannedModel:
     tables = {
         "corpus": {"source": ["x"]},
         "backbone": {"name": name},
-        "task": {"batch": 32},
+        "task": {"batch_size": 32},
         "train": {"steps": steps, "warmup": 100},
     }
     return PlannedModel(name, resolve(tables).resolved(), 1, 0.01, 0.1, 32 * 128, 10, "")
@@ -35,12 +46,12 @@ def test_a_grid_of_rates_evenly_spaced_on_a_log_scale(number: int):
     assert rates[0] * rates[-1] == pytest.approx(10**-5, rel=0.1)
 
 
-@given(st.integers(1, 12), st.permutations(["lr", "batch", "layers"]), st.integers(1, 3))
+@given(st.integers(1, 12), st.permutations(["lr", "batch_size", "layers"]), st.integers(1, 3))
 def test_random_trials_over_more(number: int, names: list[str], width: int):
     one = comparison(tune=number, tune_over=tuple(names[:width]))
     trials = first_trials(one, 32)
     assert trials == first_trials(one, 32) and len(trials) == number
-    keys = {"lr": "train.lr", "batch": "task.batch", "layers": "backbone.layers"}
+    keys = {"lr": "train.lr", "batch_size": "task.batch_size", "layers": "backbone.layers"}
     if one.tune_over != ("lr",):
         assert all(set(tried) == {keys[name] for name in one.tune_over} for tried in trials)
         assert not grows(one)
@@ -72,7 +83,7 @@ def test_trials_are_long_enough_to_tell():
 
 
 def test_another_batch_sees_as_many_tokens():
-    found = changed(model(), None, {"task.batch": 64})
+    found = changed(model(), None, {"task.batch_size": 64})
     assert found.train.steps == 500
 
 

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from verdict_cases import NATS, entrant, floor_of, runs_of
 
-from seqlab.comparison.results import Metric
-from seqlab.comparison.verdicts import (
+from seqlab.comparison.judgment.verdicts import (
     ESTIMAND,
-    counting_sentence,
-    judge_counting,
+    baseline_sentence,
+    judge_baseline,
     judge_pairs,
     seed_warnings,
 )
+from seqlab.comparison.results import Metric
 from seqlab.metrics.metric import ratio
 
 HARD = np.random.default_rng(0).normal(0, 0.2, 30)  # how hard each unit of text is, for all
@@ -40,10 +40,10 @@ def one(a, b, metric=NATS, a_seconds=100.0):
     return pair
 
 
-def counted(floor, entrants):
+def counted(baseline, entrants):
     runs = [run for name, found in entrants.items() for run in runs_of(name, found)]
-    floors = [floor_of("unigram", HARD + 9), floor_of(KNESER_NEY, floor), floor_of("xz", None)]
-    return judge_counting([entrant(name) for name in entrants], runs, floors, NATS, ratio)
+    baselines = [floor_of("unigram", HARD + 9), floor_of(KNESER_NEY, baseline), floor_of("xz", None)]
+    return judge_baseline([entrant(name) for name in entrants], runs, baselines, NATS, ratio)
 
 
 def test_the_estimand_is_said():
@@ -236,13 +236,13 @@ def test_counting_has_no_seeds():
 def test_counting_needs_sums():
     runs = runs_of("a", values(1.0))
     assert (
-        judge_counting([entrant("a")], runs, [floor_of("unigram", HARD), floor_of(KNESER_NEY, None)], NATS, ratio) == []
+        judge_baseline([entrant("a")], runs, [floor_of("unigram", HARD), floor_of(KNESER_NEY, None)], NATS, ratio) == []
     )
-    assert counting_sentence([], NATS) == ""
+    assert baseline_sentence([], NATS) == ""
 
 
 @pytest.mark.parametrize(
-    ("floor", "said"),
+    ("baseline", "said"),
     [
         (1.0, "C still predicts this text better than every model: lstm comes nearest, behind by 0.200 nats/char (I)."),
         (1.3, "C is shown to predict this text better than gru and rnn: lstm is better than it."),
@@ -264,9 +264,9 @@ def test_counting_needs_sums():
         (3.0, "Every model predicts this text better than c does: rnn the least, by 1.200 nats/char (I)."),
     ],
 )
-def test_what_is_said_of_counting(floor, said):
-    pairs = counted(HARD + floor, {"lstm": noisy(1.2), "gru": noisy(1.501), "rnn": noisy(1.8)})
-    sentence = counting_sentence(pairs, NATS)
+def test_what_is_said_of_counting(baseline, said):
+    pairs = counted(HARD + baseline, {"lstm": noisy(1.2), "gru": noisy(1.501), "rnn": noisy(1.8)})
+    sentence = baseline_sentence(pairs, NATS)
     # t(2) 0.01 / sqrt(3) = 0.025
     for interval in ("95 % 0.175 to 0.225", "95 % 1.175 to 1.225"):
         sentence = sentence.replace(interval, "I")
@@ -275,5 +275,5 @@ def test_what_is_said_of_counting(floor, said):
 
 def test_with_one_seed_counting_is_not_called_better_either():
     pairs = counted(HARD + 1.0, {"lstm": values(1.2, seeds=(0,)), "rnn": values(1.8, seeds=(0,))})
-    sentence = counting_sentence(pairs, NATS)
+    sentence = baseline_sentence(pairs, NATS)
     assert "better than no model: it is ahead on this text of lstm and rnn, where the noise is unknown." in sentence

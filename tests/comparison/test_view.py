@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from seqlab.comparison import view
-from seqlab.comparison.jobs import Job
-from seqlab.comparison.view import Board, Lines, Screen
+from seqlab.comparison.execution import progress as view
+from seqlab.comparison.execution.jobs import Job
+from seqlab.comparison.execution.progress import Board, Lines, Screen
 
 
 def job(place: str, seconds: float = 10.0) -> Job:

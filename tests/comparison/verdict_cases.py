@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqlab.comparison.results import Entrant, FloorResult, Metric, Pair, RunResult
+from seqlab.comparison.results import BaselineResult, Entrant, Metric, Pair, RunResult
 
 NATS = Metric("nats/char", lower_is_better=True, negligible=0.01)
 CHARACTERS = 1024.0
@@ -23,7 +23,7 @@ def entrant(name: str, parameters: int = 1000, memory: int | None = 4096) -> Ent
         flops_per_token=1,
         flops_per_step=1,
         step_seconds=0.1,
-        form="plain",
+        implementation="plain",
         lr=0.001,
         state_bytes={} if memory is None else {"1000": memory, "10": 1},
     )
@@ -49,7 +49,7 @@ def runs_of(name: str, values_SU: Sequence[Sequence[float]] | np.ndarray, second
             seconds=seconds,
             best_step=1000,
             value=float(np.mean(values_U)),
-            figures={"nats_per_token": float(np.mean(values_U))},
+            metrics={"nats_per_token": float(np.mean(values_U))},
             validation=1.0,
             carried=None,
             peak_memory=None,
@@ -61,9 +61,9 @@ def runs_of(name: str, values_SU: Sequence[Sequence[float]] | np.ndarray, second
     ]
 
 
-def floor_of(name: str, values_U: Sequence[float] | np.ndarray | None) -> FloorResult:
+def floor_of(name: str, values_U: Sequence[float] | np.ndarray | None) -> BaselineResult:
     sums = None if values_U is None else sums_of(values_U)
-    return FloorResult(name, "about it", 1.0, {"nats_per_token": 1.0}, sums)
+    return BaselineResult(name, "about it", 1.0, {"nats_per_token": 1.0}, sums)
 
 
 def pair_of(a: str, b: str, difference: float, verdict: str) -> Pair:

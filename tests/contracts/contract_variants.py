@@ -14,8 +14,8 @@ import torch
 from pydantic import BaseModel, ValidationError
 from torch import Tensor
 
-from seqlab.backbones.reader import Reader
-from seqlab.backbones.reader_settings import ReaderSettings
+from seqlab.backbones.attention_decoder import Reader
+from seqlab.backbones.attention_decoder_settings import ReaderSettings
 from seqlab.contracts import Backbone, Memory, State
 from seqlab.registry import BACKBONES
 

@@ -9,9 +9,9 @@ from contract_variants import INPUTS, SIZES, Variant, every_causal, every_readin
 from torch.utils.flop_counter import FlopCounterMode
 
 from seqlab.config import ModelSettings
-from seqlab.models.language import LanguageModel
-from seqlab.models.masked import MaskedModel
-from seqlab.models.sizes import token_parameters
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.parameter_count import token_parameters
 from seqlab.registry import BACKBONES
 
 
@@ -33,11 +33,11 @@ def test_the_settings_know_what_will_be_built(variant: Variant):
 @every_causal
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("equal", [False, True])
-def test_parameters_of_a_language_model(variant: Variant, tied: bool, equal: bool):
-    width, vocabulary = variant.build().width, 11
-    settings = ModelSettings(embedding=width if equal else width + 3, tied=tied)
-    model = LanguageModel(settings, variant.build(inputs=settings.embedding), vocabulary)
-    count = token_parameters(settings, variant.having(), vocabulary)
+def test_parameters_of_a_language_model(variant: Variant, tie_embeddings: bool, equal: bool):
+    width, vocab_size = variant.build().width, 11
+    settings = ModelSettings(embedding=width if equal else width + 3, tie_embeddings=tie_embeddings)
+    model = LanguageModel(settings, variant.build(inputs=settings.embedding), vocab_size)
+    count = token_parameters(settings, variant.having(), vocab_size)
     total = sum(p.numel() for p in model.parameters())
     core = sum(p.numel() for p in model.backbone.parameters())
     assert count.embedding == model.embedding.weight.numel()
@@ -48,8 +48,8 @@ def test_parameters_of_a_language_model(variant: Variant, tied: bool, equal: boo
 
 @every_reading_ahead
 @pytest.mark.parametrize("tied", [False, True])
-def test_parameters_of_a_masked_model(variant: Variant, tied: bool):
-    settings = ModelSettings(embedding=INPUTS, tied=tied)
+def test_parameters_of_a_masked_model(variant: Variant, tie_embeddings: bool):
+    settings = ModelSettings(embedding=INPUTS, tie_embeddings=tie_embeddings)
     model = MaskedModel(settings, variant.build(), 11)
     assert token_parameters(settings, variant.having(), 11, symbols=1).total == sum(
         p.numel() for p in model.parameters()
@@ -58,7 +58,7 @@ def test_parameters_of_a_masked_model(variant: Variant, tied: bool):
 
 @every_variant
 def test_operations_are_those_that_torch_counts_in_the_plain_form(variant: Variant):
-    backbone, batch, length = variant.build(form="plain"), 3, 4
+    backbone, batch, length = variant.build(implementation="plain"), 3, 4
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         backbone(vectors(batch, length, INPUTS))
     assert backbone.flops_per_token(length) * batch * length == counter.get_total_flops()
@@ -66,8 +66,10 @@ def test_operations_are_those_that_torch_counts_in_the_plain_form(variant: Varia
 
 @every_causal
 @pytest.mark.parametrize("tied", [False, True])
-def test_operations_of_a_language_model(variant: Variant, tied: bool):
-    model = LanguageModel(ModelSettings(embedding=INPUTS, tied=tied), variant.build(form="plain"), 11)
+def test_operations_of_a_language_model(variant: Variant, tie_embeddings: bool):
+    model = LanguageModel(
+        ModelSettings(embedding=INPUTS, tie_embeddings=tie_embeddings), variant.build(implementation="plain"), 11
+    )
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(torch.zeros(3, 4, dtype=torch.long))
     assert model.flops_per_token(4) * 3 * 4 == counter.get_total_flops()

@@ -141,7 +141,7 @@ def test_a_mask_that_keeps_all_changes_nothing(variant: Variant):
 @every_variant
 @pytest.mark.parametrize("ragged", [False, True])
 def test_a_trace_shows_the_plain_form_and_changes_nothing(variant: Variant, ragged: bool):
-    backbone, plain = variant.build(), variant.build(form="plain")
+    backbone, plain = variant.build(), variant.build(implementation="plain")
     x_BTD, mask_BT = vectors(len(RAGGED), LENGTH, INPUTS), mask_of(RAGGED, LENGTH) if ragged else None
     kept_BT = mask_of(RAGGED if ragged else [LENGTH] * len(RAGGED), LENGTH)
     trace = Trace()

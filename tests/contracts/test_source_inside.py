@@ -102,7 +102,7 @@ def test_operations_are_those_that_torch_counts_in_the_plain_form(reading: Readi
 @pytest.mark.parametrize("ragged", [False, True])
 def test_a_trace_shows_the_weights_and_changes_nothing(reading: Reading, ragged: bool):
     backbone, start = started(reading)
-    plain, plain_start = started(reading, form="plain")
+    plain, plain_start = started(reading, implementation="plain")
     x_BTD, mask_BT = vectors(len(SOURCES), LENGTH, INPUTS), mask_of(TARGETS, LENGTH) if ragged else None
     kept_BT = mask_of(TARGETS if ragged else [LENGTH] * len(SOURCES), LENGTH)
     trace = Trace()
@@ -110,7 +110,7 @@ def test_a_trace_shows_the_weights_and_changes_nothing(reading: Reading, ragged:
     z_BTH, untraced = backbone(x_BTD, start, mask_BT)
     assert_close(y_BTH[kept_BT], z_BTH[kept_BT])
     assert_same(state, untraced)
-    if "form" in type(reading.variant.settings).model_fields:
+    if "implementation" in type(reading.variant.settings).model_fields:
         z_BTH, other = plain(x_BTD, plain_start, mask_BT)
         assert torch.equal(y_BTH[kept_BT], z_BTH[kept_BT])
         assert equal_states(state, other)

@@ -16,7 +16,7 @@ from contract_variants import (
 )
 from torch import Tensor, nn
 
-from seqlab.contracts import Leaves, State
+from seqlab.contracts import State, TensorTree
 
 
 @every_causal
@@ -72,7 +72,7 @@ def kept_within(value: Any) -> list[Any]:
     """The names of all attributes and keys below a value, and every tensor."""
     if isinstance(value, Tensor):
         return [id(value)]
-    if isinstance(value, nn.Module | Leaves):
+    if isinstance(value, nn.Module | TensorTree):
         value = vars(value)
     if isinstance(value, dict):
         return [item for key, inner in value.items() for item in (str(key), *kept_within(inner))]

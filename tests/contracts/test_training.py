@@ -24,9 +24,9 @@ from torch.nn.functional import cross_entropy
 
 from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
-from seqlab.models.language import LanguageModel
-from seqlab.models.masked import MaskedModel
-from seqlab.models.sizes import refuse_unfit
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.parameter_count import refuse_unfit
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 
@@ -61,22 +61,22 @@ def test_the_gradient_reaches_the_state_that_was_given(variant: Variant):
     assert all(leaf.grad is not None and leaf.grad.abs().sum() > 0 for leaf in leaves)
 
 
-def language_model(variant: Variant, vocabulary: int = 7, seed: int = 0, **changes: Any) -> LanguageModel:
+def language_model(variant: Variant, vocab_size: int = 7, seed: int = 0, **changes: Any) -> LanguageModel:
     backbone = variant.build(seed, **changes)
-    return LanguageModel(ModelSettings(embedding=INPUTS), backbone, vocabulary)
+    return LanguageModel(ModelSettings(embedding=INPUTS), backbone, vocab_size)
 
 
 def train(model: LanguageModel, tokens_BT: torch.Tensor, steps: int, lr: float = 0.01) -> float:
     """The loss of the next tokens before the last step."""
-    optimiser, loss = torch.optim.Adam(model.parameters(), lr=lr), torch.tensor(torch.inf)
+    optimizer, loss = torch.optim.Adam(model.parameters(), lr=lr), torch.tensor(torch.inf)
     for _ in range(steps):
         logits_BTV, _ = model(tokens_BT[:, :-1])
         loss = cross_entropy(logits_BTV.flatten(0, 1), tokens_BT[:, 1:].flatten())
         if loss < 0.05:
             break
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     return float(loss.detach())
 
 
@@ -124,14 +124,14 @@ def test_a_hidden_token_can_be_learnt_by_heart(variant: Variant):
     model = MaskedModel(ModelSettings(embedding=INPUTS), variant.build(hidden=32), 7)
     hidden_BT = tokens_BT.clone()
     hidden_BT[:, 1] = model.mask
-    optimiser, loss = torch.optim.Adam(model.parameters(), lr=0.01), torch.tensor(torch.inf)
+    optimizer, loss = torch.optim.Adam(model.parameters(), lr=0.01), torch.tensor(torch.inf)
     for _ in range(200):
         loss = cross_entropy(model(hidden_BT)[0][:, 1], tokens_BT[:, 1])
         if loss < 0.05:
             break
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     assert loss < 0.05
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings
-from seqlab.data.examples import Examples, Labelled, Tagged
+from seqlab.data.examples.example import Examples, LabeledText, TaggedSentence
 
 
 def reviews(*rows: tuple[str, str]) -> str:
@@ -26,7 +26,7 @@ def corpus(
 def labels(examples: Examples, *names: str) -> list[Any]:
     """The labels or tags of some parts."""
     found: list[Any] = []
-    for one in (one for name in names for one in examples.parts[name]):
-        assert isinstance(one, Labelled | Tagged)
-        found.append(one.label if isinstance(one, Labelled) else one.tags)
+    for one in (one for name in names for one in examples.splits[name]):
+        assert isinstance(one, LabeledText | TaggedSentence)
+        found.append(one.label if isinstance(one, LabeledText) else one.tags)
     return found

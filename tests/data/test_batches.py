@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.batches import NOT_SCORED, Lines, Stream, Windows, generator, padded, pieces
-from seqlab.data.tokens import PartFacts, TokenPart
+from seqlab.data.text.batches import NOT_SCORED, Lines, Stream, Windows, generator, padded, pieces
+from seqlab.data.text.tokens import SplitStats, TokenSplit
 
 quick = settings(deadline=None, max_examples=100)
 lengths = st.lists(st.integers(2, 12), min_size=2, max_size=30)
@@ -17,13 +17,13 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("parts")
 
 
-def part_of(folder: Path, *lengths: int) -> TokenPart:
+def part_of(folder: Path, *lengths: int) -> TokenSplit:
     """A part with documents of these lengths, or a stream if there is but one; each id is its own position."""
     starts = np.cumsum([0, *lengths]).astype(np.int64)
     ids = np.arange(starts[-1], dtype=np.uint16)
     ids.tofile(folder / "x.ids")
     starts.tofile(folder / "x.starts")
-    return TokenPart(folder, "x", ids.dtype, PartFacts(len(ids), len(lengths), 0, 0, 0, 0, 0, max(lengths)))
+    return TokenSplit(folder, "x", ids.dtype, SplitStats(len(ids), len(lengths), 0, 0, 0, 0, 0, max(lengths)))
 
 
 def assert_next(rows):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.conll import read_columns, read_conllu
-from seqlab.data.examples import UNSCORED, Tagged
-from seqlab.data.lines import Noticed
+from seqlab.data.examples.conll import read_columns, read_conllu
+from seqlab.data.examples.example import UNSCORED, TaggedSentence
+from seqlab.data.examples.lines import Noticed
 from seqlab.errors import DataError, UsageError
 
 quick = settings(deadline=None, max_examples=100)
@@ -46,17 +46,17 @@ def test_sentences_come_back_as_they_were_written(tmp_path_factory, written, sep
 def test_documents_end_sentences_and_are_no_words(write):
     content = "-DOCSTART- -X- O O\n\nEU NNP B-NP I-ORG\nrejects VBZ B-VP O\n-DOCSTART- O\nPeter NNP B-NP I-PER\n"
     assert sentences(write("a.conll", content)) == [
-        Tagged(("EU", "rejects"), ("I-ORG", "O")),
-        Tagged(("Peter",), ("I-PER",)),
+        TaggedSentence(("EU", "rejects"), ("I-ORG", "O")),
+        TaggedSentence(("Peter",), ("I-PER",)),
     ]
 
 
 def test_lines_of_whitespace_are_blank_and_a_hash_is_a_word(write):
     content = "# \tO\n#tag\tO\n\t\nx y\tB-z\r\n  \nlast\tO"
     assert sentences(write("a.bio", content)) == [
-        Tagged(("#", "#tag"), ("O", "O")),
-        Tagged(("x y",), ("B-z",)),
-        Tagged(("last",), ("O",)),
+        TaggedSentence(("#", "#tag"), ("O", "O")),
+        TaggedSentence(("x y",), ("B-z",)),
+        TaggedSentence(("last",), ("O",)),
     ]
 
 
@@ -70,7 +70,7 @@ def test_of_two_labels_the_first_is_taken_and_said(write):
 
 def test_a_packed_file(write):
     path = write("a.conll.gz", gzip.compress(b"a\tO\n"))
-    assert sentences(path) == [Tagged(("a",), ("O",))]
+    assert sentences(path) == [TaggedSentence(("a",), ("O",))]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_said_with_its_line(write, content, message):
 
 def test_a_word_of_ten_megabytes(write):
     word = "x" * 10_000_000
-    assert sentences(write("a.conll", f"{word}\tO\n")) == [Tagged((word,), ("O",))]
+    assert sentences(write("a.conll", f"{word}\tO\n")) == [TaggedSentence((word,), ("O",))]
 
 
 # --- CoNLL-U --------------------------------------------------------------------------------------------------------
@@ -120,8 +120,8 @@ def test_what_is_no_word_by_itself_is_passed_over(write):
     noticed = Noticed()
     found = read_conllu(write("a.conllu", UD), None, noticed)
     assert [one.example for one in found] == [
-        Tagged(("do", "n't", "#"), ("AUX", "PART", UNSCORED)),
-        Tagged(("Go",), ("VERB",)),
+        TaggedSentence(("do", "n't", "#"), ("AUX", "PART", UNSCORED)),
+        TaggedSentence(("Go",), ("VERB",)),
     ]
     assert [one.place.line for one in found] == [4, 9]
     assert noticed.notes() == []
@@ -130,9 +130,9 @@ def test_what_is_no_word_by_itself_is_passed_over(write):
 @pytest.mark.parametrize(
     "columns, expected",
     [
-        (("FORM", "XPOS"), Tagged(("do", "n't", "#"), ("VBP", "RB", "NFP"))),
-        (("lemma", "upos"), Tagged(("do", "not", "#"), ("AUX", "PART", "_"))),
-        (("FORM", "LEMMA"), Tagged(("do", "n't", "#"), ("do", "not", "#"))),
+        (("FORM", "XPOS"), TaggedSentence(("do", "n't", "#"), ("VBP", "RB", "NFP"))),
+        (("lemma", "upos"), TaggedSentence(("do", "not", "#"), ("AUX", "PART", "_"))),
+        (("FORM", "LEMMA"), TaggedSentence(("do", "n't", "#"), ("do", "not", "#"))),
     ],
 )
 def test_columns_are_chosen_by_name(write, columns, expected):
@@ -147,7 +147,7 @@ def test_a_column_that_conllu_does_not_have(write, columns):
 
 def test_words_may_have_spaces(write):
     content = "1\t10 000\t10 000\tNUM\t_\t_\t0\troot\t_\t_\n"
-    assert read_conllu(write("a.conllu", content), None, Noticed())[0].example == Tagged(("10 000",), ("NUM",))
+    assert read_conllu(write("a.conllu", content), None, Noticed())[0].example == TaggedSentence(("10 000",), ("NUM",))
 
 
 @pytest.mark.parametrize(

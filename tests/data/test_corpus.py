@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.data import builtin
-from seqlab.data.corpus import Corpus, from_text, open_corpus, survey
+from seqlab.data.text import builtin
+from seqlab.data.text.corpus import Corpus, from_text, open_corpus, survey
 from seqlab.errors import DataError, MissingInput, StorageError
 from seqlab.registry import CORPORA
 

@@ -8,12 +8,12 @@ from example_tables import corpus, labels, many, reviews
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.corpus import from_text
-from seqlab.data.dealing import FEWEST, deal
-from seqlab.data.examples import Pair
-from seqlab.data.lines import Place, Placed
-from seqlab.data.opening import open_examples
-from seqlab.data.splits import split_text
+from seqlab.data.examples.example import Pair
+from seqlab.data.examples.lines import Place, Placed
+from seqlab.data.examples.load import open_examples
+from seqlab.data.examples.split import FEWEST, deal
+from seqlab.data.text.corpus import from_text
+from seqlab.data.text.split import split_text
 from seqlab.errors import DataError
 
 quick = settings(deadline=None, max_examples=60)
@@ -28,12 +28,12 @@ def placed(inputs):
 def test_examples_are_dealt_out_as_lines_are(write, split, count):
     """The same shuffle as of a text's lines, an example beside its line."""
     rows = many(count)
-    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split=split))
+    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split_ratios=split))
     text = from_text("".join(text + "\n" for text, _ in rows), "lines")
-    lines = split_text(text, corpus("x", split=split, documents="lines"))
-    assert list(found.parts) == lines.parts
-    for part in lines.parts:
-        assert [one.input for one in found.parts[part]] == list(lines.lines(part))
+    lines = split_text(text, corpus("x", split_ratios=split, documents="lines"))
+    assert list(found.splits) == lines.splits
+    for part in lines.splits:
+        assert [one.input for one in found.splits[part]] == list(lines.lines(part))
     assert found.rule == f"{split}, dealt out by a fixed shuffle, equal inputs together"
     assert found.notes == ()
 
@@ -47,12 +47,12 @@ def test_equal_inputs_are_dealt_out_together(numbers, split):
         with pytest.raises(DataError, match=f"has {different} different inputs in {len(inputs)} examples"):
             deal({"train": placed(inputs)}, split)
         return
-    parts = {name: list(part) for name, part in deal({"train": placed(inputs)}, split).parts.items()}
-    sides = {name: {one.example.input for one in part} for name, part in parts.items()}
+    splits = {name: list(part) for name, part in deal({"train": placed(inputs)}, split).splits.items()}
+    sides = {name: {one.example.input for one in part} for name, part in splits.items()}
     assert all(sides.values())
     assert sum(map(len, sides.values())) == different
-    assert Counter(one.example.input for part in parts.values() for one in part) == Counter(inputs)
-    for part in parts.values():
+    assert Counter(one.example.input for part in splits.values() for one in part) == Counter(inputs)
+    for part in splits.values():
         assert [one.place.line for one in part] == sorted(one.place.line for one in part)
     held_out = sum(len(side) for name, side in sides.items() if name != "train")
     assert held_out / different == pytest.approx({"90/10": 0.1, "80/10/10": 0.2}[split], abs=1 / different)
@@ -60,23 +60,23 @@ def test_equal_inputs_are_dealt_out_together(numbers, split):
 
 def test_given_files_fix_the_parts(write):
     train, dev, test = (write(f"{name}.tsv", reviews(*many(4, 10 * place))) for place, name in enumerate("abc"))
-    both = open_examples("classify", corpus(train, validation=(dev,), test=(test,), split="80/10/10"))
-    assert {part: [one.input for one in both.parts[part]] for part in both.parts} == {
+    both = open_examples("classify", corpus(train, validation=(dev,), test=(test,), split_ratios="80/10/10"))
+    assert {part: [one.input for one in both.splits[part]] for part in both.splits} == {
         "train": [f"text {number}" for number in range(4)],
         "validation": [f"text {number}" for number in range(10, 14)],
         "test": [f"text {number}" for number in range(20, 24)],
     }
     assert both.rule == "validation and test as given"
-    one = open_examples("classify", corpus(train, validation=(dev,), split="80/10/10"))
-    assert (list(one.parts), one.rule) == (["train", "validation"], "validation as given")
+    one = open_examples("classify", corpus(train, validation=(dev,), split_ratios="80/10/10"))
+    assert (list(one.splits), one.rule) == (["train", "validation"], "validation as given")
 
 
 def test_with_a_test_file_a_tenth_of_the_training_examples_is_held_out(write):
     train, test = write("a.tsv", reviews(*many(40))), write("b.tsv", reviews(*many(3, 100)))
-    found = open_examples("classify", corpus(train, test=(test,), split="80/10/10"))
-    assert {part: len(found.parts[part]) for part in found.parts} == {"train": 36, "validation": 4, "test": 3}
+    found = open_examples("classify", corpus(train, test=(test,), split_ratios="80/10/10"))
+    assert {part: len(found.splits[part]) for part in found.splits} == {"train": 36, "validation": 4, "test": 3}
     assert found.rule.startswith("test as given; validation is a tenth of the training examples, dealt out")
-    assert found.parts["train"] == open_examples("classify", corpus(train)).parts["train"]
+    assert found.splits["train"] == open_examples("classify", corpus(train)).splits["train"]
 
 
 def test_too_few_to_deal_out(write):
@@ -84,17 +84,17 @@ def test_too_few_to_deal_out(write):
     for test in ((), (train,)):
         with pytest.raises(DataError, match=r"a\.tsv' has 9 different inputs in 9 examples; .* at least 10"):
             open_examples("classify", corpus(train, test=test))
-    assert len(open_examples("classify", corpus(train, validation=(train,))).parts["train"]) == 9
+    assert len(open_examples("classify", corpus(train, validation=(train,))).splits["train"]) == 9
 
 
 def test_every_label_is_in_the_training_part(write):
     """Each stands once among a hundred, so that some would be dealt out."""
     rare = [f"rare {number}" for number in range(30)]
     rows = [*many(70), *((f"single {label}", label) for label in rare)]
-    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split="80/10/10"))
+    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split_ratios="80/10/10"))
     assert set(labels(found, "train")) == {"odd", "even", *rare}
     assert set(labels(found, "validation", "test")) <= {"odd", "even"}
-    assert sum(map(len, found.parts.values())) == 100
+    assert sum(map(len, found.splits.values())) == 100
     [note] = found.notes
     assert note.startswith("labels that only a held-out share had were moved into the training part: 'rare ")
 

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from seqlab.data import guessing
-from seqlab.data.guessing import guess_task
+from seqlab.data import task_inference as guessing
+from seqlab.data.task_inference import guess_task
 from seqlab.registry import CORPORA
 
 
@@ -139,7 +139,7 @@ def test_a_pipe_is_left_alone(tmp_path):
 
 def test_built_in_corpora_say_what_they_are_for(monkeypatch):
     for name in CORPORA:
-        task = CORPORA.usual(name).get("task.name")
+        task = CORPORA.default_overrides(name).get("task.name")
         guess = guess_task([name])
         assert (guess and guess[0]) == task
     assert guess_task(["reverse"]) == ("translate", "the built-in corpus 'reverse' is made for it")

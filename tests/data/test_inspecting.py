@@ -3,8 +3,8 @@
 import pytest
 from example_tables import corpus, labels, many, reviews
 
-from seqlab.data.examples import UNSCORED, Tagged
-from seqlab.data.opening import open_examples, open_whole
+from seqlab.data.examples.example import UNSCORED, TaggedSentence
+from seqlab.data.examples.load import open_examples, open_whole
 from seqlab.errors import DataError
 
 ADVICE = "Correct it, or train with examples of it."
@@ -44,7 +44,10 @@ def test_unknown_tags_are_kept_and_counted(write):
     train = write("a.conll", "a\tN\nb\tV\n")
     dev = write("b.conll", "c\tN\nd\tX\n\ne\tY\nf\tX\ng\t_\n")
     found = open_examples("tag", corpus(train, validation=(dev,)))
-    assert found.parts["validation"] == [Tagged(("c", "d"), ("N", "X")), Tagged(("e", "f", "g"), ("Y", "X", "_"))]
+    assert found.splits["validation"] == [
+        TaggedSentence(("c", "d"), ("N", "X")),
+        TaggedSentence(("e", "f", "g"), ("Y", "X", "_")),
+    ]
     assert found.notes == (
         "3 of the 4 validation tags do not occur in the training part ('X', 'Y'; 'X' in the sentence at "
         f"'{dev}', line 1): each counts as an error",
@@ -72,7 +75,7 @@ def test_inputs_on_two_sides_are_counted_and_stay(write):
         "1 of the 4 test inputs (25.0 %) also stands in the training part",
         "2 of the 4 test inputs (50.0 %) also stand in the validation part",
     )
-    assert [len(part) for part in found.parts.values()] == [10, 24, 4]
+    assert [len(part) for part in found.splits.values()] == [10, 24, 4]
 
 
 def test_span_tags_are_read_as_bio_in_all_parts(write):
@@ -87,10 +90,10 @@ def test_span_tags_are_read_as_bio_in_all_parts(write):
 def test_slips_in_span_tags_are_told(write):
     train = write("a.bio", "x\tB-p\ny\tI-p\nz\tO\nw\tI-p\n")
     found = open_whole("tag", corpus(train))
-    assert found.parts == {"whole": [Tagged(("x", "y", "z", "w"), ("B-p", "I-p", "O", "B-p"))]}
+    assert found.splits == {"whole": [TaggedSentence(("x", "y", "z", "w"), ("B-p", "I-p", "O", "B-p"))]}
     assert found.notes == ("1 I- tags have nothing of their type before them and are read as B-",)
     found = open_whole("tag", corpus(write("b.bio", "x\tS-p\ny\tE-p\n")))
-    assert found.parts == {"whole": [Tagged(("x", "y"), ("B-p", "B-p"))]}
+    assert found.splits == {"whole": [TaggedSentence(("x", "y"), ("B-p", "B-p"))]}
     assert found.notes == (
         "tags are BIOES and are read as BIO",
         "1 I- or E- tags have nothing of their type before them and are read as B-",
@@ -102,7 +105,7 @@ def test_tags_that_mark_no_spans_stay_as_they_are(write):
     assert open_whole("tag", corpus(path)).notes == ()
     path = write("b.conll", "w\tO\n\nx\tS-p\ny\tNOUN\nz\tI-p\n")
     found = open_whole("tag", corpus(path))
-    assert found.parts["whole"][1] == Tagged(("x", "y", "z"), ("S-p", "NOUN", "I-p"))
+    assert found.splits["whole"][1] == TaggedSentence(("x", "y", "z"), ("S-p", "NOUN", "I-p"))
     assert found.notes == (
         "the tags are learnt one by one, not as spans: 'NOUN' fits no scheme (BIO, IOB1, BIOES), first in the sentence "
         f"at '{path}', line 3",

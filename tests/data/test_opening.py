@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from example_tables import corpus, labels, many, reviews
 
-from seqlab.data.examples import Examples, Labelled, Pair, Tagged
-from seqlab.data.guessing import guess_task
-from seqlab.data.opening import open_examples, open_whole
+from seqlab.data.examples.example import Examples, LabeledText, Pair, TaggedSentence
+from seqlab.data.examples.load import open_examples, open_whole
+from seqlab.data.task_inference import guess_task
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA
 
@@ -18,44 +18,46 @@ from seqlab.registry import CORPORA
 @pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.TSV"])
 def test_one_line_is_enough_to_be_scored(write, name):
     found = open_whole("classify", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
-    assert (found.name, found.parts) == ("a", {"whole": [Labelled("a", "x")]})
-    again = open_examples("classify", corpus(write(name, reviews(("a", "x"))), split="whole"))
+    assert (found.name, found.splits) == ("a", {"whole": [LabeledText("a", "x")]})
+    again = open_examples("classify", corpus(write(name, reviews(("a", "x"))), split_ratios="whole"))
     assert again == found
 
 
 def test_several_files_are_joined(write):
     first, second = write("a.tsv", reviews(("a", "x"))), write("b.csv", "label,text\ny,b\n")
-    assert open_whole("classify", corpus(first, second)).parts == {"whole": [Labelled("a", "x"), Labelled("b", "y")]}
+    assert open_whole("classify", corpus(first, second)).splits == {
+        "whole": [LabeledText("a", "x"), LabeledText("b", "y")]
+    }
     first, second = write("a.conll", "a\tN"), write("b.conll", "b\tV")
-    assert len(open_whole("tag", corpus(first, second)).parts["whole"]) == 2
+    assert len(open_whole("tag", corpus(first, second)).splits["whole"]) == 2
     first, second = write("a.tsv", "en\tde\na\tb\n"), write("b.tsv", "src\ttgt\nc\td\n")
-    assert open_whole("translate", corpus(first, second)).parts == {"whole": [Pair("a", "b"), Pair("c", "d")]}
+    assert open_whole("translate", corpus(first, second)).splits == {"whole": [Pair("a", "b"), Pair("c", "d")]}
 
 
 @pytest.mark.parametrize("name", ["a.conll", "a.bio", "a.iob", "a.iob2", "a.txt", "a.tsv", "a.ner", "a"])
 def test_words_in_columns_may_have_any_ending(write, name):
-    assert open_whole("tag", corpus(write(name, "a\tN\n"))).parts == {"whole": [Tagged(("a",), ("N",))]}
+    assert open_whole("tag", corpus(write(name, "a\tN\n"))).splits == {"whole": [TaggedSentence(("a",), ("N",))]}
 
 
 def test_conllu_goes_by_its_ending(write):
     row = "1\ta\tb\tNOUN\tNN" + "\t_" * 5 + "\n"
-    assert open_whole("tag", corpus(write("a.conllu", row))).parts["whole"] == [Tagged(("a",), ("NOUN",))]
+    assert open_whole("tag", corpus(write("a.conllu", row))).splits["whole"] == [TaggedSentence(("a",), ("NOUN",))]
     named = corpus(write("a.conllu", row), columns=("LEMMA", "XPOS"))
-    assert open_whole("tag", named).parts["whole"] == [Tagged(("b",), ("NN",))]
+    assert open_whole("tag", named).splits["whole"] == [TaggedSentence(("b",), ("NN",))]
 
 
 def test_named_columns_reach_the_reader(write):
     path = write("a.jsonl", json.dumps({"a": "one", "b": "two"}))
-    for task, expected in (("classify", Labelled("two", "one")), ("translate", Pair("two", "one"))):
-        assert open_whole(task, corpus(path, columns=("b", "a"))).parts["whole"] == [expected]
+    for task, expected in (("classify", LabeledText("two", "one")), ("translate", Pair("two", "one"))):
+        assert open_whole(task, corpus(path, columns=("b", "a"))).splits["whole"] == [expected]
 
 
 def test_two_files_are_parallel(write):
     en, de = write("a.en", "one\ntwo\n"), write("a.de", "eins\nzwei\n")
-    assert open_whole("translate", corpus(en, de)).parts["whole"] == [Pair("one", "eins"), Pair("two", "zwei")]
-    assert open_whole("translate", corpus(de, en)).parts["whole"][0] == Pair("eins", "one")
+    assert open_whole("translate", corpus(en, de)).splits["whole"] == [Pair("one", "eins"), Pair("two", "zwei")]
+    assert open_whole("translate", corpus(de, en)).splits["whole"][0] == Pair("eins", "one")
     texts = write("a.txt", "one\n"), write("b.txt", "eins\n")
-    assert open_whole("translate", corpus(*texts)).parts["whole"] == [Pair("one", "eins")]
+    assert open_whole("translate", corpus(*texts)).splits["whole"] == [Pair("one", "eins")]
 
 
 @pytest.mark.parametrize(
@@ -130,8 +132,8 @@ def test_what_is_not_there_is_refused(tmp_path, write, task):
 
 def generated(difficulty):
     size = difficulty or 3
-    parts = {part: [Pair(f"{part} {size}", "x")] for part in ("train", "validation")}
-    return Examples("reverse", parts, "made afresh")
+    splits = {part: [Pair(f"{part} {size}", "x")] for part in ("train", "validation")}
+    return Examples("reverse", splits, "made afresh")
 
 
 @pytest.fixture
@@ -144,7 +146,7 @@ def test_a_built_in_set_brings_its_parts(made):
     assert open_examples("translate", corpus("reverse")) == generated(None)
     assert open_examples("translate", corpus("reverse", difficulty=8)) == generated(8)
     whole = open_whole("translate", corpus("reverse", difficulty=8, validation=("a.tsv",)))
-    assert whole.parts == {"whole": [Pair("train 8", "x"), Pair("validation 8", "x")]}
+    assert whole.splits == {"whole": [Pair("train 8", "x"), Pair("validation 8", "x")]}
 
 
 def test_a_built_in_set_of_another_kind(made):
@@ -180,7 +182,7 @@ def test_real_sets_open(shared_data, folder, task, train, validation, test):
         tuple(str(shared_data / folder / name) for name in names.split()) for names in (train, validation, test)
     )
     found = open_examples(task, corpus(*source, validation=held_out[0], test=held_out[1]))
-    assert [len(part) for part in found.parts.values()] == {
+    assert [len(part) for part in found.splits.values()] == {
         "sst": [6920, 872, 1821],
         "ud-ewt": [12544, 2001, 2077],
         "wnut17": [3394, 1009, 1287],

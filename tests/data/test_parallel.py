@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.examples import Pair
-from seqlab.data.lines import Noticed
-from seqlab.data.parallel import read_parallel
+from seqlab.data.examples.example import Pair
+from seqlab.data.examples.lines import Noticed
+from seqlab.data.examples.parallel import read_parallel
 from seqlab.errors import DataError, MissingInput
 
 quick = settings(deadline=None, max_examples=100)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data import reading
-from seqlab.data.reading import Oddities, decode, read_file
+from seqlab.data import files as reading
+from seqlab.data.files import Oddities, decode, read_file
 from seqlab.errors import DataError, MissingInput, StorageError
 
 blocks = st.integers(4, 9)

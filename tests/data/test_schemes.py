@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import BILOU, IOB1, IOB2, IOBES, Entities
 
-from seqlab.data.schemes import find_scheme, repairs, to_bio
+from seqlab.data.examples.tag_schemes import find_scheme, repairs, to_bio
 
 quick = settings(deadline=None, max_examples=200)
 types = st.sampled_from(["PER", "LOC", "creative-work"])

@@ -5,12 +5,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from seqlab.config import CorpusSettings
-from seqlab.data.corpus import Corpus, from_text
-from seqlab.data.splits import FEWEST_CHARACTERS, split_text, stretch
+from seqlab.data.text.corpus import Corpus, from_text
+from seqlab.data.text.split import FEWEST_CHARACTERS, split_text, stretch
 from seqlab.errors import DataError
 
 quick = settings(deadline=None, max_examples=80)
-PARTS = {"90/10": ["train", "validation"], "80/10/10": ["train", "validation", "test"], "whole": ["whole"]}
+ONNX_BACKBONES = {"90/10": ["train", "validation"], "80/10/10": ["train", "validation", "test"], "whole": ["whole"]}
 texts = st.text(st.sampled_from("ab é日\n"), min_size=FEWEST_CHARACTERS, max_size=150)
 
 
@@ -31,15 +31,15 @@ def numbered(count):
 
 
 @quick
-@given(texts, st.integers(1, 60), st.sampled_from([*PARTS]))
+@given(texts, st.integers(1, 60), st.sampled_from([*ONNX_BACKBONES]))
 def test_the_parts_of_a_stream_are_the_text(text, size, shares):
-    found = split(corpus_of(cut(text, size)), split=shares)
-    parts = {part: found.text(part) for part in found.parts}
-    assert found.parts == PARTS[shares]
-    assert "".join(parts.values()) == text
+    found = split(corpus_of(cut(text, size)), split_ratios=shares)
+    splits = {part: found.text(part) for part in found.splits}
+    assert found.splits == ONNX_BACKBONES[shares]
+    assert "".join(splits.values()) == text
     n = len(text)
     cuts = {"90/10": [9 * n // 10], "80/10/10": [8 * n // 10, 9 * n // 10], "whole": []}[shares]
-    assert list(parts.values()) == [text[a:b] for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
+    assert list(splits.values()) == [text[a:b] for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
 
 
 @pytest.mark.parametrize("length", [64, 65, 69, 70, 71, 1001])
@@ -57,24 +57,26 @@ def test_a_stretch(text, size, first, length):
 
 
 @quick
-@given(st.lists(st.text(st.sampled_from("ab é"), max_size=8), min_size=10, max_size=60), st.sampled_from([*PARTS]))
+@given(
+    st.lists(st.text(st.sampled_from("ab é"), max_size=8), min_size=10, max_size=60), st.sampled_from([*ONNX_BACKBONES])
+)
 def test_the_parts_of_lines_are_the_lines(lines, shares):
     """Each line is in one part, in the corpus's order; those without a character are in none."""
     numbered_lines = [f"{number} {line}" if line else "" for number, line in enumerate(lines)]
     text = "\n".join(numbered_lines) + "\n"
     assume(len(text) >= FEWEST_CHARACTERS)
-    found = split(corpus_of(cut(text, 7)), split=shares, documents="lines")
-    parts = {part: list(found.lines(part)) for part in found.parts}
+    found = split(corpus_of(cut(text, 7)), split_ratios=shares, documents="lines")
+    splits = {part: list(found.lines(part)) for part in found.splits}
     expected = [line for line in numbered_lines if line]
-    assert sorted(chain(*parts.values())) == sorted(expected)
-    for part, kept in parts.items():
+    assert sorted(chain(*splits.values())) == sorted(expected)
+    for part, kept in splits.items():
         assert kept == [line for line in expected if line in set(kept)]
         assert found.text(part) == "".join(line + "\n" for line in kept)
 
 
 def test_lines_are_dealt_out_by_number():
-    found = split(from_text(numbered(1000), "x"), documents="lines", split="80/10/10")
-    assert [len(list(found.lines(part))) for part in found.parts] == [800, 100, 100]
+    found = split(from_text(numbered(1000), "x"), documents="lines", split_ratios="80/10/10")
+    assert [len(list(found.lines(part))) for part in found.splits] == [800, 100, 100]
 
 
 def test_lines_are_dealt_out_alike_each_time():
@@ -91,13 +93,13 @@ def test_the_held_out_lines_are_from_all_over_the_list():
 
 
 def test_a_last_line_without_a_newline_is_a_line():
-    found = split(from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split="whole")
+    found = split(from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split_ratios="whole")
     assert list(found.lines("whole"))[-1] == "line 19"
 
 
 def test_a_line_longer_than_many_blocks():
     blocks = ["x" * 1000] * 50 + ["\n"] + ["short\n"] * 20
-    found = split(corpus_of(blocks), documents="lines", split="whole")
+    found = split(corpus_of(blocks), documents="lines", split_ratios="whole")
     assert [len(line) for line in found.lines("whole")] == [50_000] + [5] * 20
 
 
@@ -116,9 +118,9 @@ def test_too_short_a_text(length):
 
 
 def test_a_text_that_is_only_scored_may_be_short():
-    assert split(from_text("ab", "x"), split="whole").text("whole") == "ab"
+    assert split(from_text("ab", "x"), split_ratios="whole").text("whole") == "ab"
     with pytest.raises(DataError, match="nothing to score"):
-        split(from_text("a", "x"), split="whole")
+        split(from_text("a", "x"), split_ratios="whole")
 
 
 def test_too_few_lines():

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqlab.data.examples import UNSCORED, Examples, Labelled, Pair, Tagged
-from seqlab.data.synthetic.adding import adding
-from seqlab.data.synthetic.brackets import brackets
-from seqlab.data.synthetic.copying import copy
-from seqlab.data.synthetic.dates import dates
-from seqlab.data.synthetic.parity import parity
-from seqlab.data.synthetic.recall import recall
-from seqlab.data.synthetic.reversing import reverse
+from seqlab.data.examples.example import UNSCORED, Examples, LabeledText, Pair, TaggedSentence
+from seqlab.data.examples.synthetic.adding import adding
+from seqlab.data.examples.synthetic.brackets import brackets
+from seqlab.data.examples.synthetic.copying import copy
+from seqlab.data.examples.synthetic.dates import dates
+from seqlab.data.examples.synthetic.parity import parity
+from seqlab.data.examples.synthetic.recall import recall
+from seqlab.data.examples.synthetic.reversing import reverse
 from seqlab.errors import UsageError
 
 TASKS: dict[str, Callable[..., Examples]] = {
@@ -53,7 +53,7 @@ def _once(name: str, difficulty: int, seed: int) -> Examples:
 
 
 def part_of(name: str, part: str) -> Sequence[Any]:
-    return made(name).parts[part]
+    return made(name).splits[part]
 
 
 def some_of(part: Sequence[Any]) -> Sequence[Any]:
@@ -61,8 +61,8 @@ def some_of(part: Sequence[Any]) -> Sequence[Any]:
     return part[: 1 + 50_000 // max(len(one.input) for one in part[:50])]
 
 
-def inputs(examples: Examples, *parts: str) -> list[str]:
-    return [one.input for part in parts for one in examples.parts[part]]
+def inputs(examples: Examples, *splits: str) -> list[str]:
+    return [one.input for part in splits for one in examples.splits[part]]
 
 
 # --- the right answers, found in another way ------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def check_reverse(pair: Pair, difficulty: int) -> None:
     check_copy(Pair(pair.source, pair.source), difficulty)
 
 
-def check_parity(tagged: Tagged, difficulty: int) -> None:
+def check_parity(tagged: TaggedSentence, difficulty: int) -> None:
     odd = False
     for word, tag in zip(tagged.words, tagged.tags, strict=True):
         odd = odd != {"0": False, "1": True}[word]
@@ -87,7 +87,7 @@ def check_parity(tagged: Tagged, difficulty: int) -> None:
     assert 1 <= len(tagged.words) <= difficulty
 
 
-def check_brackets(tagged: Tagged, difficulty: int) -> None:
+def check_brackets(tagged: TaggedSentence, difficulty: int) -> None:
     partner = {"(": ")", "[": "]", "{": "}", "<": ">"}
     due = ""
     for word, tag in zip(tagged.words, tagged.tags, strict=True):
@@ -101,7 +101,7 @@ def check_brackets(tagged: Tagged, difficulty: int) -> None:
     assert 4 * difficulty <= len(tagged.words) <= 8 * difficulty
 
 
-def check_recall(tagged: Tagged, difficulty: int) -> None:
+def check_recall(tagged: TaggedSentence, difficulty: int) -> None:
     told, asked = tagged.words[:difficulty], tagged.words[difficulty:]
     value_of = dict(word.split("=") for word in told)
     assert len(value_of) == difficulty
@@ -110,7 +110,7 @@ def check_recall(tagged: Tagged, difficulty: int) -> None:
     assert tagged.tags == (*[UNSCORED] * difficulty, *[value_of[key] for key in asked])
 
 
-def check_adding(labelled: Labelled, difficulty: int) -> None:
+def check_adding(labelled: LabeledText, difficulty: int) -> None:
     words = labelled.text.split(" ")
     assert len(words) == difficulty
     assert all(re.fullmatch(r"\d\*?", word) for word in words)
@@ -184,7 +184,7 @@ CHECKS: dict[str, Callable[[Any, int], None]] = {
 
 @every_end
 def test_every_answer_is_right_at_every_difficulty(name: str, difficulty: int) -> None:
-    for part in made(name, difficulty).parts.values():
+    for part in made(name, difficulty).splits.values():
         for example in some_of(part):
             CHECKS[name](example, difficulty)
 
@@ -210,7 +210,7 @@ def test_other_arguments_give_other_examples(name: str) -> None:
     for other in otherwise:
         for part in ("train", "validation", "test"):
             same = set(inputs(usual, part)) & set(inputs(other, part))
-            assert len(same) < 0.5 * len(usual.parts[part])
+            assert len(same) < 0.5 * len(usual.splits[part])
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_other_arguments_give_other_examples(name: str) -> None:
 )
 def test_the_examples_are_the_same_on_every_machine(name: str, begins: str) -> None:
     """The parts are drawn together, so that one tells of all. Where this fails, results told of the corpus are void."""
-    last = replace(made(name), parts={"test": part_of(name, "test")})
+    last = replace(made(name), splits={"test": part_of(name, "test")})
     assert last.fingerprint.startswith(begins)
 
 
@@ -257,23 +257,23 @@ def test_a_day_that_is_held_out_is_trained_on_in_no_form() -> None:
 
 @every_end
 def test_every_part_is_large_enough_to_score(name: str, difficulty: int) -> None:
-    sizes = {part: len(examples) for part, examples in made(name, difficulty).parts.items()}
+    sizes = {part: len(examples) for part, examples in made(name, difficulty).splits.items()}
     assert list(sizes) == ["train", "validation", "test"]
     usual = difficulty > DIFFICULTIES[name][0] or name in ("adding", "dates", "recall")
     assert sizes == {"train": 12_000, "validation": 500, "test": 1000} if usual else min(sizes.values()) >= 20
     assert sizes["train"] > 2 * (sizes["validation"] + sizes["test"])
 
 
-def vocabulary(*parts: Sequence[Any]) -> tuple[set[str], set[str]]:
+def vocab_size(*splits: Sequence[Any]) -> tuple[set[str], set[str]]:
     """All words that are read, and all answers; letters of pairs."""
     words: set[str] = set()
     answers: set[str] = set()
-    for example in (one for part in parts for one in part):
+    for example in (one for part in splits for one in part):
         match example:
-            case Tagged():
+            case TaggedSentence():
                 words.update(example.words)
                 answers.update(example.tags)
-            case Labelled():
+            case LabeledText():
                 words.update(example.text.split())
                 answers.add(example.label)
             case Pair():
@@ -284,9 +284,9 @@ def vocabulary(*parts: Sequence[Any]) -> tuple[set[str], set[str]]:
 
 @every_end
 def test_training_meets_every_word_and_every_answer(name: str, difficulty: int) -> None:
-    parts = made(name, difficulty).parts
-    words, answers = vocabulary(parts["train"])
-    words_held_out, answers_held_out = vocabulary(parts["validation"], parts["test"])
+    splits = made(name, difficulty).splits
+    words, answers = vocab_size(splits["train"])
+    words_held_out, answers_held_out = vocab_size(splits["validation"], splits["test"])
     assert words_held_out <= words and answers_held_out <= answers
 
 
@@ -296,9 +296,9 @@ def test_no_single_answer_scores_well(name: str) -> None:
     answers: Counter[str] = Counter()
     for example in part_of(name, "test"):
         match example:
-            case Tagged(_, tags):
+            case TaggedSentence(_, tags):
                 answers.update(tag for tag in tags if tag != UNSCORED)
-            case Labelled(_, label):
+            case LabeledText(_, label):
                 answers[label] += 1
             case Pair(_, target):
                 answers[target] += 1

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.examples import Labelled, Pair
-from seqlab.data.lines import Noticed
-from seqlab.data.tables import read_labelled, read_pairs
+from seqlab.data.examples.example import LabeledText, Pair
+from seqlab.data.examples.lines import Noticed
+from seqlab.data.examples.tables import read_labelled, read_pairs
 from seqlab.errors import DataError, MissingInput
 
 quick = settings(deadline=None, max_examples=100)
@@ -91,7 +91,7 @@ def test_other_columns_do_not_matter(write):
 def test_marks_and_line_ends_of_other_systems(write):
     noticed = Noticed()
     path = write("a.tsv", b"\xef\xbb\xbftext\tlabel\r\none\tx\r\n")
-    assert [one.example for one in read_labelled(path, None, noticed)] == [Labelled("one", "x")]
+    assert [one.example for one in read_labelled(path, None, noticed)] == [LabeledText("one", "x")]
     assert noticed.notes() == [
         "a byte-order mark at the start of a file was left out",
         "2 line ends were CRLF and are read as LF",

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqlab.config import CorpusSettings
-from seqlab.data import tokens
-from seqlab.data.corpus import from_text
-from seqlab.data.splits import split_text
-from seqlab.data.tokens import PartFacts, TokenPart, encode_split
+from seqlab.data.text import tokens
+from seqlab.data.text.corpus import from_text
+from seqlab.data.text.split import split_text
+from seqlab.data.text.tokens import SplitStats, TokenSplit, encode_split
 from seqlab.errors import DataError
 from seqlab.registry import TOKENIZERS
-from seqlab.text.tokenizer import cut_pieces
+from seqlab.tokenization.tokenizer import cut_pieces
 
 quick = settings(deadline=None, max_examples=40)
 # full stops, so that even a short part has more words than one
@@ -45,21 +45,21 @@ def entries():
 @given(text=texts, first=st.sampled_from("a é日😀\n"))
 def test_a_stream_is_its_encoding(name, text, first):
     text = first + text  # the first token may be a part of a character, a character or a word
-    found = split(text, split="80/10/10")
-    tokenizer = learnt(name, *map(found.text, found.parts))
-    parts = encode_split(found, tokenizer)
-    for part in found.parts:
+    found = split(text, split_ratios="80/10/10")
+    tokenizer = learnt(name, *map(found.text, found.splits))
+    splits = encode_split(found, tokenizer)
+    for part in found.splits:
         own, ids = found.text(part), tokenizer.encode(found.text(part))
-        facts = parts[part].facts
+        facts = splits[part].facts
         context = tokenizer.decode_bytes(ids[:1])
-        np.testing.assert_array_equal(parts[part].read(0, len(ids)), ids)
+        np.testing.assert_array_equal(splits[part].read(0, len(ids)), ids)
         assert (facts.tokens, facts.documents, facts.unknown) == (len(ids), 1, 0)
         assert (facts.characters, facts.bytes) == (len(own), len(own.encode()))
         assert facts.scored_bytes == facts.bytes - len(context)
         # a character is scored with its first byte
         assert facts.scored_characters == len(own.encode()[len(context) :].translate(None, bytes(range(0x80, 0xC0))))
-    assert sum(part.facts.characters for part in parts.values()) == len(text)
-    assert sum(part.facts.bytes for part in parts.values()) == len(text.encode())
+    assert sum(part.facts.characters for part in splits.values()) == len(text)
+    assert sum(part.facts.bytes for part in splits.values()) == len(text.encode())
 
 
 @pytest.mark.parametrize("name", [*TOKENIZERS])
@@ -68,12 +68,12 @@ def test_a_stream_is_its_encoding(name, text, first):
 def test_documents_are_lines_between_symbols(name, lines):
     text = "\n".join(lines) + "\n"
     tokenizer, found = learnt(name, text, documents=True), split(text, documents="lines")
-    parts = encode_split(found, tokenizer)
-    for part in found.parts:
+    splits = encode_split(found, tokenizer)
+    for part in found.splits:
         documents = [[tokenizer.begin, *tokenizer.encode(line), tokenizer.end] for line in found.lines(part)]
-        facts, starts = parts[part].facts, parts[part].starts()
+        facts, starts = splits[part].facts, splits[part].starts()
         np.testing.assert_array_equal(starts, np.cumsum([0, *map(len, documents)]))
-        np.testing.assert_array_equal(parts[part].read(0, facts.tokens), [*chain(*documents)])
+        np.testing.assert_array_equal(splits[part].read(0, facts.tokens), [*chain(*documents)])
         assert (facts.documents, facts.longest) == (len(documents), max(map(len, documents)))
         # the newline is the end symbol's, and all of a line is scored
         own = found.text(part)
@@ -84,12 +84,12 @@ def test_documents_are_lines_between_symbols(name, lines):
 @pytest.mark.parametrize("name", [*TOKENIZERS])
 def test_encoding_in_pieces_changes_nothing(name, monkeypatch):
     found = split(TEXT)
-    tokenizer = learnt(name, *map(found.text, found.parts))
+    tokenizer = learnt(name, *map(found.text, found.splits))
     monkeypatch.setattr(tokens, "cut_pieces", partial(cut_pieces, size=5))
-    parts = encode_split(found, tokenizer)
-    for part in found.parts:
-        np.testing.assert_array_equal(parts[part].read(0, len(parts[part])), tokenizer.encode(found.text(part)))
-        facts, context = parts[part].facts, tokenizer.first(found.text(part))
+    splits = encode_split(found, tokenizer)
+    for part in found.splits:
+        np.testing.assert_array_equal(splits[part].read(0, len(splits[part])), tokenizer.encode(found.text(part)))
+        facts, context = splits[part].facts, tokenizer.first(found.text(part))
         assert facts.scored_bytes == facts.bytes - len(context)
 
 
@@ -97,8 +97,8 @@ def test_unknown_symbols_are_counted():
     text = "a" * 90 + "axaybzaaaa"
     tokenizer = learnt("char", text[:90])
     with pytest.warns(UserWarning, match="never occur"):
-        parts = encode_split(split(text), tokenizer)
-    assert (parts["train"].facts.unknown, parts["validation"].facts.unknown) == (0, 4)
+        splits = encode_split(split(text), tokenizer)
+    assert (splits["train"].facts.unknown, splits["validation"].facts.unknown) == (0, 4)
 
 
 # --- the cache ------------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_whatever_changes_the_ids_changes_the_key():
     encode_split(split(lines), learnt("byte", lines))
     encode_split(split(lines), learnt("bpe", lines, size=260))
     encode_split(split(lines), learnt("bpe", lines, size=270))
-    encode_split(split(lines, split="80/10/10"), learnt("char", lines))
+    encode_split(split(lines, split_ratios="80/10/10"), learnt("char", lines))
     encode_split(split(lines, documents="lines"), learnt("char", lines, documents=True))
     encode_split(split(lines + lines), learnt("char", lines))
     assert len(entries()) == 7
@@ -178,7 +178,7 @@ def test_a_part_of_one_token_is_refused():
 def test_ids_are_read_where_they_are_wanted(tmp_path):
     ids = np.arange(1000, dtype=np.uint16)
     ids.tofile(tmp_path / "train.ids")
-    part = TokenPart(tmp_path, "train", ids.dtype, PartFacts(1000, 1, 0, 0, 0, 0, 0, 0))
+    part = TokenSplit(tmp_path, "train", ids.dtype, SplitStats(1000, 1, 0, 0, 0, 0, 0, 0))
     assert len(part) == 1000
     np.testing.assert_array_equal(part.read(10, 13), [10, 11, 12])
     np.testing.assert_array_equal(part.gather(np.array([5, 997]), 3), [[5, 6, 7], [997, 998, 999]])
@@ -191,5 +191,5 @@ def test_a_part_need_not_fit_into_memory(tmp_path):
     size = 2**42
     with (tmp_path / "train.ids").open("wb") as stream:
         stream.truncate(size)
-    part = TokenPart(tmp_path, "train", np.dtype(np.uint8), PartFacts(size, 1, 0, 0, 0, 0, 0, 0))
+    part = TokenSplit(tmp_path, "train", np.dtype(np.uint8), SplitStats(size, 1, 0, 0, 0, 0, 0, 0))
     np.testing.assert_array_equal(part.gather(np.array([0, size - 3]), 3), np.zeros((2, 3)))

@@ -61,9 +61,9 @@ class Hashing:
         return self.table_NV[state.hash_B], state
 
 
-def hashing(vocabulary: int, seed: int = 0, **options: Any) -> Hashing:
+def hashing(vocab_size: int, seed: int = 0, **options: Any) -> Hashing:
     generator = torch.Generator().manual_seed(seed)
-    return Hashing(2 * torch.randn(97, vocabulary, generator=generator), **options)
+    return Hashing(2 * torch.randn(97, vocab_size, generator=generator), **options)
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ class TinyGru(nn.Module):
 
     limit: int | None = None
 
-    def __init__(self, vocabulary: int, hidden: int = 12):
+    def __init__(self, vocab_size: int, hidden: int = 12):
         super().__init__()
         with torch.random.fork_rng():
             torch.manual_seed(5)
-            self.embedding = nn.Embedding(vocabulary, hidden, dtype=torch.float64)
+            self.embedding = nn.Embedding(vocab_size, hidden, dtype=torch.float64)
             self.cell = nn.GRUCell(hidden, hidden, dtype=torch.float64)
-            self.head = nn.Linear(hidden, vocabulary, dtype=torch.float64)
+            self.head = nn.Linear(hidden, vocab_size, dtype=torch.float64)
         self.head.weight.data *= 6
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, Hidden]:

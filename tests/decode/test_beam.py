@@ -6,7 +6,7 @@ import pytest
 import torch
 from decode_fakes import Hashing, TinyGru, hashing
 
-from seqlab.contracts import Generator
+from seqlab.contracts import AutoregressiveModel
 from seqlab.decode.beam import Hypothesis, beam_search
 from seqlab.decode.context import held
 from seqlab.decode.generate import generate
@@ -26,11 +26,11 @@ def logprob_of(model: Hashing, prompt: Sequence[int], tokens: Sequence[int], sta
     return total
 
 
-def continuations(vocabulary: int, length: int, end: int | None) -> list[tuple[int, ...]]:
+def continuations(vocab_size: int, length: int, end: int | None) -> list[tuple[int, ...]]:
     """All that end within the length, if there is an end; else all of the length."""
     if end is None:
-        return list(itertools.product(range(vocabulary), repeat=length))
-    others = [token for token in range(vocabulary) if token != end]
+        return list(itertools.product(range(vocab_size), repeat=length))
+    others = [token for token in range(vocab_size) if token != end]
     return [(*body, end) for count in range(length) for body in itertools.product(others, repeat=count)]
 
 
@@ -38,13 +38,18 @@ def continuations(vocabulary: int, length: int, end: int | None) -> list[tuple[i
 @pytest.mark.parametrize("end", [None, 2])
 @pytest.mark.parametrize("limit", [None, 4])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_beam_as_wide_as_the_tree_finds_the_best(alpha: float, end: int | None, limit: int | None, seed: int):
+def test_a_beam_as_wide_as_the_tree_finds_the_best(
+    length_penalty: float, end: int | None, limit: int | None, seed: int
+):
     model = hashing(3, seed, limit=limit)
     scored = sorted(
-        ((logprob_of(model, PROMPT, tokens) / len(tokens) ** alpha, tokens) for tokens in continuations(3, 5, end)),
+        (
+            (logprob_of(model, PROMPT, tokens) / len(tokens) ** length_penalty, tokens)
+            for tokens in continuations(3, 5, end)
+        ),
         reverse=True,
     )[:4]
-    found = beam_search(model, PROMPT, 3**5, 5, alpha=alpha, best=4, rules=Rules(end=end))
+    found = beam_search(model, PROMPT, 3**5, 5, length_penalty=length_penalty, best=4, rules=Rules(end=end))
     assert [tuple(one.tokens) for one in found] == [tokens for _, tokens in scored]
     assert [one.score for one in found] == pytest.approx([score for score, _ in scored], abs=1e-12)
     assert [one.finished for one in found] == [end is not None] * 4
@@ -53,9 +58,9 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best(alpha: float, end: int | None
 @pytest.mark.parametrize("end", [None, 3])
 @pytest.mark.parametrize("alpha", [0.0, 0.65])
 @pytest.mark.parametrize("seed", range(8))
-def test_width_one_is_greedy(end: int | None, alpha: float, seed: int):
+def test_width_one_is_greedy(end: int | None, length_penalty: float, seed: int):
     rules = Rules(end=end, banned=[0])
-    models: list[Generator] = [
+    models: list[AutoregressiveModel] = [
         hashing(6, seed),
         hashing(6, seed, memory=0),
         hashing(6, seed, limit=5),
@@ -63,7 +68,7 @@ def test_width_one_is_greedy(end: int | None, alpha: float, seed: int):
     ]
     for model in models:
         prompt = [1, seed % 6]
-        (found,) = beam_search(model, prompt, 1, 20, alpha=alpha, rules=rules)
+        (found,) = beam_search(model, prompt, 1, 20, length_penalty=length_penalty, rules=rules)
         greedy = generate(model, [prompt], 20, SamplingSettings(temperature=0), rules=rules)
         assert found.tokens == greedy.tokens[0]
         assert found.logprob == pytest.approx(sum(greedy.logprobs[0]), abs=1e-12)
@@ -74,7 +79,7 @@ def test_width_one_is_greedy(end: int | None, alpha: float, seed: int):
 @pytest.mark.parametrize("end", [None, 4])
 def test_log_probabilities_and_scores_are_the_models_own(limit: int | None, end: int | None):
     model = hashing(7, limit=limit)
-    found = beam_search(model, PROMPT, 4, 12, alpha=0.65, best=4, rules=Rules(end=end, banned=[1]))
+    found = beam_search(model, PROMPT, 4, 12, length_penalty=0.65, best=4, rules=Rules(end=end, banned=[1]))
     assert len(found) == 4
     for one in found:
         assert one.logprob == pytest.approx(logprob_of(model, PROMPT, one.tokens), abs=1e-12)
@@ -113,10 +118,10 @@ def test_ties_go_to_the_lower_parent_and_the_lower_id():
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.65])
-def test_the_search_stops_once_nothing_better_can_come(alpha: float):
+def test_the_search_stops_once_nothing_better_can_come(length_penalty: float):
     # the end is near certain, so whatever goes on has lost
     model = Hashing(torch.log(torch.tensor([[0.98, 0.01, 0.01]] * 4)), memory=0)
-    (found,) = beam_search(model, [1], 3, 50, alpha=alpha, rules=Rules(end=0))
+    (found,) = beam_search(model, [1], 3, 50, length_penalty=length_penalty, rules=Rules(end=0))
     assert found.tokens == [0]
     assert len(model.steps) == 0
 
@@ -126,12 +131,12 @@ def test_a_late_end_may_still_win_when_length_is_divided_out():
     table_NV = torch.log(torch.tensor([[0.5, 0.5], [0.5, 0.5], [0.001, 0.999]]))
     model = Hashing(table_NV, memory=0)
     rules = Rules(end=0)
-    assert beam_search(model, [0], 4, 6, alpha=0.0, rules=rules)[0].tokens == [0]
+    assert beam_search(model, [0], 4, 6, length_penalty=0.0, rules=rules)[0].tokens == [0]
     # [0] scores log .5; k ones and an end score (log .5 + (k - 1) log .999 + log .001) / (k + 1)
     values = {k: (math.log(0.5) + (k - 1) * math.log(0.999) + math.log(0.001)) / (k + 1) for k in range(1, 30)}
     winner = max(values, key=lambda k: values[k])
     assert values[winner] > math.log(0.5)
-    assert beam_search(model, [0], 4, winner + 1, alpha=1.0, rules=rules)[0].tokens == [1] * winner + [0]
+    assert beam_search(model, [0], 4, winner + 1, length_penalty=1.0, rules=rules)[0].tokens == [1] * winner + [0]
 
 
 def test_unfinished_hypotheses_only_fill_the_places_left_over():

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seqlab.config import gather
-from seqlab.config.frame import Sizes
+from seqlab.config.run_settings import VocabSizes
 from seqlab.decode.beam import beam_search
 from seqlab.decode.engine import Engine
-from seqlab.decode.engines.choice import Ways
+from seqlab.decode.engines.selection import EngineSelector
 from seqlab.decode.generate import begin, generate, resume, stream
 from seqlab.decode.rules import Rules
 from seqlab.decode.sampling import SamplingSettings, choose
@@ -45,13 +45,15 @@ NEAR = 1e-4  # of a draw to a boundary between two tokens
 PROMPTS = [[1, 2, 3], [5], list(range(30)), [7, 8], [9] * 12, [3, 1]]
 
 
-def built(backbone: dict[str, Any], tied: bool = False) -> Any:
-    changes = [("model.embedding", 24), ("model.tied", tied)]
+def built(backbone: dict[str, Any], tie_embeddings: bool = False) -> Any:
+    changes = [("model.embedding", 24), ("model.tie_embeddings", tie_embeddings)]
     changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
-    return build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 256, 2)).eval()
+    return build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
 
 
-def ways(name: str, variant: dict[str, Any] | None = None, tied: bool = False, hidden: int = 40) -> Ways:
+def ways(
+    name: str, variant: dict[str, Any] | None = None, tie_embeddings: bool = False, hidden: int = 40
+) -> EngineSelector:
     torch.manual_seed(0)
     chosen = {
         "name": name,
@@ -61,20 +63,20 @@ def ways(name: str, variant: dict[str, Any] | None = None, tied: bool = False, h
     }
     changes = [
         ("model.embedding", 24),
-        ("model.tied", tied),
+        ("model.tie_embeddings", tie_embeddings),
         *((f"backbone.{key}", value) for key, value in chosen.items()),
     ]
-    model = build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 256, 2)).eval()
+    model = build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
     with torch.no_grad():
         model.output.weight.mul_(6)  # so that it is sure of something
-    return Ways(model)
+    return EngineSelector(model)
 
 
 FREE = {name: ways(name, hidden=32) for name in ENGINES}
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}-{'-'.join(map(str, case[1].values()))}")
-def both(request: pytest.FixtureRequest) -> Ways:
+def both(request: pytest.FixtureRequest) -> EngineSelector:
     return ways(*request.param)
 
 
@@ -82,7 +84,7 @@ def test_every_engine_has_variants() -> None:
     assert set(VARIANTS) == set(ENGINES)
 
 
-def test_logits_after_a_forced_text(both: Ways) -> None:
+def test_logits_after_a_forced_text(both: EngineSelector) -> None:
     draw = np.random.default_rng(1)
     limit = both.model.limit
     lengths_B = torch.tensor([12, 1, 7, 3] if limit else [70, 1, 33, 5])
@@ -102,7 +104,7 @@ def test_logits_after_a_forced_text(both: Ways) -> None:
     torch.testing.assert_close(ours_BV, plain_BV, atol=1e-4, rtol=0)
 
 
-def test_texts_are_those_of_the_plain_path(both: Ways) -> None:
+def test_texts_are_those_of_the_plain_path(both: EngineSelector) -> None:
     rules = Rules(end=4, banned=(0, 17))
     for sampling in (SamplingSettings(seed=3), SamplingSettings(temperature=0), SamplingSettings(top_k=9, top_p=0.8)):
         plain = generate(both.model, PROMPTS, 60, sampling, rules=rules)
@@ -112,7 +114,7 @@ def test_texts_are_those_of_the_plain_path(both: Ways) -> None:
             np.testing.assert_allclose(one, other, atol=1e-4)
 
 
-def test_neighbours_parts_and_threads_change_nothing(both: Ways) -> None:
+def test_neighbours_parts_and_threads_change_nothing(both: EngineSelector) -> None:
     sampling = SamplingSettings(seed=5, repetition_penalty=1.2)
     many = [PROMPTS[i % len(PROMPTS)] for i in range(21)]
     whole = generate(both.engine, many, 40, sampling)
@@ -131,7 +133,7 @@ def test_neighbours_parts_and_threads_change_nothing(both: Ways) -> None:
         torch.set_num_threads(1)
 
 
-def test_a_beam_finds_the_same(both: Ways) -> None:
+def test_a_beam_finds_the_same(both: EngineSelector) -> None:
     for plain, ours in zip(
         *(beam_search(one, [1, 2], 4, 15, best=3, rules=Rules(end=4)) for one in (both.model, both.engine)), strict=True
     ):
@@ -156,9 +158,9 @@ def test_a_stream_is_a_few_tokens_behind_at_most_and_can_be_left(name: str) -> N
 
 @pytest.mark.parametrize("name", list(ENGINES))
 @pytest.mark.parametrize("tied", [False, True])
-def test_tied_outputs_and_odd_sizes(name: str, tied: bool) -> None:
+def test_tied_outputs_and_odd_sizes(name: str, tie_embeddings: bool) -> None:
     for hidden in (4, 68, 132):
-        both = ways(name, tied=tied, hidden=hidden)
+        both = ways(name, tie_embeddings=tie_embeddings, hidden=hidden)
         plain, ours = (generate(one, PROMPTS, 20, SamplingSettings(seed=1)) for one in (both.model, both.engine))
         assert ours.tokens == plain.tokens
 
@@ -179,7 +181,7 @@ def test_damaged_weights_and_nothing_to_choose_are_said(name: str) -> None:
         generate(both.engine, [[1]], 5, rules=Rules(banned=range(V)))
     with torch.no_grad():
         next(both.model.backbone.parameters()).view(-1)[0] = float("nan")
-    damaged = Ways(both.model)
+    damaged = EngineSelector(both.model)
     with pytest.raises(DataError, match="not finite"):
         generate(damaged.engine, [[0] * 3], 5)
 
@@ -258,17 +260,17 @@ def test_texts_of_two_hundred_tokens_are_equal(name: str, capsys: pytest.Capture
 def test_what_has_no_engine_stays_plain() -> None:
     torch.manual_seed(0)
     plain = build_model(
-        gather({"corpus": {"source": ["none"]}}, [("backbone.name", "feedforward")]), Sizes(V, V, 256, 2)
+        gather({"corpus": {"source": ["none"]}}, [("backbone.name", "feedforward")]), VocabSizes(V, V, 256, 2)
     ).eval()
-    assert Ways(plain).choose(1, 10**9) is plain
+    assert EngineSelector(plain).choose(1, 10**9) is plain
     with pytest.raises(UsageError, match="no compiled engine"):
-        Ways(plain).choose(1, 10, "compiled")
+        EngineSelector(plain).choose(1, 10, "compiled")
     with pytest.raises(UsageError, match="auto, plain or compiled"):
-        Ways(plain).choose(1, 10, "fast")
+        EngineSelector(plain).choose(1, 10, "fast")
 
 
 def test_a_short_text_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    from seqlab.decode.engines import choice
+    from seqlab.decode.engines import selection as choice
 
     monkeypatch.setattr(choice, "READY", set())
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))

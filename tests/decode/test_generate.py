@@ -8,7 +8,7 @@ from decode_fakes import Hashing, TinyGru, hashing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.contracts import Generator
+from seqlab.contracts import AutoregressiveModel
 from seqlab.decode.context import held
 from seqlab.decode.generate import Generation, begin, generate, resume, stream
 from seqlab.decode.rules import Rules
@@ -183,7 +183,7 @@ def test_a_model_in_training_mode_is_our_own_mistake():
 
 
 def test_what_cannot_be_generated_is_refused():
-    model: Generator = hashing(6)
+    model: AutoregressiveModel = hashing(6)
     with pytest.raises(UsageError, match="prompt is empty"):
         generate(model, [[1], []], 3)
     with pytest.raises(UsageError, match="length is -1"):

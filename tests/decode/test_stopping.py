@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seqlab.decode.stopping import StopStrings
+from seqlab.decode.stop_strings import StopStrings
 from seqlab.errors import UsageError
 
 

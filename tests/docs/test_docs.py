@@ -23,7 +23,7 @@ TEXT = "".join(f"The {' '.join(DRAW.choices(WORDS, k=9))}.\n" for _ in range(300
 # the pages say what people would type; the tests train smaller models for a shorter time
 SMALL_COMPARISON = [
     *("--budget", "steps=6", "--seeds", "1", "--tune", "0", "--match", "params=800", "--jobs", "1"),
-    *("--batch", "4", "--embedding", "8"),
+    *("--batch-size", "4", "--embedding", "8"),
 ]
 SMALLER = ["--hidden", "16", "--embedding", "8", "--threads", "1"]
 
@@ -91,12 +91,12 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 def test_the_keys_of_results_are_those_that_the_page_names() -> None:
     """All of them, and no others; that everything has a name goes without saying."""
-    from seqlab.comparison.results import VERSION, Entrant, FloorResult, Pair, RunResult, Trial
+    from seqlab.comparison.results import VERSION, BaselineResult, Entrant, Pair, RunResult, Trial
     from seqlab.metrics.likelihood import Likelihood
 
     page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
     assert f'`"version": {VERSION}`' in page
-    kinds = {"`entrants`": Entrant, "`runs`": RunResult, "`floors`": FloorResult, "`pairs`, `counting`": Pair}
+    kinds = {"`entrants`": Entrant, "`runs`": RunResult, "`floors`": BaselineResult, "`pairs`, `counting`": Pair}
     for key, kind in {**kinds, "`trials`": Trial}.items():
         (row,) = re.findall(rf"^\| {key} \| (.*) \|$", page, flags=re.MULTILINE)
         figures = {field.name for field in fields(Likelihood)} if "by name" in row else set()
@@ -107,9 +107,9 @@ def test_the_keys_of_results_are_those_that_the_page_names() -> None:
 
 def test_the_comparison_shown_is_what_its_results_give(tmp_path: Path) -> None:
     """Page, table and the sentences that the docs quote; `seqlab report docs/comparison` writes them again."""
-    from seqlab.comparison.experiment import Comparison
+    from seqlab.comparison.compare import Comparison
+    from seqlab.comparison.judgment.verdicts import baseline_sentence
     from seqlab.comparison.results import read_comparison
-    from seqlab.comparison.verdicts import counting_sentence
 
     folder = ROOT / "docs" / "comparison"
     done = Comparison(folder, read_comparison(folder))
@@ -117,6 +117,6 @@ def test_the_comparison_shown_is_what_its_results_give(tmp_path: Path) -> None:
     for name in ("report.html", "table.md"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
     shown = " ".join((ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").split())
-    counted = counting_sentence(done.results.counting, done.results.metric)
+    counted = baseline_sentence(done.results.counting, done.results.metric)
     for words in (*done.table().splitlines(), *done.verdicts, counted, done.results.command):
         assert " ".join(words.split()) in shown, words

@@ -8,12 +8,12 @@ import torch
 from onnx_sessions import run, session
 
 from seqlab.config import gather
-from seqlab.config.frame import Sizes
+from seqlab.config.run_settings import VocabSizes
 from seqlab.export.onnx.examples import classifier_graph, tagger_graph
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
 
-SIZES = Sizes(31, 31, 20, 4)
+SIZES = VocabSizes(31, 31, 20, 4)
 SHAPES = [(1, 1), (3, 9), (2, 34)]
 
 
@@ -48,7 +48,7 @@ def test_classifiers(arch: str, pooling: str) -> None:
 
 
 @pytest.mark.parametrize("arch", list(BACKBONES))
-@pytest.mark.parametrize("more", [{"task.characters": "lstm"}, {"task.layer": "crf"}], ids=str)
+@pytest.mark.parametrize("more", [{"task.char_encoder": "lstm"}, {"task.output_layer": "crf"}], ids=str)
 def test_taggers_of_words_with_their_spelling(arch: str, more: dict[str, Any]) -> None:
     model = built("tag", arch, {"tokenizer.name": "word", **more})
     graph = tagger_graph(model, pieces=False)
@@ -63,7 +63,7 @@ def test_taggers_of_words_with_their_spelling(arch: str, more: dict[str, Any]) -
         given = {"characters": characters_BTC, "character_lengths": spelt_BT}
         found = answered(graph, tokens=tokens_BT, lengths=lengths_B, **given)
         np.testing.assert_allclose(found[0][mask_BT.numpy()], expected_BTK[mask_BT.numpy()], atol=1e-4)
-        if "task.layer" in more:
+        if "task.output_layer" in more:
             np.testing.assert_array_equal(found[1], model.chain.transitions_KK.detach().numpy())
 
 

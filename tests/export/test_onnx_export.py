@@ -17,10 +17,10 @@ from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.export.onnx.graph import Graph
 from seqlab.export.tokenizer import library_of
 from seqlab.registry import TOKENIZERS
-from seqlab.text.tokenizer import Tokenizer
+from seqlab.tokenization.tokenizer import Tokenizer
 
 TEXT = "".join(f"The {w} sat on the {v}; “so?”\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea")) * 30
-SMALL: dict[str, Any] = {"hidden": 32, "embedding": 16, "batch": 8, "window": 16, "threads": 1}
+SMALL: dict[str, Any] = {"hidden": 32, "embedding": 16, "batch_size": 8, "window": 16, "threads": 1}
 
 
 def trained(folder: Path, arch: str, **more: Any) -> Path:
@@ -35,7 +35,7 @@ def trained(folder: Path, arch: str, **more: Any) -> Path:
         ("lstm", {"documents": "lines"}),
         ("gru", {"tokenizer": "word"}),
         ("rnn", {"tokenizer": "byte"}),
-        ("transformer", {"tokenizer": "bpe", "vocabulary": 300}),
+        ("transformer", {"tokenizer": "bpe", "vocab_size": 300}),
     ],
 )
 def test_the_example_goes_on_as_the_run_does(arch: str, more: dict[str, Any], tmp_path: Path) -> None:
@@ -104,12 +104,12 @@ EXAMPLES = {"classify": ["reviews.tsv"], "tag": ["entities.conll"], "translate":
     [
         ("classify", "lstm", {}),
         ("classify", "transformer", {"task.pooling": "attention"}),
-        ("tag", "gru", {"task.layer": "crf"}),
-        ("tag", "lstm", {"task.characters": "lstm"}),
-        ("tag", "rnn", {"tokenizer.name": "bpe", "tokenizer.size": 300}),
-        ("translate", "lstm", {"tokenizer.size": 300, "task.beam": 1}),
-        ("translate", "transformer", {"tokenizer.size": 300, "task.beam": 1, "task.joint": False}),
-        ("translate", "gru", {"tokenizer.size": 300, "task.beam": 1, "task.attends": "before"}),
+        ("tag", "gru", {"task.output_layer": "crf"}),
+        ("tag", "lstm", {"task.char_encoder": "lstm"}),
+        ("tag", "rnn", {"tokenizer.name": "bpe", "tokenizer.vocab_size": 300}),
+        ("translate", "lstm", {"tokenizer.vocab_size": 300, "task.beam": 1}),
+        ("translate", "transformer", {"tokenizer.vocab_size": 300, "task.beam": 1, "task.shared_vocabulary": False}),
+        ("translate", "gru", {"tokenizer.vocab_size": 300, "task.beam": 1, "task.attends": "before"}),
     ],
 )
 def test_examples_of_other_tasks(
@@ -117,7 +117,7 @@ def test_examples_of_other_tasks(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_all(tmp_path)
-    small: dict[str, Any] = {"hidden": 24, "embedding": 16, "batch": 8, "threads": 1, "steps": 60}
+    small: dict[str, Any] = {"hidden": 24, "embedding": 16, "batch_size": 8, "threads": 1, "steps": 60}
     settings = {**more, **({"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {})}
     run = api.train(EXAMPLES[task], task=task, arch=arch, out=tmp_path / "run", settings=settings, **small)
     api.export(run.path, tmp_path / "left")

@@ -8,9 +8,9 @@ import torch
 from onnx_sessions import nothing, run, session
 
 from seqlab.config import gather
-from seqlab.config.frame import Sizes
+from seqlab.config.run_settings import VocabSizes
 from seqlab.export.onnx.language import sequence_graph, step_graph
-from seqlab.registry import BACKBONES, PARTS
+from seqlab.registry import BACKBONES, ONNX_BACKBONES
 from seqlab.runs.load import build_model
 
 V = 31
@@ -32,27 +32,27 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "transformer-encoder": [{}, {"segments": 2, "input_norm": True, "positions": "learned"}],
 }
-CASES = [(name, variant) for name in PARTS for variant in VARIANTS[name]]
+CASES = [(name, variant) for name in ONNX_BACKBONES for variant in VARIANTS[name]]
 
 
-def built(name: str, variant: dict[str, Any], tied: bool) -> Any:
+def built(name: str, variant: dict[str, Any], tie_embeddings: bool) -> Any:
     torch.manual_seed(0)
     small = {"heads": 2, "layers": 2} if "transformer" in name else {}
     task = [("task.name", "masked")] if name == "transformer-encoder" else []
     backbone = {"name": name, "hidden": 24, **small, **variant}
-    changes = [("model.embedding", 16), ("model.tied", tied), *task]
+    changes = [("model.embedding", 16), ("model.tie_embeddings", tie_embeddings), *task]
     changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
-    return build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 256, 2)).eval()
+    return build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
 
 
 def test_every_architecture_is_there() -> None:
-    assert set(VARIANTS) == set(PARTS) == set(BACKBONES)
+    assert set(VARIANTS) == set(ONNX_BACKBONES) == set(BACKBONES)
 
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize(("name", "variant"), CASES, ids=str)
-def test_whole_sequences(name: str, variant: dict[str, Any], tied: bool) -> None:
-    model = built(name, variant, tied)
+def test_whole_sequences(name: str, variant: dict[str, Any], tie_embeddings: bool) -> None:
+    model = built(name, variant, tie_embeddings)
     runs = session(sequence_graph(model))
     for B, T in ((1, 1), (3, 9), (2, 34)):
         tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
@@ -71,7 +71,7 @@ def test_whole_sequences(name: str, variant: dict[str, Any], tied: bool) -> None
 
 @pytest.mark.parametrize(("name", "variant"), [case for case in CASES if case[0] != "transformer-encoder"], ids=str)
 def test_step_by_step(name: str, variant: dict[str, Any]) -> None:
-    model = built(name, variant, tied=False)
+    model = built(name, variant, tie_embeddings=False)
     runs = session(step_graph(model))
     for B, T in ((1, 3), (3, 12), (2, 30)):
         tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))

@@ -8,7 +8,7 @@ import torch
 from onnx_sessions import nothing, run, session
 
 from seqlab.config import gather
-from seqlab.config.frame import Sizes
+from seqlab.config.run_settings import VocabSizes
 from seqlab.errors import UsageError
 from seqlab.export.onnx.translator import encoder_graph, target_graph, target_step_graph
 from seqlab.models.translator import Source
@@ -18,7 +18,7 @@ V = 31
 BY_ARCH = [(arch, {}) for arch in ("feedforward", "rnn", "gru", "lstm", "lstm-attention", "transformer")]
 BY_OPTION: list[tuple[str, dict[str, Any]]] = [
     ("lstm", {"task.attention": "none", "backbone.layers": 2, "decoder.layers": 2}),
-    ("lstm", {"task.attention": "dot", "task.joint": False, "model.tied": False}),
+    ("lstm", {"task.attention": "dot", "task.shared_vocabulary": False, "model.tie_embeddings": False}),
     ("gru", {"task.attention": "scaled"}),
     ("lstm", {"task.attends": "before", "decoder.layers": 2}),
     ("feedforward", {"task.attends": "before"}),
@@ -37,7 +37,7 @@ def built(arch: str, more: dict[str, Any]) -> Any:
         }
     settings["model.embedding"] = 16
     changes = [*settings.items(), *more.items()]
-    return build_model(gather({"corpus": {"source": ["none"]}}, changes), Sizes(V, V, 0, 0)).eval()
+    return build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 0, 0)).eval()
 
 
 def sources(B: int, S: int) -> tuple[Source, dict[str, np.ndarray]]:

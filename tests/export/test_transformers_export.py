@@ -15,7 +15,7 @@ TEXT = "".join(f"The {w} sat on the {v}.\n" for w in ("cat", "dog", "hen") for v
 
 def trained(folder: Path, arch: str = "transformer", **more: Any) -> Any:
     (folder / "my.txt").write_text(TEXT, encoding="utf-8")
-    small: dict[str, Any] = {"hidden": 32, "embedding": 32, "batch": 8, "window": 24, "threads": 1, "steps": 40}
+    small: dict[str, Any] = {"hidden": 32, "embedding": 32, "batch_size": 8, "window": 24, "threads": 1, "steps": 40}
     own = {"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {}
     return api.train(folder / "my.txt", arch=arch, out=folder / "run", settings={**own, **more}, **small)
 
@@ -26,7 +26,7 @@ def trained(folder: Path, arch: str = "transformer", **more: Any) -> Any:
         {},
         {"backbone.positions": "learned", "backbone.context": 40},
         {"backbone.positions": "sinusoidal", "backbone.activation": "relu", "backbone.scale_input": True},
-        {"backbone.positions": "none", "model.embedding": 16, "model.tied": True},
+        {"backbone.positions": "none", "model.embedding": 16, "model.tie_embeddings": True},
         {"model.embedding": 16, "backbone.feedforward": 50, "backbone.heads": 4},
     ],
     ids=str,
@@ -36,7 +36,7 @@ def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path)
     api.export(run.path, tmp_path / "left", form="transformers")
     theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "left").eval()
     for T in (1, 9, 24):
-        tokens_BT = torch.randint(0, run.model.vocabulary, (2, T), generator=torch.Generator().manual_seed(T))
+        tokens_BT = torch.randint(0, run.model.vocab_size, (2, T), generator=torch.Generator().manual_seed(T))
         with torch.inference_mode():
             torch.testing.assert_close(theirs(tokens_BT).logits, run.model(tokens_BT)[0], atol=1e-4, rtol=0)
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "left")
@@ -50,7 +50,7 @@ def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path)
     [
         ("lstm", {}, "no language model of the architecture transformer"),
         ("transformer", {"backbone.norm": "rms"}, "backbone.norm=rms"),
-        ("transformer", {"backbone.norm_place": "after"}, "backbone.norm_place=after"),
+        ("transformer", {"backbone.norm_position": "after"}, "backbone.norm_position=after"),
         ("transformer", {"backbone.activation": "swiglu"}, "backbone.activation=swiglu"),
     ],
 )

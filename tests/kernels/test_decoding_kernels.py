@@ -11,8 +11,8 @@ from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.sampling import choose as choose_plainly
 from seqlab.decode.uniform import uniform as uniform_plainly
 from seqlab.kernels import elementary, sampling
+from seqlab.kernels.attention import add_rows, add_tanhs, softmax
 from seqlab.kernels.linear import add_product, pack, padded
-from seqlab.kernels.looking import add_rows, add_tanhs, softmax
 
 SMALL = settings(max_examples=40, deadline=None)
 

@@ -11,7 +11,7 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.metrics.overlap import Bleu, Chrf, bleu_sums, chrf
+from seqlab.metrics.bleu import Bleu, Chrf, bleu_sums, chrf
 
 TOKENIZERS: list[Literal["none", "13a", "char"]] = ["none", "13a", "char"]
 text = st.lists(st.sampled_from(["a", "b", "c", "Ab", "it's", "(no),", "3.5", "ä"]), max_size=9).map(" ".join)
@@ -105,7 +105,7 @@ def test_a_whole_set_has_as_many_references_as_hypotheses():
 
 def test_light_to_import():
     """What is listed or refused does not wait for sacrebleu, nor for torch."""
-    heavy = "import sys, seqlab.metrics.overlap; assert not {'sacrebleu', 'torch', 'scipy'} & set(sys.modules)"
+    heavy = "import sys, seqlab.metrics.bleu; assert not {'sacrebleu', 'torch', 'scipy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", heavy], check=True)
 
 

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.batches import NOT_SCORED
+from seqlab.data.text.batches import NOT_SCORED
 from seqlab.models.crf import LinearChain
 
 sizes = st.integers(1, 3)
@@ -185,12 +185,12 @@ def test_which_tags_follow_each_other_is_learnt():
     """Emissions say nothing of tags that take turns; whether the first is 0 is said once, at the first word."""
     torch.manual_seed(0)
     chain = LinearChain(2)
-    optimiser = torch.optim.Adam(chain.parameters(), 0.1)
+    optimizer = torch.optim.Adam(chain.parameters(), 0.1)
     tags_BT = torch.tensor([[0, 1, 0, 1, 0], [1, 0, 1, 0, 1]])
     emissions_BTK, mask_BT = torch.zeros(2, 5, 2), torch.ones(2, 5, dtype=torch.bool)
     emissions_BTK[[0, 1], 0, [0, 1]] = 1
     for _ in range(50):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         chain.nats(emissions_BTK, tags_BT, mask_BT).sum().backward()
-        optimiser.step()
+        optimizer.step()
     assert torch.equal(chain.best(emissions_BTK, mask_BT)[0], tags_BT)

@@ -11,9 +11,9 @@ import seqlab
 from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
-from seqlab.models.language import LanguageModel
-from seqlab.models.masked import MaskedModel
-from seqlab.models.sizes import parameters
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.parameter_count import parameters
 from seqlab.registry import BACKBONES
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
@@ -29,8 +29,8 @@ def settings_of(arch: str = "lstm", hidden: int = 8, layers: int = 1, seed: int 
     return resolve({"corpus": {"source": ["none"]}, "backbone": backbone, "model": model, "train": {"seed": seed}})
 
 
-def make(arch: str = "lstm", vocabulary: int = VOCABULARY, **others: Any) -> LanguageModel:
-    model = build_model(settings_of(arch, **others), vocabulary).eval()
+def make(arch: str = "lstm", vocab_size: int = VOCABULARY, **others: Any) -> LanguageModel:
+    model = build_model(settings_of(arch, **others), vocab_size).eval()
     assert isinstance(model, LanguageModel)
     return model
 
@@ -41,8 +41,8 @@ def tokens(*shape: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("arch", ARCHS)
-def test_reading_prompts_of_unequal_length(arch: str, tied: bool):
-    model, tokens_BT = make(arch, layers=2, tied=tied), tokens(4, 7)
+def test_reading_prompts_of_unequal_length(arch: str, tie_embeddings: bool):
+    model, tokens_BT = make(arch, layers=2, tie_embeddings=tie_embeddings), tokens(4, 7)
     lengths = [7, 1, 4, 6]
     logits_BV, state = model.read(tokens_BT, torch.tensor(lengths))
     for row, length in enumerate(lengths):
@@ -73,7 +73,7 @@ def test_logits_are_embedding_backbone_and_projection():
 
 
 def test_tied_weights_are_one_tensor():
-    model = make(tied=True, embedding=8)
+    model = make(tie_embeddings=True, embedding=8)
     assert model.output.weight is model.embedding.weight
     assert model.narrow is None
     assert "output.weight" not in weights_of(model)
@@ -86,7 +86,7 @@ def test_tied_weights_are_one_tensor():
 
 
 def test_tied_weights_of_unequal_width_have_a_projection_without_bias():
-    model = make(tied=True, embedding=5)
+    model = make(tie_embeddings=True, embedding=5)
     assert isinstance(model.narrow, nn.Linear)
     assert (model.narrow.in_features, model.narrow.out_features, model.narrow.bias) == (8, 5, None)
     y_BTH, _ = model.backbone(model.embedding(tokens(2, 3)))
@@ -102,7 +102,7 @@ def test_untied_weights_are_two_tensors():
 
 @pytest.mark.parametrize("embedding", [5, 8])
 def test_a_tied_model_is_saved_and_loaded_exactly(embedding: int):
-    saved, loaded = (make(tied=True, embedding=embedding, seed=seed) for seed in (1, 2))
+    saved, loaded = (make(tie_embeddings=True, embedding=embedding, seed=seed) for seed in (1, 2))
     content = tensors.to_bytes(weights_of(saved))
     put_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
     assert torch.equal(loaded(tokens(2, 5))[0], saved(tokens(2, 5))[0])
@@ -136,8 +136,8 @@ def test_vectors_start_at_zero(arch: str, init: str):
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("arch", RECURRENT)
-def test_uniform(arch: str, tied: bool):
-    for matrix in matrices_and_vectors(make(arch, init="uniform:0.1", tied=tied))[0]:
+def test_uniform(arch: str, tie_embeddings: bool):
+    for matrix in matrices_and_vectors(make(arch, init="uniform:0.1", tie_embeddings=tie_embeddings))[0]:
         assert matrix.abs().max() <= 0.1
         assert matrix.abs().max() > 0.08
         assert matrix.std() == pytest.approx(0.1 / math.sqrt(3), rel=0.3)
@@ -145,7 +145,7 @@ def test_uniform(arch: str, tied: bool):
 
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_normal(arch: str):
-    model = make(arch, vocabulary=200, hidden=40, init="normal:0.01")
+    model = make(arch, vocab_size=200, hidden=40, init="normal:0.01")
     for matrix in matrices_and_vectors(model)[0]:
         assert matrix.std() == pytest.approx(0.01, rel=0.1)
         assert matrix.abs().max() > 0.025
@@ -182,7 +182,7 @@ def test_dropout_is_for_training_only(place: str):
 
 
 def test_build():
-    model = seqlab.build("lstm", vocabulary=2000, hidden=256, layers=2)
+    model = seqlab.build("lstm", vocab_size=2000, hidden=256, layers=2)
     logits_BTV, state = model(torch.zeros(2, 3, dtype=torch.long))
     assert logits_BTV.shape == (2, 3, 2000)
     assert state.lengths_B.tolist() == [3, 3]
@@ -196,7 +196,7 @@ def test_building_is_seeded_and_disturbs_no_other_draw():
     torch.manual_seed(1)
     expected = torch.rand(3)
     torch.manual_seed(1)
-    one, other, third = (seqlab.build("gru", vocabulary=9, hidden=4, seed=seed) for seed in (5, 5, 6))
+    one, other, third = (seqlab.build("gru", vocab_size=9, hidden=4, seed=seed) for seed in (5, 5, 6))
     assert torch.equal(torch.rand(3), expected)
     assert torch.equal(one.output.weight, other.output.weight)
     assert not torch.equal(one.output.weight, third.output.weight)
@@ -205,10 +205,10 @@ def test_building_is_seeded_and_disturbs_no_other_draw():
 @pytest.mark.parametrize(
     "wrong, said",
     [
-        ({"arch": "lstn", "vocabulary": 9}, "did you mean 'lstm'"),
-        ({"vocabulary": 9, "hiden": 4}, "did you mean 'hidden'"),
-        ({"vocabulary": 0}, "at least 1"),
-        ({"vocabulary": 9, "hidden": 0}, "backbone.hidden"),
+        ({"arch": "lstn", "vocab_size": 9}, "did you mean 'lstm'"),
+        ({"vocab_size": 9, "hiden": 4}, "did you mean 'hidden'"),
+        ({"vocab_size": 0}, "at least 1"),
+        ({"vocab_size": 9, "hidden": 0}, "backbone.hidden"),
     ],
 )
 def test_building_what_cannot_be(wrong: dict[str, object], said: str):
@@ -218,5 +218,5 @@ def test_building_what_cannot_be(wrong: dict[str, object], said: str):
 
 def test_a_backbone_that_reads_ahead_is_refused():
     with pytest.raises(UsageError, match="--task masked"):
-        seqlab.build("gru", vocabulary=9, bidirectional=True)
-    assert isinstance(seqlab.build("gru", vocabulary=9, bidirectional=True, task="masked"), MaskedModel)
+        seqlab.build("gru", vocab_size=9, bidirectional=True)
+    assert isinstance(seqlab.build("gru", vocab_size=9, bidirectional=True, task="masked"), MaskedModel)

@@ -3,8 +3,8 @@ import pytest
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings
 from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
-from seqlab.models import sizes
-from seqlab.models.sizes import in_units, machine_memory, refuse_absurd, token_parameters
+from seqlab.models import parameter_count as sizes
+from seqlab.models.parameter_count import in_units, machine_memory, refuse_absurd, token_parameters
 
 
 def run_of(backbone: LstmSettings, embedding: int = 128) -> RunSettings:
@@ -20,9 +20,9 @@ def test_counted_by_hand():
 
 
 def test_tied_outputs_counted_by_hand():
-    tied = ModelSettings(embedding=2, tied=True)
-    assert token_parameters(tied, GruSettings(hidden=4), 3).output == 4 * 2 + 3
-    assert token_parameters(tied, GruSettings(hidden=2), 3).output == 3
+    tie_embeddings = ModelSettings(embedding=2, tie_embeddings=True)
+    assert token_parameters(tie_embeddings, GruSettings(hidden=4), 3).output == 4 * 2 + 3
+    assert token_parameters(tie_embeddings, GruSettings(hidden=2), 3).output == 3
 
 
 def test_what_fits_is_counted():
@@ -36,9 +36,9 @@ def test_what_fits_is_counted():
         (LstmSettings(), 65_536, 2**24, "model.embedding=65536"),
     ],
 )
-def test_what_no_machine_holds_is_refused(backbone: LstmSettings, embedding: int, vocabulary: int, named: str):
+def test_what_no_machine_holds_is_refused(backbone: LstmSettings, embedding: int, vocab_size: int, named: str):
     with pytest.raises(UsageError, match=named) as refused:
-        refuse_absurd(run_of(backbone, embedding), vocabulary)
+        refuse_absurd(run_of(backbone, embedding), vocab_size)
     assert "TiB" in str(refused.value)
 
 

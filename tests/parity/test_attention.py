@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from seqlab.attention.fast import ChunkedAdditive, CompiledAdditive, attend_fast
+from seqlab.attention.masks import Ranges, causal, everything
 from seqlab.attention.plain import attend
-from seqlab.attention.ranges import Ranges, causal, everything
 from seqlab.attention.scores import Additive, Bilinear, Dot, ScaledDot, Score
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
@@ -68,9 +68,9 @@ def test_fast_equals_plain(name: str, kind: str, queries: int, keys: int, dtype:
         close(found, expected[gradient], gradient)
 
 
-@pytest.mark.parametrize("form", [CompiledAdditive, ChunkedAdditive])
+@pytest.mark.parametrize("implementation", [CompiledAdditive, ChunkedAdditive])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
-def test_inputs_of_any_size_stay_right(form, dtype: torch.dtype) -> None:
+def test_inputs_of_any_size_stay_right(implementation, dtype: torch.dtype) -> None:
     q = torch.tensor([[[50.0, 0.3, -60.0], [0.1, 30.0, 1e4]]], dtype=dtype, requires_grad=True)
     k = torch.tensor([[[-45.0, 0.2, 61.0], [0.5, -29.5, -1e4]]], dtype=dtype, requires_grad=True)
     v = torch.tensor([0.7, -0.2, 0.4], dtype=dtype, requires_grad=True)
@@ -78,7 +78,7 @@ def test_inputs_of_any_size_stay_right(form, dtype: torch.dtype) -> None:
     seen = everything(torch.tensor([2]), 2)
     inputs = {"q": q, "k": k, "v": v, "values": values}
     plain = attend(torch.tanh(q[:, :, None] + k[:, None]) @ v, values, None).output_BTD
-    fast = form.apply(q, k, v, values, seen.first_BT, seen.last_BT)
+    fast = implementation.apply(q, k, v, values, seen.first_BT, seen.last_BT)
     close(fast, plain, "output")
     expected = gradients(plain, inputs)
     for name, found in gradients(fast, inputs).items():

@@ -8,12 +8,12 @@ import torch
 from parity_cases import BATCH, DTYPES, HIDDEN, INPUTS, Case, assert_parity, everything, make_case, named, random
 from torch import Tensor, nn
 
-from seqlab.backbones.attentive import LstmAttention
-from seqlab.backbones.attentive_settings import AttentiveSettings
+from seqlab.backbones.attention_decoder import Reader
+from seqlab.backbones.attention_decoder_settings import ReaderSettings
 from seqlab.backbones.feedforward import Feedforward
 from seqlab.backbones.feedforward_settings import FeedforwardSettings
-from seqlab.backbones.reader import Reader
-from seqlab.backbones.reader_settings import ReaderSettings
+from seqlab.backbones.lstm_attention import LstmAttention
+from seqlab.backbones.lstm_attention_settings import AttentiveSettings
 from seqlab.backbones.recurrent import Gru, Lstm, Rnn
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RnnSettings
 from seqlab.backbones.transformer import Transformer
@@ -71,8 +71,8 @@ def assert_forms_agree(
 def test_made_to_read(name: str, attention: Any, attends: Any, dtype: torch.dtype, length: int, ragged: bool):
     inner, settings = INNERS[name]
 
-    def make(form: str) -> Backbone:
-        known = {"form": form} if "form" in type(settings).model_fields else {}
+    def make(implementation: str) -> Backbone:
+        known = {"implementation": implementation} if "implementation" in type(settings).model_fields else {}
         reader = ReaderSettings(attention=attention, attends=attends)
         return Reader(reader, inner, settings.model_copy(update=known), INPUTS, MEMORY)
 
@@ -83,10 +83,14 @@ def test_made_to_read(name: str, attention: Any, attends: Any, dtype: torch.dtyp
 @pytest.mark.parametrize("length", [1, 7])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("norm_place", ["before", "after"])
-def test_the_transformer(norm_place: Any, dtype: torch.dtype, length: int, ragged: bool):
-    def make(form: Any) -> Backbone:
+def test_the_transformer(norm_position: Any, dtype: torch.dtype, length: int, ragged: bool):
+    def make(implementation: Any) -> Backbone:
         return Transformer(
-            TransformerSettings(hidden=8, heads=2, layers=2, norm_place=norm_place, form=form), INPUTS, MEMORY
+            TransformerSettings(
+                hidden=8, heads=2, layers=2, norm_position=norm_position, implementation=implementation
+            ),
+            INPUTS,
+            MEMORY,
         )
 
     assert_forms_agree(make, dtype, length, ragged, MEMORY)
@@ -110,7 +114,7 @@ PLACES = {
 def torchs_own(ours: Transformer) -> nn.TransformerDecoder:
     """The same weights; what torch keeps in one tensor and we in several is joined."""
     settings, width = ours.settings, ours.width
-    before = settings.norm_place == "before"
+    before = settings.norm_position == "before"
     layer = nn.TransformerDecoderLayer(
         width, settings.heads, settings.inner, 0.0, settings.activation, batch_first=True, norm_first=before
     )
@@ -127,12 +131,17 @@ def torchs_own(ours: Transformer) -> nn.TransformerDecoder:
     return theirs
 
 
-@pytest.mark.parametrize("form", ["fused", "plain"])
+@pytest.mark.parametrize("implementation", ["fused", "plain"])
 @pytest.mark.parametrize("ragged", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("norm_place", ["before", "after"])
-def test_the_transformer_is_torchs_own(norm_place: Any, activation: Any, ragged: bool, form: Any):
-    options = {"positions": "none", "norm_place": norm_place, "activation": activation, "form": form}
+def test_the_transformer_is_torchs_own(norm_position: Any, activation: Any, ragged: bool, implementation: Any):
+    options = {
+        "positions": "none",
+        "norm_place": norm_position,
+        "activation": activation,
+        "implementation": implementation,
+    }
     settings = TransformerSettings(hidden=INPUTS + 3, heads=4, layers=2, feedforward=11, **options)
     ours = Transformer(settings, settings.hidden, settings.hidden).double()
     theirs, width, length = torchs_own(ours), settings.hidden, 7

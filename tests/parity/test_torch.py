@@ -92,28 +92,28 @@ def make_starts(module: nn.RNNBase, dtype: torch.dtype) -> list[Tensor]:
     return [random(cells, BATCH, HIDDEN, seed=20 + kind, dtype=dtype).requires_grad_() for kind in range(kinds)]
 
 
-@pytest.mark.parametrize("form", ["fused", "plain"])
+@pytest.mark.parametrize("implementation", ["fused", "plain"])
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("ragged", [False, True])
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", STACKS)
-def test_one_layer(name: str, dtype: torch.dtype, length: int, ragged: bool, started: bool, form: str):
-    ours, theirs = pair(name, dtype, form=form)
+def test_one_layer(name: str, dtype: torch.dtype, length: int, ragged: bool, started: bool, implementation: str):
+    ours, theirs = pair(name, dtype, implementation=implementation)
     case, starts = make_case(length, ragged, dtype), make_starts(theirs, dtype) if started else None
     assert_parity(run_ours(ours, case, starts), run_theirs(theirs, case, starts))
 
 
-@pytest.mark.parametrize("form", ["fused", "plain"])
+@pytest.mark.parametrize("implementation", ["fused", "plain"])
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("ragged", [False, True])
 @pytest.mark.parametrize("layers, bidirectional", [(2, False), (1, True), (2, True), (3, True)])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", STACKS)
 def test_stacked_and_in_both_directions(
-    name: str, dtype: torch.dtype, layers: int, bidirectional: bool, ragged: bool, started: bool, form: str
+    name: str, dtype: torch.dtype, layers: int, bidirectional: bool, ragged: bool, started: bool, implementation: str
 ):
-    ours, theirs = pair(name, dtype, layers=layers, bidirectional=bidirectional, form=form)
+    ours, theirs = pair(name, dtype, layers=layers, bidirectional=bidirectional, implementation=implementation)
     case, starts = make_case(7, ragged, dtype), make_starts(theirs, dtype) if started else None
     assert_parity(run_ours(ours, case, starts), run_theirs(theirs, case, starts))
 

@@ -11,7 +11,7 @@ from typing import Any
 from seqlab import api
 from seqlab.runs import manifest
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.storage import sha256
 
 Spoil = Callable[[Path], Path]  # changes a run and returns the file that is to be refused

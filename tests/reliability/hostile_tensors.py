@@ -51,8 +51,8 @@ for _name, _content in WEIGHTS.items():
     case(f"checkpoint: {_name}", resume)(
         lambda run, content=_content: put_in_checkpoint(run, "weights.safetensors", content)
     )
-    case(f"optimiser: {_name}", resume)(
-        lambda run, content=_content: put_in_checkpoint(run, "optimiser.safetensors", content)
+    case(f"optimizer: {_name}", resume)(
+        lambda run, content=_content: put_in_checkpoint(run, "optimizer.safetensors", content)
     )
 
 
@@ -77,23 +77,23 @@ for _name, _change in FITTING.items():
 
 
 def moments(run: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Path:
-    stored = (checkpoints(run / "checkpoints")[-1] / "optimiser.safetensors").read_bytes()
-    return put_in_checkpoint(run, "optimiser.safetensors", changed(stored, change))
+    stored = (checkpoints(run / "checkpoints")[-1] / "optimizer.safetensors").read_bytes()
+    return put_in_checkpoint(run, "optimizer.safetensors", changed(stored, change))
 
 
-@case("optimiser: moments of one element", resume)
+@case("optimizer: moments of one element", resume)
 def short_moments(run: Path) -> Path:
     """Torch's kernel takes a moment to be as long as its parameter: whoever trusts these writes beyond them."""
-    header, _ = parts((checkpoints(run / "checkpoints")[-1] / "optimiser.safetensors").read_bytes())
+    header, _ = parts((checkpoints(run / "checkpoints")[-1] / "optimizer.safetensors").read_bytes())
     short = {name: tensor([1], 4 * i, 4 * i + 4) for i, name in enumerate(header)}
-    return put_in_checkpoint(run, "optimiser.safetensors", safetensors(short, bytes(4 * len(short))))
+    return put_in_checkpoint(run, "optimizer.safetensors", safetensors(short, bytes(4 * len(short))))
 
 
-case("optimiser: half of the moments", resume)(
+case("optimizer: half of the moments", resume)(
     lambda run: moments(run, lambda h: {n.replace("exp_avg_sq", "x"): e for n, e in h.items()})
 )
-case("optimiser: a name that only looks like a number", resume)(lambda run: moments(run, lambda h: {**h, "²": EMPTY}))
-case("optimiser: a parameter that there is not", resume)(lambda run: moments(run, lambda h: {**h, "99.step": EMPTY}))
+case("optimizer: a name that only looks like a number", resume)(lambda run: moments(run, lambda h: {**h, "²": EMPTY}))
+case("optimizer: a parameter that there is not", resume)(lambda run: moments(run, lambda h: {**h, "99.step": EMPTY}))
 
 STATE = {"0": tensor([4], 0, 32, "I64"), "1": tensor([4, 16], 32, 288), "2": tensor([4, 16], 288, 544)}
 CARRIED: dict[str, bytes] = {

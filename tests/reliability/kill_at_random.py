@@ -21,8 +21,8 @@ from seqlab.errors import SeqlabError
 from seqlab.runs import checkpoint, manifest
 from seqlab.runs.load import build_model, load_parts
 from seqlab.training import finish
-from seqlab.training.optimisation import make_optimiser
-from seqlab.training.progress import Silent
+from seqlab.training.optimization import make_optimizer
+from seqlab.training.progress import NullReporter
 
 STEPS = 60
 SETTINGS: dict[str, Any] = {"arch": "lstm", "batching": "stream", "dropout": 0.2, "evaluate_every": 7, "steps": STEPS}
@@ -54,20 +54,20 @@ def uninterrupted(text: Path, run: Path) -> Path:
     """A run with the checkpoints of all its steps, written without waiting for the disk."""
     kept, waiting = checkpoint.KEPT, os.fsync
     checkpoint.KEPT, os.fsync = STEPS + 1, lambda _: None
-    train(text, run, save_seconds=1e-9, **SETTINGS)
+    train(text, run, checkpoint_seconds=1e-9, **SETTINGS)
     checkpoint.KEPT, os.fsync = kept, waiting
     return run
 
 
-def alone(text: Path, run: Path, reporter: Silent | None = None) -> None:
+def alone(text: Path, run: Path, reporter: NullReporter | None = None) -> None:
     """Begin or continue the run."""
     if checkpoint.checkpoints(run / "checkpoints"):
         resume(run, reporter=reporter)
     else:
-        train(text, run, reporter, save_seconds=1e-9, overwrite=True, **SETTINGS)
+        train(text, run, reporter, checkpoint_seconds=1e-9, overwrite=True, **SETTINGS)
 
 
-class Began(Silent):
+class Began(NullReporter):
     """Tells the parent that training has begun."""
 
     def __init__(self, pipe: int):
@@ -127,9 +127,9 @@ def look_at(run: Path, whole: Path) -> dict[str, Any]:
 def why_not(run: Path, newest: Path) -> str | None:
     """Load a checkpoint; what went wrong, if anything."""
     try:
-        _, _, settings, lexicon = load_parts(run)
-        model = build_model(settings, lexicon.sizes)
-        checkpoint.load_checkpoint(newest, model, make_optimiser(model, settings.train), model.backbone.start(4))
+        _, _, settings, vocabulary = load_parts(run)
+        model = build_model(settings, vocabulary.sizes)
+        checkpoint.load_checkpoint(newest, model, make_optimizer(model, settings.train), model.backbone.start(4))
     except SeqlabError as error:
         return str(error)
     return None

@@ -17,14 +17,14 @@ from seqlab import api
 from seqlab.registry import BACKBONES
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.training.loop import Interrupted
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
 NOUNS, PLACES = ("cat", "dog", "hen", "fox", "owl"), ("mat", "hut", "sea", "oak")
 TEXT = "".join(
     f"the {noun} sat by the {place} and saw {n} of them.\n" for n in range(4) for noun in NOUNS for place in PLACES
 )
-TINY: dict[str, Any] = {"hidden": 16, "embedding": 8, "window": 16, "batch": 4, "threads": 1, "sample": 0}
-TINY_OPTIONS = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch", "4", "--threads", "1"]
+TINY: dict[str, Any] = {"hidden": 16, "embedding": 8, "window": 16, "batch_size": 4, "threads": 1, "sample_tokens": 0}
+TINY_OPTIONS = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch-size", "4", "--threads", "1"]
 HERE = Path(__file__).parent
 
 
@@ -58,7 +58,7 @@ class Stopped(Exception):
 
 
 @dataclass
-class At(Silent):
+class At(NullReporter):
     """A reporter that does something after a step."""
 
     number: int
@@ -93,19 +93,19 @@ def hard(arch: str) -> dict[str, Any]:
     }
 
 
-def train(source: Path, out: Path, reporter: Silent | None = None, **settings: Any) -> Path:
-    return api.train(source, out=out, reporter=reporter or Silent(), **{**TINY, **settings}).path
+def train(source: Path, out: Path, reporter: NullReporter | None = None, **settings: Any) -> Path:
+    return api.train(source, out=out, reporter=reporter or NullReporter(), **{**TINY, **settings}).path
 
 
-def resume(path: Path, more: int | None = None, reporter: Silent | None = None) -> Path:
-    return api.resume(path, more, reporter or Silent()).path
+def resume(path: Path, more: int | None = None, reporter: NullReporter | None = None) -> Path:
+    return api.resume(path, more, reporter or NullReporter()).path
 
 
 def train_with_stops(
     source: Path, out: Path, stops: Sequence[tuple[int, Callable[[], None]]], more: int | None = None, **settings: Any
 ) -> Path:
     """Like `train`, but stopped after each of the given steps and resumed; with `more`, so is the further training."""
-    begin: Callable[[Silent], Path] = lambda reporter: train(source, out, reporter, **settings)  # noqa: E731
+    begin: Callable[[NullReporter], Path] = lambda reporter: train(source, out, reporter, **settings)  # noqa: E731
     if more is not None:
         train(source, out, **settings)
         begin = lambda reporter: resume(out, more, reporter)  # noqa: E731
@@ -116,14 +116,14 @@ def train_with_stops(
             begin = lambda reporter: resume(out, reporter=reporter)  # noqa: E731
         else:
             raise AssertionError(f"not stopped at step {step}")
-    return begin(Silent())
+    return begin(NullReporter())
 
 
 # --- what is compared -----------------------------------------------------------------------------------------------
 
 
 def outcome(run: Path) -> dict[str, Any]:
-    """Everything that two equal runs have in common, to the bit: weights, optimiser, carried state, log and results."""
+    """Everything that two equal runs have in common, to the bit: weights, optimizer, carried state, log and results."""
     newest = checkpoints(run / "checkpoints")[-1]
     tensors = {path.name: path.read_bytes() for path in [*newest.glob("*.safetensors"), run / "model.safetensors"]}
     results = json.loads((run / "results.json").read_text())

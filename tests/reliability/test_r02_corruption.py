@@ -12,7 +12,7 @@ from seqlab.errors import DataError, MissingInput
 from seqlab.runs.checkpoint import checkpoints
 
 ROOT = ["config.json", "tokenizer.json", "model.safetensors", "results.json", "manifest.json"]
-CHECKPOINT = ["weights.safetensors", "optimiser.safetensors", "carry.safetensors", "manifest.json"]
+CHECKPOINT = ["weights.safetensors", "optimizer.safetensors", "carry.safetensors", "manifest.json"]
 
 
 def use(path: Path, run: Path) -> None:
@@ -87,7 +87,7 @@ def symbols(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path]:
         run = api.load(train(tmp_path / "words.conll", tmp_path / "run", **small))
         return [run.path / "labels.json", run.path / "characters.json"]
     source: Any = [tmp_path / "text.en", tmp_path / "text.de"]
-    own = {"tokenizer": "word", "settings": {"task.joint": False, "task.beam": 1}}
+    own = {"tokenizer": "word", "settings": {"task.shared_vocabulary": False, "task.beam": 1}}
     return [train(source, tmp_path / "run", **small, **own) / "target.json"]
 
 

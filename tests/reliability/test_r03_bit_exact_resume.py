@@ -23,7 +23,7 @@ from reliability_runs import (
 
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
 BATCHINGS = {
     "windows": {"batching": "windows"},
@@ -67,18 +67,18 @@ def test_many_stops(arch: str, batching: str, seed: int, text: Path, tmp_path: P
 @pytest.mark.parametrize(
     "settings",
     [
-        {"optimiser": "sgd", "weight_decay": 0.1},
-        {"optimiser": "sgd", "settings": {"train.momentum": 0.0}},
-        {"optimiser": "rmsprop", "schedule": "linear", "clip_value": 0.01},
-        {"optimiser": "adamw", "weight_decay": 0.1, "schedule": "constant", "clip_norm": None},
+        {"optimizer": "sgd", "weight_decay": 0.1},
+        {"optimizer": "sgd", "settings": {"train.momentum": 0.0}},
+        {"optimizer": "rmsprop", "schedule": "linear", "clip_value": 0.01},
+        {"optimizer": "adamw", "weight_decay": 0.1, "schedule": "constant", "clip_norm": None},
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1},
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1, "patience": 5, "steps": 60},
-        {"epochs": 1.5, "steps": None, "tokenizer": "bpe", "vocabulary": 300},
-        {"settings": {"model.tied": True}, "save_seconds": 1e-9, "sample": 5},
+        {"epochs": 1.5, "steps": None, "tokenizer": "bpe", "vocab_size": 300},
+        {"settings": {"model.tie_embeddings": True}, "save_seconds": 1e-9, "sample": 5},
     ],
     ids=str,
 )
-def test_optimisers_schedules_and_budgets(settings: dict[str, Any], text: Path, tmp_path: Path) -> None:
+def test_optimizers_schedules_and_budgets(settings: dict[str, Any], text: Path, tmp_path: Path) -> None:
     settings = {"steps": 12, "evaluate_every": 4, "batching": "stream", **settings}
     assert_equal_to_an_uninterrupted_run(text, tmp_path, [(3, terminate), (6, crash)], **settings)
 
@@ -99,7 +99,15 @@ def test_further_training_after_an_early_stop(text: Path, tmp_path: Path) -> Non
 
 def test_a_run_begun_from_another_is_stopped_before_its_first_evaluation(text: Path, tmp_path: Path) -> None:
     source = train(text, tmp_path / "source", steps=5)
-    own = {"steps": 6, "evaluate_every": 6, "reporter": Silent(), "threads": 1, "window": 16, "batch": 4, "sample": 0}
+    own = {
+        "steps": 6,
+        "evaluate_every": 6,
+        "reporter": NullReporter(),
+        "threads": 1,
+        "window": 16,
+        "batch_size": 4,
+        "sample_tokens": 0,
+    }
     whole = api.train(text, out=tmp_path / "whole", init=source, **own).path
     with pytest.raises(Stopped):
         api.train(text, out=tmp_path / "stopped", init=source, **{**own, "reporter": At(2, crash)})

@@ -13,7 +13,7 @@ from reliability_runs import Answer, resume
 from seqlab import api
 from seqlab.errors import SeqlabError
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 
 PACKAGE = Path(__file__).parents[2] / "seqlab"
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -18,28 +18,28 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
         ["backbone.hidden=65536", "backbone.layers=256", "TiB"],
     ),
     "10^10 parameters by the embedding": (
-        ["train", "{text}", "--tokenizer", "bpe", "--vocabulary", "1000000", "--embedding", "65536"],
+        ["train", "{text}", "--tokenizer", "bpe", "--vocab-size", "1000000", "--embedding", "65536"],
         ["model.embedding=65536", "vocabulary 1,000,000", "GiB"],
     ),
     "a width of 10^12": (["train", "{text}", "--hidden", "1000000000000"], ["backbone.hidden", "1000000000000"]),
     "a depth of 10^6": (["train", "{text}", "--layers", "1000000"], ["backbone.layers", "1000000"]),
     "a vocabulary of 10^9": (
-        ["train", "{text}", "--tokenizer", "bpe", "--vocabulary", "1000000000"],
-        ["tokenizer.size", "1000000000"],
+        ["train", "{text}", "--tokenizer", "bpe", "--vocab-size", "1000000000"],
+        ["tokenizer.vocab_size", "1000000000"],
     ),
     "a vocabulary of 10^9 words": (
-        ["train", "{text}", "--tokenizer", "word", "--vocabulary", "1000000000"],
-        ["tokenizer.size", "1000000000"],
+        ["train", "{text}", "--tokenizer", "word", "--vocab-size", "1000000000"],
+        ["tokenizer.vocab_size", "1000000000"],
     ),
-    "a batch of 10^9": (["train", "{text}", "--batch", "1000000000"], ["task.batch", "1000000000"]),
+    "a batch of 10^9": (["train", "{text}", "--batch-size", "1000000000"], ["task.batch_size", "1000000000"]),
     "a window of 10^9": (["train", "{text}", "--window", "1000000000"], ["task.window", "1000000000"]),
     "10^9 threads": (["train", "{text}", "--threads", "1000000000"], ["train.threads", "1000000000"]),
 }
 BUILDS: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "10^12 parameters": ({"vocabulary": 100, "hidden": 65_536, "layers": 256}, ["backbone.hidden=65536", "TiB"]),
-    "a vocabulary of 10^9": ({"vocabulary": 10**9}, ["vocabulary of 1,000,000,000"]),
-    "a depth of 10^6": ({"vocabulary": 100, "layers": 10**6}, ["backbone.layers", "1000000"]),
-    "no vocabulary": ({"vocabulary": 0}, ["vocabulary is 0"]),
+    "10^12 parameters": ({"vocab_size": 100, "hidden": 65_536, "layers": 256}, ["backbone.hidden=65536", "TiB"]),
+    "a vocabulary of 10^9": ({"vocab_size": 10**9}, ["vocabulary of 1,000,000,000"]),
+    "a depth of 10^6": ({"vocab_size": 100, "layers": 10**6}, ["backbone.layers", "1000000"]),
+    "no vocabulary": ({"vocab_size": 0}, ["vocabulary is 0"]),
 }
 
 PROGRAM = """

@@ -16,7 +16,7 @@ from seqlab import api
 
 SIZE = 20 << 20
 LARGE = ["--hidden", "128", "--embedding", "32"]  # a checkpoint of 1 MB
-OPTIONS = [*TINY_OPTIONS, *LARGE, "--batching", "stream", "--evaluate-every", "3", "--set", "train.sample=0"]
+OPTIONS = [*TINY_OPTIONS, *LARGE, "--batching", "stream", "--evaluate-every", "3", "--set", "train.sample_tokens=0"]
 SETTINGS = {"hidden": 128, "embedding": 32, "batching": "stream", "evaluate_every": 3}
 
 

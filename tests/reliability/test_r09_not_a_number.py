@@ -1,4 +1,4 @@
-"""R9: what is not finite is caught before the optimiser's step; the weights stay as they were."""
+"""R9: what is not finite is caught before the optimizer's step; the weights stay as they were."""
 
 import math
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from torch import Tensor
 from seqlab import api
 from seqlab.contracts import Loss, State, TextBatch
 from seqlab.errors import TrainingFailed
-from seqlab.models.language import LanguageModel
+from seqlab.models.language_model import LanguageModel
 from seqlab.tasks.language import LanguageTask
-from seqlab.training.progress import Silent
+from seqlab.training.progress import NullReporter
 
 Spoil = Callable[[LanguageModel, Loss], Loss]
 ORIGINAL = LanguageTask.loss
@@ -79,11 +79,11 @@ def inject(monkeypatch: pytest.MonkeyPatch) -> Callable[[Spoil, set[int]], Injec
     return begin
 
 
-class Listener(Silent):
+class Listener(NullReporter):
     def __init__(self) -> None:
         self.said: list[str] = []
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         self.said.append(message)
 
 
@@ -130,10 +130,10 @@ def test_too_many_in_a_row_end_the_run(
 
 def test_retries_are_counted_in_a_row(text: Path, tmp_path: Path, inject: Callable[..., Injection]) -> None:
     inject(spoilt_loss, {2, 4, 6, 8})
-    train(text, tmp_path / "run", steps=9, retries=1)
+    train(text, tmp_path / "run", steps=9, max_skipped=1)
     inject(spoilt_loss, {3})
     with pytest.raises(TrainingFailed, match="step 3:"):
-        train(text, tmp_path / "strict", steps=9, retries=0)
+        train(text, tmp_path / "strict", steps=9, max_skipped=0)
 
 
 def test_weights_that_are_not_finite_are_named(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

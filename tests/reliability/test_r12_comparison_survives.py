@@ -16,12 +16,12 @@ from reliability_runs import environment
 from seqlab.comparison.results import Ledger, Results, read_comparison
 from seqlab.runs.log import read_log
 
-SIZES = ["--window", "16", "--batch", "8", "--embedding", "8", "--set", "train.sample=0"]
+SIZES = ["--window", "16", "--batch-size", "8", "--embedding", "8", "--set", "train.sample_tokens=0"]
 
 
 def command(folder: Path, archs: str, seeds: int, jobs: int, steps: int) -> subprocess.Popen[bytes]:
     options = ["--archs", archs, "--seeds", str(seeds), "--jobs", str(jobs), "--budget", f"steps={steps}"]
-    options += ["--match", "params=1500", "--tune", "2", "--set", "train.save_seconds=0.05", *SIZES]
+    options += ["--match", "params=1500", "--tune", "2", "--set", "train.checkpoint_seconds=0.05", *SIZES]
     words = [sys.executable, "-m", "seqlab", "compare", "toy-words", "--out", str(folder), *options]
     with (folder.parent / "log").open("ab") as log:
         return subprocess.Popen(words, env=environment(), stdout=log, stderr=log)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison.experiment import Comparison, compare
-from seqlab.comparison.jobs import Job
-from seqlab.comparison.plan import read_plan
-from seqlab.comparison.view import Quiet
-from seqlab.comparison.worker import News, do
+from seqlab.comparison.compare import Comparison, compare
+from seqlab.comparison.execution.jobs import Job
+from seqlab.comparison.execution.progress import Quiet
+from seqlab.comparison.execution.worker import News, do
+from seqlab.comparison.plan.plan import read_plan
 from seqlab.errors import DataError
 
 OPTIONS = {
@@ -20,7 +20,7 @@ OPTIONS = {
     "match": "params=500",
     "tune": 0,
     "window": 16,
-    "batch": 4,
+    "batch_size": 4,
     "embedding": 8,
     "jobs": 1,
 }
@@ -58,7 +58,7 @@ def ours(first: Comparison, tmp_path: Path) -> Path:
     [
         ("other", {}, "text was"),
         ("one", {"tokenizer": {"name": "byte"}}, "tokenizer was"),
-        ("one", {"corpus.split": "90/10"}, r"settings\.corpus\.split was 80/10/10, not 90/10"),
+        ("one", {"corpus.split_ratios": "90/10"}, r"settings\.corpus\.split was 80/10/10, not 90/10"),
         ("one", {"train.steps": 5}, r"settings\.train\.steps was 4, not 5"),
     ],
 )
@@ -70,7 +70,7 @@ def test_a_run_from_elsewhere_is_not_taken_in(
     assert plan is not None
     own = {"corpus.source": [str(texts / name)], **{key: value for key, value in changed.items() if "." in key}}
     settings = {**plan.models[0].changed(**own).settings, **{k: v for k, v in changed.items() if "." not in k}}
-    part = "validation" if "corpus.split" in changed else "test"
+    part = "validation" if "corpus.split_ratios" in changed else "test"
     do(Job("runs/rnn-0", settings, part, 0.0), ours, News(io.StringIO()))
     with pytest.raises(DataError, match=why):
         compared(texts / "one", ours)

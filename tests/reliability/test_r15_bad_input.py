@@ -57,7 +57,7 @@ def test_a_broken_archive(command: Command) -> None:
 )
 def test_texts_that_are_put_right(content: bytes, said: str, command: Command, text: Path) -> None:
     Path("odd.txt").write_bytes(content)
-    answer = command("train", "odd.txt", "--out", "odd", *OPTIONS, "--set", "train.sample=0")
+    answer = command("train", "odd.txt", "--out", "odd", *OPTIONS, "--set", "train.sample_tokens=0")
     assert answer.code == 0 and said in answer.err
     assert outcome(Path("odd")) == outcome(train(text, Path("plain"), steps=1))
 
@@ -142,7 +142,7 @@ def assert_prompts_are_no_matter(strings: list[str], run: Path, command: Command
 def assert_corpora_are_no_matter(strings: list[str], command: Command) -> None:
     for number, string in enumerate(strings):
         Path("naughty.txt").write_text((string + "\n") * (1 + 150 // (len(string) + 1)), encoding="utf-8", newline="")
-        answer = command("train", "naughty.txt", "--out", f"run-{number}", *OPTIONS, "--set", "train.sample=3")
+        answer = command("train", "naughty.txt", "--out", f"run-{number}", *OPTIONS, "--set", "train.sample_tokens=3")
         assert answer.code == 0 or (answer.code == 65 and "naughty" in answer.err), (string, answer.err)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from reliability_runs import TEXT, TINY_OPTIONS, Answer, lines, refused
 
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 
 Command = Callable[..., Answer]
 OPTIONS = ["--steps", "1", *TINY_OPTIONS]
@@ -41,7 +41,7 @@ def test_torn_runs(missing: str, use: str, tiny_run: Path, command: Command) -> 
 
 
 @pytest.mark.parametrize(
-    "missing", ["manifest.json", "weights.safetensors", "optimiser.safetensors", "carry.safetensors"]
+    "missing", ["manifest.json", "weights.safetensors", "optimizer.safetensors", "carry.safetensors"]
 )
 def test_torn_checkpoints(missing: str, tiny_run: Path, command: Command) -> None:
     (tiny_run / "checkpoints" / "step-10" / missing).unlink()
@@ -82,11 +82,11 @@ WRONG: dict[str, tuple[list[str], int, tuple[str, ...]]] = {
     "no settings file": (["--config", "none.toml"], 66, ("none.toml",)),
     "an unknown device": (["--set", "train.device=abacus"], 2, ("train.device", "abacus")),
     "a device that is no device": (["--set", "train.device=meta"], 2, ("train.device", "meta")),
-    "a vocabulary for characters": (["--vocabulary", "300"], 2, ("tokenizer.size",)),
+    "a vocabulary for characters": (["--vocab-size", "300"], 2, ("tokenizer.vocab_size",)),
     "an unknown run to start from": (["--init", "none"], 66, ("none",)),
     "the other direction": (["--set", "backbone.bidirectional=true"], 2, ("reads ahead", "--task masked")),
     "an unknown batching": (["--batching", "rows"], 2, ("task.batching", "rows")),
-    "an unknown initialisation": (["--set", "model.init=uniform:x"], 2, ("uniform:x",)),
+    "an unknown initialisation": (["--set", "model.initialization=uniform:x"], 2, ("uniform:x",)),
 }
 
 
@@ -119,7 +119,7 @@ WRONG_USE: dict[str, tuple[list[str], int]] = {
     "no tokens to choose from": (["generate", "{run}", "--top-k", "0"], 2),
     "a beam of none": (["generate", "{run}", "--beam", "0"], 2),
     "a part that there is not": (["evaluate", "{run}", "--split", "test"], 2),
-    "an unknown context": (["evaluate", "{run}", "--context", "all"], 2),
+    "an unknown context": (["evaluate", "{run}", "--mode", "all"], 2),
     "a text that is not there": (["evaluate", "{run}", "none.txt"], 66),
     "more of nothing": (["resume", "{run}", "--more", "0"], 2),
     "an unknown kind": (["list", "arch"], 2),

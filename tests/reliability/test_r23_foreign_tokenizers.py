@@ -14,7 +14,7 @@ from reliability_runs import Answer, apart, resume, train
 from seqlab import api
 from seqlab.errors import DataError
 from seqlab.registry import TOKENIZERS
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 
 REGEX = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
 TEMPLATE = "{{ ''.__class__.__mro__[1].__subclasses__() }}"
@@ -29,7 +29,7 @@ COMPONENTS: dict[str, dict[str, Any]] = {
     "a model of another library": {"model": {"type": "BPE", "vocab": {}, "merges": []}},
     "another format": {"format": "huggingface"},
     "another name": {"name": "sentencepiece"},
-    "a name that is a path": {"name": "seqlab.text.char:CharTokenizer"},
+    "a name that is a path": {"name": "seqlab.tokenization.char:CharTokenizer"},
     "a version from the future": {"version": 2},
 }
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from seqlab import api
 from seqlab.metrics.likelihood import Likelihood
-from seqlab.runs.results import FloorResult, Results
-from seqlab.training.progress import Silent
+from seqlab.runs.results import BaselineResult, Results
+from seqlab.training.progress import NullReporter
 
 TEXT = "".join(
     f"The {noun} saw {n} of {place}.\n" for n in range(5) for noun in ("cat", "dog", "hen") for place in "abcd"
@@ -17,23 +17,32 @@ TEXT = "".join(
 def trained(folder: Path, name: str = "run", **settings: Any) -> api.Run:
     text = folder / "my.txt"
     text.write_text(TEXT, encoding="utf-8")
-    small = {"hidden": 12, "embedding": 6, "window": 8, "batch": 4, "threads": 1, "sample": 0, "steps": 12, "lr": 0.02}
-    return api.train(text, out=folder / name, reporter=Silent(), **{**small, **settings})
+    small = {
+        "hidden": 12,
+        "embedding": 6,
+        "window": 8,
+        "batch_size": 4,
+        "threads": 1,
+        "sample_tokens": 0,
+        "steps": 12,
+        "lr": 0.02,
+    }
+    return api.train(text, out=folder / name, reporter=NullReporter(), **{**small, **settings})
 
 
-def figures(nats: float, perplexity: float, bits_per_char: float, bits_per_byte: float) -> dict[str, float]:
+def metrics(nats: float, perplexity: float, bits_per_char: float, bits_per_byte: float) -> dict[str, float]:
     return asdict(Likelihood(nats, perplexity, bits_per_char, bits_per_byte, 1000))
 
 
 def results(**changes: Any) -> Results:
-    floors = [
-        FloorResult("unigram", "letters alone", figures(2.5, 12.2, 3.6, 3.5)),
-        FloorResult("kneser-ney (order 5)", "counting", figures(1.2, 3.3, 1.7, 1.6)),
-        FloorResult("xz", "compression", figures(1.9, 6.7, 2.7, 2.6)),
+    baselines = [
+        BaselineResult("unigram", "letters alone", metrics(2.5, 12.2, 3.6, 3.5)),
+        BaselineResult("kneser-ney (order 5)", "counting", metrics(1.2, 3.3, 1.7, 1.6)),
+        BaselineResult("xz", "compression", metrics(1.9, 6.7, 2.7, 2.6)),
     ]
     plain: dict[str, Any] = {
-        "validation": figures(1.5, 4.48, 2.16, 2.1), "headline": "bits_per_char", "criterion": 1.5,
+        "validation": metrics(1.5, 4.48, 2.16, 2.1), "headline": "bits_per_char", "criterion": 1.5,
         "context": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did", "seconds": 1.5,
-        "unknown_share": 0.01, "floors": floors, "date": "2026-11-15 12:00",
+        "unknown_share": 0.01, "baselines": baselines, "date": "2026-11-15 12:00",
     }  # fmt: skip
     return Results(**{**plain, **changes})

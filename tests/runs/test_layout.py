@@ -14,7 +14,7 @@ from runs_cases import TEXT, trained
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.runs import manifest
-from seqlab.runs.layout import RunDirectory, begin_run, next_name, recommend, run_at
+from seqlab.runs.directory import RunDirectory, begin_run, next_name, recommend, run_at
 
 # --- names ----------------------------------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ def test_more_files_than_a_configuration_can_name(tmp_path: Path) -> None:
     for path in files:
         path.write_text(TEXT[:30])
     with pytest.raises(UsageError, match="name a folder"):
-        api.train(files, out=tmp_path / "run", steps=1, hidden=4, embedding=4, window=8, batch=2, threads=1)
+        api.train(files, out=tmp_path / "run", steps=1, hidden=4, embedding=4, window=8, batch_size=2, threads=1)
 
 
 def test_a_version_that_is_not_a_number(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from runs_cases import figures, results, trained
+from runs_cases import metrics, results, trained
 
 from seqlab import api
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.listing import list_runs
 from seqlab.runs.results import write_results
 
@@ -30,7 +30,7 @@ def folder(made: api.Run, tmp_path: Path) -> Path:
         if bits is None:
             (run.path / "results.json").unlink()
         else:
-            write_results(run, results(validation=figures(1.0, 2.7, bits, bits), steps=int(bits)))
+            write_results(run, results(validation=metrics(1.0, 2.7, bits, bits), steps=int(bits)))
     return tmp_path / "runs"
 
 
@@ -49,10 +49,12 @@ def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
 def test_where_more_is_better_the_most_comes_first_and_figures_are_not_mixed(folder: Path) -> None:
     for name, accuracy in (("good", 71.0), ("better", 93.5)):
         run = RunDirectory(folder / name)
-        write_results(run, results(validation={"accuracy": accuracy, "examples": 9.0}, headline="accuracy", floors=[]))
+        write_results(
+            run, results(validation={"accuracy": accuracy, "examples": 9.0}, headline="accuracy", baselines=[])
+        )
         shutil.copytree(run.path, folder / f"bits {name}")
     for name, bits in (("bits good", 3.0), ("bits better", 200.0)):
-        write_results(RunDirectory(folder / name), results(validation=figures(1.0, 2.7, bits, bits)))
+        write_results(RunDirectory(folder / name), results(validation=metrics(1.0, 2.7, bits, bits)))
     entries = list_runs(folder)
     assert [Path(entry.path).name for entry in entries] == ["better", "good", "bits good", "bits better", "unfinished"]
     assert [entry.value for entry in entries] == [93.5, 71.0, 3.0, 200.0, None]

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from runs_cases import figures, results, trained
+from runs_cases import metrics, results, trained
 
 from seqlab import api
 from seqlab.__main__ import main
 from seqlab.errors import DataError
-from seqlab.metrics.words import in_words
-from seqlab.runs.layout import begin_run
+from seqlab.metrics.wording import in_words
+from seqlab.runs.directory import begin_run
 from seqlab.runs.results import Results, read_results, write_results
 
 
@@ -22,9 +22,9 @@ from seqlab.runs.results import Results, read_results, write_results
     "given",
     [
         results(),
-        results(floors=[]),
+        results(baselines=[]),
         results(ended='quotes " and \\ and \n and 日本'),
-        results(validation=figures(1e9, math.inf, 1e9, 1e9)),
+        results(validation=metrics(1e9, math.inf, 1e9, 1e9)),
     ],
     ids=["plain", "no floors", "odd text", "diverged"],
 )
@@ -48,15 +48,15 @@ def test_results_that_were_changed_are_refused(tmp_path: Path) -> None:
 
 def test_counting_is_the_floor_of_n_grams() -> None:
     counting = results().counting
-    assert counting is not None and counting.figures["nats_per_token"] == 1.2
-    assert results(floors=[]).counting is None
+    assert counting is not None and counting.metrics["nats_per_token"] == 1.2
+    assert results(baselines=[]).counting is None
 
 
 def test_the_sentence_says_how_many_characters_one_is_unsure_among() -> None:
     """2 to the power of 2.16 and of 1.7 bits."""
     said = "as unsure as choosing among 4.5 equally likely characters"
     assert results().sentence == f"{said}; counting: 3.2"
-    assert results(floors=results().floors[:1]).sentence == results(floors=[]).sentence == said
+    assert results(baselines=results().baselines[:1]).sentence == results(baselines=[]).sentence == said
 
 
 # --- the card -------------------------------------------------------------------------------------------------------
@@ -99,11 +99,11 @@ def test_the_card_has_the_figures_that_an_evaluation_finds(run: api.Run, card: s
     assert run.results is not None and run.results.counting is not None
     counting = run.results.counting
     assert counting.name.startswith("kneser-ney")
-    assert in_words(found.figures, (counting.name, counting.figures)) in card
+    assert in_words(found.metrics, (counting.name, counting.metrics)) in card
     assert f"{likelihood.tokens:,} tokens" in card
-    for floor in run.results.floors:
-        assert f"| {floor.name} | {floor.figures['nats_per_token']:.4f} |" in card
-        assert f"- {floor.name}: {floor.about}." in card
+    for baseline in run.results.baselines:
+        assert f"| {baseline.name} | {baseline.metrics['nats_per_token']:.4f} |" in card
+        assert f"- {baseline.name}: {baseline.about}." in card
     assert f"{found.as_dict()['unknown_share']:.2%} of the tokens" in card
 
 

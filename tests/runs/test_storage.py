@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from seqlab.errors import DataError, MissingInput, StorageError
-from seqlab.runs.storage import from_json, read_bytes, storage_errors, to_json, write_whole
+from seqlab.runs.storage import from_json, read_bytes, storage_errors, to_json, write_atomic
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for content in (b"one", b"", b"two" * 100_000):
-        write_whole(path, content)
+        write_atomic(path, content)
         assert path.read_bytes() == content
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
@@ -21,7 +21,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_failed_replacement_leaves_the_old(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, calls = tmp_path / "file", []
-    write_whole(path, b"old")
+    write_atomic(path, b"old")
 
     def fail(_: int) -> None:
         calls.append(1)
@@ -30,7 +30,7 @@ def test_a_failed_replacement_leaves_the_old(number: int, tmp_path: Path, monkey
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(StorageError, match=r"no room to write .*: 3 bytes needed, [\d,]+ available"):
-        write_whole(path, b"new")
+        write_atomic(path, b"new")
     assert path.read_bytes() == (b"old" if number == 1 else b"new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 

@@ -9,16 +9,24 @@ import pytest
 import torch
 
 import seqlab
-from seqlab.api import Run
+from seqlab.measures import mask_off
+from seqlab.measures.contextual import contextual
+from seqlab.measures.samples import ROOM, beam, closed, closing, temperatures
+from seqlab.measures.scaling import attention_scaling, softened
+from seqlab.measures.speed import memory, speed
 from seqlab.recipes import Writing
-from seqlab.studies import mask_off
-from seqlab.studies.contextual import contextual
-from seqlab.studies.samples import ROOM, beam, closed, closing, temperatures
-from seqlab.studies.scaling import attention_scaling, softened
-from seqlab.studies.speed import memory, speed
+from seqlab.runs.run import Run
 
 WRITING = Writing("the ", (0.2, 1.0))
-TINY: dict[str, Any] = {"steps": 3, "hidden": 8, "embedding": 4, "batch": 4, "window": 16, "sample": 0, "threads": 1}
+TINY: dict[str, Any] = {
+    "steps": 3,
+    "hidden": 8,
+    "embedding": 4,
+    "batch_size": 4,
+    "window": 16,
+    "sample_tokens": 0,
+    "threads": 1,
+}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from seqlab import recipes
 from seqlab.comparison.results import read_comparison, write_comparison
 from seqlab.errors import MissingInput, UsageError
 from seqlab.registry import MEASURES
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.studies import run as study
 from seqlab.studies.page import write_page
 from seqlab.studies.record import read_records, spread

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.config import gather, spelt_out
-from seqlab.data.examples import Examples, Labelled, Pair, Tagged
+from seqlab.config import expand_short_names, gather
+from seqlab.data.examples.example import Examples, LabeledText, Pair, TaggedSentence
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.runs.load import build_model
+from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.examples import ExampleTask
-from seqlab.tasks.material import Material
 
 WORDS = [
     *("the", "a", "small", "big", "red", "old", "cat", "dog", "bird", "tree"),
@@ -26,13 +26,13 @@ def sentences(count: int, seed: int = 0, longest: int = 9) -> list[tuple[str, ..
     return [tuple(draw.choice(WORDS, draw.integers(1, longest + 1)).tolist()) for _ in range(count)]
 
 
-def labelled(words: tuple[str, ...]) -> Labelled:
-    return Labelled(" ".join(words), "animal" if {"cat", "dog", "bird"} & set(words) else "none")
+def labelled(words: tuple[str, ...]) -> LabeledText:
+    return LabeledText(" ".join(words), "animal" if {"cat", "dog", "bird"} & set(words) else "none")
 
 
-def tagged(words: tuple[str, ...]) -> Tagged:
+def tagged(words: tuple[str, ...]) -> TaggedSentence:
     tags = ["B-animal" if word in ("cat", "dog", "bird") else "O" for word in words]
-    return Tagged(words, tuple(tags))
+    return TaggedSentence(words, tuple(tags))
 
 
 def pair(words: tuple[str, ...]) -> Pair:
@@ -45,7 +45,7 @@ MADE = {"classify": labelled, "tag": tagged, "translate": pair}
 @dataclass(frozen=True)
 class Case:
     settings: Any
-    material: Any
+    dataset: Any
     task: Any
     model: Any
 
@@ -53,20 +53,22 @@ class Case:
 def case(name: str, arch: str = "lstm", train: int = 40, held_out: int = 12, **changes: Any) -> Case:
     """A task on random sentences, with a small untrained model in evaluation mode."""
     dotted = [(key.replace("__", "."), value) for key, value in changes.items() if "__" in key]
-    own = {"task": name, "arch": arch, "hidden": 8, "embedding": 8, "batch": 6}
+    own = {"task": name, "arch": arch, "hidden": 8, "embedding": 8, "batch_size": 6}
     own |= {key: changes[key] for key in own if key in changes}
     still = [("model.embedding_dropout", 0.0), ("model.output_dropout", 0.0)]
-    settings = gather({"corpus": {"source": ["none"]}}, [("tokenizer.name", "word"), *spelt_out(own), *still, *dotted])
-    parts = {"train": sentences(train), "validation": sentences(held_out, 1), "test": sentences(held_out, 2)}
-    made = {part: [MADE[name](words) for words in found] for part, found in parts.items()}
+    settings = gather(
+        {"corpus": {"source": ["none"]}}, [("tokenizer.name", "word"), *expand_short_names(own), *still, *dotted]
+    )
+    splits = {"train": sentences(train), "validation": sentences(held_out, 1), "test": sentences(held_out, 2)}
+    made = {part: [MADE[name](words) for words in found] for part, found in splits.items()}
     task_class = TASKS.load(name)
     assert issubclass(task_class, ExampleTask)
-    lexicon = task_class.learn(made["train"], settings)
+    vocabulary = task_class.learn(made["train"], settings)
     examples = Examples("random", made, "as made")
-    encoded = {part: task_class.encode(found, lexicon, settings) for part, found in made.items()}
-    material = Material("random", "", examples.fingerprint, examples, lexicon, encoded)
-    model = build_model(settings, lexicon.sizes).eval()
-    return Case(settings, material, task_class.on(settings, material), model)
+    encoded = {part: task_class.encode(found, vocabulary, settings) for part, found in made.items()}
+    dataset = Dataset("random", "", examples.fingerprint, examples, vocabulary, encoded)
+    model = build_model(settings, vocabulary.sizes).eval()
+    return Case(settings, dataset, task_class.on(settings, dataset), model)
 
 
 def gradients(found: Case) -> tuple[float, dict[str, torch.Tensor]]:

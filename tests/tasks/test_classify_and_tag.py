@@ -9,17 +9,17 @@ from example_cases import case, sentences
 from seqeval.metrics import f1_score
 
 from seqlab.contracts import Trace
-from seqlab.data.examples import UNSCORED, Tagged
+from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.registry import TOKENIZERS
 from seqlab.tasks.classify import label_batch
 from seqlab.tasks.tag import TagTask, tag_batch, words_of
-from seqlab.text.lexicon import Lexicon
+from seqlab.tokenization.vocabulary import Vocabulary
 
 
 @pytest.mark.parametrize("pooling", ["last", "mean", "max", "attention"])
 def test_pooling_is_what_it_says(pooling: str) -> None:
     found = case("classify", "gru", task__pooling=pooling)
-    batch = label_batch(found.task.parts["train"], np.arange(5))
+    batch = label_batch(found.task.splits["train"], np.arange(5))
     vectors: list[torch.Tensor] = []
     found.model.backbone.register_forward_hook(lambda _, __, output: vectors.append(output[0]))
     pooled: list[torch.Tensor] = []
@@ -28,7 +28,7 @@ def test_pooling_is_what_it_says(pooling: str) -> None:
     with torch.inference_mode():
         found.model(batch.inputs_BT, batch.mask_BT, trace)
     for row in range(5):
-        length = len(found.task.parts["train"].inputs[row])
+        length = len(found.task.splits["train"].inputs[row])
         y_TH = vectors[0][row, :length]
         width = y_TH.shape[1] // 2
         if pooling == "attention":
@@ -46,10 +46,12 @@ def test_pooling_is_what_it_says(pooling: str) -> None:
 
 def test_accuracy_is_the_share_of_right_labels() -> None:
     found = case("classify")
-    part = found.task.parts["test"]
-    said = found.task.predict(found.model, [one.text for one in part.examples], found.material.lexicon, found.settings)
+    part = found.task.splits["test"]
+    said = found.task.predict(
+        found.model, [one.text for one in part.examples], found.dataset.vocabulary, found.settings
+    )
     right = np.mean([one.label == example.label for one, example in zip(said, part.examples, strict=True)])
-    assert found.task.figures(found.task.score(found.model, "test"))["accuracy"] == pytest.approx(100 * right)
+    assert found.task.metrics(found.task.score(found.model, "test"))["accuracy"] == pytest.approx(100 * right)
     for one in said:
         assert sum(one.probabilities.values()) == pytest.approx(1, abs=1e-5)
         assert one.label == max(one.probabilities, key=one.probabilities.__getitem__) == next(iter(one.probabilities))
@@ -57,75 +59,75 @@ def test_accuracy_is_the_share_of_right_labels() -> None:
 
 def test_attention_of_a_label_is_shown_by_token() -> None:
     found = case("classify", task__pooling="attention")
-    one = found.task.predict(found.model, ["the old cat"], found.material.lexicon, found.settings)[0]
+    one = found.task.predict(found.model, ["the old cat"], found.dataset.vocabulary, found.settings)[0]
     assert [token for token, _ in one.weights] == ["the", "old", "cat"]
     assert sum(weight for _, weight in one.weights) == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("layer", ["softmax", "crf"])
 def test_entity_f1_is_that_of_seqeval(layer: str) -> None:
-    found = case("tag", task__layer=layer)
-    part = found.task.parts["test"]
+    found = case("tag", task__output_layer=layer)
+    part = found.task.splits["test"]
     said = found.task.predict(
-        found.model, [" ".join(one.words) for one in part.examples], found.material.lexicon, found.settings
+        found.model, [" ".join(one.words) for one in part.examples], found.dataset.vocabulary, found.settings
     )
     expected: Any = f1_score([list(one.tags) for one in part.examples], [one.tags for one in said], zero_division=0)  # pyright: ignore[reportArgumentType]
-    figures = found.task.figures(found.task.score(found.model, "test"))
-    assert found.task.headline == "entity_f1" and figures["entity_f1"] == pytest.approx(100 * float(expected))
+    metrics = found.task.metrics(found.task.score(found.model, "test"))
+    assert found.task.headline == "entity_f1" and metrics["entity_f1"] == pytest.approx(100 * float(expected))
     right = np.mean(
         [a == b for one, two in zip(part.examples, said, strict=True) for a, b in zip(one.tags, two.tags, strict=True)]
     )
-    assert figures["accuracy"] == pytest.approx(100 * right)
+    assert metrics["accuracy"] == pytest.approx(100 * right)
 
 
 @pytest.mark.parametrize("layer", ["softmax", "crf"])
 def test_words_that_nothing_is_said_of_are_neither_learnt_nor_scored(layer: str) -> None:
-    found = case("tag", task__layer=layer)
+    found = case("tag", task__output_layer=layer)
     words = ("the", "old", "cat", "runs")
-    full = Tagged(words, ("O", "O", "B-animal", "O"))
-    half = Tagged(words, ("O", UNSCORED, "B-animal", UNSCORED))
-    one, other = (TagTask.encode([example], found.material.lexicon, found.settings) for example in (full, half))
+    full = TaggedSentence(words, ("O", "O", "B-animal", "O"))
+    half = TaggedSentence(words, ("O", UNSCORED, "B-animal", UNSCORED))
+    one, other = (TagTask.encode([example], found.dataset.vocabulary, found.settings) for example in (full, half))
     loss, less = (found.task.loss(found.model, tag_batch(part, [0]), None, 0) for part in (one, other))
     assert (loss.count, less.count) == (4, 2)
     assert float(less.total.detach()) < float(loss.total.detach())
-    task = TagTask(found.task.settings, {"test": other}, found.material.lexicon)
+    task = TagTask(found.task.settings, {"test": other}, found.dataset.vocabulary)
     assert task.score(found.model, "test").tokens == 2
 
 
 def test_a_tag_that_training_has_not_is_never_right() -> None:
     found = case("tag")
-    part = TagTask.encode([Tagged(("the", "cat"), ("O", "B-ghost"))], found.material.lexicon, found.settings)
-    scores = TagTask(found.task.settings, {"test": part}, found.material.lexicon).score(found.model, "test")
+    part = TagTask.encode([TaggedSentence(("the", "cat"), ("O", "B-ghost"))], found.dataset.vocabulary, found.settings)
+    scores = TagTask(found.task.settings, {"test": part}, found.dataset.vocabulary).score(found.model, "test")
     assert scores.shown["accuracy"] <= 50
 
 
 def test_tags_without_spans_are_judged_one_by_one() -> None:
     examples = [
-        Tagged(words, tuple("VERB" if word == "runs" else "OTHER" for word in words)) for words in sentences(30)
+        TaggedSentence(words, tuple("VERB" if word == "runs" else "OTHER" for word in words)) for words in sentences(30)
     ]
     found = case("tag")
-    lexicon = TagTask.learn(examples, found.settings)
-    task = TagTask(found.task.settings, {"test": TagTask.encode(examples, lexicon, found.settings)}, lexicon)
+    vocabulary = TagTask.learn(examples, found.settings)
+    task = TagTask(found.task.settings, {"test": TagTask.encode(examples, vocabulary, found.settings)}, vocabulary)
     assert task.headline == "accuracy" and task.metric.name == "accuracy, %"
 
 
 @pytest.mark.parametrize("tokenizer", ["bpe", "char"])
 def test_a_word_of_several_tokens_is_read_where_it_ends(tokenizer: str) -> None:
     found = case("tag", tokenizer__name=tokenizer)
-    part = found.task.parts["train"]
+    part = found.task.splits["train"]
     for example, ids, ends in zip(part.examples, part.inputs, part.ends, strict=True):
         assert len(ends) == len(example.words) and ends[-1] == len(ids) - 1
         starts = [0, *(ends[:-1] + 1)]
-        text = [found.material.lexicon.text.decode(ids[a : b + 1]) for a, b in zip(starts, ends, strict=True)]
+        text = [found.dataset.vocabulary.tokenizer.decode(ids[a : b + 1]) for a, b in zip(starts, ends, strict=True)]
         assert [word.strip() for word in text] == list(example.words)
 
 
 def test_a_typed_sentence_is_cut_into_words_and_punctuation() -> None:
-    examples = [Tagged(("Mr.", "k3=v1", "U.S."), ("A", "B", "C"))] * 2
+    examples = [TaggedSentence(("Mr.", "k3=v1", "U.S."), ("A", "B", "C"))] * 2
     settings = case("tag").settings
-    lexicon = TagTask.learn(examples, settings)
+    vocabulary = TagTask.learn(examples, settings)
     typed = "Don't ask Mr. Bean's shops, please! k3=v1 k4=v1 can’t"
-    assert " ".join(words_of(typed, lexicon)) == "Do n't ask Mr. Bean 's shops , please ! k3=v1 k4 = v1 ca n’t"
-    assert words_of("   ", lexicon) == ["   "]
-    pieces = Lexicon(TOKENIZERS.load("char").train(["Mr."], TOKENIZERS.settings("char")()), labels=("A",))
+    assert " ".join(words_of(typed, vocabulary)) == "Do n't ask Mr. Bean 's shops , please ! k3=v1 k4 = v1 ca n’t"
+    assert words_of("   ", vocabulary) == ["   "]
+    pieces = Vocabulary(TOKENIZERS.load("char").train(["Mr."], TOKENIZERS.settings("char")()), labels=("A",))
     assert words_of("Mr. Bean", pieces) == ["Mr", ".", "Bean"]

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from seqlab import api
-from seqlab.data.batches import NOT_SCORED
+from seqlab.data.text.batches import NOT_SCORED
 from seqlab.errors import UsageError
 from seqlab.tasks.distillation import divergence
 
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea")) * 40
-SMALL: dict[str, Any] = {"hidden": 16, "embedding": 8, "batch": 8, "window": 16, "threads": 1}
+SMALL: dict[str, Any] = {"hidden": 16, "embedding": 8, "batch_size": 8, "window": 16, "threads": 1}
 
 
 def test_a_worked_example() -> None:
@@ -31,8 +31,8 @@ def test_softening_keeps_the_size_of_gradients() -> None:
     student, teacher = (torch.randn(2, 3, 5, generator=draw) for _ in range(2))
     student.requires_grad_()
     divergence(student, teacher, torch.zeros(2, 3, dtype=torch.long), 200.0).backward()
-    centred = [logits - logits.mean(-1, keepdim=True) for logits in (student.detach(), teacher)]
-    torch.testing.assert_close(student.grad, (centred[0] - centred[1]) / 5, atol=5e-3, rtol=0.05)
+    centered = [logits - logits.mean(-1, keepdim=True) for logits in (student.detach(), teacher)]
+    torch.testing.assert_close(student.grad, (centered[0] - centered[1]) / 5, atol=5e-3, rtol=0.05)
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +44,9 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def loss_of(run: Any, **task: Any) -> float:
     settings = run.settings.with_values(**{f"task.{key}": value for key, value in task.items()})
-    from seqlab.training.prepare import make_task
+    from seqlab.runs.reopen import make_task
 
-    made = make_task(settings, run.material())
+    made = make_task(settings, run.dataset())
     return float(made.loss(run.model, made.batch("train", 0, 0), None, 0).total.detach())
 
 
@@ -59,7 +59,7 @@ def test_the_mix_of_both(teacher: Path) -> None:
 
 
 def test_a_student_is_trained_resumed_and_used_without_its_teacher(teacher: Path, tmp_path: Path) -> None:
-    settings = {"task.teacher": str(teacher), "task.mix": 0.7}
+    settings = {"task.teacher": str(teacher), "task.teacher_weight": 0.7}
     before = (teacher / "model.safetensors").read_bytes()
     api.train(teacher.parent / "my.txt", arch="gru", steps=30, out=tmp_path / "s", settings=settings, **SMALL)
     further = api.resume(tmp_path / "s", more=10)
@@ -67,7 +67,7 @@ def test_a_student_is_trained_resumed_and_used_without_its_teacher(teacher: Path
     assert (teacher / "model.safetensors").read_bytes() == before
     moved = teacher.rename(teacher.with_name("away"))
     try:
-        assert further.evaluate().figures["bits_per_char"] > 0 and str(further.generate("the ", 10))
+        assert further.evaluate().metrics["bits_per_char"] > 0 and str(further.generate("the ", 10))
         with pytest.raises(Exception, match="there is no run"):
             api.resume(tmp_path / "s", more=5)
     finally:
@@ -77,9 +77,9 @@ def test_a_student_is_trained_resumed_and_used_without_its_teacher(teacher: Path
 def test_a_student_reads_another_text_in_its_teachers_symbols(teacher: Path, tmp_path: Path) -> None:
     """What the text itself does not have is among them, and what the teacher does not know is unknown."""
     (tmp_path / "other.txt").write_text(TEXT[: len(TEXT) // 2].replace("a", "e"))
-    settings = {"task.teacher": str(teacher), "task.mix": 0.0}
+    settings = {"task.teacher": str(teacher), "task.teacher_weight": 0.0}
     run = api.train(tmp_path / "other.txt", arch="gru", steps=2, out=tmp_path / "o", settings=settings, **SMALL)
-    assert run.lexicon.fingerprint == api.load(teacher).lexicon.fingerprint
+    assert run.vocabulary.fingerprint == api.load(teacher).vocabulary.fingerprint
 
 
 def test_what_cannot_teach_is_refused(teacher: Path, tmp_path: Path) -> None:
@@ -87,7 +87,9 @@ def test_what_cannot_teach_is_refused(teacher: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"reads symbols of .*'char'.* and its student cannot read .*'byte'"):
         api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "o", tokenizer="byte", settings=taught, **SMALL)
     with pytest.raises(UsageError, match="has read the 90/10 split of this text"):
-        api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "q", split="80/10/10", settings=taught, **SMALL)
+        api.train(
+            teacher.parent / "my.txt", steps=2, out=tmp_path / "q", split_ratios="80/10/10", settings=taught, **SMALL
+        )
     with pytest.raises(UsageError, match="reads every window anew"):
         api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "p", batching="stream",
                   settings={"task.teacher": str(teacher)}, **SMALL)  # fmt: skip

@@ -10,8 +10,8 @@ from example_cases import ARCHS, EXAMPLE_TASKS, Case, case, gradients
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.data.encoded import Buckets, ExamplePart, in_order, padded
-from seqlab.models.sizes import parameters
+from seqlab.data.examples.encoded import Buckets, ExampleSplit, in_order, padded
+from seqlab.models.parameter_count import parameters
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.load import build_model
@@ -48,14 +48,14 @@ everyone = pytest.mark.parametrize(("task", "arch", "own"), [*BY_ARCH, *BY_OPTIO
 @everyone
 def test_the_closed_count_is_that_of_the_built_model(task: str, arch: str, own: dict[str, Any]) -> None:
     found = case(task, arch, **own)
-    count = parameters(found.settings, found.material.lexicon.sizes)
+    count = parameters(found.settings, found.dataset.vocabulary.sizes)
     assert count.total == sum(p.numel() for p in found.model.parameters())
 
 
 @everyone
 def test_padding_changes_no_result(task: str, arch: str, own: dict[str, Any]) -> None:
     found = case(task, arch, **own)
-    part = found.task.parts["validation"]
+    part = found.task.splits["validation"]
     with torch.inference_mode():
         together = found.task.nats(found.model, part, np.arange(len(part)))
         alone = np.concatenate([found.task.nats(found.model, part, np.array([row])) for row in range(len(part))])
@@ -95,14 +95,14 @@ def _passes(model: Any, found: Case) -> int:
 
 @pytest.mark.parametrize(("task", "arch", "own"), BY_ARCH)
 def test_eight_examples_can_be_learnt_by_heart(task: str, arch: str, own: dict[str, Any]) -> None:
-    found = case(task, arch, train=8, batch=8, hidden=32, embedding=32, task__word_dropout=0.0, **_plain(task))
-    optimiser = torch.optim.Adam(found.model.parameters(), lr=0.01)
+    found = case(task, arch, train=8, batch_size=8, hidden=32, embedding=32, task__word_dropout=0.0, **_plain(task))
+    optimizer = torch.optim.Adam(found.model.parameters(), lr=0.01)
     loss = None
     for step in range(150):
         loss = found.task.loss(found.model.train(), found.task.batch("train", 0, step), None, step)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (loss.total / loss.count).backward()
-        optimiser.step()
+        optimizer.step()
     assert loss is not None
     assert float(loss.total.detach()) / loss.count < 0.1
 
@@ -110,10 +110,10 @@ def test_eight_examples_can_be_learnt_by_heart(task: str, arch: str, own: dict[s
 @pytest.mark.parametrize(("task", "arch", "own"), BY_ARCH)
 def test_saved_and_loaded_it_is_the_same(task: str, arch: str, own: dict[str, Any]) -> None:
     found = case(task, arch, **own)
-    other = build_model(found.settings.with_values(**{"train.seed": 7}), found.material.lexicon.sizes).eval()
+    other = build_model(found.settings.with_values(**{"train.seed": 7}), found.dataset.vocabulary.sizes).eval()
     stored = tensors.to_bytes(weights_of(found.model))
     put_weights(other, tensors.from_bytes(stored, Path("weights"), weights_of(other)))
-    part, rows = found.task.parts["test"], np.arange(4)
+    part, rows = found.task.splits["test"], np.arange(4)
     with torch.inference_mode():
         assert np.array_equal(found.task.nats(found.model, part, rows), found.task.nats(other, part, rows))
 
@@ -132,7 +132,7 @@ def test_a_batch_depends_on_seed_and_index_alone(task: str) -> None:
 def test_every_example_is_scored_once_and_in_order(task: str) -> None:
     found = case(task)
     scores = found.task.score(found.model, "validation")
-    part = found.task.parts["validation"]
+    part = found.task.splits["validation"]
     assert len(scores.nats_U) == len(scores.sums_UK) == len(part)
     with torch.inference_mode():
         for row in range(len(part)):
@@ -145,19 +145,19 @@ def test_the_figures_follow_from_the_sums(task: str) -> None:
     found = case(task)
     scores = found.task.score(found.model, "test")
     value = float(found.task.metric.value(scores.sums_UK.sum(0)))
-    assert found.task.figures(scores)[found.task.headline] == pytest.approx(value)
+    assert found.task.metrics(scores)[found.task.headline] == pytest.approx(value)
 
 
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_floors_are_on_the_same_examples(task: str) -> None:
     found = case(task)
     units = found.task.units(found.task.score(found.model, "test"))
-    floors = found.task.floors_on(found.material, "test", units)
-    assert floors
-    for floor in floors:
-        assert floor.sums_UK is not None and floor.sums_UK.shape == units[0].shape
-        assert floor.value == pytest.approx(float(found.task.metric.value(floor.sums_UK.sum(0))))
-        assert floor.figures[found.task.headline] == floor.value
+    baselines = found.task.score_baselines(found.dataset, "test", units)
+    assert baselines
+    for baseline in baselines:
+        assert baseline.sums_UK is not None and baseline.sums_UK.shape == units[0].shape
+        assert baseline.value == pytest.approx(float(found.task.metric.value(baseline.sums_UK.sum(0))))
+        assert baseline.metrics[found.task.headline] == baseline.value
 
 
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
@@ -169,10 +169,10 @@ def test_words_are_hidden_while_training_only(task: str) -> None:
     seen: list[torch.Tensor] = []
     embedding = getattr(found.model, "source_embedding", found.model.embedding)
     embedding.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
-    part = found.task.parts["train"]
+    part = found.task.splits["train"]
     with torch.inference_mode():
         found.task.nats(found.model, part, np.arange(6))
-    unknown = found.material.lexicon.text.unknown
+    unknown = found.dataset.vocabulary.tokenizer.unknown
     assert not bool((seen[0] == unknown).any())
     seen.clear()
     gradients(found)
@@ -185,7 +185,7 @@ lengths = st.lists(st.integers(1, 30), min_size=1, max_size=60)
 @given(lengths, st.integers(1, 9), st.one_of(st.none(), st.integers(1, 120)), st.integers(0, 3))
 def test_a_pass_has_every_example_once(sizes: list[int], batch: int, tokens: int | None, seed: int) -> None:
     rows = [np.zeros(size, dtype=np.int64) for size in sizes]
-    buckets = Buckets(ExamplePart((), rows, rows), batch, tokens, 25)
+    buckets = Buckets(ExampleSplit((), rows, rows), batch, tokens, 25)
     index = 0
     for _ in range(2):
         met: list[int] = []
@@ -203,7 +203,7 @@ def test_a_pass_has_every_example_once(sizes: list[int], batch: int, tokens: int
 def test_similar_lengths_stand_together_and_never_the_same_ones() -> None:
     """No two lengths are equal: were all examples sorted by length, an example would always have the same company."""
     rows = [np.zeros(size, dtype=np.int64) for size in range(1, 801)]
-    buckets = Buckets(ExamplePart((), rows, rows), 4, None, 1000)
+    buckets = Buckets(ExampleSplit((), rows, rows), 4, None, 1000)
     first, second = ([frozenset(buckets.rows(0, at).tolist()) for at in range(e * 200, e * 200 + 200)] for e in (0, 1))
     assert len(set(first) & set(second)) < 10
     assert np.mean([max(batch) - min(batch) for batch in first]) < 40

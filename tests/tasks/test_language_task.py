@@ -14,8 +14,8 @@ from seqlab.backbones.recurrent import Lstm
 from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.config import ModelSettings, resolve
 from seqlab.contracts import TextBatch
-from seqlab.data.tokens import PartFacts, TokenPart
-from seqlab.models.language import LanguageModel
+from seqlab.data.text.tokens import SplitStats, TokenSplit
+from seqlab.models.language_model import LanguageModel
 from seqlab.tasks import language, text
 from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.text import fit_sizes, make_batches
@@ -41,13 +41,13 @@ def small_passes(monkeypatch):
 class KnownOdds(nn.Module):
     """Gives every token a probability that depends on nothing."""
 
-    vocabulary = VOCABULARY
+    vocab_size = VOCABULARY
 
     def __init__(self):
         super().__init__()
         odds_V = torch.arange(1.0, VOCABULARY + 1)
         self.log_p_V = nn.Parameter((odds_V / odds_V.sum()).log())
-        self.backbone = build("rnn", vocabulary=VOCABULARY, hidden=1).backbone  # tells how far it sees, and no more
+        self.backbone = build("rnn", vocab_size=VOCABULARY, hidden=1).backbone  # tells how far it sees, and no more
 
     def forward(self, tokens_BT, state=None, mask_BT=None):
         return self.log_p_V.expand(*tokens_BT.shape, VOCABULARY), state
@@ -69,17 +69,17 @@ def ids_of(tokens, seed=0):
     return np.random.default_rng(seed).integers(0, VOCABULARY, tokens).astype(np.uint8)
 
 
-def part_of(folder: Path, *lengths: int, characters: int = 0) -> TokenPart:
+def part_of(folder: Path, *lengths: int, characters: int = 0) -> TokenSplit:
     """A part with documents of these lengths, or a stream if there is but one."""
     starts = np.cumsum([0, *lengths]).astype(np.int64)
     ids_of(starts[-1]).tofile(folder / "x.ids")
     starts.tofile(folder / "x.starts")
-    facts = PartFacts(int(starts[-1]), len(lengths), 0, 0, characters, 2 * characters, 0, max(lengths))
-    return TokenPart(folder, "x", np.dtype(np.uint8), facts)
+    facts = SplitStats(int(starts[-1]), len(lengths), 0, 0, characters, 2 * characters, 0, max(lengths))
+    return TokenSplit(folder, "x", np.dtype(np.uint8), facts)
 
 
 def task_on(part, **values):
-    settings = LanguageSettings(**{"batch": 2, "window": 5, **values})
+    settings = LanguageSettings(**{"batch_size": 2, "window": 5, **values})
     return LanguageTask(settings, {"train": part, "validation": part}, VOCABULARY, UNKNOWN)
 
 
@@ -121,8 +121,8 @@ def test_the_loss_is_the_cross_entropy(folder, masked):
 
 def test_padding_changes_neither_loss_nor_gradient(folder):
     part = part_of(folder, 3, 9, 5, 7)
-    together = task_on(part, batch=4, window=20)
-    alone = task_on(part, batch=1, window=20)
+    together = task_on(part, batch_size=4, window=20)
+    alone = task_on(part, batch_size=1, window=20)
 
     def summed(task):
         model, count = tiny_model(), 0
@@ -140,7 +140,7 @@ def test_padding_changes_neither_loss_nor_gradient(folder):
 
 def test_a_stream_carries_its_state_and_starts_afresh_with_each_epoch(folder):
     """Window by window with carried state is one pass over each row."""
-    task, model = task_on(part_of(folder, 33), batching="stream", batch=2, window=5), tiny_model()
+    task, model = task_on(part_of(folder, 33), batching="stream", batch_size=2, window=5), tiny_model()
     carry = None
     for epoch in range(2):
         totals = []
@@ -150,7 +150,7 @@ def test_a_stream_carries_its_state_and_starts_afresh_with_each_epoch(folder):
             assert carry is not None
             assert not any(leaf.requires_grad for leaf in carry.tensors())
             totals.append(float(loss.total.detach()))
-        ids = task.parts["train"].read(0, 33)
+        ids = task.splits["train"].read(0, 33)
         expected = sum(sum(nats_by_hand(model, ids[row * 16 : row * 16 + 17], 100)[0]) for row in range(2))
         assert sum(totals) == pytest.approx(expected, rel=1e-12)
 
@@ -170,7 +170,7 @@ def test_every_token_is_scored_once(folder, context, data, window):
     targets = np.concatenate([document[1:] for document in documents_of(part)])
     assert scores.tokens == len(targets)
     assert scores.nats == pytest.approx(model.nats(targets).sum(), rel=1e-6)
-    assert (scores.characters, scores.bytes, scores.context) == (1234, 2468, context)
+    assert (scores.characters, scores.bytes, scores.mode) == (1234, 2468, context)
     assert scores.unknown_tokens == (targets == UNKNOWN).sum()
     assert scores.unknown_nats == pytest.approx(model.nats(targets[targets == UNKNOWN]).sum(), rel=1e-6)
     # the same sums, told by position
@@ -252,13 +252,13 @@ def test_scoring_leaves_no_trace(folder):
     batching=st.sampled_from(["windows", "stream"]),
 )
 def test_sizes_fit_any_text(folder, tokens, batch, window, batching):
-    given_ = LanguageSettings(batch=batch, window=window, batching=batching)
+    given_ = LanguageSettings(batch_size=batch, window=window, batching=batching)
     fits = fit_sizes(given_, tokens)
     if tokens > batch * window:
         assert fits == given_
     assert 1 <= fits.window <= window
-    assert 1 <= fits.batch <= batch
-    assert fits.batch * fits.window < tokens
+    assert 1 <= fits.batch_size <= batch
+    assert fits.batch_size * fits.window < tokens
     assert fit_sizes(fits, tokens) == fits
     # what a run keeps in its settings must be accepted when it is read again
     assert LanguageSettings(**fits.model_dump()) == fits
@@ -266,17 +266,17 @@ def test_sizes_fit_any_text(folder, tokens, batch, window, batching):
     for index in (0, batches.epoch - 1, batches.epoch):
         rows = batches.rows(0, index)
         assert 1 <= rows.inputs_BT.shape[1] <= fits.window
-        assert rows.inputs_BT.shape[0] == fits.batch
+        assert rows.inputs_BT.shape[0] == fits.batch_size
 
 
 def test_short_texts_get_several_windows():
     fits = fit_sizes(LanguageSettings(), 800)
-    assert (fits.window, fits.batch) == (100, 7)
+    assert (fits.window, fits.batch_size) == (100, 7)
     smallest = resolve({"corpus": {"source": ["x"]}}).with_values(**{"task.window": 1})
     assert smallest.resolved()["task"]["window"] == 1
 
 
 def test_an_epoch_is_one_pass(folder):
-    assert task_on(part_of(folder, 1001), batch=10, window=10).epoch == 10
-    assert task_on(part_of(folder, 1001), batch=10, window=10, batching="stream").epoch == 10
-    assert task_on(part_of(folder, *[4] * 25), batch=10, window=10).epoch == 3
+    assert task_on(part_of(folder, 1001), batch_size=10, window=10).epoch == 10
+    assert task_on(part_of(folder, 1001), batch_size=10, window=10, batching="stream").epoch == 10
+    assert task_on(part_of(folder, *[4] * 25), batch_size=10, window=10).epoch == 3

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from seqlab.config import resolve
 from seqlab.contracts import Batch
-from seqlab.data.batches import NOT_SCORED, Rows
-from seqlab.data.corpus import from_text
-from seqlab.data.splits import split_text
+from seqlab.data.text.batches import NOT_SCORED, Rows
+from seqlab.data.text.corpus import from_text
+from seqlab.data.text.split import split_text
 from seqlab.errors import UsageError
-from seqlab.models.masked import MaskedModel
+from seqlab.models.masked_language_model import MaskedModel
 from seqlab.runs.load import build_model
+from seqlab.runs.reopen import make_task
+from seqlab.tasks.dataset import learn_tokenizer, text_dataset
 from seqlab.tasks.masked import PASSES, hide, hide_every
-from seqlab.tasks.material import learn_tokenizer, text_material
 from seqlab.tasks.text_settings import MaskedSettings
-from seqlab.text.lexicon import Lexicon
-from seqlab.training.prepare import make_task
+from seqlab.tokenization.vocabulary import Vocabulary
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs away\n" * 40
 MASK = 50
@@ -32,7 +32,7 @@ def settings_with(documents: str = "stream", **task):
             "corpus": {"source": ["none"], "documents": documents},
             "backbone": {"name": "transformer-encoder", "hidden": 8, "heads": 2, "layers": 1},
             "model": {"embedding": 8},
-            "task": {"name": "masked", "batch": 4, "window": 16, **task},
+            "task": {"name": "masked", "batch_size": 4, "window": 16, **task},
         }
     )
 
@@ -41,9 +41,9 @@ def task_and_model(documents: str = "stream", **task):
     settings = settings_with(documents, **task)
     text = TEXT if documents == "stream" else "".join(f"{TEXT[: 5 + n % 30]}\n" for n in range(300))
     split = split_text(from_text(text, "text"), settings.corpus)
-    material = text_material(split, Lexicon(learn_tokenizer(split, settings)))
-    model = build_model(settings, material.lexicon.sizes).eval()
-    return make_task(settings, material), model
+    dataset = text_dataset(split, Vocabulary(learn_tokenizer(split, settings)))
+    model = build_model(settings, dataset.vocabulary.sizes).eval()
+    return make_task(settings, dataset), model
 
 
 def rows_of(ids_BT: np.ndarray) -> Rows:
@@ -65,11 +65,11 @@ def test_the_shares():
 
 def test_the_shares_can_be_set():
     ids_BT = np.random.default_rng(0).integers(0, MASK, (100, 100))
-    settings = MaskedSettings(share=0.5, masked=1.0, replaced=0.0)
+    settings = MaskedSettings(predicted_share=0.5, masked_share=1.0, random_share=0.0)
     shown = hide(rows_of(ids_BT), settings, MASK, np.random.default_rng(1))
     assert ((shown.inputs_BT == MASK) == (shown.targets_BT != NOT_SCORED)).all()
     with pytest.raises(UsageError, match="shares of one whole"):
-        settings_with(masked=0.8, replaced=0.3)
+        settings_with(masked_share=0.8, random_share=0.3)
 
 
 def test_the_smallest_batch_has_something_to_predict():
@@ -103,7 +103,7 @@ def test_a_batch_is_a_pure_function(documents: str):
 def test_scores_are_the_loss_of_each_hidden_token(documents: str):
     task, model = task_and_model(documents)
     scores = task.score(model, "validation")
-    part = task.parts["validation"]
+    part = task.splits["validation"]
     assert scores.tokens == len(part) - part.facts.documents
     assert scores.characters == part.facts.scored_characters
     assert scores.nats == pytest.approx(by_hand(task, model), rel=1e-5)
@@ -111,7 +111,7 @@ def test_scores_are_the_loss_of_each_hidden_token(documents: str):
 
 def by_hand(task, model) -> float:
     """One window, one token after another."""
-    part, window, total = task.parts["validation"], task.settings.window, 0.0
+    part, window, total = task.splits["validation"], task.settings.window, 0.0
     ids = part.read(0, len(part))
     bounds = part.starts() if part.facts.documents > 1 else [0, len(part)]
     for first, last in pairwise(bounds):
@@ -139,8 +139,8 @@ def test_the_loss_counts_what_is_predicted():
 
 
 def test_the_mask_symbol_is_never_predicted():
-    for tied in (False, True):
-        settings = settings_with().with_values(**{"model.tied": tied})
+    for tie_embeddings in (False, True):
+        settings = settings_with().with_values(**{"model.tie_embeddings": tie_embeddings})
         model = build_model(settings, 9)
         assert isinstance(model, MaskedModel)
         assert model(torch.tensor([[0, 8, model.mask]]))[0].shape == (1, 3, 9)
@@ -148,12 +148,12 @@ def test_the_mask_symbol_is_never_predicted():
 
 def test_it_learns():
     task, model = task_and_model()
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     before = task.score(model, "validation").nats
     for step in range(300):
         batch: Batch = task.batch("train", 0, step)
         loss = task.loss(model, batch, None, step)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (loss.total / loss.count).backward()
-        optimiser.step()
+        optimizer.step()
     assert task.score(model, "validation").nats < 0.7 * before

@@ -11,23 +11,23 @@ import torch
 from example_cases import ARCHS, case, gradients, sentences
 
 from seqlab.contracts import Trace
-from seqlab.decode.translating import attended, search, sources_of, translate
+from seqlab.decode.translation import attended, search, sources_of, translate
 from seqlab.errors import UsageError
-from seqlab.models.sizes import refuse_unfit
+from seqlab.models.parameter_count import refuse_unfit
 from seqlab.tasks.example_settings import TranslateSettings
-from seqlab.tasks.translate import by_itself, pair_batch, truth_share
+from seqlab.tasks.translate import by_itself, pair_batch, teacher_forcing_ratio
 
 CAUSAL_ARCHS = [name for name in ARCHS if name != "transformer-encoder"]
 
 
 def shares(steps: int, **settings: Any) -> list[float]:
     own = TranslateSettings(forcing="scheduled", **settings)
-    return [truth_share(own, step) for step in range(steps)]
+    return [teacher_forcing_ratio(own, step) for step in range(steps)]
 
 
 def test_the_truth_is_read_always_or_never_where_nothing_is_scheduled() -> None:
-    assert truth_share(TranslateSettings(), 10**6) == 1
-    assert truth_share(TranslateSettings(forcing="free"), 0) == 0
+    assert teacher_forcing_ratio(TranslateSettings(), 10**6) == 1
+    assert teacher_forcing_ratio(TranslateSettings(forcing="free"), 0) == 0
 
 
 def test_the_probability_of_the_truth_decays_as_was_asked() -> None:
@@ -43,10 +43,10 @@ def test_the_probability_of_the_truth_decays_as_was_asked() -> None:
 def test_the_inverse_sigmoid_is_that_of_its_formula(steps: int) -> None:
     """k / (k + exp(i / k)), k such that it is one half at the given step."""
     own = TranslateSettings(forcing="scheduled", decay="inverse-sigmoid", decay_steps=steps)
-    at_half = truth_share(own, steps)
+    at_half = teacher_forcing_ratio(own, steps)
     assert at_half == pytest.approx(0.5, abs=1e-6)
     k = next(k for k in np.linspace(1.0001, 2e5, 2_000_001) if k * math.log(k) >= steps)
-    assert truth_share(own, 2 * steps) == pytest.approx(k / (k + math.exp(min(2 * steps / k, 700))), abs=0.02)
+    assert teacher_forcing_ratio(own, 2 * steps) == pytest.approx(k / (k + math.exp(min(2 * steps / k, 700))), abs=0.02)
 
 
 @pytest.mark.parametrize("arch", CAUSAL_ARCHS)
@@ -72,22 +72,22 @@ def test_running_free_the_decoder_reads_its_own_words() -> None:
 
 @pytest.mark.parametrize("forcing", ["scheduled", "free"])
 def test_every_parameter_learns_without_the_truth_too(forcing: str) -> None:
-    _, found = gradients(case("translate", task__forcing=forcing, task__decay="constant", task__truth=0.3))
+    _, found = gradients(case("translate", task__forcing=forcing, task__decay="constant", task__teacher_ratio=0.3))
     assert all(gradient is not None and bool(gradient.abs().sum() > 0) for gradient in found.values())
 
 
 def test_smoothing_is_for_training_only() -> None:
-    plain, smooth = case("translate", task__smoothing=0.0), case("translate", task__smoothing=0.3)
-    assert plain.task.glance(plain.model, 10**6).loss == smooth.task.glance(smooth.model, 10**6).loss
+    plain, smooth = case("translate", task__label_smoothing=0.0), case("translate", task__label_smoothing=0.3)
+    assert plain.task.validate(plain.model, 10**6).loss == smooth.task.validate(smooth.model, 10**6).loss
     assert gradients(plain)[0] != gradients(smooth)[0]
 
 
 @pytest.mark.parametrize("arch", CAUSAL_ARCHS)
 def test_greedy_translations_are_the_likeliest_tokens_in_turn(arch: str) -> None:
     found = case("translate", arch)
-    sources = found.task.parts["validation"].inputs[:5]
-    target = found.material.lexicon.target
-    for source, one in zip(sources, translate(found.model, sources, found.material.lexicon, 1, 0.0, 12), strict=True):
+    sources = found.task.splits["validation"].inputs[:5]
+    target = found.dataset.vocabulary.target_tokenizer
+    for source, one in zip(sources, translate(found.model, sources, found.dataset.vocabulary, 1, 0.0, 12), strict=True):
         text = [target.begin]
         for token in one.tokens:
             with torch.inference_mode():
@@ -99,71 +99,73 @@ def test_greedy_translations_are_the_likeliest_tokens_in_turn(arch: str) -> None
 
 
 def test_a_beam_of_one_is_greedy_and_a_wider_one_finds_no_less_likely_text() -> None:
-    found = case("translate", "gru", task__alpha=0.0)
-    lexicon = found.material.lexicon
-    for source in found.task.parts["validation"].inputs[:6]:
-        greedy = translate(found.model, [source], lexicon, 1, 0.0, 10)[0]
-        narrow = search(found.model, source, lexicon, 1, 0.0, 10)[0]
+    found = case("translate", "gru", task__length_penalty=0.0)
+    vocabulary = found.dataset.vocabulary
+    for source in found.task.splits["validation"].inputs[:6]:
+        greedy = translate(found.model, [source], vocabulary, 1, 0.0, 10)[0]
+        narrow = search(found.model, source, vocabulary, 1, 0.0, 10)[0]
         assert narrow.tokens == greedy.tokens
-        wide = search(found.model, source, lexicon, 8, 0.0, 10, best=3)
-        finished = [one for one in wide if one.tokens[-1] == lexicon.target.end]
+        wide = search(found.model, source, vocabulary, 8, 0.0, 10, best=3)
+        finished = [one for one in wide if one.tokens[-1] == vocabulary.target_tokenizer.end]
         assert wide[0].score >= wide[-1].score or len(finished) < len(wide)
-        if greedy.tokens[-1] == lexicon.target.end:
+        if greedy.tokens[-1] == vocabulary.target_tokenizer.end:
             assert max(one.logprob for one in wide) >= greedy.logprob - 1e-6
 
 
 def test_what_is_translated_does_not_depend_on_its_neighbours() -> None:
     found = case("translate")
-    sources = found.task.parts["validation"].inputs
-    together = translate(found.model, sources, found.material.lexicon, 1, 0.0, 10)
-    alone = [translate(found.model, [source], found.material.lexicon, 1, 0.0, 10)[0] for source in sources]
+    sources = found.task.splits["validation"].inputs
+    together = translate(found.model, sources, found.dataset.vocabulary, 1, 0.0, 10)
+    alone = [translate(found.model, [source], found.dataset.vocabulary, 1, 0.0, 10)[0] for source in sources]
     assert [one.text for one in together] == [one.text for one in alone]
 
 
 def test_the_score_is_sacrebleu_of_the_translations() -> None:
-    found = case("translate", task__beam=2, task__smoothing=0.0)
-    part, own = found.task.parts["test"], found.settings.task.settings
+    found = case("translate", task__beam=2, task__label_smoothing=0.0)
+    part, own = found.task.splits["test"], found.settings.task.settings
     texts = [
         one.text
-        for one in translate(found.model, part.inputs, found.material.lexicon, 2, own.alpha, own.longest_target)
+        for one in translate(
+            found.model, part.inputs, found.dataset.vocabulary, 2, own.length_penalty, own.max_target_length
+        )
     ]
     references = [example.target for example in part.examples]
-    figures = found.task.figures(found.task.score(found.model, "test"))
-    assert figures["bleu"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-6)
-    assert figures["chrf"] == pytest.approx(sacrebleu.corpus_chrf(texts, [references]).score, abs=1e-6)
+    metrics = found.task.metrics(found.task.score(found.model, "test"))
+    assert metrics["bleu"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score, abs=1e-6)
+    assert metrics["chrf"] == pytest.approx(sacrebleu.corpus_chrf(texts, [references]).score, abs=1e-6)
     assert "tok:13a" in found.task.signature
     # every token of a target is predicted, and its end; what it begins with is not
     batch = pair_batch(part, np.arange(len(part)))
     nats = found.task.loss(found.model, batch, None, 0).total
     tokens = sum(len(target) - 1 for target in part.targets)
-    assert figures["nats_per_token"] == pytest.approx(float(nats.detach()) / tokens, rel=1e-5)
+    assert metrics["nats_per_token"] == pytest.approx(float(nats.detach()) / tokens, rel=1e-5)
 
 
 def test_texts_may_be_judged_by_being_exactly_right() -> None:
-    found = case("translate", "gru", train=8, batch=8, hidden=32, task__judged_by="exact", task__smoothing=0.0)
+    found = case("translate", "gru", train=8, batch_size=8, hidden=32, task__metric="exact", task__label_smoothing=0.0)
     assert found.task.signature is None
-    assert found.task.figures(found.task.score(found.model, "train"))["exact"] == 0
-    optimiser = torch.optim.Adam(found.model.parameters(), lr=0.01)
+    assert found.task.metrics(found.task.score(found.model, "train"))["exact"] == 0
+    optimizer = torch.optim.Adam(found.model.parameters(), lr=0.01)
     for step in range(150):
         loss = found.task.loss(found.model.train(), found.task.batch("train", 0, step), None, step)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (loss.total / loss.count).backward()
-        optimiser.step()
+        optimizer.step()
     scores = found.task.score(found.model.eval(), "train")
-    part, lexicon = found.task.parts["train"], found.material.lexicon
-    written = [one.text for one in translate(found.model, part.inputs, lexicon, 5, 0.7, 200)]
+    part, vocabulary = found.task.splits["train"], found.dataset.vocabulary
+    written = [one.text for one in translate(found.model, part.inputs, vocabulary, 5, 0.7, 200)]
     right = sum(text == example.target for text, example in zip(written, part.examples, strict=True))
     assert right >= 6
-    assert found.task.figures(scores)["exact"] == pytest.approx(100 * right / 8)
+    assert found.task.metrics(scores)["exact"] == pytest.approx(100 * right / 8)
     sums_UK, _ = found.task.units(scores)
     assert float(found.task.metric.value(sums_UK.sum(0))) == pytest.approx(100 * right / 8)
-    assert "bleu" not in found.task.figures(scores)
+    assert "bleu" not in found.task.metrics(scores)
 
 
 def test_predictions_bring_other_translations_and_what_was_looked_at() -> None:
     found = case("translate")
     texts = [" ".join(words) for words in sentences(3, 5)]
-    for one in found.task.predict(found.model, texts, found.material.lexicon, found.settings, best=3, weights=True):
+    for one in found.task.predict(found.model, texts, found.dataset.vocabulary, found.settings, best=3, weights=True):
         assert len(one.others) == 2
         weights_TS = np.array(one.weights)
         assert (
@@ -175,7 +177,7 @@ def test_predictions_bring_other_translations_and_what_was_looked_at() -> None:
 
 def test_without_attention_there_is_nothing_to_look_at() -> None:
     found = case("translate", task__attention="none")
-    one = found.task.predict(found.model, ["the cat"], found.material.lexicon, found.settings, weights=True)[0]
+    one = found.task.predict(found.model, ["the cat"], found.dataset.vocabulary, found.settings, weights=True)[0]
     assert one.weights is None
 
 
@@ -199,16 +201,18 @@ def test_encoder_and_decoder_may_differ() -> None:
 @pytest.mark.parametrize("width", [1, 3])
 def test_scores_are_of_the_length_to_the_power_of_alpha(width: int) -> None:
     found = case("translate")
-    for one in translate(found.model, found.task.parts["test"].inputs, found.material.lexicon, width, 0.7, 10):
+    for one in translate(found.model, found.task.splits["test"].inputs, found.dataset.vocabulary, width, 0.7, 10):
         assert one.score == pytest.approx(one.logprob / len(one.tokens) ** 0.7, rel=1e-5)
 
 
 @pytest.mark.parametrize("arch", ["lstm", "transformer"])
 def test_what_a_token_looked_at_follows_from_those_before_it(arch: str) -> None:
     found = case("translate", arch)
-    lexicon, source = found.material.lexicon, found.task.parts["test"].inputs[0]
-    a, b, end = *found.task.parts["test"].targets[0][1:3].tolist(), lexicon.target.end
-    one, other = (np.array(attended(found.model, source, tokens, lexicon)["weights"]) for tokens in ([a, b], [b, end]))
+    vocabulary, source = found.dataset.vocabulary, found.task.splits["test"].inputs[0]
+    a, b, end = *found.task.splits["test"].targets[0][1:3].tolist(), vocabulary.target_tokenizer.end
+    one, other = (
+        np.array(attended(found.model, source, tokens, vocabulary)["weights"]) for tokens in ([a, b], [b, end])
+    )
     assert one.shape == (2, len(source))
     np.testing.assert_allclose(one.sum(1), 1, rtol=1e-5)
     np.testing.assert_allclose(one[0], other[0], rtol=1e-5)
@@ -217,25 +221,25 @@ def test_what_a_token_looked_at_follows_from_those_before_it(arch: str) -> None:
 
 def test_heads_are_shown_by_their_mean() -> None:
     found = case("translate", "transformer", backbone__heads=2)
-    lexicon, source = found.material.lexicon, found.task.parts["test"].inputs[0]
-    tokens, trace = found.task.parts["test"].targets[0].tolist(), Trace()
+    vocabulary, source = found.dataset.vocabulary, found.task.splits["test"].inputs[0]
+    tokens, trace = found.task.splits["test"].targets[0].tolist(), Trace()
     with torch.inference_mode():
         found.model(sources_of([source], found.model), torch.tensor([tokens[:-1]]), None, trace)
     heads_HTS = [values[0] for name, values in trace.values.items() if name.endswith("cross.weights")][-1][0]
     assert len(heads_HTS) == 2 and float((heads_HTS[0] - heads_HTS[1]).abs().max()) > 1e-4
-    shown = attended(found.model, source, tokens[1:], lexicon)["weights"]
+    shown = attended(found.model, source, tokens[1:], vocabulary)["weights"]
     torch.testing.assert_close(torch.tensor(shown), heads_HTS.mean(0))
 
 
 @pytest.mark.parametrize("width", [1, 2])
 def test_what_has_lost_its_way_is_cut_and_no_symbol_is_written(width: int) -> None:
     found = case("translate")
-    target, part = found.material.lexicon.target, found.task.parts["test"]
+    target, part = found.dataset.vocabulary.target_tokenizer, found.task.splits["test"]
     with torch.no_grad():
         found.model.output.bias[target.end] = -100.0
         found.model.output.bias[list(target.never_sampled)] = 100.0
     assert target.begin in target.never_sampled
-    written = translate(found.model, part.inputs[:3], found.material.lexicon, width, 0.7, 1000)
+    written = translate(found.model, part.inputs[:3], found.dataset.vocabulary, width, 0.7, 1000)
     for source, one in zip(part.inputs, written, strict=False):
         assert len(source) < len(one.tokens) <= 3 * max(map(len, part.inputs[:3])) + 20
         assert not set(one.tokens) & set(target.never_sampled)

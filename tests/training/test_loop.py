@@ -12,18 +12,18 @@ from torch.nn.functional import pad
 from train_cases import run_settings, task_and_model, trainer_in
 
 from seqlab.contracts import TextBatch
-from seqlab.data.batches import NOT_SCORED
+from seqlab.data.text.batches import NOT_SCORED
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.runs.log import read_log
 from seqlab.runs.tensors import from_bytes
 from seqlab.tasks.language import LanguageTask
 from seqlab.training.loop import Trainer, step_seed
-from seqlab.training.progress import Evaluation, Silent
+from seqlab.training.progress import Evaluation, NullReporter
 
 
-class Watcher(Silent):
+class Watcher(NullReporter):
     def __init__(self) -> None:
         self.evaluations: list[Evaluation] = []
 
@@ -56,12 +56,12 @@ def padded(batch: TextBatch, length: int) -> tuple[torch.Tensor, torch.Tensor, t
 @pytest.mark.parametrize("documents", ["stream", "lines"])
 def test_two_batches_accumulated_are_one_of_twice_the_size(documents: str, tmp_path: Path) -> None:
     """Ragged batches too: the sum is divided by all that was predicted, not batch by batch."""
-    settings = run_settings(documents=documents, batch=4, clip_norm=None)
+    settings = run_settings(documents=documents, batch_size=4, clip_norm=None)
     task, model = task_and_model(settings)
     model = model.double()
     directory = RunDirectory(tmp_path)
-    narrow = Trainer(directory, settings.train.model_copy(update={"accumulate": 2}), model, task, Silent(), str)
-    wide = Trainer(directory, settings.train, model, TwoAtOnce(task), Silent(), str)  # pyright: ignore[reportArgumentType]
+    narrow = Trainer(directory, settings.train.model_copy(update={"accumulate": 2}), model, task, NullReporter(), str)
+    wide = Trainer(directory, settings.train, model, TwoAtOnce(task), NullReporter(), str)  # pyright: ignore[reportArgumentType]
     for step in range(3):
         nats, count, norm = narrow.gradients(step)
         ours = [p.grad.clone() for p in model.parameters() if p.grad is not None]
@@ -120,7 +120,7 @@ def test_the_log_has_every_step_and_the_mean_between_evaluations(tmp_path: Path)
 
 
 def validation_loss(trainer: Trainer, weights: bytes) -> float:
-    model = build_model(run_settings(), trainer.model.vocabulary)
+    model = build_model(run_settings(), trainer.model.vocab_size)
     stored = from_bytes(weights, Path("weights"), dict(model.named_parameters()))
     model.load_state_dict(stored)
     scores = trainer.task.score(model.eval(), "validation")
@@ -184,7 +184,7 @@ def test_the_plateau_schedule_halves_after_two_evaluations_without_a_new_best(
 
 
 def test_two_checkpoints_are_kept_and_the_first_is_there_from_the_start(tmp_path: Path) -> None:
-    class Look(Silent):
+    class Look(NullReporter):
         def step(self, step: int, loss: float, tokens_per_second: float) -> None:
             seen.append([path.name for path in checkpoints(trainer.directory.checkpoints)])
 
@@ -200,7 +200,7 @@ def test_it_saves_as_often_as_the_clock_says(tmp_path: Path, monkeypatch: pytest
     ticks = iter(range(10_000))
     monkeypatch.setattr("seqlab.training.loop.time.monotonic", lambda: float(next(ticks)))
     monkeypatch.setattr("seqlab.runs.checkpoint.KEPT", 100)
-    trainer = trainer_in(tmp_path, steps=20, evaluate_every=20, save_seconds=5)
+    trainer = trainer_in(tmp_path, steps=20, evaluate_every=20, checkpoint_seconds=5)
     trainer.run()
     saved = [int(path.name.removeprefix("step-")) for path in checkpoints(trainer.directory.checkpoints)]
     assert saved[0] == 0 and saved[-1] == 20

@@ -7,26 +7,28 @@ import pytest
 import torch
 from train_cases import material_of, run_settings, task_and_model
 
+from seqlab import threads
 from seqlab.errors import UsageError
-from seqlab.runs.layout import RunDirectory
+from seqlab.runs.directory import RunDirectory
 from seqlab.tasks.text import TextTask
-from seqlab.training import prepare
-from seqlab.training.prepare import check_trainable, default_threads, in_steps
-from seqlab.training.progress import Silent
+from seqlab.threads import default_threads
+from seqlab.training import budget as prepare
+from seqlab.training.budget import check_trainable, in_steps
+from seqlab.training.progress import NullReporter
 
 
-class Listener(Silent):
+class Listener(NullReporter):
     def __init__(self) -> None:
         self.said: list[str] = []
 
-    def say(self, message: str) -> None:
+    def log(self, message: str) -> None:
         self.said.append(message)
 
 
-def budget(folder: Path, reporter: Silent | None = None, **train: Any) -> dict[str, Any]:
+def budget(folder: Path, reporter: NullReporter | None = None, **train: Any) -> dict[str, Any]:
     settings = run_settings(**{"steps": None, **train})
     task, model = task_and_model(settings)
-    return in_steps(RunDirectory(folder), settings, model, task, reporter or Silent())
+    return in_steps(RunDirectory(folder), settings, model, task, reporter or NullReporter())
 
 
 def epoch(**train: Any) -> int:
@@ -68,7 +70,7 @@ def test_timing_leaves_the_model_as_it_is(tmp_path: Path) -> None:
 
 def test_without_a_budget_a_small_text_is_read_forty_times(tmp_path: Path) -> None:
     assert budget(tmp_path)["train.steps"] == min(prepare.DEFAULT_STEPS, 40 * epoch())
-    assert budget(tmp_path, batch=1, window=2)["train.steps"] == prepare.DEFAULT_STEPS
+    assert budget(tmp_path, batch_size=1, window=2)["train.steps"] == prepare.DEFAULT_STEPS
 
 
 def test_threads_that_were_not_given_are_written_down(tmp_path: Path) -> None:
@@ -76,14 +78,14 @@ def test_threads_that_were_not_given_are_written_down(tmp_path: Path) -> None:
 
 
 def test_sizes_that_do_not_fit_are_said(tmp_path: Path) -> None:
-    settings, listener = run_settings(batch=64, window=64), Listener()
-    material = material_of(settings)
-    part = material.parts["train"]
-    task_settings: Any = TextTask.fitted(settings, material, listener.say).task.settings
-    assert task_settings.batch * task_settings.window < len(part)
+    settings, listener = run_settings(batch_size=64, window=64), Listener()
+    dataset = material_of(settings)
+    part = dataset.splits["train"]
+    task_settings: Any = TextTask.fitted(settings, dataset, listener.log).task.settings
+    assert task_settings.batch_size * task_settings.window < len(part)
     assert f"{len(part):,} tokens" in listener.said[0] and "asked for: 64 and 64" in listener.said[0]
     small = run_settings()
-    assert TextTask.fitted(small, material, listener.say) == small and len(listener.said) == 1
+    assert TextTask.fitted(small, dataset, listener.log) == small and len(listener.said) == 1
 
 
 @pytest.mark.parametrize("name", ["abacus", "meta", "cpu:x", "", "cuda:99"])
@@ -103,13 +105,13 @@ def small() -> float:
 
 def test_while_computing_tiny_numbers_are_zero_and_threads_are_as_set() -> None:
     before = torch.get_num_threads()
-    with prepare.computing(3):
+    with threads.compute_threads(3):
         assert small() == 0 and torch.get_num_threads() == 3
-        with prepare.computing(2):
+        with threads.compute_threads(2):
             assert torch.get_num_threads() == 2
         assert small() == 0 and torch.get_num_threads() == 3
     assert small() != 0 and torch.get_num_threads() == before
-    with pytest.raises(ZeroDivisionError), prepare.computing(None):
+    with pytest.raises(ZeroDivisionError), threads.compute_threads(None):
         assert torch.get_num_threads() == default_threads()
         _ = 1 / 0
     assert small() != 0 and torch.get_num_threads() == before

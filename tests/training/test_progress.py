@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from seqlab.training.progress import Bar, Evaluation, Lines, Reporter, Silent, clock, losses, reporter_for_stderr
+from seqlab.training.progress import Bar, Evaluation, Lines, NullReporter, Reporter, clock, losses, reporter_for_stderr
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_terminal_shows_markup_as_it_stands(monkeypatch: pytest.MonkeyPatch) -
     bar.begin(0, 10)
     bar.step(1, 2.0, 1000.0)
     bar.evaluation(Evaluation(1, 2.0, 1.5, True, "[red]no[/red] [/] \\[x]"))
-    bar.say("[/bold] said")
+    bar.log("[/bold] said")
     bar.end()
     assert "[red]no[/red] [/]" in terminal.getvalue() and "[/bold] said" in terminal.getvalue()
 
@@ -87,10 +87,10 @@ def test_bars_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_silence_is_a_reporter(capsys: pytest.CaptureFixture[str]) -> None:
-    silent: Reporter = Silent()
+    silent: Reporter = NullReporter()
     silent.begin(0, 1)
     silent.step(1, 1.0, 1.0)
     silent.evaluation(Evaluation(1, 1.0, 1.0, True, "text"))
-    silent.say("something")
+    silent.log("something")
     silent.end()
     assert capsys.readouterr() == ("", "")

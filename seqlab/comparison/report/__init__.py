@@ -10,7 +10,7 @@ from seqlab.comparison.report.figures import write_figures
 from seqlab.comparison.report.page import page
 from seqlab.comparison.report.table import markdown
 from seqlab.comparison.results import Results
-from seqlab.runs.storage import storage_errors, write_whole
+from seqlab.runs.storage import storage_errors, write_atomic
 
 NAME, TABLE, FIGURES = "report.html", "table.md", "figures"
 
@@ -22,6 +22,6 @@ def write_report(results: Results, directory: Path) -> Path:
     with storage_errors(figures, 0):
         figures.mkdir(parents=True, exist_ok=True)
     write_figures(shown, figures)
-    write_whole(directory / TABLE, markdown(shown).encode())
-    write_whole(directory / NAME, page(shown).encode())
+    write_atomic(directory / TABLE, markdown(shown).encode())
+    write_atomic(directory / NAME, page(shown).encode())
     return directory / NAME

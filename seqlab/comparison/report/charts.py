@@ -9,45 +9,45 @@ from markupsafe import Markup
 from seqlab.comparison.report.amounts import linear_ticks, short
 from seqlab.comparison.report.series import LIGHT, Line, Panel, height, span
 from seqlab.comparison.report.svg import LEFT, LINE, TOP, WIDTH, Frame, apart, chart, cut, element
-from seqlab.comparison.results import FloorResult, Pair, Results, Trial
+from seqlab.comparison.results import BaselineResult, Pair, Results, Trial
 
 RATE = "train.lr"
 
 
-def colour(index: int) -> str:
-    """Classes of an entrant: its colour, and a dash where the colours begin anew."""
+def color(index: int) -> str:
+    """Classes of an entrant: its color, and a dash where the colours begin anew."""
     return f"c{index % len(LIGHT)} d{index // len(LIGHT) % 3}"
 
 
 def swatch(index: int) -> Markup:
-    line = element("line", class_=f"line {colour(index)}", x1=1, x2=21, y1=5, y2=5)
+    line = element("line", class_=f"line {color(index)}", x1=1, x2=21, y1=5, y2=5)
     return element("svg", line, class_="swatch", viewBox="0 0 22 10", aria_hidden="true")
 
 
-def panel_charts(panels: Sequence[Panel], what: str, floor: FloorResult | None = None) -> list[Markup]:
+def panel_charts(panels: Sequence[Panel], what: str, baseline: BaselineResult | None = None) -> list[Markup]:
     """Charts with one vertical axis for all of them."""
     if not panels:
         return []
-    y = height(panels, floor.figures["nats_per_token"] if floor else None)
-    return [_panel_chart(panel, what, floor, y) for panel in panels]
+    y = height(panels, baseline.metrics["nats_per_token"] if baseline else None)
+    return [_panel_chart(panel, what, baseline, y) for panel in panels]
 
 
-def _panel_chart(panel: Panel, what: str, floor: FloorResult | None, y: tuple[float, float]) -> Markup:
+def _panel_chart(panel: Panel, what: str, baseline: BaselineResult | None, y: tuple[float, float]) -> Markup:
     frame = Frame(panel.reach(y[1]), y, panel.log)
     shown = [part for line in panel.lines for part in _drawn(frame, line)]
-    ends = [(line.name, line.mean[-1], f"line {colour(line.index)}") for line in panel.lines]
+    ends = [(line.name, line.mean[-1], f"line {color(line.index)}") for line in panel.lines]
     said = ", ".join(f"{name} ends at {end:.4f}" for name, end, _ in ends)
-    if floor:
-        across = frame.down(floor.figures["nats_per_token"])
-        shown.insert(0, element("line", class_="floor", x1=0, x2=frame.wide, y1=across, y2=across))
-        ends.append((floor.name, floor.figures["nats_per_token"], "floor"))
+    if baseline:
+        across = frame.down(baseline.metrics["nats_per_token"])
+        shown.insert(0, element("line", class_="baseline", x1=0, x2=frame.wide, y1=across, y2=across))
+        ends.append((baseline.name, baseline.metrics["nats_per_token"], "baseline"))
     parts = [frame.axes(panel.x_label), frame.plot(*shown), *_labels(frame, ends)]
     return chart(f"{what} against {panel.x_label}: {said}", *parts)
 
 
 def _drawn(frame: Frame, line: Line) -> list[Markup]:
     """The band of the seeds, then the mean; a single evaluation is a point."""
-    kind = colour(line.index)
+    kind = color(line.index)
     parts = []
     if line.low != line.high:
         there, back = frame.points(line.x, line.high), frame.points(line.x[::-1], line.low[::-1])
@@ -113,7 +113,7 @@ def rate_charts(found: Sequence[Grid]) -> list[Markup]:
 
 
 def _rate_chart(grid: Grid, frame: Frame) -> Markup:
-    kind = colour(grid.index)
+    kind = color(grid.index)
     finished = [(trial, trial.loss) for trial in grid.trials if trial.loss is not None and math.isfinite(trial.loss)]
     points = frame.points([trial.tried[RATE] for trial, _ in finished], [loss for _, loss in finished])
     parts = [element("polyline", class_=f"line {kind}", points=points)]

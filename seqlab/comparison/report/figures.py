@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.comparison.report.amounts import linear_ticks, log_ticks, short
-from seqlab.comparison.report.series import LIGHT, Panel, best_floor, height, lenses, positions
+from seqlab.comparison.report.series import LIGHT, Panel, best_baseline, height, lenses, positions
 from seqlab.comparison.report.svg import cut
-from seqlab.comparison.results import FloorResult, Pair, Results
-from seqlab.metrics.words import loss_unit, unit
-from seqlab.runs.figure import new_figure, quiet, write_figure
+from seqlab.comparison.results import BaselineResult, Pair, Results
+from seqlab.metrics.wording import loss_unit, unit
+from seqlab.plotting import new_figure, quiet, write_figure
 
 STYLES = ["-", "--", ":"]  # when the colours are used up, as on the page
 QUIET, SHADE = "#5a6169", "#eceef0"
@@ -22,7 +22,9 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     drawn = {}
     panels, by_position = lenses(results), positions(results)
     if panels:
-        drawn["lenses"] = _lines(panels, best_floor(results), f"loss on validation ({loss_unit(results.metric.name)})")
+        drawn["lenses"] = _lines(
+            panels, best_baseline(results), f"loss on validation ({loss_unit(results.metric.name)})"
+        )
     if by_position:
         drawn["positions"] = _lines([by_position], None, "loss (nats per token)")
     if results.pairs:
@@ -30,26 +32,26 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     return [path for name, figure in drawn.items() for path in _written(figure, folder / name)]
 
 
-def _lines(panels: list[Panel], floor: FloorResult | None, label: str) -> Any:
+def _lines(panels: list[Panel], baseline: BaselineResult | None, label: str) -> Any:
     """One or four charts with a shared vertical axis and legend."""
-    y = height(panels, floor.figures["nats_per_token"] if floor else None)
+    y = height(panels, baseline.metrics["nats_per_token"] if baseline else None)
     figure = new_figure(1.2 + 2.9 * max(len(panels), 1.4), 3.2, dpi=200)
     row = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, panel in zip(row, panels, strict=True):
         for line in panel.lines:
-            colour = LIGHT[line.index % len(LIGHT)]
+            color = LIGHT[line.index % len(LIGHT)]
             style = STYLES[line.index // len(LIGHT) % len(STYLES)]
             marker = "o" if len(line.x) == 1 else ""
-            axes.plot(line.x, line.mean, style, color=colour, linewidth=1.5, marker=marker, label=_name(line.name))
+            axes.plot(line.x, line.mean, style, color=color, linewidth=1.5, marker=marker, label=_name(line.name))
             if line.low != line.high:
-                axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
-        if floor:
+                axes.fill_between(line.x, line.low, line.high, color=color, alpha=0.18, linewidth=0)
+        if baseline:
             axes.axhline(
-                floor.figures["nats_per_token"],
+                baseline.metrics["nats_per_token"],
                 linestyle=(0, (1, 2)),
                 color=QUIET,
                 linewidth=1,
-                label=_name(floor.name),
+                label=_name(baseline.name),
             )
         reach = panel.reach(y[1])
         axes.set_xscale("log" if panel.log else "linear")

@@ -7,17 +7,17 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from seqlab.comparison.crossover import crossovers
+from seqlab.comparison.judgment.crossover import crossovers
+from seqlab.comparison.judgment.verdicts import baseline_sentence
 from seqlab.comparison.report.amounts import decimals, short, whole
-from seqlab.comparison.report.charts import Forest, Grid, colour, grids, panel_charts, rate_charts, swatch
-from seqlab.comparison.report.series import DARK, LIGHT, best_floor, lenses, positions
+from seqlab.comparison.report.charts import Forest, Grid, color, grids, panel_charts, rate_charts, swatch
+from seqlab.comparison.report.series import DARK, LIGHT, best_baseline, lenses, positions
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
 from seqlab.comparison.results import HELD_OUT, Results, Sample
-from seqlab.comparison.verdicts import counting_sentence
-from seqlab.metrics.words import HEADS, digits_of, loss_unit, unit
+from seqlab.metrics.wording import HEADS, digits_of, loss_unit, unit
 
-# figures of the floors beside the metric, and decimals of those that need more than two
-FLOOR_FIGURES = ("nats_per_token", "bits_per_char", "bits_per_byte", "perplexity", "macro_f1", "chrf")
+# figures of the baselines beside the metric, and decimals of those that need more than two
+BASELINE_METRICS = ("nats_per_token", "bits_per_char", "bits_per_byte", "perplexity", "macro_f1", "chrf")
 PLACES = {"nats_per_token": 4, "bits_per_char": 3, "bits_per_byte": 3}
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
@@ -42,7 +42,7 @@ def page(results: Results) -> str:
     )
     environment.filters |= {"whole": whole, "short": short, "decimals": decimals, "said": said}
     environment.filters |= {"unit": unit, "digits_of": digits_of}
-    environment.globals |= {"swatch": swatch, "colour": colour}
+    environment.globals |= {"swatch": swatch, "color": color}
     style = _style()
     return environment.get_template(TEMPLATE).render(
         style=style,
@@ -60,8 +60,8 @@ def page(results: Results) -> str:
 
 
 def _style() -> str:
-    def rules(colours: tuple[str, ...]) -> str:
-        return ":root{" + "".join(f"--c{index}:{colour};" for index, colour in enumerate(colours)) + "}"
+    def rules(colors: tuple[str, ...]) -> str:
+        return ":root{" + "".join(f"--c{index}:{color};" for index, color in enumerate(colors)) + "}"
 
     used = "".join(f".c{index}{{--c:var(--c{index})}}" for index in range(len(LIGHT)))
     dark = f"@media screen and (prefers-color-scheme:dark){{{rules(DARK)}}}"
@@ -80,7 +80,7 @@ def _verdict(results: Results) -> dict[str, Any]:
     return {
         "headline": headline,
         "lenses": [(LENS_NAMES.get(one.lens, one.lens), one) for one in results.recommendation if one is not headline],
-        "counted": counting_sentence(results.counting, results.metric),
+        "counted": baseline_sentence(results.counting, results.metric),
         "pairs": [(pair, forest.row(pair), _p_value(pair.adjusted_p)) for pair in results.pairs],
         "scale": forest.axis(unit(results.metric.name)),
     }
@@ -92,7 +92,7 @@ def _p_value(p: float | None) -> str:
 
 def _charts(results: Results) -> dict[str, Any]:
     by_position, found = positions(results), grids(results)
-    floor = best_floor(results)
+    baseline = best_baseline(results)
     panels = lenses(results)
     order = [entrant.name for entrant in ranked(results)]
     plotted = sorted((grid for grid in found if grid.of_rates), key=lambda grid: order.index(grid.name))
@@ -103,11 +103,13 @@ def _charts(results: Results) -> dict[str, Any]:
         ),
         "terms": terms(results),
         "no_training": NO_TRAINING,
-        "floor": floor,
-        "floor_figures": [name for name in FLOOR_FIGURES if any(name in one.figures for one in results.floors)],
+        "baseline": baseline,
+        "baseline_metrics": [
+            name for name in BASELINE_METRICS if any(name in one.metrics for one in results.baselines)
+        ],
         "heads": HEADS,
         "places": PLACES,
-        "panels": panel_charts(panels, "Loss on validation", floor),
+        "panels": panel_charts(panels, "Loss on validation", baseline),
         "position": panel_charts([by_position], "Loss")[0] if by_position else None,
         "rates": list(zip(plotted, rate_charts(plotted), strict=True)),
         "trials": [_trial_table(grid) for grid in found if not grid.of_rates],
@@ -142,12 +144,12 @@ def _cards(results: Results) -> dict[str, Any]:
     found = [(one.name, {check.name: check for check in one.checks}) for one in audits]
     return {
         "samples": groups,
-        "memorised": sorted(results.memorisation, key=lambda one: place.get(one.name, len(place))),
+        "memorized": sorted(results.memorization, key=lambda one: place.get(one.name, len(place))),
         "held_out": HELD_OUT,
         "checks": checks,
         "audits": found,
         "failures": sum(not check.passed for _, by_name in found for check in by_name.values()),
-        "forms": {entrant.name: entrant.form for entrant in results.entrants},
+        "forms": {entrant.name: entrant.implementation for entrant in results.entrants},
     }
 
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from seqlab.comparison.results import Entrant, FloorResult, Results, RunResult
+from seqlab.comparison.results import BaselineResult, Entrant, Results, RunResult
 
-# told apart with any of the common colour-blindnesses, and by lightness; on white, then on black
+# told apart with any of the common color-blindnesses, and by lightness; on white, then on black
 LIGHT = ("#1b4aa8", "#d8620c", "#1f8f70", "#8c1d5f", "#5a4a00", "#5b9bd5")
 DARK = ("#6d8dff", "#f0843c", "#9af0cc", "#c06ba6", "#f5d75e", "#5fb6e8")
 MOST_POINTS = 120  # of a line
@@ -29,7 +29,7 @@ LENSES: dict[str, Callable[[Entrant], float]] = {
 @dataclass(frozen=True)
 class Line:
     name: str
-    index: int  # among the entrants: its colour
+    index: int  # among the entrants: its color
     x: list[float]
     mean: list[float]
     low: list[float]
@@ -80,14 +80,16 @@ def positions(results: Results) -> Panel | None:
     return Panel("position in the window", lines, _spans(lines), skipped=0.0) if lines else None
 
 
-def best_floor(results: Results) -> FloorResult | None:
-    found = [floor for floor in results.floors if math.isfinite(floor.figures.get("nats_per_token", math.nan))]
-    return min(found, key=lambda floor: floor.figures["nats_per_token"], default=None)
+def best_baseline(results: Results) -> BaselineResult | None:
+    found = [
+        baseline for baseline in results.baselines if math.isfinite(baseline.metrics.get("nats_per_token", math.nan))
+    ]
+    return min(found, key=lambda baseline: baseline.metrics["nats_per_token"], default=None)
 
 
-def height(panels: Sequence[Panel], floor: float | None = None) -> tuple[float, float]:
+def height(panels: Sequence[Panel], baseline: float | None = None) -> tuple[float, float]:
     """The range of the vertical axis; what diverged, and the steep beginning of a curve, do not flatten the rest."""
-    values = [floor] if floor is not None else []
+    values = [baseline] if baseline is not None else []
     for panel in panels:
         for line in panel.lines:
             first = int(panel.skipped * len(line.x))

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from seqlab.comparison.judgment.statistics import level_interval
 from seqlab.comparison.report.amounts import decimals, short, whole
-from seqlab.comparison.results import Entrant, FloorResult, Metric, Results, RunResult
-from seqlab.comparison.statistics import level_interval
+from seqlab.comparison.results import BaselineResult, Entrant, Metric, Results, RunResult
 from seqlab.errors import DataError
 from seqlab.metrics.named import METRICS
-from seqlab.metrics.words import HEADS, digits_of
-from seqlab.models.sizes import in_units
+from seqlab.metrics.wording import HEADS, digits_of
+from seqlab.models.parameter_count import in_units
 
 NO_TRAINING = "no training"
 INTERVAL = "95 % of it"
@@ -32,7 +32,7 @@ class Column:
     group: str  # of columns that belong together
     head: str
     entrant: Callable[[Entrant, list[RunResult]], str]
-    floor: Callable[[FloorResult], str] = lambda floor: "–"
+    baseline: Callable[[BaselineResult], str] = lambda baseline: "–"
     brief: bool = False  # shown where there is little room
     alone: str = ""  # its head where the group does not stand above it
 
@@ -41,7 +41,7 @@ class Column:
 class Row:
     name: str
     cells: list[str]
-    index: int | None  # among the entrants; None for a floor
+    index: int | None  # among the entrants; None for a baseline
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Table:
         return ["", *(column.alone or column.head for column in self.columns)]
 
     def lines(self) -> list[list[str]]:
-        """All as text, names first; floors say that they are."""
+        """All as text, names first; baselines say that they are."""
         return [[row.name + (f" ({NO_TRAINING})" if row.index is None else ""), *row.cells] for row in self.rows]
 
 
@@ -67,8 +67,8 @@ def table(results: Results, brief: bool = False) -> Table:
         for one in ranked(results)
     ]
     sign = 1 if results.metric.lower_is_better else -1
-    for floor in sorted(results.floors, key=lambda floor: _last_if_nan(sign * floor.value)):
-        rows.append(Row(floor.name, [column.floor(floor) for column in columns], None))
+    for baseline in sorted(results.baselines, key=lambda baseline: _last_if_nan(sign * baseline.value)):
+        rows.append(Row(baseline.name, [column.baseline(baseline) for column in columns], None))
     told = [at for at, one in enumerate(columns) if one.head == INTERVAL or any(row.cells[at] != "–" for row in rows)]
     return Table([columns[at] for at in told], [replace(row, cells=[row.cells[at] for at in told]) for row in rows])
 
@@ -133,7 +133,7 @@ def terms(results: Results) -> dict[str, str]:
         "peak memory": "the most that a training process held.",
         "writing": "tokens generated per second, and the bytes that the model must keep, when so many tokens stand "
         "there already.",
-        NO_TRAINING: "a floor, computed by counting or compressing: a model that does not beat it has learned little.",
+        NO_TRAINING: "counts or compression: a model that does not beat it has learned little.",
     }
     said[results.metric.name] = f"{metric}; {direction} is better. Mean over seeds ± standard deviation between them."
     shown = table(results).columns
@@ -144,10 +144,16 @@ def terms(results: Results) -> dict[str, str]:
 def _columns(results: Results) -> list[Column]:
     digits = digits_of(results.metric.name)
     quality = [
-        Column("quality", results.metric.name, _value(digits), lambda floor: decimals(floor.value, digits), brief=True),
+        Column(
+            "quality",
+            results.metric.name,
+            _value(digits),
+            lambda baseline: decimals(baseline.value, digits),
+            brief=True,
+        ),
         Column("quality", INTERVAL, lambda one, runs: _interval(runs, results.metric)),
         Column("quality", "seeds", lambda one, runs: str(len(runs)), brief=True),
-        *(_figure(name) for name in FIGURES if any(name in run.figures for run in results.runs)),
+        *(_figure(name) for name in FIGURES if any(name in run.metrics for run in results.runs)),
         _averaged("carried", lambda run: run.carried, 4),
     ]
     cost = [
@@ -165,10 +171,10 @@ def _columns(results: Results) -> list[Column]:
 def _figure(name: str) -> Column:
     head = HEADS[name]
     if name == "perplexity":
-        return Column("quality", head, _perplexity, lambda floor: decimals(floor.figures.get(name), 2))
+        return Column("quality", head, _perplexity, lambda baseline: decimals(baseline.metrics.get(name), 2))
     places = 3 if name == "bits_per_char" else 2
     return _averaged(
-        head, lambda run: run.figures.get(name), places, lambda floor: decimals(floor.figures.get(name), places)
+        head, lambda run: run.metrics.get(name), places, lambda baseline: decimals(baseline.metrics.get(name), places)
     )
 
 
@@ -176,9 +182,9 @@ def _averaged(
     head: str,
     get: Callable[[RunResult], float | None],
     places: int,
-    floor: Callable[[FloorResult], str] = lambda floor: "–",
+    baseline: Callable[[BaselineResult], str] = lambda baseline: "–",
 ) -> Column:
-    return Column("quality", head, lambda one, runs: decimals(_mean([get(run) for run in runs]), places), floor)
+    return Column("quality", head, lambda one, runs: decimals(_mean([get(run) for run in runs]), places), baseline)
 
 
 def _speed(length: str) -> Column:
@@ -213,7 +219,7 @@ def _interval(runs: list[RunResult], metric: Metric) -> str:
 
 def _perplexity(entrant: Entrant, runs: list[RunResult]) -> str:
     """Of the mean loss: a mean of perplexities would be led by the worst seed."""
-    mean = _mean([run.figures.get("nats_per_token") for run in runs])
+    mean = _mean([run.metrics.get("nats_per_token") for run in runs])
     if mean is None:
         return "–"
     return decimals(math.exp(mean) if mean < 700 else math.inf, 2)

@@ -18,7 +18,7 @@ from seqlab.decode.logits import not_finite, nothing_left
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.kernels.decoding import Sampling, Texts, decode
 from seqlab.kernels.sampling import NOT_FINITE, NOTHING_LEFT
-from seqlab.models.tokens import TokenModel
+from seqlab.models.token_model import TokenModel
 
 
 class CompiledEngine(Engine):
@@ -27,7 +27,7 @@ class CompiledEngine(Engine):
     kernel_state: ClassVar[type]  # of the arrays
 
     def __init__(self, model: TokenModel):
-        self.vocabulary = model.vocabulary
+        self.vocab_size = model.vocab_size
         self.limit = model.limit
         self.packer = Packer(int8=model.settings.precision == "int8")
         self.output = self.packer.output(model)
@@ -53,7 +53,7 @@ class CompiledEngine(Engine):
     def step(self, token_B: Tensor, state: EngineState, trace: Trace | None = None) -> tuple[Tensor, EngineState]:
         assert trace is None, "an engine shows nothing of its inside"
         state = self.with_room(state, 1)
-        logits_BV = np.empty((len(token_B), self.vocabulary), np.float32)
+        logits_BV = np.empty((len(token_B), self.vocab_size), np.float32)
         self._decode(self._kernel(state), token_B=token_B.numpy().astype(np.int64), logits_BV=logits_BV)
         return torch.from_numpy(logits_BV), state
 
@@ -108,9 +108,9 @@ class CompiledEngine(Engine):
         return tokens_BT, logprobs_BT
 
     def sampling(self, settings: SamplingSettings, banned: Sequence[int]) -> Sampling:
-        banned_V = np.zeros(self.vocabulary, np.bool_)
+        banned_V = np.zeros(self.vocab_size, np.bool_)
         banned_V[list(banned)] = True
-        top_k = min(settings.top_k or self.vocabulary, self.vocabulary)
+        top_k = min(settings.top_k or self.vocab_size, self.vocab_size)
         return Sampling(
             float(settings.temperature), top_k, float(settings.top_p or 1.0), float(settings.repetition_penalty),
             settings.seed, banned_V,
@@ -129,7 +129,7 @@ class CompiledEngine(Engine):
             "how": self.sampling(SamplingSettings(), ()),
             "sequence_B": np.zeros(0, np.int64),
             "position_B": np.zeros(0, np.int64),
-            "seen_BV": np.zeros((0, self.vocabulary), np.bool_),
+            "seen_BV": np.zeros((0, self.vocab_size), np.bool_),
             "tokens_BT": np.zeros((0, 0), np.int64),
             "logprobs_BT": np.zeros((0, 0)),
         }

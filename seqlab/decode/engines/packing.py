@@ -10,8 +10,8 @@ from torch import Tensor
 from seqlab.kernels.decoding import Matrix, Output
 from seqlab.kernels.linear import COLUMNS, pack, padded
 from seqlab.kernels.recurrent import Layers
-from seqlab.models.precision import quantised
-from seqlab.models.tokens import TokenModel
+from seqlab.models.int8 import quantized
+from seqlab.models.token_model import TokenModel
 
 
 def numbers(tensor: Tensor) -> np.ndarray:
@@ -45,7 +45,7 @@ class Packer:
         scale_G = np.ones(padded(G), np.float32)
         if not self.int8:
             return Matrix(pack(numbers(weight_GK)), scale_G)
-        whole_GK, scales = quantised(weight_GK)
+        whole_GK, scales = quantized(weight_GK)
         scale_G[:G] = numbers(scales)
         return Matrix(pack(whole_GK.cpu().numpy()), scale_G)
 
@@ -61,5 +61,5 @@ class Packer:
 
     def output(self, model: TokenModel) -> Output:
         narrow = self.no_matrix() if model.narrow is None else self.matrix(model.narrow.weight)
-        V = model.vocabulary
+        V = model.vocab_size
         return Output(narrow, self.matrix(model.output.weight[:V]), filled(model.output.bias[:V]))

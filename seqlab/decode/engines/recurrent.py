@@ -18,7 +18,7 @@ from seqlab.kernels.recurrent import (
     LstmWeights,
     RnnWeights,
 )
-from seqlab.models.tokens import TokenModel
+from seqlab.models.token_model import TokenModel
 
 ACTIVATIONS = {"tanh": TANH, "relu": RELU, "sigmoid": SIGMOID}
 

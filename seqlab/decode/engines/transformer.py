@@ -8,9 +8,9 @@ from torch import nn
 
 from seqlab.attention.positions import angles
 from seqlab.decode.engine import EngineState
+from seqlab.decode.engines.capacity import grown
 from seqlab.decode.engines.compiled import CompiledEngine
 from seqlab.decode.engines.packing import numbers, stacked
-from seqlab.decode.engines.room import grown
 from seqlab.kernels.transformer import (
     GELU,
     LEARNED,
@@ -23,7 +23,7 @@ from seqlab.kernels.transformer import (
     TransformerState,
     TransformerWeights,
 )
-from seqlab.models.tokens import TokenModel
+from seqlab.models.token_model import TokenModel
 
 ACTIVATIONS = {"gelu": GELU, "relu": RELU, "swiglu": SWIGLU}
 POSITIONS = {"none": NOWHERE, "learned": LEARNED, "sinusoidal": SINUSOIDAL, "rotary": ROTARY}
@@ -66,7 +66,7 @@ class TransformerEngine(CompiledEngine):
             inner=settings.inner,
             activation=ACTIVATIONS[settings.activation],
             norms=_norms([norm for block in blocks for norm in block.norms], stack.last),
-            norm_before=settings.norm_place == "before",
+            norm_before=settings.norm_position == "before",
         )
 
 
@@ -80,7 +80,7 @@ def entered(model: Any) -> torch.Tensor:
 
 def _norms(norms: list[nn.Module], last: nn.Module | None) -> Norms:
     every: list[Any] = [*norms, *([] if last is None else [last])]
-    centred = isinstance(every[0], nn.LayerNorm)
+    centered = isinstance(every[0], nn.LayerNorm)
     gain_ND = np.stack([numbers(norm.weight) for norm in every])
-    bias_ND = np.stack([numbers(norm.bias) for norm in every]) if centred else np.zeros_like(gain_ND)
-    return Norms(gain_ND, bias_ND, float(every[0].eps), centred)
+    bias_ND = np.stack([numbers(norm.bias) for norm in every]) if centered else np.zeros_like(gain_ND)
+    return Norms(gain_ND, bias_ND, float(every[0].eps), centered)

@@ -4,12 +4,12 @@ from typing import Any
 
 import onnx
 
-from seqlab.backbones.attentive import LstmAttention
+from seqlab.backbones.lstm_attention import LstmAttention
 from seqlab.backbones.recurrent import Recurrent
+from seqlab.export.onnx.attention import hidden_from, numbered
+from seqlab.export.onnx.backbone import part_of
 from seqlab.export.onnx.graph import Graph, Value
 from seqlab.export.onnx.language import embedded
-from seqlab.export.onnx.looking import hidden_from, numbered
-from seqlab.export.onnx.parts import part_of
 from seqlab.export.onnx.recurrent import RecurrentPart
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import onnx
 from torch import Tensor
 
+from seqlab.export.onnx.backbone import part_of
 from seqlab.export.onnx.graph import Graph, Value
-from seqlab.export.onnx.parts import part_of
 
 WHOLE = ("length",)  # states that count
 
@@ -18,7 +18,7 @@ def step_graph(model: Any) -> onnx.ModelProto:
     shapes = part.state()
     state = {name: g.input(name, shape, whole=name in WHOLE) for name, shape in shapes.items()}
     y_BH, after = part.step(g, embedded(g, model.embedding.weight, token_B), state)
-    g.output("logits", projected(g, model, y_BH), ["B", model.vocabulary])
+    g.output("logits", projected(g, model, y_BH), ["B", model.vocab_size])
     for name, shape in shapes.items():
         grown = ["S_next" if axis == "S" else axis for axis in shape]
         g.output(f"{name}_next", after[name], grown, whole=name in WHOLE)
@@ -31,7 +31,7 @@ def sequence_graph(model: Any) -> onnx.ModelProto:
     tokens_BT = g.input("tokens", ["B", "T"], whole=True)
     lengths_B = None if model.backbone.causal else g.input("lengths", ["B"], whole=True)
     y_BTH = part.sequence(g, embedded(g, model.embedding.weight, tokens_BT), lengths_B)
-    g.output("logits", projected(g, model, y_BTH), ["B", "T", model.vocabulary])
+    g.output("logits", projected(g, model, y_BTH), ["B", "T", model.vocab_size])
     return g.finished()
 
 
@@ -42,5 +42,5 @@ def embedded(g: Graph, table_VD: Tensor, tokens: Value) -> Value:
 def projected(g: Graph, model: Any, y: Value) -> Value:
     if model.narrow is not None:
         y = g.linear(y, model.narrow.weight)
-    V = model.vocabulary
+    V = model.vocab_size
     return g.linear(y, model.output.weight[:V], model.output.bias[:V])

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from seqlab.export.onnx.attention import before_or_at, hidden_from, kept_and_new, last, projected, scored
+from seqlab.export.onnx.backbone import Part, States
 from seqlab.export.onnx.graph import Graph, Value
-from seqlab.export.onnx.looking import before_or_at, hidden_from, kept_and_new, last, projected, scored
-from seqlab.export.onnx.parts import Part, States
 from seqlab.export.onnx.recurrent import RecurrentPart
 
 

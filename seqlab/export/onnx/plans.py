@@ -13,12 +13,12 @@ from seqlab.export.onnx.examples import classifier_graph, tagger_graph
 from seqlab.export.onnx.language import sequence_graph, step_graph
 from seqlab.export.onnx.translator import encoder_graph, target_graph, target_step_graph
 from seqlab.models.classifier import Classifier
-from seqlab.models.language import LanguageModel
-from seqlab.models.masked import MaskedModel
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.masked_language_model import MaskedModel
 from seqlab.models.tagger import Tagger
 from seqlab.models.translator import Source, Translator
 from seqlab.runs.load import Loaded
-from seqlab.text.word import WordTokenizer
+from seqlab.tokenization.word import WordTokenizer
 
 ROWS = 2
 SPELT = 5  # characters of the words that taggers are tried with
@@ -52,7 +52,7 @@ def language(run: Loaded) -> Plan:
     }
 
     def tried(runs: Runs, length: int) -> dict[str, float]:
-        tokens_BT = _drawn(model.vocabulary, min(length, model.limit or length))
+        tokens_BT = _drawn(model.vocab_size, min(length, model.limit or length))
         with torch.inference_mode():
             expected_BTV = model(tokens_BT)[0].numpy()
         whole_BTV = runs["sequence"]({"tokens": tokens_BT.numpy()})["logits"]
@@ -85,13 +85,13 @@ def classifier(run: Loaded) -> Plan:
         found = runs["classifier"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
         return {"classifier": _off(found, expected_BK)}
 
-    return Plan({"classifier": classifier_graph(model)}, {"labels": list(run.lexicon.labels)}, tried)
+    return Plan({"classifier": classifier_graph(model)}, {"labels": list(run.vocabulary.labels)}, tried)
 
 
 def tagger(run: Loaded) -> Plan:
     model = run.model
     words = isinstance(run.tokenizer, WordTokenizer)
-    facts = {"labels": list(run.lexicon.labels), "chain": model.chain is not None, "words": words,
+    facts = {"labels": list(run.vocabulary.labels), "chain": model.chain is not None, "words": words,
              "unknown": run.tokenizer.unknown}  # fmt: skip
 
     def tried(runs: Runs, length: int) -> dict[str, float]:
@@ -116,18 +116,18 @@ def tagger(run: Loaded) -> Plan:
 
 
 def translator(run: Loaded) -> Plan:
-    model, target = run.model, run.lexicon.target
+    model, target = run.model, run.vocabulary.target_tokenizer
     assert target is not None and target.begin is not None
     settings: Any = run.settings.task.settings
     facts = {"begin": [target.begin], "end": target.end, "never_written": list(target.never_sampled),
-             "longest": settings.longest_target}  # fmt: skip
+             "longest": settings.max_target_length}  # fmt: skip
     graphs = {"encoder": encoder_graph(model), "step": target_step_graph(model)}
     if settings.attends != "before" or settings.attention == "none":
         graphs["sequence"] = target_graph(model)
 
     def tried(runs: Runs, length: int) -> dict[str, float]:
         tokens_BS, lengths_B, mask_BS = _padded(model, length, model.source_embedding.num_embeddings)
-        inputs_BT = _drawn(model.vocabulary, min(length + 2, model.limit or length + 2))
+        inputs_BT = _drawn(model.vocab_size, min(length + 2, model.limit or length + 2))
         with torch.inference_mode():
             expected_BTV = model(Source(tokens_BS, mask_BS), inputs_BT).numpy()
         given = {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
@@ -156,7 +156,7 @@ def _drawn(symbols: int, length: int, rows: int = ROWS) -> torch.Tensor:
 def _padded(model: Any, length: int, symbols: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     T = min(length, getattr(model.backbone, "limit", None) or length)
     lengths_B = torch.tensor([T, max(1, T // 2)])
-    return _drawn(symbols or model.vocabulary, T), lengths_B, torch.arange(T) < lengths_B[:, None]
+    return _drawn(symbols or model.vocab_size, T), lengths_B, torch.arange(T) < lengths_B[:, None]
 
 
 def _stepped(step: Callable[[Answers], Answers], tokens_BT: np.ndarray, state: Answers) -> np.ndarray:

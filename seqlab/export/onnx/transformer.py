@@ -4,8 +4,7 @@ import math
 from functools import partial
 from typing import Any
 
-from seqlab.export.onnx.graph import Graph, Value
-from seqlab.export.onnx.looking import (
+from seqlab.export.onnx.attention import (
     before_or_at,
     heads,
     hidden_from,
@@ -16,7 +15,8 @@ from seqlab.export.onnx.looking import (
     placed,
     turned,
 )
-from seqlab.export.onnx.parts import Part, States
+from seqlab.export.onnx.backbone import Part, States
+from seqlab.export.onnx.graph import Graph, Value
 
 
 class TransformerPart(Part):
@@ -120,7 +120,7 @@ class TransformerPart(Part):
         return read
 
     def _blocks(self, g: Graph, x_BTD: Value, attend: Any, read: Any) -> Value:
-        before = self.settings.norm_place == "before"
+        before = self.settings.norm_position == "before"
         for layer, block in enumerate(self.stack.blocks):
             sublayers = [(block.norms[0], partial(attend, layer, attention=block.attention))]
             if read is not None:

@@ -4,14 +4,14 @@ from typing import Any
 
 import onnx
 
-from seqlab.backbones.reader import Reader
+from seqlab.backbones.attention_decoder import Reader
 from seqlab.errors import UsageError
+from seqlab.export.onnx.attention import hidden_from, scored
+from seqlab.export.onnx.attention import projected as project
+from seqlab.export.onnx.backbone import Part, States, part_of
 from seqlab.export.onnx.examples import kept, summary
 from seqlab.export.onnx.graph import Graph, Value
 from seqlab.export.onnx.language import WHOLE, embedded, projected
-from seqlab.export.onnx.looking import hidden_from, scored
-from seqlab.export.onnx.looking import projected as project
-from seqlab.export.onnx.parts import Part, States, part_of
 
 COUNTS = (*WHOLE, "memory_length")
 
@@ -109,7 +109,7 @@ def target_step_graph(model: Any) -> onnx.ModelProto:
     shapes = decoder.state()
     given = {name: g.input(name, shape, whole=name in COUNTS) for name, shape in {**shapes, **decoder.memory()}.items()}
     y_BH, after = decoder.step(g, _read(g, model, token_B), given)
-    g.output("logits", projected(g, model, y_BH), ["B", model.vocabulary])
+    g.output("logits", projected(g, model, y_BH), ["B", model.vocab_size])
     for name, shape in shapes.items():
         g.output(
             f"{name}_next", after[name], ["S_next" if axis == "S" else axis for axis in shape], whole=name in COUNTS
@@ -123,7 +123,7 @@ def target_graph(model: Any) -> onnx.ModelProto:
     start, memory = _remembered(g, model, decoder)
     tokens_BT = g.input("tokens", ["B", "T"], whole=True)
     y_BTH = decoder.sequence(g, _read(g, model, tokens_BT), None, {**start, **memory})
-    g.output("logits", projected(g, model, y_BTH), ["B", "T", model.vocabulary])
+    g.output("logits", projected(g, model, y_BTH), ["B", "T", model.vocab_size])
     return g.finished()
 
 

@@ -10,7 +10,7 @@ from seqlab.errors import DataError
 from seqlab.export.onnx.plans import Answers, Plan, plan_of
 from seqlab.export.tokenizer import as_text, check, library_of
 from seqlab.runs.load import Loaded
-from seqlab.runs.storage import to_json, write_whole
+from seqlab.runs.storage import to_json, write_atomic
 
 NEAR = 1e-4
 LENGTHS = (1, 7, 40)  # tried before the graphs are written; none of them was known to the graphs
@@ -23,7 +23,7 @@ def write_onnx(run: Loaded, out: Path) -> list[Path]:
     try_out(plan)
     kind = run.settings.task.name
     contents = {f"{name}.onnx": graph.SerializeToString() for name, graph in plan.graphs.items()}
-    for name, tokenizer in {"tokenizer": run.tokenizer, **run.lexicon.stored()}.items():
+    for name, tokenizer in {"tokenizer": run.tokenizer, **run.vocabulary.stored()}.items():
         library = library_of(tokenizer)
         check(tokenizer, library)
         contents[f"{name}.json"] = as_text(library).encode()
@@ -31,7 +31,7 @@ def write_onnx(run: Loaded, out: Path) -> list[Path]:
     contents["example.py"] = (HERE / f"{kind}.py.txt").read_bytes()
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        write_whole(out / name, content)
+        write_atomic(out / name, content)
     return [out / name for name in contents]
 
 

@@ -1,0 +1,267 @@
+"""Any causal backbone made to read a source: its state starts from the summary, and attention looks at every position.
+
+Attention after each step is that of Luong et al. (2015), before it that of Bahdanau et al. (2014). Without attention
+it is the encoder-decoder of Sutskever et al. (2014): all that is known of the source has gone through one vector.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.attention.fast import attend_fast
+from seqlab.attention.masks import everything
+from seqlab.attention.plain import attend
+from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
+from seqlab.backbones.attention_decoder_settings import ReaderSettings
+from seqlab.backbones.lstm_attention import AttentiveState
+from seqlab.backbones.recurrent import RecurrentState
+from seqlab.cells.cell import last_kept
+from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
+
+
+@dataclass(frozen=True)
+class Source(TensorTree):
+    """A memory as attention reads it. Without keys, the values themselves are compared."""
+
+    values_BSC: Tensor
+    keys_BSH: Tensor | None
+    mask_BS: Tensor
+
+
+@dataclass(frozen=True)
+class ReaderState(State):
+    """The inner state, what attention reads, and the last output where attention asks with that."""
+
+    inner: State
+    source: Source | None
+    last_BH: Tensor | None
+
+
+class SourceAttention(nn.Module):
+    """c_t = Σ_s softmax_s(score(q_t, key_s)) value_s, over the positions that a row's mask keeps"""
+
+    def __init__(self, settings: ReaderSettings, inner: Any, memory: int):
+        super().__init__()
+        query, self.width = settings.query_width(inner), settings.context_width(inner, memory)
+        self.score: Score
+        match settings.attention:
+            case "additive":
+                self.score = Additive(query, memory, inner.hidden)
+            case "scaled":
+                self.score = ScaledDot(query)
+            case _:
+                self.score = Dot()
+        self.fit = nn.Linear(memory, self.width) if self.width != memory else None
+        self.plain = getattr(inner, "implementation", "") == "plain"
+
+    def ready(self, memory: Memory) -> Source:
+        """What there is to read, computed once for all that is written; zeros at padding."""
+        padding_BS1 = ~memory.mask_BS[:, :, None]
+        values_BSC = memory.values_BSH if self.fit is None else self.fit(memory.values_BSH)
+        keys_BSH = None
+        if isinstance(self.score, Additive):
+            keys_BSH = self.score.project_keys(values_BSC).masked_fill(padding_BS1, 0.0)
+        return Source(values_BSC.masked_fill(padding_BS1, 0.0), keys_BSH, memory.mask_BS)
+
+    def forward(self, query_BTH: Tensor, source: Source, trace: Trace | None) -> Tensor:
+        q_BTH = self.score.project_queries(query_BTH)
+        keys_BSH = source.values_BSC if source.keys_BSH is None else source.keys_BSH
+        T = q_BTH.shape[1]
+        if trace is None and not self.plain and T > 1:  # the kernels gain nothing where there is one query
+            ranges = everything(source.mask_BS.sum(1), T)
+            return attend_fast(self.score, q_BTH, keys_BSH, source.values_BSC, ranges)
+        attended = attend(self.score.of_projected(q_BTH, keys_BSH), source.values_BSC, source.mask_BS[:, None])
+        if trace:
+            trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
+        return attended.output_BTD
+
+    @property
+    def held(self) -> int:
+        """Numbers of values and keys that are kept of one position."""
+        return self.width + (len(self.score.v_H) if isinstance(self.score, Additive) else 0)
+
+    def flops(self, length: int) -> int:
+        """Of one query: its projection, and scores and weights with a source of `length` positions."""
+        if isinstance(self.score, Additive):
+            return 2 * self.score.from_query.weight.numel() + 2 * length * self.held
+        return 4 * length * self.width
+
+
+class Reader(Backbone):
+    """
+    s_0 = tanh(W_i summary + b_i)                                              each vector of the inner start state
+    y_t, s_t = inner(x_t, s_{t-1}), c_t = attention(y_t, memory)               attention after each step
+    c_t = attention(s_{t-1}, memory), y_t, s_t = inner([x_t; c_t], s_{t-1})    or before it
+    the output is tanh(W [c_t; y_t]); without attention, y_t
+    """
+
+    Settings = ReaderSettings
+    fast = "the fast form of what is made to read, then attention over the source"
+    causal = True
+    reads_memory = True
+
+    def __init__(self, settings: ReaderSettings, inner: type[Backbone], inner_settings: Any, inputs: int, memory: int):
+        super().__init__()
+        settings.refuse_unfit(inner_settings)
+        self.settings = settings
+        self.inner = inner(inner_settings, settings.inner_inputs(inner_settings, inputs, memory))
+        self.width, self.carries, self.context = self.inner.width, self.inner.carries, self.inner.context
+        self.asks_with_output = settings.reads_first and not inner_settings.start_vectors
+        self.starts = nn.ModuleList(nn.Linear(memory, width) for width in inner_settings.start_vectors)
+        self.attention = self.join = None
+        if settings.attention != "none":
+            self.attention = SourceAttention(settings, inner_settings, memory)
+            self.join = nn.Linear(self.attention.width + self.width, self.width, bias=False)
+
+    @property
+    def limit(self) -> int | None:
+        return getattr(self.inner, "limit", None)
+
+    @property
+    def implementation(self) -> str:
+        if self.attention is None or self.attention.plain:
+            return self.inner.implementation
+        if self.settings.reads_first:
+            return "position by position, each after a look at the source"
+        kernel = "our compiled attention" if isinstance(self.attention.score, Additive) else "torch's attention kernel"
+        return f"{self.inner.implementation}, then {kernel} over the source"
+
+    @contextmanager
+    def limited_to(self, context: int) -> Iterator[None]:
+        """Of what was written; the source is always seen whole."""
+        with self.inner.limited_to(context):
+            yield
+
+    def start(self, batch: int, memory: Memory | None = None) -> ReaderState:
+        assert memory is not None, "a Reader starts from a memory"
+        linear = iter(self.starts)
+        inner = self.inner.start(batch).map(
+            lambda leaf: torch.tanh(next(linear)(memory.summary_BH)) if is_vector(leaf) else leaf
+        )
+        source = None if self.attention is None else self.attention.ready(memory)
+        last_BH = memory.summary_BH.new_zeros(batch, self.width) if self.asks_with_output else None
+        return ReaderState(inner.lengths_B, inner, source, last_BH)
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        state: State | None = None,
+        mask_BT: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> tuple[Tensor, ReaderState]:
+        assert isinstance(state, ReaderState), "a Reader starts from a memory: give it the state of `start`"
+        if self.settings.reads_first:
+            return self._one_by_one(x_BTD, state, mask_BT, trace)
+        y_BTH, inner = self.inner(x_BTD, state.inner, mask_BT, trace)
+        if self.attention is not None:
+            y_BTH = self._joined(self._read(y_BTH, state, trace and trace.within("reader")), y_BTH)
+        return y_BTH, replace(state, lengths_B=inner.lengths_B, inner=inner)
+
+    def step(self, x_BD: Tensor, state: ReaderState, trace: Trace | None = None) -> tuple[Tensor, ReaderState]:
+        return self._step(x_BD, state, trace, trace and trace.within("reader"))
+
+    def _step(
+        self, x_BD: Tensor, state: ReaderState, trace: Trace | None, reading: Trace | None
+    ) -> tuple[Tensor, ReaderState]:
+        context_B1C = None
+        if self.settings.reads_first:
+            query_BH = top_vector(state.inner) if state.last_BH is None else state.last_BH
+            assert query_BH is not None
+            context_B1C = self._read(query_BH[:, None], state, reading)
+            x_BD = torch.cat([x_BD, context_B1C[:, 0]], dim=1)
+        y_BH, inner = self.inner.step(x_BD, state.inner, trace)
+        last_BH = None if state.last_BH is None else y_BH
+        after = ReaderState(inner.lengths_B, inner, state.source, last_BH)
+        if self.attention is None:
+            return y_BH, after
+        if context_B1C is None:
+            context_B1C = self._read(y_BH[:, None], state, reading)
+        return self._joined(context_B1C[:, 0], y_BH), after
+
+    def _one_by_one(
+        self, x_BTD: Tensor, state: ReaderState, mask_BT: Tensor | None, trace: Trace | None
+    ) -> tuple[Tensor, ReaderState]:
+        """What is read depends on the step before it, so that there is no other way."""
+        reading = Trace() if trace else None
+        outputs: list[Tensor] = []
+        for t in range(x_BTD.shape[1]):
+            y_BH, after = self._step(x_BTD[:, t], state, trace, reading)
+            kept_B = None if mask_BT is None else mask_BT[:, t]
+            state = after if kept_B is None or bool(kept_B.all()) else chosen(kept_B, after, state)
+            outputs.append(y_BH)
+        if trace and reading:
+            whole = {name: torch.cat(values, dim=1) for name, values in reading.values.items()}
+            trace.within("reader").record(**whole)
+        return torch.stack(outputs, dim=1), state
+
+    def _read(self, query_BTH: Tensor, state: ReaderState, trace: Trace | None) -> Tensor:
+        assert self.attention is not None and state.source is not None
+        return self.attention(query_BTH, state.source, trace)
+
+    def _joined(self, context: Tensor, y: Tensor) -> Tensor:
+        assert self.join is not None
+        return torch.tanh(self.join(torch.cat([context, y], dim=-1)))
+
+    def state_bytes(self, length: int) -> int:
+        last = self.width * self._number if self.asks_with_output else 0
+        return self.inner.state_bytes(length) + last
+
+    def memory_bytes(self, length: int) -> int:
+        """What a source of `length` positions adds to the state: values, keys, and the mask."""
+        return 0 if self.attention is None else length * (self.attention.held * self._number + 1)
+
+    @property
+    def _number(self) -> int:
+        return next(self.parameters()).element_size()
+
+    def flops_per_token(self, length: int) -> int:
+        """Of a source as long as the sequence; what `start` makes of it once is left out."""
+        reading = 0
+        if self.attention is not None and self.join is not None:
+            reading = self.attention.flops(length) + 2 * self.join.weight.numel()
+        return self.inner.flops_per_token(length) + reading
+
+
+def is_vector(leaf: Tensor) -> bool:
+    return leaf.dim() == 2 and leaf.is_floating_point()
+
+
+def top_vector(state: State) -> Tensor | None:
+    """The top layer's hidden vector, of what is recurrent."""
+    match state:
+        case RecurrentState():
+            return state.cells[-1].h_BH
+        case AttentiveState():
+            return top_vector(state.recurrent)
+    return None
+
+
+def chosen(kept_B: Tensor, after: ReaderState, before: ReaderState) -> ReaderState:
+    """The state after a step in rows that are kept, that before it in the others."""
+    row_B = torch.arange(len(kept_B), device=kept_B.device)
+    both = ReaderState.concat([replace(after, source=None), replace(before, source=None)])
+    return replace(both.select(torch.where(kept_B, row_B, row_B + len(kept_B))), source=after.source)
+
+
+def memory_of(outputs_BSH: Tensor, state: State, mask_BS: Tensor | None = None) -> Memory:
+    """What a decoder reads of an encoder's output and last state.
+
+    The summary is where a recurrence ends: its output at each row's last kept position, and that of a backward
+    direction at the first. Of what is not recurrent it is the mean of the kept positions; of an empty row, zeros."""
+    if mask_BS is None:
+        mask_BS = torch.ones(outputs_BSH.shape[:2], dtype=torch.bool, device=outputs_BSH.device)
+    top_BH = top_vector(state)
+    if top_BH is None:
+        kept_BSH = outputs_BSH.masked_fill(~mask_BS[:, :, None], 0.0)
+        summary_BH = kept_BSH.sum(1) / mask_BS.sum(1, keepdim=True).clamp(min=1)
+    else:
+        forward = top_BH.shape[1] if isinstance(state, RecurrentState) else outputs_BSH.shape[2]
+        nothing_BH = torch.zeros_like(outputs_BSH[:, 0])
+        last_BH = last_kept(outputs_BSH, nothing_BH, mask_BS)
+        first_BH = torch.where(mask_BS[:, :1], outputs_BSH[:, 0], nothing_BH)
+        summary_BH = torch.cat([last_BH[:, :forward], first_BH[:, forward:]], dim=1)
+    return Memory(outputs_BSH, mask_BS, summary_BH)

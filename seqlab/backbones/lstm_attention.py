@@ -1,0 +1,131 @@
+"""LSTM with attention over its own states: each position looks back at all states so far, its own included.
+
+The recurrence is `recurrent.Lstm`; what is added is a memory of its states and one attention over it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from seqlab.attention.fast import attend_fast
+from seqlab.attention.kv_cache import append, keep_last
+from seqlab.attention.masks import Ranges, causal
+from seqlab.attention.plain import attend
+from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
+from seqlab.backbones.lstm_attention_settings import AttentiveSettings
+from seqlab.backbones.recurrent import Lstm, RecurrentState
+from seqlab.backbones.recurrent_settings import LstmSettings
+from seqlab.contracts import Backbone, Memory, State, Trace
+
+
+@dataclass(frozen=True)
+class AttentiveState(State):
+    """The LSTM's own state, and its states so far: as they are, and projected for comparison."""
+
+    recurrent: RecurrentState
+    states_BSH: Tensor
+    keys_BSH: Tensor
+
+
+class LstmAttention(Backbone):
+    Settings = AttentiveSettings
+    fast = f"{Lstm.fast}, then our compiled attention"
+    causal = True
+
+    def __init__(self, settings: AttentiveSettings, inputs: int):
+        super().__init__()
+        self.settings = settings
+        self.width = settings.width
+        self.context = settings.context
+        shared = settings.model_dump(include={"hidden", "layers", "dropout", "forget_bias", "implementation"})
+        own = LstmSettings(**shared)
+        self.recurrent = Lstm(own, inputs)
+        self.score = make_score(settings.score, settings.hidden)
+
+    def start(self, batch: int, memory: Memory | None = None) -> AttentiveState:
+        assert memory is None, "it attends to its own states only"
+        recurrent = self.recurrent.start(batch)
+        nothing = next(self.parameters()).new_zeros(batch, 0, self.settings.hidden)
+        return AttentiveState(recurrent.lengths_B, recurrent, nothing, nothing)
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        state: State | None = None,
+        mask_BT: Tensor | None = None,
+        trace: Trace | None = None,
+    ) -> tuple[Tensor, AttentiveState]:
+        before = state if state is not None else self.start(len(x_BTD))
+        assert isinstance(before, AttentiveState)
+        h_BTH, recurrent = self.recurrent(x_BTD, before.recurrent, mask_BT, trace)
+        h_BTH = h_BTH.contiguous()  # the kernels of the recurrence lay time before the batch
+        held_B = self._held(before.lengths_B)
+        states_BSH = append(before.states_BSH, h_BTH, held_B)
+        keys_BSH = append(before.keys_BSH, self.score.project_keys(h_BTH), held_B)
+        ranges = causal(held_B, h_BTH.shape[1], self.context)
+        context_BTH = self._attend(h_BTH, keys_BSH, states_BSH, ranges, trace)
+        new_B = held_B + (recurrent.lengths_B - before.lengths_B)
+        after = AttentiveState(
+            recurrent.lengths_B,
+            recurrent,
+            keep_last(states_BSH, new_B, self.context),
+            keep_last(keys_BSH, new_B, self.context),
+        )
+        return self._combine(h_BTH, context_BTH), after
+
+    @contextmanager
+    def limited_to(self, context: int) -> Iterator[None]:
+        before, self.context = self.context, min(context, self.context or context)
+        try:
+            yield
+        finally:
+            self.context = before
+
+    def _held(self, lengths_B: Tensor) -> Tensor:
+        return lengths_B if self.context is None else lengths_B.clamp(max=self.context)
+
+    def _attend(
+        self, h_BTH: Tensor, keys_BSH: Tensor, states_BSH: Tensor, ranges: Ranges, trace: Trace | None
+    ) -> Tensor:
+        q_BTH = self.score.project_queries(h_BTH)
+        if trace is None and self.settings.implementation == "fused":
+            return attend_fast(self.score, q_BTH, keys_BSH, states_BSH, ranges)
+        mask_BTS = ranges.mask(keys_BSH.shape[1])
+        attended = attend(self.score.of_projected(q_BTH, keys_BSH), states_BSH, mask_BTS)
+        if trace:
+            trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
+        return attended.output_BTD
+
+    def _combine(self, h_BTH: Tensor, context_BTH: Tensor) -> Tensor:
+        match self.settings.combine:
+            case "concat":
+                return torch.cat([h_BTH, context_BTH], dim=2)
+            case "context":
+                return context_BTH
+            case "add":
+                return h_BTH + context_BTH
+
+    def state_bytes(self, length: int) -> int:
+        size = next(self.parameters()).element_size()
+        kept = length if self.settings.context is None else min(length, self.settings.context)
+        return self.recurrent.state_bytes(length) + 2 * kept * self.settings.hidden * size
+
+    def flops_per_token(self, length: int) -> int:
+        """Products of the recurrence and the projections, and of scores and weights with every state in view."""
+        seen = min(length, self.settings.context or length)
+        projections = sum(2 * p.numel() for p in self.score.parameters() if p.dim() == 2)
+        return self.recurrent.flops_per_token(length) + projections + 4 * seen * self.settings.hidden
+
+
+def make_score(name: str, hidden: int) -> Score:
+    match name:
+        case "additive":
+            return Additive(hidden, hidden, hidden)
+        case "scaled":
+            return ScaledDot(hidden)
+        case "dot":
+            return Dot()
+    raise AssertionError(name)

@@ -1,0 +1,89 @@
+"""The Transformer encoder (Vaswani et al. 2017; with segments and pooler, Devlin et al. 2018): the decoder's blocks
+without its mask, so that every position sees all others of its row.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.attention.masks import everything
+from seqlab.backbones.transformer import Stack, make_norm
+from seqlab.backbones.transformer_encoder_settings import EncoderSettings
+from seqlab.contracts import Backbone, Memory, State, Trace
+from seqlab.errors import UsageError
+
+
+@dataclass(frozen=True)
+class EncoderState(State):
+    """What a row comes to in one vector; nothing can be read on from it."""
+
+    summary_BH: Tensor
+
+
+class TransformerEncoder(Backbone):
+    Settings = EncoderSettings
+    fast = "torch's attention kernel, all positions at once"
+    causal = False
+    carries = False
+
+    def __init__(self, settings: EncoderSettings, inputs: int):
+        super().__init__()
+        self.settings = settings
+        self.width = settings.hidden
+        self.context = settings.context
+        self.stack = Stack(settings, inputs)
+        segments_GD = torch.randn(settings.segments, settings.hidden) * 0.02
+        self.segments_GD = nn.Parameter(segments_GD) if settings.segments else None
+        self.norm = make_norm(settings) if settings.input_norm else None
+        self.pooler = nn.Linear(settings.hidden, settings.hidden) if settings.pooler else None
+
+    @property
+    def limit(self) -> int | None:
+        return self.stack.positions.limit
+
+    def start(self, batch: int, memory: Memory | None = None) -> EncoderState:
+        assert memory is None, "an encoder reads no memory"
+        weight = next(self.parameters())
+        lengths_B = torch.zeros(batch, dtype=torch.long, device=weight.device)
+        return EncoderState(lengths_B, weight.new_zeros(batch, self.width))
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        state: State | None = None,
+        mask_BT: Tensor | None = None,
+        trace: Trace | None = None,
+        segment_BT: Tensor | None = None,
+    ) -> tuple[Tensor, EncoderState]:
+        """Without `segment_BT` all is of the first segment."""
+        B, T = x_BTD.shape[:2]
+        before = state if state is not None else self.start(B)
+        assert isinstance(before, EncoderState)
+        new_B = torch.full((B,), T, device=x_BTD.device) if mask_BT is None else mask_BT.sum(1)
+        position_BT = torch.arange(T, device=x_BTD.device)[None]
+        embedded_BTD = self._embed(x_BTD, position_BT, segment_BT)
+        nothing = ((embedded_BTD, embedded_BTD),) * self.settings.layers
+        y_BTD, _ = self.stack(embedded_BTD, position_BT, nothing, None, everything(new_B, T), trace)
+        summary_BH = torch.where(new_B[:, None] > 0, self._summary(y_BTD[:, 0]), before.summary_BH)
+        return y_BTD, EncoderState(before.lengths_B + new_B, summary_BH)
+
+    def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
+        raise UsageError("an encoder reads the whole text at once, so it cannot go token by token.")
+
+    def _embed(self, x_BTD: Tensor, position_BT: Tensor, segment_BT: Tensor | None) -> Tensor:
+        x_BTD = self.stack.embed(x_BTD, position_BT)
+        if self.segments_GD is not None:
+            x_BTD = x_BTD + (self.segments_GD[:1] if segment_BT is None else self.segments_GD[segment_BT])
+        return x_BTD if self.norm is None else self.norm(x_BTD)
+
+    def _summary(self, first_BD: Tensor) -> Tensor:
+        return first_BD if self.pooler is None else torch.tanh(self.pooler(first_BD))
+
+    def state_bytes(self, length: int) -> int:
+        return self.width * next(self.parameters()).element_size()
+
+    def flops_per_token(self, length: int) -> int:
+        pooler = 2 * self.width**2 // length if self.pooler else 0
+        return self.stack.flops(length) + pooler

@@ -1,0 +1,1 @@
+"""Runs the jobs of a comparison on worker processes: tuning trials, training runs, scoring."""

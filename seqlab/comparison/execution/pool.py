@@ -1,0 +1,178 @@
+"""Jobs over the cores: worker processes that are fed one job at a time, replaced when they die, stopped with us."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from seqlab.comparison.execution.jobs import Job
+from seqlab.comparison.execution.progress import View
+from seqlab.errors import SeqlabError, TrainingFailed
+from seqlab.training.signals import Interrupts
+
+DEATHS = 5  # of workers over one job, before it is given up
+PATIENCE = 0.2  # seconds between two looks at the workers
+FAREWELL = 10.0  # seconds that workers have to leave a checkpoint
+
+
+class Stopped(SeqlabError):
+    """The comparison was asked to stop; its runs have left checkpoints."""
+
+    def __init__(self, directory: Path, number: int):
+        super().__init__(f"stopped; everything is saved in '{directory}'. The same command goes on.")
+        self.exit_code = 128 + number
+
+
+class Pool:
+    """Worker processes, kept from one list of jobs to the next."""
+
+    def __init__(self, directory: Path, workers: int, threads: int, view: View):
+        self.directory, self.workers, self.threads, self.view = directory, workers, threads, view
+        self._processes: list[subprocess.Popen[str] | None] = [None] * workers
+        self._lock = threading.Lock()
+        self._waiting: deque[Job] = deque()
+        self._deaths: Counter[str] = Counter()
+        self._errors: list[SeqlabError] = []
+        self._stopping = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def run(self, jobs: Sequence[Job], what: str) -> None:
+        """Do them all, the longest first; those that are done already are passed over."""
+        left = [job for job in jobs if not job.is_done(self.directory)]
+        self._waiting = deque(sorted(left, key=lambda job: -job.seconds))
+        self._errors, self._stopping = [], False
+        self.view.begin(what, left)
+        feeders = [threading.Thread(target=self._feed, args=(index,)) for index in range(min(self.workers, len(left)))]
+        with Interrupts() as interrupts:
+            for feeder in feeders:
+                feeder.start()
+            while any(feeder.is_alive() for feeder in feeders):
+                time.sleep(PATIENCE)
+                self.view.refresh()
+                if interrupts.received is not None or (self._errors and not self._stopping and self._is_fatal()):
+                    self._stop()
+        self.view.end()
+        if interrupts.received is not None:
+            raise Stopped(self.directory, interrupts.received)
+        if self._errors:
+            raise self._errors[0]
+
+    def _is_fatal(self) -> bool:
+        """A run that does not train leaves the others be; whatever else goes wrong would go wrong for all."""
+        return any(not isinstance(error, TrainingFailed) for error in self._errors)
+
+    def _feed(self, index: int) -> None:
+        """One worker's jobs, until there is none left."""
+        while (job := self._next()) is not None:
+            outcome = self._let_do(index, job)
+            if self._stopping:
+                return
+            if outcome in ("taken", "died"):
+                self._again(job, outcome)
+
+    def _next(self) -> Job | None:
+        with self._lock:
+            while self._waiting and not self._stopping:
+                job = self._waiting.popleft()
+                if not job.is_done(self.directory):
+                    return job
+                self.view.news(job, {"what": "done"})  # by another command on the same comparison
+        return None
+
+    def _let_do(self, index: int, job: Job) -> str:
+        """What became of it: done, taken by another process, failed, or died."""
+        process = self._worker(index)
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            print(json.dumps(vars(job)), file=process.stdin, flush=True)
+            for line in process.stdout:
+                news: dict[str, Any] = json.loads(line)
+                self.view.news(job, news)
+                if news["what"] == "failed":
+                    self._fail(job, news)
+                if news["what"] in ("done", "taken", "failed"):
+                    return news["what"]
+        except (BrokenPipeError, ValueError):
+            pass  # it died in the middle of a line
+        _bury(process)
+        return "died"
+
+    def _fail(self, job: Job, news: dict[str, Any]) -> None:
+        kind = TrainingFailed if news["code"] == TrainingFailed.exit_code else SeqlabError
+        error = kind(f"{job.place}: {news['message']}")
+        error.exit_code = news["code"]
+        with self._lock:
+            self._errors.append(error)
+
+    def _again(self, job: Job, outcome: str) -> None:
+        if outcome == "taken":
+            time.sleep(1.0)
+        with self._lock:
+            self._deaths[job.place] += outcome == "died"
+            if self._deaths[job.place] >= DEATHS:
+                log = self._log(0).with_name("worker-*.log")
+                self._errors.append(
+                    SeqlabError(
+                        f"{job.place}: the process that trained it died {DEATHS} times. Is the memory used up? "
+                        f"Look into '{log}', then give the command again, perhaps with fewer --jobs."
+                    )
+                )
+            else:
+                self._waiting.append(job)
+
+    def _worker(self, index: int) -> subprocess.Popen[str]:
+        process = self._processes[index]
+        if process is None or process.poll() is not None:
+            log = self._log(index)
+            log.parent.mkdir(parents=True, exist_ok=True)
+            threads = {name: str(self.threads) for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
+            with log.open("a", encoding="utf-8") as stream:
+                process = self._processes[index] = subprocess.Popen(
+                    [sys.executable, "-m", "seqlab.comparison.execution.worker", str(self.directory)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stream,
+                    text=True,
+                    encoding="utf-8",
+                    env={**os.environ, **threads},
+                )
+        return process
+
+    def _log(self, index: int) -> Path:
+        return self.directory / "logs" / f"worker-{index}.log"
+
+    def _stop(self) -> None:
+        """Ask every worker to leave a checkpoint and go."""
+        self._stopping = True
+        running = [process for process in self._processes if process is not None and process.poll() is None]
+        for process in running:
+            process.terminate()
+        until = time.monotonic() + FAREWELL
+        for process in running:
+            try:
+                process.wait(max(0.1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for process in running:
+            _bury(process)
+
+
+def _bury(process: subprocess.Popen[str]) -> None:
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what could not be written is lost with it
+            if pipe is not None:
+                pipe.close()

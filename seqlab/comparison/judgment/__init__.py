@@ -1,0 +1,1 @@
+"""From finished runs to results: statistics, verdicts, costs, memorization, the fairness ledger."""

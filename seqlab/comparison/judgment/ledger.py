@@ -1,0 +1,84 @@
+"""The fairness ledger: what was the same for all entrants, and what was not."""
+
+from typing import Any
+
+from seqlab.comparison.plan.plan import Plan, PlannedModel
+from seqlab.comparison.plan.prepared import Prepared
+from seqlab.comparison.results import Ledger
+from seqlab.config import RunSettings
+from seqlab.data.text.split import SplitText
+from seqlab.tasks.dataset import Dataset
+
+
+def ledger(plan: Plan, prepared: Prepared) -> Ledger:
+    """Facts of each entrant, put on one side or the other by whether they agree."""
+    equal = _shared(plan, prepared)
+    unequal: dict[str, dict[str, str]] = {}
+    facts = {model.name: _facts(model) for model in plan.models}
+    for what in next(iter(facts.values())):
+        values = {name: own[what] for name, own in facts.items()}
+        if len(set(values.values())) == 1:
+            equal[what] = next(iter(values.values()))
+        else:
+            unequal[what] = values
+    return Ledger(equal, unequal)
+
+
+def _shared(plan: Plan, prepared: Prepared) -> dict[str, str]:
+    dataset = prepared.dataset
+    one: Any = plan.models[0].run_settings
+    symbols = f"{dataset.vocabulary.tokenizer.vocab_size:,} symbols"
+    trials = len(plan.trials)
+    return {
+        "text": f"{dataset.name}, {amount(dataset)}, SHA-256 {dataset.fingerprint[:12]}",
+        "split": split_in_words(dataset),
+        "tokenizer": f"{one.tokenizer.name}, {symbols}, learnt from the training part",
+        "data order": "the same batches in the same order for the same seed",
+        "evaluation": evaluation(one),
+        "checkpoint": "the best on validation",
+        "verdict": f"on the {prepared.decides} part, scored once",
+        "seeds": ", ".join(map(str, plan.seeds)),
+        "trials": f"{trials} each, at {plan.horizon:.0%} of the steps" if trials else "none: rates as set",
+        "threads": str(plan.threads),
+    }
+
+
+def amount(dataset: Dataset) -> str:
+    facts = dataset.facts()
+    return f"{facts['examples']['train']:,} examples" if "examples" in facts else f"{facts['characters']:,} characters"
+
+
+def split_in_words(dataset: Dataset) -> str:
+    if isinstance(dataset.data, SplitText):
+        return f"{dataset.data.settings.split_ratios}, {'by lines' if dataset.data.by_lines else 'contiguous'}"
+    return dataset.data.rule
+
+
+def evaluation(settings: RunSettings) -> str:
+    own: Any = settings.task.settings
+    if own.decodes:
+        how = f"a beam of {own.beam}, length exponent {own.alpha:g}" if own.beam > 1 else "greedily"
+        return f"every example once, translated by {how}"
+    if own.reads == "everything":
+        return "every example once, whole"
+    return f"windows of {own.window} laid end to end, fresh state, every token once"
+
+
+def _facts(model: PlannedModel) -> dict[str, str]:
+    settings: Any = model.run_settings
+    own, train = settings.backbone.settings, settings.train
+    return {
+        "core parameters": f"{model.core:,}",
+        "embedding": str(settings.model.embedding),
+        "width and layers": f"{own.hidden} × {own.layers}",
+        "steps": f"{model.steps:,}",
+        "tokens": f"{model.steps * model.tokens_per_step:,}",
+        "FLOPs": f"{model.steps * model.flops_per_step:.3g}",
+        "training seconds": f"{model.seconds:.0f}",
+        "batch_size": str(getattr(settings.task.settings, "batch_tokens", None) or settings.task.settings.batch_size),
+        "optimizer": f"{train.optimizer}, weight decay {train.weight_decay:g}, clipped at {train.clip_norm}",
+        "schedule": f"{train.schedule}, {train.warmup} steps of warm-up",
+        "learning rate": f"{train.lr:g}",
+        "dropout": f"{own.dropout if hasattr(own, 'dropout') else 0:g}",
+        "runs as": model.implementation,
+    }

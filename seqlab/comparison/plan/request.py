@@ -1,0 +1,173 @@
+"""What a comparison is asked for. Nothing here needs torch, so that what makes no sense is refused at once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from seqlab.config import RunSettings, Settings, Source, checked
+from seqlab.errors import UsageError
+from seqlab.models.parameter_count import refuse_unfit
+from seqlab.recipes import Recipe, find_recipe
+from seqlab.registry import did_you_mean
+from seqlab.training.request import settings_from_request
+
+ARCHS = ("rnn", "gru", "lstm", "lstm-attention", "transformer")
+SPLIT = "80/10/10"
+BUDGETS = ("steps", "tokens", "flops", "seconds")
+SIZES = ("params", "flops")
+# settings of a task that decide what is read and how it is scored
+SCORED_ALIKE = (
+    *("name", "window", "batching", "batch_size", "batch_tokens", "longest"),
+    *("joint", "beam", "alpha", "judged_by", "bleu"),
+)
+FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True)
+class Amount:
+    """'params=500k' taken apart."""
+
+    kind: str
+    size: float
+
+    def __str__(self) -> str:
+        return f"{self.kind}={self.size:g}" if self.size < 1e6 else f"{self.kind}={self.size:.6g}"
+
+
+def amount(text: str, kinds: tuple[str, ...], option: str) -> Amount:
+    """UsageError where it is not KIND=NUMBER."""
+    kind, _, number = text.partition("=")
+    if kind not in kinds:
+        choices = " or ".join(f"{one}=N" for one in kinds)
+        raise UsageError(f"'{text}' is no {option}{did_you_mean(kind, list(kinds))}: expected {choices}.")
+    scale = FACTORS.get(number[-1:].lower()) if number[-1:].isalpha() else 1
+    try:
+        size = float(number[:-1] if number[-1:].isalpha() else number) * (scale or 0)
+    except ValueError:
+        size = 0.0
+    if not 0 < size < 1e24:
+        raise UsageError(f"'{text}' is no {option}: expected a number above 0 after '{kind}=', such as {kind}=500000.")
+    return Amount(kind, size)
+
+
+class ComparisonSettings(Settings):
+    archs: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="architectures, or models of the recipe"
+    )
+    seeds: int = Field(default=3, ge=1, le=1000, description="runs of each architecture")
+    match: str | None = Field(default=None, description="params=N, flops=N or none; by the text if unset")
+    budget: str | None = Field(default=None, description="steps=, tokens=, flops= or seconds=N; by minutes if unset")
+    minutes: float = Field(default=15.0, gt=0, le=10**6, description="how long all of it may take, without a budget")
+    tune: int = Field(default=3, ge=0, le=1000, description="short trials of each; 0 takes the rates as set")
+    tune_over: tuple[Literal["lr", "batch_size", "layers"], ...] = Field(default=("lr",), min_length=1)
+    jobs: int | None = Field(default=None, ge=1, le=256, description="runs at a time; as many as cores if unset")
+    negligible: float | None = Field(
+        default=None,
+        ge=0,
+        description="a difference that does not matter; 0.01 nats/char, 0.2 % accuracy, 0.3 BLEU, ...",
+    )
+
+    @field_validator("archs", "tune_over", mode="before")
+    @classmethod
+    def _words(cls, given: Any) -> Any:
+        return tuple(word.strip() for word in given.split(",") if word.strip()) if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        try:
+            _ = self.sizes, self.length
+        except UsageError as error:
+            raise ValueError(str(error)) from None
+        if self.archs is not None and len(set(self.archs)) != len(self.archs):
+            raise ValueError(f"one of {', '.join(self.archs)} is named twice")
+        return self
+
+    @property
+    def sizes(self) -> Amount | None:
+        """What all are made equal in, if that was said."""
+        return amount(self.match, SIZES, "size to match") if self.match not in (None, "none", *SIZES) else None
+
+    @property
+    def length(self) -> Amount | None:
+        return amount(self.budget, BUDGETS, "budget") if self.budget is not None else None
+
+
+@dataclass(frozen=True)
+class ComparisonRequest:
+    """What the command said, resolved as far as it can be without looking at the text."""
+
+    comparison: ComparisonSettings
+    models: dict[str, RunSettings]  # by entrant
+    recipe: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        own = self.comparison.model_dump(mode="json", exclude={"jobs"})  # how many at a time changes no result
+        models = {name: settings.resolved() for name, settings in self.models.items()}
+        return {"comparison": own, "recipe": self.recipe, "models": models}
+
+
+def asked(
+    source: Source | None,
+    recipe: str | Recipe | None,
+    settings: Mapping[str, Any],
+    options: Mapping[str, Any],
+    log: Callable[[str], None] = lambda _: None,
+) -> ComparisonRequest:
+    """Options are those of a comparison and the one-word settings of its runs."""
+    given = {name: value for name, value in options.items() if value is not None}
+    own = {name: given.pop(name) for name in list(given) if name in ComparisonSettings.model_fields}
+    found = find_recipe(recipe) if isinstance(recipe, str) else recipe
+    # a recipe says how large its models are and at which rates they learn
+    base = {"match": "none", "tune": 0, **found.comparison} if found else {}
+    comparison = checked(ComparisonSettings, {**base, **own}, "comparison")
+    for word in ("arch", "steps", "epochs", "seconds", "seed"):
+        if word in given:
+            instead = {"arch": "archs", "seed": "seeds"}.get(word, "budget")
+            raise UsageError(f"'{word}' is for one run: a comparison has '{instead}'.")
+    names = _names(comparison, found)
+    models = {
+        name: settings_from_request(
+            source,
+            found.models[name] if found else {},
+            settings,
+            {"split_ratios": _split(found), **given} if found else {"split_ratios": SPLIT, "arch": name, **given},
+            log=log if name == names[0] else lambda _: None,
+        )
+        for name in names
+    }
+    for one in models.values():
+        refuse_unfit(one)
+    _refuse_unfair(models)
+    return ComparisonRequest(comparison, models, found and found.name)
+
+
+def _names(comparison: ComparisonSettings, recipe: Recipe | None) -> tuple[str, ...]:
+    names = comparison.archs or (tuple(recipe.models) if recipe else ARCHS)
+    for name in names:
+        if recipe is not None and name not in recipe.models:
+            raise UsageError(
+                f"the recipe '{recipe.name}' has no model '{name}'{did_you_mean(name, list(recipe.models))}."
+            )
+    return names
+
+
+def _split(recipe: Recipe) -> str:
+    """A recipe that says how its text is split keeps that."""
+    tables = next(iter(recipe.models.values()), {})
+    return tables.get("corpus", {}).get("split_ratios", SPLIT)
+
+
+def _refuse_unfair(models: Mapping[str, RunSettings]) -> None:
+    """What is scored must be the same for all; only the models and how they are trained may differ."""
+    (first, one), *others = models.items()
+    for name, other in others:
+        for section, keys in (("corpus", None), ("tokenizer", None), ("task", SCORED_ALIKE)):
+            a, b = one.resolved()[section], other.resolved()[section]
+            for key in keys or a:
+                if a.get(key) != b.get(key):
+                    raise UsageError(
+                        f"{first} and {name} cannot be compared: {section}.{key} is {a.get(key)!r} for one and "
+                        f"{b.get(key)!r} for the other. Choose models that agree with --archs."
+                    )

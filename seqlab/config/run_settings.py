@@ -1,0 +1,168 @@
+"""How the settings of a run come together.
+
+Sections that choose between registered classes have a `name`; their other keys are those of the chosen one. What is
+not set follows from what is: from the corpus, the architecture and the task, in this order, then from the defaults.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SerializeAsAny
+
+from seqlab.config.sections import CorpusSettings, ModelSettings, Settings, TrainSettings, checked
+from seqlab.errors import UsageError
+from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS, Registry, did_you_mean
+
+Tables = dict[str, dict[str, Any]]
+
+
+class Component(Settings):
+    """A registered name and the settings of what it names, read and written as one flat table."""
+
+    name: str
+    settings: SerializeAsAny[Settings]
+
+    def flat(self) -> dict[str, Any]:
+        return {"name": self.name, **self.settings.model_dump(mode="json")}
+
+
+class RunSettings(Settings):
+    """Everything that decides what a run computes. The backbone is the encoder where there is a decoder."""
+
+    corpus: CorpusSettings
+    tokenizer: Component
+    backbone: Component
+    decoder: Component | None = None
+    model: ModelSettings = ModelSettings()
+    task: Component
+    train: TrainSettings = TrainSettings()
+
+    def resolved(self) -> dict[str, Any]:
+        """Every setting with its value, as JSON-ready tables."""
+        return {
+            name: section.flat() if isinstance(section, Component) else section.model_dump(mode="json")
+            for name, section in self
+            if section is not None
+        }
+
+    def with_values(self, **dotted: Any) -> "RunSettings":
+        """A copy with some settings changed: `with_values(**{"train.steps": 10})`."""
+        return resolve(merge(self.resolved(), [(key, value) for key, value in dotted.items()]))
+
+
+@dataclass(frozen=True)
+class VocabSizes:
+    """How many symbols a model reads and predicts; a task uses those that it has."""
+
+    vocab_size: int
+    target: int = 0  # symbols that a translator writes
+    characters: int = 0  # that words are spelt with
+    labels: int = 0
+    unknown: int | None = None  # the symbol of the vocabulary that stands for what is not in it
+
+    @classmethod
+    def of(cls, given: "VocabSizes | int") -> "VocabSizes":
+        """A number is the vocabulary."""
+        return cls(given) if isinstance(given, int) else given
+
+
+PLAIN = {"corpus": CorpusSettings, "model": ModelSettings, "train": TrainSettings}
+
+
+def resolve(tables: Mapping[str, Any]) -> RunSettings:
+    """Nested tables to checked settings; UsageError names the key and its nearest valid spelling."""
+    ready = _opened(tables)
+    source = ready.get("corpus", {}).get("source", ())
+    of_corpus = CORPORA.default_overrides(source[0]) if len(source) == 1 and source[0] in CORPORA else {}
+    _suit(ready, {dotted: value for dotted, value in of_corpus.items() if not dotted.startswith("backbone.")})
+    task_name = _named(ready, "task", TASKS, "language")
+    task: Any = checked(TASKS.settings(task_name), ready["task"], "task")
+    asked_for = _named(ready, "backbone", BACKBONES, "lstm")
+    backbone_name = _reading(asked_for, task)
+    fields = BACKBONES.settings(backbone_name).model_fields  # a corpus suits many architectures
+    _suit(ready, {f"backbone.{key}": of_corpus[f"backbone.{key}"] for key in fields if f"backbone.{key}" in of_corpus})
+    _suit(ready, BACKBONES.settings(backbone_name).default_overrides)
+    _suit(ready, task.default_overrides)
+    backbone = _backbone(backbone_name, ready["backbone"], task)
+    tokenizer_name = _named(ready, "tokenizer", TOKENIZERS, "char")
+    tokenizer = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
+    return RunSettings(
+        tokenizer=Component(name=tokenizer_name, settings=tokenizer),
+        backbone=Component(name=backbone_name, settings=backbone),
+        decoder=_decoder(asked_for, backbone, ready.get("decoder"), task),
+        task=Component(name=task_name, settings=task),
+        **{section: checked(cls, ready.get(section, {}), section) for section, cls in PLAIN.items()},
+    )
+
+
+def _named(ready: Tables, section: str, registry: Registry, default: str) -> str:
+    """The chosen name, taken out of its section."""
+    return registry.canonical(ready.setdefault(section, {}).pop("name", default))
+
+
+def _opened(tables: Mapping[str, Any]) -> Tables:
+    """A copy to work on; UsageError for what is no section."""
+    for section, content in tables.items():
+        if section not in RunSettings.model_fields:
+            known = list(RunSettings.model_fields)
+            raise UsageError(f"unknown section '{section}'{did_you_mean(section, known)}. Known: {', '.join(known)}.")
+        if not isinstance(content, Mapping):
+            raise UsageError(
+                f"'{section}' is a section, not a value: write '{section}.<key>=...' or a [{section}] table."
+            )
+    return {section: dict(content) for section, content in tables.items()}
+
+
+def _suit(ready: Tables, default_overrides: Mapping[str, Any]) -> None:
+    """Put in what suits where nothing is set; settings of a thing by name only if that is the thing in use."""
+    for dotted, value in sorted(default_overrides.items(), key=lambda item: not item[0].endswith(".name")):
+        section, key = dotted.split(".")
+        content = ready.setdefault(section, {})
+        meant = default_overrides.get(f"{section}.name")
+        if meant is None or content.get("name", meant) == meant:
+            content.setdefault(key, value)
+
+
+def _reading(name: str, task: Any) -> str:
+    """Of an architecture that comes in two kinds, the one that reads both ways where the task allows it."""
+    other = getattr(BACKBONES.settings(name), "both_ways", None)
+    return other if other and task.reads == "everything" else name
+
+
+def _backbone(name: str, content: dict[str, Any], task: Any) -> Settings:
+    cls = BACKBONES.settings(name)
+    if "context" in cls.model_fields:
+        content.setdefault("context", task.window)
+    if "bidirectional" in cls.model_fields and task.reads == "everything":
+        content.setdefault("bidirectional", True)
+    return checked(cls, content, "backbone")
+
+
+def _decoder(asked_for: str, encoder: Settings, content: dict[str, Any] | None, task: Any) -> Component | None:
+    """As the encoder where nothing else is said, but reading one way."""
+    if not task.decodes:
+        if content is not None:
+            raise UsageError("a decoder is for tasks that write a text of their own: --task translate.")
+        return None
+    content = dict(content or {})
+    name = BACKBONES.canonical(content.pop("name", asked_for))
+    name = getattr(BACKBONES.settings(name), "one_way", name)
+    cls = BACKBONES.settings(name)
+    shared = {key: value for key, value in encoder.model_dump(mode="json").items() if key in cls.model_fields}
+    shared |= {"bidirectional": False} if "bidirectional" in cls.model_fields else {}
+    return Component(name=name, settings=checked(cls, {**shared, **content}, "decoder"))
+
+
+def merge(tables: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Tables with dotted settings put in; a later one wins. Choosing another `name` drops the old one's settings."""
+    merged = {
+        section: dict(content) if isinstance(content, Mapping) else content for section, content in tables.items()
+    }
+    for dotted, value in sorted(changes, key=lambda change: not change[0].endswith(".name")):
+        section, key = dotted.split(".")
+        content = merged.setdefault(section, {})
+        if key == "name" and content.get("name", value) != value:
+            content = merged[section] = {}
+        content[key] = value
+    return merged

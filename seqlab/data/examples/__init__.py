@@ -1,0 +1,1 @@
+"""Labeled examples: files to examples, splits, encoded examples and their batches."""

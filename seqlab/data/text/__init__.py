@@ -1,0 +1,1 @@
+"""Running text: corpora, splits, token files and batches."""

@@ -1,0 +1,42 @@
+"""The LSTM with attention over its own states as a compiled loop."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqlab.decode.engine import EngineState
+from seqlab.decode.engines.capacity import grown
+from seqlab.decode.engines.packing import filled, numbers
+from seqlab.decode.engines.recurrent import LstmEngine, lstm_weights
+from seqlab.kernels.lstm_attention import ADD, ADDITIVE, CONCAT, CONTEXT, DOT, SCALED, AttentiveState, AttentiveWeights
+
+SCORES = {"additive": ADDITIVE, "dot": DOT, "scaled": SCALED}
+COMBINED = {"concat": CONCAT, "context": CONTEXT, "add": ADD}
+
+
+class AttentiveEngine(LstmEngine):
+    kernel_state = AttentiveState
+
+    def start(self, rows: int) -> EngineState:
+        recurrent = super().start(rows)
+        keys = torch.zeros(rows, self.hidden, 0)
+        return EngineState(recurrent.lengths_B, (*recurrent.arrays, keys, keys.transpose(1, 2)))
+
+    def with_room(self, state: EngineState, tokens: int) -> EngineState:
+        return grown(state, tokens, self.window)
+
+    def pack(self, model: Any) -> Any:
+        settings, score = model.backbone.settings, model.backbone.score
+        self.window = settings.window
+        additive = settings.score == "additive"
+        nothing = np.zeros(0, np.float32)
+        return AttentiveWeights(
+            recurrent=lstm_weights(model, model.backbone.recurrent, self.packer),
+            score=SCORES[settings.score],
+            combine=COMBINED[settings.combine],
+            queries=self.packer.matrix(score.from_query.weight) if additive else self.packer.no_matrix(),
+            keys=self.packer.matrix(score.from_key.weight) if additive else self.packer.no_matrix(),
+            key_bias_H=filled(score.from_key.bias) if additive else nothing,
+            v_H=numbers(score.v_H) if additive else nothing,
+        )

@@ -1,0 +1,139 @@
+"""Text in, text out: a tokenizer on both sides of the decoders."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seqlab.contracts import AutoregressiveModel, State
+from seqlab.decode.beam import beam_search
+from seqlab.decode.context import held
+from seqlab.decode.engine import Engine, EngineState
+from seqlab.decode.engines.selection import EngineSelector
+from seqlab.decode.generate import Generation, begin, generate, resume, stream
+from seqlab.decode.rules import Rules
+from seqlab.decode.sampling import SamplingSettings
+from seqlab.decode.stop_strings import StopStrings
+from seqlab.tokenization.streaming import TextStream
+from seqlab.tokenization.tokenizer import Tokenizer
+
+Prompt = str | Sequence[int]
+
+
+@dataclass(frozen=True)
+class GeneratedText:
+    """What was written after each prompt, and where it can be taken up again."""
+
+    texts: list[str]  # without the prompts
+    generation: Generation
+
+    def __str__(self) -> str:
+        return self.texts[0]
+
+    @property
+    def tokens(self) -> list[list[int]]:
+        return self.generation.tokens
+
+    @property
+    def state(self) -> State | None:
+        return self.generation.state
+
+
+@dataclass(frozen=True)
+class BeamResult:
+    """One result of a beam search: `score` is its log-probability over its length to the power of alpha."""
+
+    text: str
+    tokens: list[int]
+    logprob: float
+    score: float
+
+
+class TextGenerator:
+    """A model that writes text. `engine` says how: plain, compiled, or auto for what is done sooner."""
+
+    def __init__(self, model: AutoregressiveModel, tokenizer: Tokenizer):
+        self.ways, self.tokenizer = EngineSelector(model), tokenizer
+
+    def write(
+        self,
+        prompts: Sequence[Prompt],
+        length: int,
+        settings: SamplingSettings,
+        stop: Sequence[str] = (),
+        engine: str = "auto",
+    ) -> GeneratedText:
+        """At most `length` tokens after each prompt."""
+        ids = [self.encode(prompt) for prompt in prompts]
+        model = self.ways.choose(len(ids), length, engine)
+        return self._written(generate(model, ids, length, settings, rules=self._rules(stop)))
+
+    def go_on(self, written: GeneratedText, length: int) -> GeneratedText:
+        """At most `length` tokens more, as if they had been asked for at once, and so in the same way."""
+        model = self.ways.engine if isinstance(written.state, EngineState) else self.ways.model
+        return self._written(resume(model, written.generation, length))
+
+    def standing(self, length: int, engine: str = "auto") -> GeneratedText:
+        """Some text of so many tokens, to go on from: how long the next one takes does not depend on what they are."""
+        model = self.ways.choose(1, length, engine)
+        if not isinstance(model, Engine):
+            return self.write([""], length, SamplingSettings(), engine="plain")
+        generation = begin([[0] * length])
+        generation.state = model.after(held(length, model.limit) - 1)
+        return self._written(generation)
+
+    def stream(
+        self, prompt: Prompt, length: int, settings: SamplingSettings, stop: Sequence[str] = (), engine: str = "auto"
+    ) -> Iterator[str]:
+        """The text in bits, as soon as they are certain; what may turn out to be a stop string is held back."""
+        model = self.ways.choose(1, length, engine)
+        generation = begin([self.encode(prompt)], settings, rules=self._rules(stop))
+        text, sent = TextStream(self.tokenizer), 0
+        so_far = ""
+        for step in stream(model, generation, length):
+            so_far += text.push([token for token in step if token is not None and token != self.tokenizer.end])
+            safe = len(so_far) - max((len(string) - 1 for string in stop), default=0)
+            if safe > sent and not generation.finished[0]:
+                yield so_far[sent:safe]
+                sent = safe
+        so_far += text.flush()
+        cut = min((so_far.find(string) for string in stop if string in so_far), default=len(so_far))
+        yield so_far[sent:cut]
+
+    def search(
+        self, prompt: Prompt, length: int, width: int, length_penalty: float = 0.0, best: int = 1, engine: str = "auto"
+    ) -> list[BeamResult]:
+        """Beam search: the `best` most probable continuations, best first."""
+        found = beam_search(
+            self.ways.choose(width, length, engine),
+            self.encode(prompt),
+            width,
+            length,
+            length_penalty=length_penalty,
+            best=best,
+            rules=self._rules(()),
+        )
+        return [BeamResult(self._text(one.tokens), list(one.tokens), one.logprob, one.score) for one in found]
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """A prompt's ids. Documents open with the begin symbol; an empty prompt of a stream with a line's end."""
+        ids = [int(i) for i in (self.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt)]
+        if self.tokenizer.begin is not None:
+            return ids if ids[:1] == [self.tokenizer.begin] else [self.tokenizer.begin, *ids]
+        return ids or self._opening()
+
+    def _opening(self) -> list[int]:
+        ordinary = range(self.tokenizer.ordinary)
+        return [next((i for i in ordinary if self.tokenizer.decode_bytes([i]) == b"\n"), 0)]
+
+    def _rules(self, stop: Sequence[str]) -> Rules:
+        halt: Any = StopStrings(self.tokenizer, stop) if stop else None
+        return Rules(end=self.tokenizer.end, banned=self.tokenizer.never_sampled, stop=halt)
+
+    def _written(self, generation: Generation) -> GeneratedText:
+        return GeneratedText([self._text(tokens, generation.rules) for tokens in generation.tokens], generation)
+
+    def _text(self, tokens: Sequence[int], rules: Rules | None = None) -> str:
+        kept = tokens[:-1] if tokens and tokens[-1] == self.tokenizer.end else tokens
+        if rules is not None and isinstance(rules.stop, StopStrings):
+            return rules.stop.cut(kept)
+        return self.tokenizer.decode(list(kept))

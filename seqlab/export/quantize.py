@@ -1,0 +1,53 @@
+"""A run whose matrices are int8: a quarter of the size, and a run like any other."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from seqlab.errors import SeqlabError, UsageError
+from seqlab.models.int8 import to_int8
+from seqlab.runs import tensors
+from seqlab.runs.checkpoint import weights_of
+from seqlab.runs.directory import WEIGHTS, RunDirectory, begin_run
+from seqlab.runs.evaluation import evaluate
+from seqlab.runs.load import Loaded, load_run
+from seqlab.runs.results import read_results, today, write_card, write_results
+
+
+@dataclass(frozen=True)
+class QuantizedRun:
+    """`figures` are those on validation before and after; None where the run's data are not there any more."""
+
+    run: RunDirectory
+    bytes: tuple[int, int]
+    metrics: tuple[dict[str, float], dict[str, float]] | None
+
+
+def quantize(path: Path, out: Path, overwrite: bool = False) -> QuantizedRun:
+    """Write the run at `out`, and score it as the first one was scored."""
+    run = load_run(path)
+    if run.settings.model.precision == "int8":
+        raise UsageError(f"'{path}' is int8 already.")
+    directory = begin_run(out, overwrite)
+    settings = run.settings.with_values(**{"model.precision": "int8"})
+    config = {key: value for key, value in run.config.items() if key not in ("format", "version")}
+    config = {**config, "settings": settings.resolved()}
+    directory.put_config(config)
+    directory.write_vocabulary(run.vocabulary)
+    directory.put(WEIGHTS, tensors.to_bytes(to_int8(weights_of(run.model))))
+    sizes = ((run.directory.path / WEIGHTS).stat().st_size, (directory.path / WEIGHTS).stat().st_size)
+    return QuantizedRun(directory, sizes, _score(run, load_run(out)))
+
+
+def _score(before: Loaded, after: Loaded) -> tuple[dict[str, float], dict[str, float]] | None:
+    """Both on validation; the results of the new run are those of the first with its own figures."""
+    known = read_results(before.directory)
+    try:
+        scored = [evaluate(one, None, "validation", None) for one in (before, after)]
+    except SeqlabError:
+        return None
+    first, second = ({name: float(value) for name, value in task.metrics(scores).items()} for task, scores in scored)
+    if known is not None:
+        found = replace(known, validation=second, criterion=scored[1][1].criterion, date=today())
+        write_results(after.directory, found)
+        write_card(after.directory, after.settings, after.config, found)
+    return first, second

@@ -1,0 +1,64 @@
+"""One token through an LSTM that looks back at its own states; backbones/attentive.py has the equations."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import overload, register_jitable
+
+from seqlab.kernels.attention import add_rows, add_tanhs, remember, softmax
+from seqlab.kernels.decoding import Matrix, advance, affine, is_of, product
+from seqlab.kernels.recurrent import LstmWeights, lstm
+
+ADDITIVE, DOT, SCALED = 0, 1, 2
+CONCAT, CONTEXT, ADD = 0, 1, 2
+
+
+class AttentiveWeights(NamedTuple):
+    recurrent: LstmWeights
+    score: int
+    combine: int
+    queries: Matrix
+    keys: Matrix
+    key_bias_H: np.ndarray
+    v_H: np.ndarray
+
+
+class AttentiveState(NamedTuple):
+    length_B: np.ndarray
+    h_BLH: np.ndarray
+    c_BLH: np.ndarray
+    keys_BHS: np.ndarray
+    states_BSH: np.ndarray
+
+
+@register_jitable
+def _attentive(weights, state, token_B, rows):
+    h_BH = lstm(weights.recurrent, state, token_B, rows)  # which counts the token
+    H = state.h_BLH.shape[2]
+    q_BH = product(weights.queries, h_BH, rows) if weights.score == ADDITIVE else h_BH
+    k_BH = affine(weights.keys, weights.key_bias_H, h_BH, rows) if weights.score == ADDITIVE else h_BH
+    scale = np.float32(1 / math.sqrt(H) if weights.score == SCALED else 1)
+    y_BH = np.zeros((rows, 2 * H if weights.combine == CONCAT else H), np.float32)
+    at = H if weights.combine == CONCAT else 0  # where the context stands
+    for b in range(rows):
+        keys_HS, states_SH = state.keys_BHS[b], state.states_BSH[b]
+        remember(k_BH[b], h_BH[b], state.length_B[b] - 1, keys_HS, states_SH)
+        scores_S = np.zeros(min(state.length_B[b], len(states_SH)), np.float32)
+        if weights.score == ADDITIVE:
+            add_tanhs(q_BH[b, :H], keys_HS, weights.v_H, scores_S)
+        else:
+            add_rows(q_BH[b, :H], keys_HS, scores_S)
+        softmax(scores_S, scale)
+        add_rows(scores_S, states_SH, y_BH[b, at : at + H])
+        if weights.combine != CONTEXT:
+            for h in range(H):
+                y_BH[b, h] += h_BH[b, h]
+    return y_BH
+
+
+@overload(advance)
+def _advance(weights, state, token_B, rows):
+    if not is_of(weights, AttentiveWeights):
+        return None
+    return lambda weights, state, token_B, rows: _attentive(weights, state, token_B, rows)

@@ -1,0 +1,1 @@
+"""Measures: what a recipe records of each finished run besides its score."""

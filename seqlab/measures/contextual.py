@@ -1,0 +1,55 @@
+"""Sentences through an encoder: their tokens, a vector for each word in its context, and what each head looks at."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqlab.contracts import Trace
+from seqlab.measures.heatmaps import draw_heads
+from seqlab.measures.measurement import Measurement
+from seqlab.recipes import Writing
+
+if TYPE_CHECKING:
+    from seqlab.runs.run import Run
+
+FEATURES = 6  # of a vector that are printed
+
+
+def contextual(run: "Run", folder: Path, writing: Writing) -> Measurement:
+    """Every sentence of the corpus; pictures of the first, one for each layer."""
+    sentences = run.text("train").splitlines() + run.text("validation").splitlines()
+    read = [encoded(run, sentence) for sentence in sentences]
+    blocks = [
+        f"{sentence}\n"
+        + "\n".join(f"  {word:10} {numbers(vector_H)}" for word, vector_H in zip(words, y_TH, strict=True))
+        for sentence, (words, y_TH, _) in zip(sentences, read, strict=True)
+    ]
+    figures = []
+    words, _, heads_LNTS = read[0]
+    for layer, weights_NTS in enumerate(heads_LNTS):
+        path = folder / f"heads-layer-{layer + 1}.png"
+        draw_heads(weights_NTS, words, f"layer {layer + 1}: {sentences[0]}", path)
+        figures.append(path)
+    data = {
+        sentence: {"tokens": words, "embeddings": y_TH.round(4).tolist()}
+        for sentence, (words, y_TH, _) in zip(sentences, read, strict=True)
+    }
+    return Measurement(data, "\n\n".join(blocks), figures)
+
+
+def encoded(run: "Run", sentence: str) -> tuple[list[str], np.ndarray, list[np.ndarray]]:
+    """The words, their vectors, and the attention weights of each layer."""
+    import torch
+
+    ids = run.tokenizer.encode(sentence).astype(int)
+    trace = Trace()
+    with torch.inference_mode():
+        y_1TH, _ = run.model.backbone(run.model.embed(torch.as_tensor(ids)[None]), None, None, trace)
+    words = [run.tokenizer.decode([int(one)]).strip() for one in ids]
+    weights = [values[0][0].numpy() for name, values in trace.values.items() if name.endswith("weights")]
+    return words, y_1TH[0].numpy(), weights
+
+
+def numbers(vector_H: np.ndarray) -> str:
+    return "  ".join(f"{value:+.3f}" for value in vector_H[:FEATURES]) + "  ..."

@@ -1,0 +1,98 @@
+"""What the causal mask is for: an LSTM with attention that may look ahead reads its answers off the future.
+
+The same weights are scored twice: as they were trained, all states in view, and as they would have to write, with the
+future hidden.
+"""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from seqlab.attention.fast import attend_fast
+from seqlab.attention.masks import Ranges, causal, everything
+from seqlab.attention.scores import Additive
+from seqlab.backbones.recurrent import Lstm
+from seqlab.backbones.recurrent_settings import LstmSettings
+from seqlab.config import CorpusSettings, resolve
+from seqlab.data.text.corpus import open_corpus
+from seqlab.data.text.split import split_text
+from seqlab.measures.measurement import Measurement
+from seqlab.metrics.table import columns
+from seqlab.tasks.dataset import learn_tokenizer, text_dataset
+from seqlab.tasks.language import LanguageTask
+from seqlab.threads import default_threads
+from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.training.loop import seed_generators, step_seed
+
+EMBEDDING, HIDDEN, STEPS, LR, SEED = 128, 256, 500, 3e-4, 0
+SCORED = 20  # validation batches
+
+
+class Looking(nn.Module):
+    """Embedding, LSTM, additive attention over the states in `seen`, projection of [state; context]."""
+
+    def __init__(self, vocab_size: int):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, EMBEDDING)
+        self.recurrent = Lstm(LstmSettings(hidden=HIDDEN), EMBEDDING)
+        self.score = Additive(HIDDEN, HIDDEN, HIDDEN)
+        self.output = nn.Linear(2 * HIDDEN, vocab_size)
+
+    def forward(self, tokens_BT: Tensor, seen: Ranges) -> Tensor:
+        h_BTH, _ = self.recurrent(self.embedding(tokens_BT))
+        q_BTH, k_BTH = self.score.project_queries(h_BTH), self.score.project_keys(h_BTH)
+        context_BTH = attend_fast(self.score, q_BTH, k_BTH, h_BTH, seen)
+        return self.output(torch.cat([h_BTH, context_BTH], dim=-1))
+
+
+def mask_off(folder: Path) -> Measurement:
+    """Train with the mask and without; score both with everything in view and with the future hidden."""
+    torch.set_num_threads(default_threads())
+    settings = resolve({"corpus": {"source": ["tiny-shakespeare"]}})
+    split = split_text(open_corpus(settings.corpus.source), CorpusSettings(source=settings.corpus.source))
+    dataset = text_dataset(split, Vocabulary(learn_tokenizer(split, settings)))
+    task = LanguageTask.on(settings, dataset)
+    data: dict[str, dict[str, float]] = {}
+    for trained, range_of in (("mask on", past), ("mask off", all_of_it)):
+        seed_generators(SEED)
+        model = Looking(dataset.vocabulary.tokenizer.vocab_size)
+        train(model, task, range_of)
+        data[trained] = {"everything in view": score(model, task, all_of_it), "future hidden": score(model, task, past)}
+    rows = [["validation loss", *data["mask on"]]]
+    rows += [
+        [f"trained with the {name}", *(f"{loss:.4f}" for loss in losses.values())] for name, losses in data.items()
+    ]
+    about = f"LSTM with additive attention, {STEPS:,} steps, Adam {LR:g}; nats per character over {SCORED} batches"
+    return Measurement({"steps": STEPS, **data}, f"{about}\n{columns(rows)}")
+
+
+def past(tokens_BT: Tensor) -> Ranges:
+    return causal(torch.zeros(len(tokens_BT), dtype=torch.long), tokens_BT.shape[1])
+
+
+def all_of_it(tokens_BT: Tensor) -> Ranges:
+    B, T = tokens_BT.shape
+    return everything(torch.full((B,), T), T)
+
+
+def train(model: Looking, task, range_of) -> None:
+    optimizer = torch.optim.Adam(model.parameters(), lr=LR, fused=True)
+    for step in range(STEPS):
+        seed_generators(step_seed(SEED, step))
+        batch = task.batch("train", SEED, step)
+        logits_BTV = model(batch.inputs_BT, range_of(batch.inputs_BT))
+        optimizer.zero_grad(set_to_none=True)
+        cross_entropy(logits_BTV.flatten(0, 1), batch.targets_BT.flatten()).backward()
+        optimizer.step()
+
+
+@torch.inference_mode()
+def score(model: Looking, task, range_of) -> float:
+    losses = []
+    for index in range(SCORED):
+        batch = task.batch("validation", SEED, index)
+        logits_BTV = model(batch.inputs_BT, range_of(batch.inputs_BT))
+        losses.append(float(cross_entropy(logits_BTV.flatten(0, 1), batch.targets_BT.flatten())))
+    return sum(losses) / len(losses)

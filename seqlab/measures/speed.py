@@ -1,0 +1,77 @@
+"""What a run costs: time of a training step, of a written token, and memory."""
+
+import copy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqlab.comparison.judgment.cost import WRITTEN, fastest, late
+from seqlab.measures.measurement import Measurement
+from seqlab.metrics.table import columns
+from seqlab.recipes import Writing
+
+if TYPE_CHECKING:
+    from seqlab.runs.run import Run
+
+ROUNDS = 12
+BATCH = 32
+PROFILE = (10, 100, 400, 1000)  # tokens that stand there already
+STATES = (128, 1024)
+
+
+def speed(run: "Run", folder: Path, writing: Writing) -> Measurement:
+    """Milliseconds of a training step, of a token written alone, in a batch, and late in a text: each the fastest."""
+    data = {"threads": run.settings.train.threads, "step_ms": 1e3 * fastest(training_step(run), ROUNDS)}
+    if run.generates:
+        data["alone_ms"] = 1e3 / WRITTEN * fastest(lambda: run.generate("", WRITTEN, engine="plain"), 3)
+        together = fastest(lambda: run.generate("", WRITTEN, samples=BATCH, engine="plain"), 3)
+        data["batched_ms"] = 1e3 / WRITTEN / BATCH * together
+        data["profile_ms"] = {str(length): 1e3 * late(run, length, "plain") for length in PROFILE}
+    rows = [["", "ms"], ["training step", f"{data['step_ms']:.1f}"]]
+    if run.generates:
+        rows += [["a token, alone", f"{data['alone_ms']:.2f}"], [f"a token, of {BATCH}", f"{data['batched_ms']:.3f}"]]
+        rows += [[f"a token after {length}", f"{ms:.2f}"] for length, ms in data["profile_ms"].items()]
+    return Measurement(data, columns(rows))
+
+
+def training_step(run: "Run") -> Callable[[], object]:
+    """One step of the run's own training, on a copy of its model."""
+    from seqlab.training.loop import Trainer
+    from seqlab.training.progress import NullReporter
+
+    model = copy.deepcopy(run.model)
+    trainer = Trainer(run.directory, run.settings.train, model, run.task(), NullReporter(), lambda: "")
+
+    def step() -> None:
+        trainer.gradients(0)
+        trainer.optimizer.step()
+
+    return step
+
+
+def memory(run: "Run", folder: Path, writing: Writing) -> Measurement:
+    """Weights, what training adds to them, the state of one text, and all of a process that writes."""
+    weights = sum(p.numel() * p.element_size() for p in run.model.parameters())
+    state = {str(length): run.model.backbone.state_bytes(length) for length in STATES}
+    data: dict[str, Any] = {"weights": weights, "training": 4 * weights, "state": state}
+    rows = [
+        ["", "MB"],
+        ["weights", f"{weights / 1e6:.1f}"],
+        ["weights, gradients, moments", f"{4 * weights / 1e6:.1f}"],
+    ]
+    rows += [[f"state after {length} tokens", f"{size / 1e6:.3f}"] for length, size in state.items()]
+    if Path("/proc/self/status").exists():
+        data["process"] = whole_process(run.path)
+        rows.append(["a process that writes 100 tokens", f"{data['process'] / 1e6:.0f}"])
+    return Measurement(data, columns(rows))
+
+
+def whole_process(path: Path) -> int:
+    """Peak resident bytes of a process that loads the run and writes, the libraries included."""
+    program = "import sys, seqlab; seqlab.load(sys.argv[1]).generate('', 100); print(open('/proc/self/status').read())"
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    # not getrusage: what that tells begins with the memory of the process that started this one
+    peak = next(line for line in done.stdout.splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) * 1024

@@ -1,0 +1,29 @@
+"""What the spelling of a word says: its characters, by a small convolution or a small LSTM in both directions."""
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.backbones.attention_decoder import memory_of
+from seqlab.backbones.recurrent import Lstm
+from seqlab.backbones.recurrent_settings import LstmSettings
+
+SPAN = 3  # characters that a filter sees
+
+
+class Spelling(nn.Module):
+    """Characters_NC of words, padded on the right, to vectors_NW."""
+
+    def __init__(self, how: str, characters: int, embedding: int, width: int):
+        super().__init__()
+        self.embedding = nn.Embedding(characters, embedding)
+        self.convolution = nn.Conv1d(embedding, width, SPAN, padding=SPAN // 2) if how == "convolution" else None
+        self.lstm = Lstm(LstmSettings(hidden=width // 2, bidirectional=True), embedding) if how == "lstm" else None
+
+    def forward(self, characters_NC: Tensor, mask_NC: Tensor) -> Tensor:
+        x_NCD = self.embedding(characters_NC) * mask_NC[:, :, None]  # beyond a word there is nothing, for filters too
+        if self.lstm is not None:
+            y_NCW, state = self.lstm(x_NCD, None, mask_NC)
+            return memory_of(y_NCW, state, mask_NC).summary_BH
+        assert self.convolution is not None
+        y_NCW = self.convolution(x_NCD.transpose(1, 2)).transpose(1, 2)
+        return torch.relu(y_NCW.masked_fill(~mask_NC[:, :, None], -torch.inf).amax(1))

@@ -1,0 +1,98 @@
+"""How large a model will be, in closed form and without torch: absurd settings are refused before anything is built."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from seqlab.config import ModelSettings, RunSettings, VocabSizes
+from seqlab.errors import UsageError
+
+MAX_VOCABULARY = 2**24
+BYTES_WHEN_TRAINING = 16  # per parameter: weight, gradient and two moments in float32
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Trained numbers by part; `core` is everything but token embedding, output projection and a position table."""
+
+    embedding: int
+    core: int
+    output: int
+    positions: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.embedding + self.core + self.output + self.positions
+
+
+def token_parameters(model: ModelSettings, backbone: Any, vocab_size: int, symbols: int = 0) -> Parameters:
+    """Of a model from ids to logits; a tied output costs its bias and, for unequal widths, a projection.
+
+    `symbols` are ids beyond the vocabulary that are read and never predicted."""
+    rows = vocab_size + symbols
+    core = backbone.core_parameters(model.embedding)
+    projection = backbone.width * model.embedding if model.tie_embeddings and backbone.width != model.embedding else 0
+    output = projection + rows if model.tie_embeddings else (backbone.width + 1) * vocab_size
+    return Parameters(rows * model.embedding, core, output, getattr(backbone, "position_parameters", 0))
+
+
+def parameters(settings: RunSettings, sizes: VocabSizes | int) -> Parameters:
+    """Of the model that a run with these settings trains; each task knows what stands around its backbone."""
+    task: Any = settings.task.settings
+    return task.parameters(settings, VocabSizes.of(sizes))
+
+
+def refuse_unfit(settings: RunSettings) -> None:
+    """UsageError where the architecture cannot do the task."""
+    backbone: Any = settings.backbone.settings
+    task: Any = settings.task.settings
+    name = settings.backbone.name
+    if backbone.causal and task.reads == "both sides":
+        raise UsageError(
+            f"{name} never sees what comes after a gap, so it is not trained to fill one. "
+            f"Use --arch transformer-encoder, or leave out --task {settings.task.name}."
+        )
+    if not backbone.causal and task.reads == "before":
+        raise UsageError(
+            f"a {name} that reads ahead sees the token that it is to predict, so it cannot be a language model. "
+            f"Use a causal one, or train it to fill gaps: --task masked."
+        )
+    decoder: Any = settings.decoder and settings.decoder.settings
+    if hasattr(decoder, "cross_parameters") and task.attention == "none":
+        raise UsageError("a transformer has nothing but attention: task.attention=none is for recurrent decoders.")
+    if decoder and not decoder.causal:
+        assert settings.decoder is not None
+        raise UsageError(
+            f"a {settings.decoder.name} that reads both ways cannot be the decoder: it would see the words that it is "
+            f"to write. It may be the encoder; leave out decoder.bidirectional, or choose another --decoder."
+        )
+
+
+def refuse_absurd(settings: RunSettings, sizes: VocabSizes | int) -> Parameters:
+    """The parameter count, or UsageError if this machine could not hold the model while it trains."""
+    backbone: Any = settings.backbone.settings
+    vocab_size = VocabSizes.of(sizes).vocab_size
+    if vocab_size > MAX_VOCABULARY:
+        raise UsageError(f"a vocabulary of {vocab_size:,} symbols is beyond {MAX_VOCABULARY:,}: choose a smaller one.")
+    count = parameters(settings, sizes)
+    needed, there = count.total * BYTES_WHEN_TRAINING, machine_memory()
+    if needed > there:
+        raise UsageError(
+            f"{count.total:,} parameters (backbone.hidden={backbone.hidden}, backbone.layers={backbone.layers}, "
+            f"model.embedding={settings.model.embedding}, vocabulary {vocab_size:,}) take {in_units(needed)} to train; "
+            f"this machine has {in_units(there)}. Make one of them smaller."
+        )
+    return count
+
+
+def machine_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**36
+
+
+def in_units(size: float) -> str:
+    """12,345,678 to '11.8 MiB'."""
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1024
+    raise AssertionError

@@ -1,0 +1,43 @@
+"""A finished run on data: its own held-out part, or other files of the same kind."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqlab.contracts import Scores
+from seqlab.errors import UsageError
+from seqlab.registry import TASKS
+from seqlab.runs.load import Loaded
+from seqlab.runs.reopen import make_task, reopen
+from seqlab.tasks.dataset import Dataset
+from seqlab.tasks.task import Task
+
+
+def evaluate(
+    run: Loaded, text: str | Path | Sequence[str | Path] | None, split: str, mode: str | None
+) -> tuple[Task, Scores]:
+    """The task on that data, and the scores."""
+    task_class = TASKS.load(run.settings.task.name)
+    if mode is not None and mode not in task_class.modes:
+        raise UsageError(f"unknown mode '{mode}': expected {' or '.join(task_class.modes)}.")
+    if text is not None:
+        source = [text] if isinstance(text, str | Path) else text
+        dataset = task_class.open_whole(tuple(str(item) for item in source), run.settings, run.vocabulary)
+        split = "whole"
+    else:
+        dataset = own_dataset(run)
+    task = make_task(run.settings, dataset)
+    if split not in task.splits:
+        raise UsageError(f"this run has no '{split}' part: its text was split into {', '.join(task.splits)}.")
+    return task, task.score(run.model, split, mode)
+
+
+def known_lines(run: Loaded, texts: Sequence[str]) -> list[bool]:
+    """Which of these lines stand in the training part of the run's corpus."""
+    wanted = set(texts)
+    found = {line for line in own_dataset(run).data.lines("train") if line in wanted}
+    return [text in found for text in texts]
+
+
+def own_dataset(run: Loaded) -> Dataset:
+    """The data that a run was trained on, if it is still the same."""
+    return reopen(run.directory, run.config, run.settings, run.vocabulary)

@@ -1,0 +1,227 @@
+"""A trained run, ready to use, and how well it does."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from seqlab.config import Source, checked
+from seqlab.errors import UsageError
+from seqlab.metrics.likelihood import Likelihood, of_scores
+from seqlab.metrics.wording import in_words
+from seqlab.registry import TASKS
+
+if TYPE_CHECKING:
+    from seqlab.contracts import AutoregressiveModel, Scores, TextScores
+    from seqlab.decode.text_generator import BeamResult, GeneratedText
+    from seqlab.runs.load import Loaded
+    from seqlab.runs.results import BaselineResult, Results
+    from seqlab.tasks.dataset import Dataset
+    from seqlab.tasks.predictions import Prediction
+    from seqlab.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How well a run does on held-out data; `figures` are by name."""
+
+    metrics: dict[str, float]
+    scores: "Scores"
+    split: str
+    mode: str
+    window: int | None  # tokens of a window; None where examples are scored
+    baseline: "BaselineResult | None" = None
+    signature: str | None = None  # of BLEU: how sacrebleu counted
+
+    def __str__(self) -> str:
+        return in_words(self.metrics, self.baseline and (self.baseline.name, self.baseline.metrics))
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """Of a running text."""
+        return of_scores(cast("TextScores", self.scores))
+
+    @property
+    def by_position(self) -> list[float]:
+        """Of a running text: the mean loss at the first, second, ... position of a window."""
+        scores = cast("TextScores", self.scores)
+        return (scores.nats_by_position_T / scores.tokens_by_position_T).tolist()
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {**self.metrics, "split": self.split, "mode": self.mode, "sentence": str(self)}
+        found |= {"signature": self.signature} if self.signature else {}
+        if self.window is None:
+            return found
+        scores = cast("TextScores", self.scores)
+        unknown = scores.unknown_tokens
+        return {
+            **found,
+            "characters": scores.characters,
+            "bytes": scores.bytes,
+            "window": self.window,
+            "unknown_share": unknown / scores.tokens,
+            "unknown_nats_per_token": scores.unknown_nats / unknown if unknown else None,
+            "loss_by_position": self.by_position,
+        }
+
+
+class Run:
+    """A trained model with its tokenizer, ready to use."""
+
+    def __init__(self, loaded: "Loaded"):
+        self._loaded = loaded
+        self.directory = loaded.directory
+        self.path = loaded.directory.path
+        self.settings = loaded.settings
+        self.config = loaded.config
+        self.vocabulary = loaded.vocabulary
+        self.tokenizer = loaded.vocabulary.tokenizer
+        self.model = loaded.model
+
+    def __repr__(self) -> str:
+        return f"Run('{self.path}': {self.settings.backbone.name} on {self.config['corpus']['name']})"
+
+    @property
+    def generates(self) -> bool:
+        """Whether it continues a text."""
+        return TASKS.load(self.settings.task.name).generates
+
+    def task(self) -> "Task":
+        """What it was trained on: batches, loss and scores."""
+        from seqlab.runs.reopen import make_task
+
+        return make_task(self.settings, self.dataset())
+
+    def dataset(self) -> "Dataset":
+        """The data that it was trained on, if it is still the same."""
+        from seqlab.runs.evaluation import own_dataset
+
+        return own_dataset(self._loaded)
+
+    def text(self, part: str = "train", limit: int | None = None) -> str:
+        """A part of the text that it was trained on, or its first `limit` characters."""
+        return self.dataset().data.text(part, limit)
+
+    @cached_property
+    def results(self) -> "Results | None":
+        """What it achieved on validation when it finished."""
+        from seqlab.runs.results import read_results
+
+        return read_results(self._loaded.directory)
+
+    def evaluate(self, text: Source | None = None, *, split: str = "validation", mode: str | None = None) -> Evaluated:
+        """Score a part of the run's corpus, or all of other data of the same kind."""
+        from seqlab.runs.evaluation import evaluate
+
+        task, scores = evaluate(self._loaded, text, split, mode)
+        baseline = self.results.counting if self.results and text is None and split == "validation" else None
+        window = getattr(scores, "mode", None) and task.settings.window
+        where = split if text is None else str(text)
+        how = mode or task.modes[0]
+        return Evaluated(task.metrics(scores), scores, where, how, window, baseline, task.signature)
+
+    def predict(self, texts: str | Sequence[str], **how: Any) -> "list[Prediction]":
+        """Labels with probabilities, tags of words, or translations, by what it was trained for.
+
+        `how`: of a translator beam, alpha and best (how many translations of each), weights (what it looked at)."""
+        task = TASKS.load(self.settings.task.name)
+        if not hasattr(task, "predict"):
+            raise UsageError(f"'{self.path}' is a {task.kind}: it writes. Use generate instead of predict.")
+        given = [texts] if isinstance(texts, str) else list(texts)
+        for number, text in enumerate(given, 1):
+            if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
+        refused = [name for name in ("beam", "alpha", "best") if how.get(name) not in (None, 1)]
+        if refused and task.name != "translate":
+            raise UsageError(f"'{self.path}' is a {task.kind}: {' and '.join(refused)} are for translators.")
+        return task.predict(self.model, given, self._loaded.vocabulary, self.settings, **how)
+
+    def generate(
+        self,
+        prompt: "str | Sequence[int]" = "",
+        length: int = 200,
+        *,
+        samples: int = 1,
+        stop: Sequence[str] = (),
+        engine: str = "auto",
+        **sampling: Any,
+    ) -> "GeneratedText":
+        """Write after a prompt, given as text or ids.
+
+        `engine`: plain, compiled, or auto for what is done sooner. `sampling`: temperature, top_k, top_p,
+        repetition_penalty, seed."""
+        return self._writer.write([prompt] * samples, length, _sampling(sampling), stop, engine)
+
+    def go_on(self, written: "GeneratedText", length: int = 200) -> "GeneratedText":
+        """Take up what `generate` wrote where it ended, as if it had been asked for at once."""
+        return self._writer.go_on(written, length)
+
+    def stream(
+        self,
+        prompt: "str | Sequence[int]" = "",
+        length: int = 200,
+        *,
+        stop: Sequence[str] = (),
+        engine: str = "auto",
+        **sampling: Any,
+    ) -> Iterator[str]:
+        """What `generate` writes, in bits as soon as they are certain."""
+        return self._writer.stream(prompt, length, _sampling(sampling), stop, engine)
+
+    def search(
+        self,
+        prompt: "str | Sequence[int]" = "",
+        length: int = 200,
+        *,
+        width: int = 5,
+        length_penalty: float = 0.0,
+        best: int = 1,
+        engine: str = "auto",
+    ) -> "list[BeamResult]":
+        """Beam search: the most probable continuations, best first."""
+        return self._writer.search(prompt, length, width, length_penalty, best, engine)
+
+    @property
+    def engine(self) -> str:
+        """What writes long texts: compiled, or plain where its architecture has no compiled loop."""
+        return "plain" if self._writer.ways.name is None else "compiled"
+
+    def standing(self, length: int, engine: str = "auto") -> "GeneratedText":
+        """Some text of so many tokens, to be gone on from: for measuring what the next ones cost."""
+        return self._writer.standing(length, engine)
+
+    def known(self, texts: Sequence[str]) -> list[bool]:
+        """Which of these lines stand in the training text."""
+        from seqlab.runs.evaluation import known_lines
+
+        return known_lines(self._loaded, texts)
+
+    @cached_property
+    def _writer(self) -> Any:
+        from seqlab.decode.text_generator import TextGenerator
+
+        if not self.generates:
+            raise UsageError(_cannot_write(self))
+        return TextGenerator(cast("AutoregressiveModel", self.model), self.tokenizer)
+
+
+def _cannot_write(run: Run) -> str:
+    """Why a run does not continue a text, and what it does instead."""
+    task = TASKS.load(run.settings.task.name)
+    if run.settings.task.settings.reads == "both sides":  # pyright: ignore[reportAttributeAccessIssue]
+        return f"'{run.path}' was trained to fill gaps, not to go on: it cannot write."
+    return f"'{run.path}' is a {task.kind}, not a language model: it cannot go on with a text. Use seqlab predict."
+
+
+def _sampling(given: Mapping[str, Any]) -> Any:
+    from seqlab.decode.sampling import SamplingSettings
+
+    return checked(SamplingSettings, given, "sampling")
+
+
+def load(path: str | Path) -> Run:
+    """A run, from its directory alone."""
+    from seqlab.runs.load import load_run
+
+    return Run(load_run(Path(path)))

@@ -1,0 +1,39 @@
+"""What needs no training reaches on the validation part. Measured once for each corpus and vocabulary."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from seqlab import __version__
+from seqlab.cache import cache_directory
+from seqlab.config import RunSettings
+from seqlab.data.text.tokens import cache_key
+from seqlab.runs.results import BaselineResult
+from seqlab.runs.storage import write_atomic
+from seqlab.tasks.dataset import Dataset
+from seqlab.tasks.task import Task, Units
+
+MAX_BASELINE_TOKENS = 4_000_000  # a longer text would take minutes to count
+
+
+def measure_baselines(settings: RunSettings, dataset: Dataset, task: Task, units: Units) -> list[BaselineResult]:
+    """On the given units; none where the training part is too long to count in reasonable time."""
+    train: Any = dataset.splits["train"]
+    if len(train) > MAX_BASELINE_TOKENS:
+        return []
+    decides = {**settings.resolved()["corpus"], **settings.resolved()["task"]}
+    words = [__version__, dataset.fingerprint, dataset.vocabulary.fingerprint, json.dumps(decides), str(units[1].sum())]
+    kept = cache_directory("baselines") / f"{cache_key(*words)}.json"
+    try:
+        return TypeAdapter(list[BaselineResult]).validate_json(kept.read_bytes())
+    except (OSError, ValidationError):
+        pass  # not measured yet, or written by another hand
+    baselines = task.score_baselines(dataset, "validation", units)
+    found = [
+        BaselineResult(one.name, one.about, {name: float(value) for name, value in one.metrics.items()})
+        for one in baselines
+    ]
+    write_atomic(kept, json.dumps([asdict(one) for one in found]).encode())
+    return found

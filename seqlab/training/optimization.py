@@ -1,0 +1,64 @@
+"""Optimizers, learning-rate schedules and gradient clipping."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.config import TrainSettings
+
+PLATEAU_FACTOR = 0.5
+PLATEAU_PATIENCE = 2  # evaluations without a new best before the rate falls
+
+
+def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
+    """Weight decay is for matrices only: biases and gains have no reason to be small."""
+    matrices = [p for p in model.parameters() if p.dim() >= 2]
+    vectors = [p for p in model.parameters() if p.dim() < 2]
+    groups = [
+        {"params": matrices, "weight_decay": settings.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    match settings.optimizer:
+        case "adam":
+            return torch.optim.Adam(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
+        case "adamw":
+            return torch.optim.AdamW(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
+        case "sgd":
+            return torch.optim.SGD(groups, lr=settings.lr, momentum=settings.momentum, fused=True)
+        case "rmsprop":
+            return torch.optim.RMSprop(groups, lr=settings.lr, alpha=settings.beta2)
+
+
+def learning_rate(settings: TrainSettings, step: int, steps: int, plateau: float = 1.0) -> float:
+    """The rate of a step counted from 0; `plateau` is what the plateau schedule has come down to."""
+    warmup = min(settings.warmup, steps // 5)
+    if step < warmup:
+        return settings.lr * (step + 1) / warmup
+    done = (step - warmup) / max(1, steps - warmup)
+    match settings.schedule:
+        case "cosine":
+            share = settings.final_lr + (1 - settings.final_lr) * (1 + math.cos(math.pi * done)) / 2
+        case "linear":
+            share = 1 - (1 - settings.final_lr) * done
+        case "plateau":
+            share = plateau
+        case "constant":
+            share = 1.0
+    return settings.lr * share
+
+
+def clip(parameters: Sequence[Tensor], settings: TrainSettings) -> float:
+    """Bound the gradients in place; return their norm from before.
+
+    It is not finite if any element is not. Then they are left as they are, to be seen where it came from."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients)
+    if not bool(torch.isfinite(norm)):
+        return float(norm)
+    if settings.clip_value is not None:
+        torch.nn.utils.clip_grad_value_(parameters, settings.clip_value)
+    if settings.clip_norm is not None:
+        torch.nn.utils.clip_grads_with_norm_(parameters, settings.clip_norm, norm)
+    return float(norm)

@@ -1,0 +1,65 @@
+"""The word tokenizer: its pieces worked by hand, and which words are kept."""
+
+import pytest
+from hypothesis import given
+from pydantic import ValidationError
+from text_samples import anything, encode, quick, trained
+
+from seqlab.tokenization.word import CHUNK, PIECE, WordSettings, WordTokenizer
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("the cat sat.", ["the", " cat", " sat", "."]),
+        ("don't 'quote' it’s", ["don't", " '", "quote", "'", " it’s"]),
+        ("a  b", ["a", " ", " b"]),
+        ("a\n b\t c", ["a", "\n", " b", "\t", " c"]),
+        ("x (y), ...", ["x", " (", "y", ")", ",", " .", ".", "."]),
+        ("end \n", ["end", " ", "\n"]),
+        ("rock'n'roll s'", ["rock'n'roll", " s", "'"]),
+        ("naïve 日本 12", ["naïve", " 日本", " 12"]),
+    ],
+)
+def test_pieces_by_hand(text: str, pieces: list[str]) -> None:
+    assert PIECE.findall(text) == pieces
+    tokenizer = trained("word", text)
+    assert [tokenizer.decode([number]) for number in tokenizer.encode(text)] == pieces
+
+
+def test_long_texts_are_cut_between_words_only() -> None:
+    text = "ab " * CHUNK
+    tokenizer = trained("word", text)
+    assert [tokenizer.decode([number]) for number in tokenizer.encode(text)] == PIECE.findall(text)
+
+
+@given(text=anything)
+@quick
+def test_pieces_join_to_the_text(text: str) -> None:
+    assert "".join(PIECE.findall(text)) == text
+
+
+def test_the_most_frequent_are_kept_and_ties_are_alphabetical() -> None:
+    tokenizer = trained("word", "b a\nc\nc\na", size=3)
+    assert isinstance(tokenizer, WordTokenizer)
+    assert tokenizer.words == ("\n", "c", " a")
+    assert encode(tokenizer, "b").tolist() == [tokenizer.unknown]
+
+
+def test_lowercase_reads_capitals_as_small() -> None:
+    tokenizer = trained("word", "The the THE İΣ", lowercase=True)
+    assert tokenizer.decode(tokenizer.encode("THE The")) == "the the"
+    assert tokenizer.first("THE end") == b"THE"
+    assert tokenizer.fingerprint != trained("word", "The the THE İΣ").fingerprint
+
+
+@pytest.mark.parametrize("size", [0, 2**24 + 1])
+def test_sizes_are_bounded(size: int) -> None:
+    with pytest.raises(ValidationError):
+        WordSettings(vocab_size=size)
+
+
+def test_long_unknown_words_are_named_in_short() -> None:
+    with pytest.warns(UserWarning) as caught:
+        trained("word", "a").encode("b" * 70_000)
+    assert len(str(caught[0].message)) < 200
