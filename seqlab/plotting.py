@@ -4,7 +4,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from seqlab.runs.storage import write_atomic
+from seqlab.storage import write_atomic
+
+COLORS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be185d", "#4b5563"]
 
 
 def new_figure(width: float, height: float, dpi: int = 150) -> Any:

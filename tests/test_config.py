@@ -30,8 +30,8 @@ def test_resolved_settings_resolve_to_themselves() -> None:
         ({"train": {"steps": 0}}, ["train.steps", "given: 0"]),
         ({"train": {"lr": float("nan")}}, ["train.lr"]),
         ({"train": {"steps": 5, "seconds": 5}}, ["steps and seconds contradict each other"]),
-        ({"model": {"init": "xavier"}}, ["'xavier' is not an initialisation", "orthogonal"]),
-        ({"model": {"init": "uniform"}}, ["is not an initialisation"]),
+        ({"model": {"initialization": "xavier"}}, ["'xavier' is not an initialization", "orthogonal"]),
+        ({"model": {"initialization": "uniform"}}, ["is not an initialization"]),
         ({"train": 3}, ["'train' is a section"]),
     ],
 )

@@ -18,9 +18,9 @@ def bench(
 
     from seqlab import api
     from seqlab.cli.show import out, table
-    from seqlab.comparison.judgment.cost import LENGTHS, TOGETHER, WRITTEN, cost
-    from seqlab.comparison.judgment.crossover import crossovers
     from seqlab.errors import UsageError
+    from seqlab.measures.cost import LENGTHS, TOGETHER, WRITTEN, cost
+    from seqlab.measures.crossover import crossovers
     from seqlab.models.parameter_count import in_units
     from seqlab.threads import compute_threads
 

@@ -26,7 +26,7 @@ from seqlab.metrics.table import columns
 from seqlab.models.parameter_count import refuse_absurd
 from seqlab.runs.directory import folder_name, recommend
 from seqlab.runs.run import Run, load
-from seqlab.runs.storage import storage_errors
+from seqlab.storage import storage_errors
 from seqlab.training.progress import NullReporter
 from seqlab.training.request import least_sizes
 

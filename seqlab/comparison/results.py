@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from seqlab.audit.result import CheckResult
 from seqlab.errors import DataError, MissingInput
-from seqlab.runs.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
+from seqlab.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
 
 NAME = "results.json"
 FORMAT, VERSION = "seqlab-comparison", 2

@@ -57,7 +57,7 @@ class ModelSettings(Settings):
         return self
 
     def init_scheme(self) -> tuple[str, float]:
-        """The name of the initialisation and its scale."""
+        """The name of the initialization and its scale."""
         name, _, scale = self.initialization.partition(":")
         if name in ("torch", "orthogonal") and not scale:
             return name, 1.0
@@ -67,7 +67,7 @@ class ModelSettings(Settings):
         except ValueError:
             pass
         raise ValueError(
-            f"'{self.initialization}' is not an initialisation: use torch, orthogonal, uniform:0.1 or normal:0.01"
+            f"'{self.initialization}' is not an initialization: use torch, orthogonal, uniform:0.1 or normal:0.01"
         )
 
 

@@ -19,7 +19,7 @@ from seqlab.export.tokenizer import as_text, check, library_of
 from seqlab.models.language_model import LanguageModel
 from seqlab.runs import tensors
 from seqlab.runs.load import Loaded
-from seqlab.runs.storage import to_json, write_atomic
+from seqlab.storage import to_json, write_atomic
 
 LEAST = 1e-3  # of a gain: what is divided by a smaller one is not what it was
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu"}

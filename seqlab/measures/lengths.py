@@ -9,10 +9,9 @@ from seqlab.measures.heatmaps import draw_alignment
 from seqlab.measures.measurement import Measurement
 from seqlab.measures.scores import scored
 from seqlab.metrics.table import columns
-from seqlab.plotting import new_figure, quiet, write_figure
+from seqlab.plotting import COLORS, new_figure, quiet, write_figure
 from seqlab.recipes import Writing
 from seqlab.runs.run import Run
-from seqlab.studies.curves import COLORS
 
 BINS = 6  # of about equally many sentences
 WORDS = 8  # of the source whose alignment is drawn, about

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seqlab.comparison.judgment.cost import WRITTEN, fastest, late
+from seqlab.measures.cost import WRITTEN, fastest, late
 from seqlab.measures.measurement import Measurement
 from seqlab.metrics.table import columns
 from seqlab.recipes import Writing

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from seqlab.contracts import State
 from seqlab.runs import manifest, tensors
-from seqlab.runs.storage import sha256, storage_errors, sync_directory, write_through
+from seqlab.storage import sha256, storage_errors, sync_directory, write_through
 
 M = TypeVar("M", bound=nn.Module)
 KEPT = 2

@@ -13,7 +13,7 @@ from torch import nn
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import weights_of
-from seqlab.runs.storage import (
+from seqlab.storage import (
     JSON_LIMIT,
     from_json,
     read_bytes,

@@ -15,7 +15,7 @@ from seqlab.registry import TASKS
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import put_weights, weights_of
 from seqlab.runs.directory import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
-from seqlab.runs.storage import JSON_LIMIT, from_json
+from seqlab.storage import JSON_LIMIT, from_json
 from seqlab.tokenization.tokenizer import Tokenizer, load_tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from seqlab.runs.storage import storage_errors, write_atomic
+from seqlab.storage import storage_errors, write_atomic
 
 SAMPLE = "sample"
 

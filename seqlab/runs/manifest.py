@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from seqlab.errors import DataError
-from seqlab.runs.storage import JSON_LIMIT, from_json, read_bytes, sha256, to_json
+from seqlab.storage import JSON_LIMIT, from_json, read_bytes, sha256, to_json
 
 NAME = "manifest.json"
 

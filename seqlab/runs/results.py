@@ -11,7 +11,7 @@ from seqlab.metrics.wording import HEADLINES, HEADS, figure, in_words
 from seqlab.registry import TASKS
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.manifest import verified
-from seqlab.runs.storage import JSON_LIMIT, as_bytes, from_json, to_json, unreadable_file, write_atomic
+from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, unreadable_file, write_atomic
 
 NAME = "results.json"
 LOWER = {"bits_per_char"}  # headlines of which less is better

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seqlab.metrics.wording import HEADS, loss_unit
-from seqlab.plotting import new_figure, quiet, write_figure
+from seqlab.plotting import COLORS, new_figure, quiet, write_figure
 from seqlab.studies.record import Record
 
-COLORS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be185d", "#4b5563"]
 STYLES = ["-", ":", "-."]  # when the colours are used up
 
 

@@ -11,7 +11,7 @@ from seqlab.errors import MissingInput, UsageError
 from seqlab.measures.lengths import draw_by_length
 from seqlab.metrics.wording import COUNTS, HEADS, figure
 from seqlab.recipes import Recipe, find_recipe
-from seqlab.runs.storage import write_atomic
+from seqlab.storage import write_atomic
 from seqlab.studies.comparisons import comparison_part, read_comparisons
 from seqlab.studies.curves import draw_together
 from seqlab.studies.record import Record, read_records, spread

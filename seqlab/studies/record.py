@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from seqlab.errors import DataError
 from seqlab.runs.log import read_log
 from seqlab.runs.machine import machine
-from seqlab.runs.storage import write_atomic
+from seqlab.storage import write_atomic
 
 if TYPE_CHECKING:
     from seqlab.runs.run import Run

@@ -11,7 +11,7 @@ from seqlab.cache import cache_directory
 from seqlab.config import RunSettings
 from seqlab.data.text.tokens import cache_key
 from seqlab.runs.results import BaselineResult
-from seqlab.runs.storage import write_atomic
+from seqlab.storage import write_atomic
 from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task, Units
 

@@ -20,7 +20,7 @@ from seqlab.runs.directory import RunDirectory, begin_run, next_name
 from seqlab.runs.load import Loaded, build_model, load_parts, load_run
 from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
 from seqlab.runs.results import read_results
-from seqlab.runs.storage import storage_errors
+from seqlab.storage import storage_errors
 from seqlab.tasks.dataset import Dataset
 from seqlab.threads import compute_threads
 from seqlab.training.budget import check_trainable, in_steps

@@ -2,7 +2,7 @@
 
 import pytest
 
-from seqlab.comparison.judgment.crossover import crossovers, round_to
+from seqlab.measures.crossover import crossovers, round_to
 
 
 def test_a_crossing_is_named_once_with_the_faster_one_first() -> None:

@@ -12,7 +12,7 @@ from seqlab import api
 from seqlab.runs import manifest
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.directory import RunDirectory
-from seqlab.runs.storage import sha256
+from seqlab.storage import sha256
 
 Spoil = Callable[[Path], Path]  # changes a run and returns the file that is to be refused
 CASES: dict[str, tuple[Spoil, Callable[[Path], object]]] = {}

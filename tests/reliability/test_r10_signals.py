@@ -24,7 +24,7 @@ PROGRAM = """
 import pathlib, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests in the background ignores it
 from seqlab.training import finish, progress
-from seqlab.runs.storage import write_whole
+from seqlab.storage import write_whole
 finish.write_whole = write_whole
 finish.draw_curves = lambda *_: None
 {slow}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seqlab.errors import DataError, MissingInput, StorageError
-from seqlab.runs.storage import from_json, read_bytes, storage_errors, to_json, write_atomic
+from seqlab.storage import from_json, read_bytes, storage_errors, to_json, write_atomic
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 from seqlab.comparison.execution.scores import is_scored
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.results import read_results
-from seqlab.runs.storage import read_bytes, storage_errors, write_atomic
+from seqlab.storage import read_bytes, storage_errors, write_atomic
 
 LOCKS = "locks"
 

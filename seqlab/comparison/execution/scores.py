@@ -8,7 +8,7 @@ from seqlab.contracts import TextScores
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.manifest import verified
 from seqlab.runs.run import Run
-from seqlab.runs.storage import from_json, to_json, unreadable_file
+from seqlab.storage import from_json, to_json, unreadable_file
 
 NAME = "scored.json"
 MOST_TOKENS = 2_000_000  # of a longer part the beginning decides: its text is no longer what is uncertain

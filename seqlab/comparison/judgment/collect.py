@@ -7,7 +7,6 @@ import numpy as np
 
 from seqlab.audit.audit import audit
 from seqlab.comparison.execution.scores import Scored, read_scored
-from seqlab.comparison.judgment.cost import generation, state_bytes
 from seqlab.comparison.judgment.ledger import evaluation, ledger
 from seqlab.comparison.judgment.memorization import memorized, sample, shared_prompt, written_by
 from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs, recommendation, seed_warnings
@@ -29,6 +28,7 @@ from seqlab.comparison.results import (
 from seqlab.config import resolve
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError
+from seqlab.measures.cost import generation, state_bytes
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.log import read_log

@@ -11,7 +11,7 @@ from seqlab.comparison.plan.request import Amount, ComparisonRequest
 from seqlab.comparison.results import Trial
 from seqlab.config import RunSettings, resolve
 from seqlab.errors import UsageError
-from seqlab.runs.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
+from seqlab.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
 
 NAME = "plan.json"
 RUNS, TUNING = "runs", "tuning"

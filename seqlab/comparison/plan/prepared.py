@@ -12,7 +12,7 @@ from seqlab.data.text.corpus import open_corpus
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task, teacher_vocabulary
-from seqlab.runs.storage import storage_errors
+from seqlab.storage import storage_errors
 from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
 from seqlab.training.budget import check_trainable

@@ -10,7 +10,7 @@ from seqlab.comparison.report.figures import write_figures
 from seqlab.comparison.report.page import page
 from seqlab.comparison.report.table import markdown
 from seqlab.comparison.results import Results
-from seqlab.runs.storage import storage_errors, write_atomic
+from seqlab.storage import storage_errors, write_atomic
 
 NAME, TABLE, FIGURES = "report.html", "table.md", "figures"
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from seqlab.comparison.judgment.crossover import crossovers
 from seqlab.comparison.judgment.verdicts import baseline_sentence
 from seqlab.comparison.report.amounts import decimals, short, whole
 from seqlab.comparison.report.charts import Forest, Grid, color, grids, panel_charts, rate_charts, swatch
 from seqlab.comparison.report.series import DARK, LIGHT, best_baseline, lenses, positions
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
 from seqlab.comparison.results import HELD_OUT, Results, Sample
+from seqlab.measures.crossover import crossovers
 from seqlab.metrics.wording import HEADS, digits_of, loss_unit, unit
 
 # figures of the baselines beside the metric, and decimals of those that need more than two

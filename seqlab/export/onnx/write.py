@@ -10,7 +10,7 @@ from seqlab.errors import DataError
 from seqlab.export.onnx.plans import Answers, Plan, plan_of
 from seqlab.export.tokenizer import as_text, check, library_of
 from seqlab.runs.load import Loaded
-from seqlab.runs.storage import to_json, write_atomic
+from seqlab.storage import to_json, write_atomic
 
 NEAR = 1e-4
 LENGTHS = (1, 7, 40)  # tried before the graphs are written; none of them was known to the graphs
