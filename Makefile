@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check format bench clean
+.PHONY: help setup demo test test-portable test-sensitive test-slow check format bench clean
 
 help:  ## show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,19 @@ demo: $(READY)  ## compare three architectures on a built-in text and use the be
 # files stay with one worker as far as possible, and with them what their tests share
 test: $(READY)  ## the default tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# other processors, as far as torch, oneDNN and numba can be told to leave instructions unused
+AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
+BASELINE := ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 NUMBA_CPU_NAME=generic
+ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
+test-portable: test  ## the default tests as the machine is, with AVX2, with SSE4.1, and on one thread
+	$(AVX2) $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BASELINE) $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-sensitive: $(READY)  ## the tests that depend on arithmetic most, without AVX
+	$(BASELINE) $(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow and not subprocess' $(addprefix tests/,training contracts parity decode reliability golden)
 
 test-slow: $(READY)  ## the full counts of the reliability promises
 	$(BIN)/python -m pytest -m slow

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,16 @@ import pytest
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "numba"))
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders that do not exist yet: most tests never touch the cache, and making one for each takes time."""
+    root = tmp_path_factory.mktemp("caches")
+    return (root / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SEQLAB_CACHE", str(tmp_path_factory.mktemp("cache")))
+def own_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQLAB_CACHE", str(next(caches)))
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ from seqlab.contracts import TextBatch
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.directory import RunDirectory
-from seqlab.runs.load import build_model
 from seqlab.runs.log import read_log
 from seqlab.runs.tensors import from_bytes
 from seqlab.tasks.language import LanguageTask
@@ -119,31 +118,6 @@ def test_the_log_has_every_step_and_the_mean_between_evaluations(tmp_path: Path)
         assert line["train_loss"] == pytest.approx(sum(between) / 3)
 
 
-def validation_loss(trainer: Trainer, weights: bytes) -> float:
-    model = build_model(run_settings(), trainer.model.vocab_size)
-    stored = from_bytes(weights, Path("weights"), dict(model.named_parameters()))
-    model.load_state_dict(stored)
-    scores = trainer.task.score(model.eval(), "validation")
-    return scores.nats / scores.tokens
-
-
-def test_the_best_weights_are_kept(tmp_path: Path) -> None:
-    """A learning rate that ruins the model in the end: what is kept is what was best."""
-    watcher = Watcher()
-    trainer = trainer_in(tmp_path, watcher, steps=30, evaluate_every=2, schedule="constant", warmup=0, lr=1.0)
-    done = trainer.run()
-    losses = {one.step: one.validation_loss for one in watcher.evaluations}
-    assert done.best_loss == min(losses.values()) and losses[done.best_step] == done.best_loss
-    assert done.best_step < 30, "the best should not be the last here"
-    path = trainer.directory.path / "model.safetensors"
-    assert validation_loss(trainer, path.read_bytes()) == done.best_loss
-    last = checkpoints(trainer.directory.checkpoints)[-1] / "weights.safetensors"
-    assert validation_loss(trainer, last.read_bytes()) == losses[30]
-    assert [one.is_best for one in watcher.evaluations] == [
-        one.validation_loss == min(losses[step] for step in losses if step <= one.step) for one in watcher.evaluations
-    ]
-
-
 class Scripted:
     """Held-out losses as given, one evaluation after the other."""
 
@@ -155,6 +129,29 @@ class Scripted:
             return replace(scores, nats_U=scores.tokens_U * next(remaining))
 
         monkeypatch.setattr(LanguageTask, "score", score)
+
+
+def test_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third of five evaluations is the best: its weights are the run's, the last ones are in the checkpoint."""
+    Scripted([3.0, 2.5, 2.0, 2.25, 2.125], monkeypatch)
+
+    class Weights(Watcher):
+        def evaluation(self, result: Evaluation) -> None:
+            super().evaluation(result)
+            weights[result.step] = {name: p.detach().clone() for name, p in trainer.model.named_parameters()}
+
+    weights: dict[int, dict[str, torch.Tensor]] = {}
+    watcher = Weights()
+    trainer = trainer_in(tmp_path, watcher, steps=10, evaluate_every=2)
+    done = trainer.run()
+    assert (done.best_loss, done.best_step) == (pytest.approx(2.0), 6)
+    assert [one.is_best for one in watcher.evaluations] == [True, True, True, False, False]
+    last = checkpoints(trainer.directory.checkpoints)[-1] / "weights.safetensors"
+    for path, step in ((trainer.directory.path / "model.safetensors", 6), (last, 10)):
+        stored = from_bytes(path.read_bytes(), path, weights[step])
+        assert stored.keys() == weights[step].keys()
+        assert all(torch.equal(stored[name], weights[step][name]) for name in stored)
+    assert any(not torch.equal(weights[6][name], weights[10][name]) for name in weights[6])
 
 
 def test_it_stops_early_when_nothing_gets_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
