@@ -53,9 +53,9 @@ def loss_of(run: Any, **task: Any) -> float:
 def test_the_mix_of_both(teacher: Path) -> None:
     run = api.load(teacher)
     hard = loss_of(run)
-    assert loss_of(run, teacher=str(teacher), mix=0.0) == pytest.approx(hard)
-    assert loss_of(run, teacher=str(teacher), mix=1.0) == pytest.approx(0, abs=1e-3), "it is its own teacher"
-    assert loss_of(run, teacher=str(teacher), mix=0.25) == pytest.approx(0.75 * hard, rel=1e-4)
+    assert loss_of(run, teacher=str(teacher), teacher_weight=0.0) == pytest.approx(hard)
+    assert loss_of(run, teacher=str(teacher), teacher_weight=1.0) == pytest.approx(0, abs=1e-3), "it is its own teacher"
+    assert loss_of(run, teacher=str(teacher), teacher_weight=0.25) == pytest.approx(0.75 * hard, rel=1e-4)
 
 
 def test_a_student_is_trained_resumed_and_used_without_its_teacher(teacher: Path, tmp_path: Path) -> None:

@@ -20,20 +20,20 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "classify": [{"task__pooling": how} for how in ("last", "mean", "max", "attention")],
     "tag": [
         {},
-        {"task__layer": "crf"},
-        {"task__characters": "lstm"},
-        {"task__characters": "none"},
+        {"task__output_layer": "crf"},
+        {"task__char_encoder": "lstm"},
+        {"task__char_encoder": "none"},
         {"tokenizer__name": "bpe"},
-        {"tokenizer__name": "char", "task__layer": "crf"},
+        {"tokenizer__name": "char", "task__output_layer": "crf"},
     ],
     "translate": [
         {},
-        {"task__joint": False},
-        {"model__tied": False},
+        {"task__shared_vocabulary": False},
+        {"model__tie_embeddings": False},
         {"task__attends": "before"},
         {"task__attention": "scaled"},
         {"tokenizer__name": "char"},
-        {"task__joint": False, "model__tied": False, "task__attention": "dot"},
+        {"task__shared_vocabulary": False, "model__tie_embeddings": False, "task__attention": "dot"},
     ],
 }
 BY_ARCH = [pytest.param(task, arch, {}, id=f"{task}-{arch}") for task in EXAMPLE_TASKS for arch in ARCHS]
@@ -163,7 +163,7 @@ def test_floors_are_on_the_same_examples(task: str) -> None:
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_words_are_hidden_while_training_only(task: str) -> None:
     apart: dict[str, Any] = (
-        {"task__joint": False} if task == "translate" else {}
+        {"task__shared_vocabulary": False} if task == "translate" else {}
     )  # so that the source has an embedding of its own
     found: Case = case(task, task__word_dropout=0.9, **apart)
     seen: list[torch.Tensor] = []
@@ -230,4 +230,4 @@ def test_padding_is_on_the_right_and_as_little_as_can_be(rows: list[list[int]]) 
 
 def _plain(task: str) -> dict[str, Any]:
     """Nothing that keeps a loss from zero."""
-    return {"task__smoothing": 0.0} if task == "translate" else {}
+    return {"task__label_smoothing": 0.0} if task == "translate" else {}

@@ -31,8 +31,8 @@ def test_the_truth_is_read_always_or_never_where_nothing_is_scheduled() -> None:
 
 
 def test_the_probability_of_the_truth_decays_as_was_asked() -> None:
-    assert set(shares(100, decay="constant", truth=0.6)) == {0.6}
-    linear = shares(101, decay="linear", truth=0.5, decay_steps=50)
+    assert set(shares(100, decay="constant", teacher_ratio=0.6)) == {0.6}
+    linear = shares(101, decay="linear", teacher_ratio=0.5, decay_steps=50)
     assert linear[0] == 1 and linear[25] == pytest.approx(0.75) and linear[50] == linear[100] == 0.5
     sigmoid = shares(4000, decay="inverse-sigmoid", decay_steps=1000)
     assert sigmoid[0] > 0.95 and sigmoid[1000] == pytest.approx(0.5, abs=1e-6) and sigmoid[3999] < 0.01
