@@ -56,7 +56,7 @@ def refuse(run: Loaded) -> None:
     settings = model.backbone.settings
     reasons = {
         f"norm={settings.norm}": settings.norm != "layer",
-        f"norm_place={settings.norm_position}": settings.norm_position != "before",
+        f"norm_position={settings.norm_position}": settings.norm_position != "before",
         f"activation={settings.activation}": settings.activation not in ACTIVATIONS,
     }
     for setting, found in reasons.items():

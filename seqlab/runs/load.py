@@ -71,7 +71,8 @@ def load_vocabulary(path: Path, settings: RunSettings) -> Vocabulary:
 
     text, task = tokenizer(TOKENIZER), settings.task.settings
     kept = task.symbols_kept(settings.tokenizer.name)  # pyright: ignore[reportAttributeAccessIssue]
-    target = text if getattr(task, "joint", False) else tokenizer("target.json") if "target" in kept else None
+    separate = tokenizer("target.json") if "target" in kept else None
+    target = text if getattr(task, "shared_vocabulary", False) else separate
     characters = tokenizer("characters.json") if "characters" in kept else None
     return Vocabulary(text, target, characters, _labels(path) if "labels" in kept else ())
 

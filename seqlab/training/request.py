@@ -19,7 +19,7 @@ def least_sizes(settings: RunSettings) -> VocabSizes:
 def settings_of(path: Path) -> dict[str, Any]:
     """The settings of a run, or of the one that a comparison recommends, to be trained on 90/10 from the start."""
     found = _of_run(path)
-    train = {**found["train"], "seed": 0, "from_step": 0, "threads": None}
+    train = {**found["train"], "seed": 0, "start_step": 0, "threads": None}
     return {**found, "corpus": {**found["corpus"], "split_ratios": "90/10"}, "train": train}
 
 

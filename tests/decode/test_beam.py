@@ -34,7 +34,7 @@ def continuations(vocab_size: int, length: int, end: int | None) -> list[tuple[i
     return [(*body, end) for count in range(length) for body in itertools.product(others, repeat=count)]
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.65, 1.0])
+@pytest.mark.parametrize("length_penalty", [0.0, 0.65, 1.0])
 @pytest.mark.parametrize("end", [None, 2])
 @pytest.mark.parametrize("limit", [None, 4])
 @pytest.mark.parametrize("seed", range(4))
@@ -56,7 +56,7 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best(
 
 
 @pytest.mark.parametrize("end", [None, 3])
-@pytest.mark.parametrize("alpha", [0.0, 0.65])
+@pytest.mark.parametrize("length_penalty", [0.0, 0.65])
 @pytest.mark.parametrize("seed", range(8))
 def test_width_one_is_greedy(end: int | None, length_penalty: float, seed: int):
     rules = Rules(end=end, banned=[0])
@@ -117,7 +117,7 @@ def test_ties_go_to_the_lower_parent_and_the_lower_id():
     assert [one.tokens for one in beam_search(model, [0], 3, 2, best=3)] == [[0, 0], [0, 1], [0, 2]]
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.65])
+@pytest.mark.parametrize("length_penalty", [0.0, 0.65])
 def test_the_search_stops_once_nothing_better_can_come(length_penalty: float):
     # the end is near certain, so whatever goes on has lost
     model = Hashing(torch.log(torch.tensor([[0.98, 0.01, 0.01]] * 4)), memory=0)
@@ -171,7 +171,8 @@ def test_fewer_possible_tokens_than_the_width_are_no_problem():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"width": 0}, {"length": 0}, {"best": 0}, {"best": 3}, {"alpha": -0.1}, {"alpha": math.nan}]
+    "wrong",
+    [{"width": 0}, {"length": 0}, {"best": 0}, {"best": 3}, {"length_penalty": -0.1}, {"length_penalty": math.nan}],
 )
 def test_what_makes_no_beam_is_refused(wrong: dict[str, float]):
     arguments: dict[str, float] = {"width": 2, "length": 3, **wrong}

@@ -29,14 +29,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "lstm-attention": [
         {},
         {"score": "dot", "combine": "add", "layers": 2},
-        {"score": "scaled", "combine": "context", "window": 7},
-        {"window": 5},
+        {"score": "scaled", "combine": "context", "context": 7},
+        {"context": 5},
     ],
     "transformer": [
         {},
         {"context": 9},
         {"positions": "learned", "context": 12, "norm": "rms", "activation": "swiglu"},
-        {"positions": "sinusoidal", "activation": "relu", "norm_place": "after"},
+        {"positions": "sinusoidal", "activation": "relu", "norm_position": "after"},
         {"positions": "none", "scale_input": True, "context": 20},
     ],
 }
@@ -157,7 +157,7 @@ def test_a_stream_is_a_few_tokens_behind_at_most_and_can_be_left(name: str) -> N
 
 
 @pytest.mark.parametrize("name", list(ENGINES))
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 def test_tied_outputs_and_odd_sizes(name: str, tie_embeddings: bool) -> None:
     for hidden in (4, 68, 132):
         both = ways(name, tie_embeddings=tie_embeddings, hidden=hidden)

@@ -21,14 +21,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "lstm": [{"layers": 2, "residual": True}],
     "lstm-attention": [
         {},
-        {"score": "dot", "combine": "add", "window": 5},
-        {"score": "scaled", "combine": "context", "layers": 2, "window": 1},
+        {"score": "dot", "combine": "add", "context": 5},
+        {"score": "scaled", "combine": "context", "layers": 2, "context": 1},
     ],
     "transformer": [
         {"context": 7},
         {"context": 1, "positions": "none"},
         {"positions": "learned", "activation": "swiglu", "norm": "rms", "context": 50},
-        {"positions": "sinusoidal", "norm_place": "after", "activation": "relu", "scale_input": True},
+        {"positions": "sinusoidal", "norm_position": "after", "activation": "relu", "scale_input": True},
     ],
     "transformer-encoder": [{}, {"segments": 2, "input_norm": True, "positions": "learned"}],
 }
@@ -49,7 +49,7 @@ def test_every_architecture_is_there() -> None:
     assert set(VARIANTS) == set(ONNX_BACKBONES) == set(BACKBONES)
 
 
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 @pytest.mark.parametrize(("name", "variant"), CASES, ids=str)
 def test_whole_sequences(name: str, variant: dict[str, Any], tie_embeddings: bool) -> None:
     model = built(name, variant, tie_embeddings)

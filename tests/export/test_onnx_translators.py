@@ -22,7 +22,7 @@ BY_OPTION: list[tuple[str, dict[str, Any]]] = [
     ("gru", {"task.attention": "scaled"}),
     ("lstm", {"task.attends": "before", "decoder.layers": 2}),
     ("feedforward", {"task.attends": "before"}),
-    ("transformer", {"decoder.context": 5, "decoder.norm_place": "after", "decoder.positions": "sinusoidal"}),
+    ("transformer", {"decoder.context": 5, "decoder.norm_position": "after", "decoder.positions": "sinusoidal"}),
 ]
 CASES = [*BY_ARCH, *BY_OPTION]
 

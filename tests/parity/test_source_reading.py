@@ -82,7 +82,7 @@ def test_made_to_read(name: str, attention: Any, attends: Any, dtype: torch.dtyp
 @pytest.mark.parametrize("ragged", [False, True])
 @pytest.mark.parametrize("length", [1, 7])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("norm_place", ["before", "after"])
+@pytest.mark.parametrize("norm_position", ["before", "after"])
 def test_the_transformer(norm_position: Any, dtype: torch.dtype, length: int, ragged: bool):
     def make(implementation: Any) -> Backbone:
         return Transformer(
@@ -134,11 +134,11 @@ def torchs_own(ours: Transformer) -> nn.TransformerDecoder:
 @pytest.mark.parametrize("implementation", ["fused", "plain"])
 @pytest.mark.parametrize("ragged", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("norm_place", ["before", "after"])
+@pytest.mark.parametrize("norm_position", ["before", "after"])
 def test_the_transformer_is_torchs_own(norm_position: Any, activation: Any, ragged: bool, implementation: Any):
     options = {
         "positions": "none",
-        "norm_place": norm_position,
+        "norm_position": norm_position,
         "activation": activation,
         "implementation": implementation,
     }

@@ -24,11 +24,11 @@ class AttentiveEngine(LstmEngine):
         return EngineState(recurrent.lengths_B, (*recurrent.arrays, keys, keys.transpose(1, 2)))
 
     def with_room(self, state: EngineState, tokens: int) -> EngineState:
-        return grown(state, tokens, self.window)
+        return grown(state, tokens, self.context)
 
     def pack(self, model: Any) -> Any:
         settings, score = model.backbone.settings, model.backbone.score
-        self.window = settings.window
+        self.context = settings.context
         additive = settings.score == "additive"
         nothing = np.zeros(0, np.float32)
         return AttentiveWeights(

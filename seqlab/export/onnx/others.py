@@ -24,12 +24,12 @@ class AttentivePart(Part):
         states_BSH = g.join([state["states"], h_B1H], 1)
         keys_BSH = g.join([state["keys"], projected(g, self.score, h_B1H, keys=True)], 1)
         after |= {"length": state["length"] + 1}
-        after |= {"states": last(states_BSH, self.settings.window), "keys": last(keys_BSH, self.settings.window)}
+        after |= {"states": last(states_BSH, self.settings.context), "keys": last(keys_BSH, self.settings.context)}
         return self._look(g, h_B1H, keys_BSH, states_BSH, visible_B1S).squeeze(1), after
 
     def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         h_BTH = self.recurrent.sequence(g, x_BTD, lengths_B, start)
-        visible_1TS = before_or_at(g, h_BTH.size(1), self.settings.window).unsqueeze(0)
+        visible_1TS = before_or_at(g, h_BTH.size(1), self.settings.context).unsqueeze(0)
         return self._look(g, h_BTH, projected(g, self.score, h_BTH, keys=True), h_BTH, visible_1TS)
 
     def _look(self, g: Graph, h_BTH: Value, keys_BSH: Value, states_BSH: Value, visible: Value) -> Value:
