@@ -132,7 +132,7 @@ class Run:
         for number, text in enumerate(given, 1):
             if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
-        refused = [name for name in ("beam", "alpha", "best") if how.get(name) not in (None, 1)]
+        refused = [name for name in ("beam", "length_penalty", "best") if how.get(name) not in (None, 1)]
         if refused and task.name != "translate":
             raise UsageError(f"'{self.path}' is a {task.kind}: {' and '.join(refused)} are for translators.")
         return task.predict(self.model, given, self._loaded.vocabulary, self.settings, **how)

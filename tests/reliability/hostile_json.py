@@ -84,7 +84,7 @@ RESULTS: dict[str, dict[str, Any]] = {
     "figures that are not there": {"validation": {}},
     "figures of another task": {"validation": {"nats_per_token": 1.0, "accuracy": 50.0}},
     "a headline that is no figure": {"headline": "execute"},
-    "a floor without figures": {"baselines": [{"name": "kneser-ney (order 3)", "about": "counting", "figures": {}}]},
+    "a baseline without metrics": {"baselines": [{"name": "kneser-ney (order 3)", "about": "counting", "metrics": {}}]},
     "floors that are no list": {"baselines": {"a": 1}},
     "steps in words": {"steps": "many"},
 }

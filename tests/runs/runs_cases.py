@@ -42,7 +42,7 @@ def results(**changes: Any) -> Results:
     ]
     plain: dict[str, Any] = {
         "validation": metrics(1.5, 4.48, 2.16, 2.1), "headline": "bits_per_char", "criterion": 1.5,
-        "context": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did", "seconds": 1.5,
+        "mode": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did", "seconds": 1.5,
         "unknown_share": 0.01, "baselines": baselines, "date": "2026-11-15 12:00",
     }  # fmt: skip
     return Results(**{**plain, **changes})

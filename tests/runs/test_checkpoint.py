@@ -49,7 +49,7 @@ def weights(model: nn.Module) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("name", OPTIMISERS)
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 @pytest.mark.parametrize("steps", [0, 3])
 def test_what_comes_back_goes_on_alike(name: str, tie_embeddings: bool, steps: int, tmp_path: Path) -> None:
     model = small(tie_embeddings)

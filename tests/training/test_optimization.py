@@ -33,21 +33,21 @@ def test_constant_stays() -> None:
 
 
 def test_cosine_is_half_a_cosine_down_to_the_last_share() -> None:
-    found = rates(110, schedule="cosine", warmup=10, lr=1.0, final=0.1)
+    found = rates(110, schedule="cosine", warmup=10, lr=1.0, final_lr=0.1)
     expected = [0.1 + 0.9 * (1 + math.cos(math.pi * step / 100)) / 2 for step in range(100)]
     assert found[10:] == pytest.approx(expected)
     assert found[60] == pytest.approx(0.55)  # half way
 
 
 def test_linear_falls_in_equal_steps() -> None:
-    found = rates(110, schedule="linear", warmup=10, lr=1.0, final=0.2)
+    found = rates(110, schedule="linear", warmup=10, lr=1.0, final_lr=0.2)
     assert found[10:] == pytest.approx([1 - 0.8 * step / 100 for step in range(100)])
 
 
 def test_cosine_is_torchs_own() -> None:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=0.3)
     theirs = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=40, eta_min=0.3 * 0.05)
-    for ours in rates(40, schedule="cosine", warmup=0, lr=0.3, final=0.05):
+    for ours in rates(40, schedule="cosine", warmup=0, lr=0.3, final_lr=0.05):
         assert ours == pytest.approx(theirs.get_last_lr()[0])
         optimizer.step()
         theirs.step()
@@ -62,10 +62,10 @@ def test_plateau_multiplies_what_it_has_come_down_to() -> None:
     steps=st.integers(1, 500),
     warmup=st.integers(0, 500),
     schedule=st.sampled_from(SCHEDULES),
-    final=st.floats(0, 1),
+    final_lr=st.floats(0, 1),
 )
-def test_every_rate_is_positive_and_at_most_the_peak(steps: int, warmup: int, schedule: Any, final: float) -> None:
-    found = rates(steps, warmup=warmup, schedule=schedule, final=final, lr=0.5)
+def test_every_rate_is_positive_and_at_most_the_peak(steps: int, warmup: int, schedule: Any, final_lr: float) -> None:
+    found = rates(steps, warmup=warmup, schedule=schedule, final_lr=final_lr, lr=0.5)
     assert all(0 <= rate <= 0.5 * (1 + 1e-9) for rate in found)
     assert all(rate > 0 for rate in found[:-1])
     top = found.index(max(found))
