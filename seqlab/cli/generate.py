@@ -46,7 +46,11 @@ def generate(
     }
     if beam is not None:
         _search(
-            loaded, prompt, length, as_json, {"width": beam, "length_penalty": length_penalty, "best": best, "engine": engine}
+            loaded,
+            prompt,
+            length,
+            as_json,
+            {"width": beam, "length_penalty": length_penalty, "best": best, "engine": engine},
         )
     elif as_json or loaded.tokenizer.documents or (samples or 1) > 1:
         _several(loaded, prompt, length, as_json, samples, stop or [], sampling)
