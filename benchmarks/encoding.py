@@ -13,7 +13,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
-from seqlab.config import NoSettings
+from seqlab.config import TokenizerSettings
 from seqlab.tokenization.bpe import LONGEST, BpeSettings, BpeTokenizer
 from seqlab.tokenization.char import CharTokenizer
 from seqlab.tokenization.merges import merge_pairs
@@ -40,7 +40,7 @@ def ratio(ours: Callable[[], object], other: Callable[[], object], repeats: int)
 
 def char_ratio() -> float:
     text = repeated(SIZE)
-    tokenizer = CharTokenizer.train([SOURCE], NoSettings())
+    tokenizer = CharTokenizer.train([SOURCE], TokenizerSettings())
     table = np.full(0x110000, tokenizer.unknown, dtype=tokenizer.dtype)
     table[[ord(character) for character in tokenizer.characters]] = np.arange(tokenizer.ordinary)
 

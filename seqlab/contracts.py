@@ -6,15 +6,16 @@ row's own last kept position; `step` never changes the State it was given; nothi
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import torch
-from pydantic import BaseModel
 from torch import Tensor, nn
+
+from seqlab.config import BackboneSettings
+from seqlab.errors import UsageError
 
 # --- what is carried ------------------------------------------------------------------------------------------------
 
@@ -192,15 +193,20 @@ class Cell(nn.Module, ABC):
 
 
 class Backbone(nn.Module, ABC):
-    """An architecture: a sequence of vectors in, a sequence of vectors out, and the same one step at a time."""
+    """An architecture: a sequence of vectors in, a sequence of vectors out, and the same one step at a time.
 
-    Settings: ClassVar[type[BaseModel]]
-    width: int  # of its output
-    causal: bool
-    fast: ClassVar[str]  # what its fast form calls, in words
-    carries: bool = True  # whether what was read before, in the State, changes what comes out
-    reads_memory: bool = False
-    context: int | None = None  # positions that a query sees at most; None where a state carries everything
+    A subclass names its `Settings`, is built as `Class(settings, inputs)` and has `start` and `forward`. Everything
+    else has the default that stands here. `seqlab.testing.check_architecture` checks all of it."""
+
+    Settings: ClassVar[type[BackboneSettings]]
+    fast: ClassVar[str] = "torch operations"  # what the fused implementation calls, in words
+    carries: bool = True  # whether the State that `forward` is given changes what comes out
+    reads_memory: bool = False  # whether `start` takes a Memory: see BackboneSettings.cross_attends
+
+    def __init__(self, settings: BackboneSettings, inputs: int):
+        super().__init__()
+        self.settings = settings
+        self.inputs = inputs
 
     @abstractmethod
     def start(self, batch: int, memory: Memory | None = None) -> State:
@@ -214,34 +220,67 @@ class Backbone(nn.Module, ABC):
         mask_BT: Tensor | None = None,
         trace: Trace | None = None,
     ) -> tuple[Tensor, State]:
-        """A whole sequence at once. What stands at padded positions of the output is not defined."""
+        """A whole sequence at once; no state means the start. Outputs at padded positions are undefined."""
 
     def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
-        """One position, as a sequence of one; offered where the architecture is causal."""
+        """One position, as a sequence of one. UsageError where the architecture is not causal."""
+        if not self.causal:
+            raise UsageError("a bidirectional model reads the text from both ends, so it cannot go token by token.")
         y_B1H, after = self(x_BD[:, None], state, None, trace)
         return y_B1H[:, 0], after
+
+    def start_limited(self, batch: int, context: int) -> State:
+        """A start state from which attention sees at most `context` positions; recurrence is not limited."""
+        return self.start(batch)
+
+    def query(self, state: Any) -> Tensor:
+        """The state's vector of width `settings.hidden` with which attention before a step asks, where the settings
+        declare `state_query`; otherwise attention asks with the last output."""
+        raise AssertionError(f"{type(self).__name__} declares state_query and has no query")
+
+    def summarize(self, y_BTH: Tensor, mask_BT: Tensor) -> Tensor:
+        """One vector for each row's outputs: the mean of its kept positions, zeros for an empty row."""
+        kept_BTH = y_BTH.masked_fill(~mask_BT[:, :, None], 0.0)
+        return kept_BTH.sum(1) / mask_BT.sum(1, keepdim=True).clamp(min=1)
+
+    @property
+    def width(self) -> int:
+        """Width of the output vectors."""
+        return self.settings.width
+
+    @property
+    def causal(self) -> bool:
+        """Whether an output depends on nothing that comes after it."""
+        return self.settings.causal
+
+    @property
+    def context(self) -> int | None:
+        """The most positions that a query sees; None where a state carries everything."""
+        return self.settings.option("context", None)
+
+    @property
+    def limit(self) -> int | None:
+        """The most positions that a sequence can have; None where there is no end."""
+        return None
 
     @property
     def implementation(self) -> str:
         """The computation that `forward` takes, in words."""
-        return (
-            "the equations, position by position"
-            if getattr(self.settings, "implementation", "") == "plain"
-            else self.fast
-        )
+        return "the equations, position by position" if self.settings.plain else self.fast
 
-    @contextmanager
-    def limited_to(self, context: int) -> Iterator[None]:
-        """While entered, nothing further back than `context` positions is looked at; a carried state is no looking."""
-        yield
-
-    @abstractmethod
     def state_bytes(self, length: int) -> int:
-        """What one sequence's state occupies after `length` tokens."""
+        """Bytes of one sequence's state after `length` tokens, without `lengths_B`: by default those of the start."""
+        start = self.start(1)
+        return sum(leaf.nbytes for leaf in start.tensors()) - start.lengths_B.nbytes
 
-    @abstractmethod
+    def memory_bytes(self, length: int) -> int:
+        """Bytes that a source of `length` positions adds to the state."""
+        return 0
+
     def flops_per_token(self, length: int) -> int:
-        """Multiplications and additions of the forward pass per token, in sequences of `length`."""
+        """Multiplications and additions of the forward pass per token, in sequences of `length`: by default, every
+        matrix is multiplied with one vector per token."""
+        return sum(2 * parameter.numel() for parameter in self.parameters() if parameter.dim() == 2)
 
 
 class AutoregressiveModel(Protocol):

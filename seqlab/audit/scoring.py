@@ -155,10 +155,9 @@ def _windows(model: TokenModel, part: TokenSplit, length: int, before: int, most
 def _carried(model: TokenModel, part: TokenSplit, window: int) -> Iterator[np.ndarray]:
     """Each document from its beginning; attention looks back no further than a window."""
     for first, end in _documents(part):
-        state: State | None = None
+        state = model.backbone.start_limited(1, window)
         for at in range(first, end - 1, PIECE):
-            with model.backbone.limited_to(window):
-                nats_T, state = _nats(model, part.read(at, min(at + PIECE + 1, end)), state)
+            nats_T, state = _nats(model, part.read(at, min(at + PIECE + 1, end)), state)
             yield nats_T
 
 

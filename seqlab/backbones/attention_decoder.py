@@ -4,10 +4,8 @@ Attention after each step is that of Luong et al. (2015), before it that of Bahd
 it is the encoder-decoder of Sutskever et al. (2014): all that is known of the source has gone through one vector.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from math import prod
 
 import torch
 from torch import Tensor, nn
@@ -17,9 +15,7 @@ from seqlab.attention.masks import everything
 from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
 from seqlab.backbones.attention_decoder_settings import ReaderSettings
-from seqlab.backbones.lstm_attention import AttentiveState
-from seqlab.backbones.recurrent import RecurrentState
-from seqlab.cells.cell import last_kept
+from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
 
 
@@ -44,7 +40,7 @@ class ReaderState(State):
 class SourceAttention(nn.Module):
     """c_t = Σ_s softmax_s(score(q_t, key_s)) value_s, over the positions that a row's mask keeps"""
 
-    def __init__(self, settings: ReaderSettings, inner: Any, memory: int):
+    def __init__(self, settings: ReaderSettings, inner: BackboneSettings, memory: int):
         super().__init__()
         query, self.width = settings.query_width(inner), settings.context_width(inner, memory)
         self.score: Score
@@ -56,7 +52,7 @@ class SourceAttention(nn.Module):
             case _:
                 self.score = Dot()
         self.fit = nn.Linear(memory, self.width) if self.width != memory else None
-        self.plain = getattr(inner, "implementation", "") == "plain"
+        self.plain = inner.plain
 
     def ready(self, memory: Memory) -> Source:
         """What there is to read, computed once for all that is written; zeros at padding."""
@@ -99,19 +95,25 @@ class Reader(Backbone):
     the output is tanh(W [c_t; y_t]); without attention, y_t
     """
 
-    Settings = ReaderSettings
-    fast = "the fast form of what is made to read, then attention over the source"
-    causal = True
     reads_memory = True
 
-    def __init__(self, settings: ReaderSettings, inner: type[Backbone], inner_settings: Any, inputs: int, memory: int):
-        super().__init__()
+    def __init__(
+        self,
+        settings: ReaderSettings,
+        inner: type[Backbone],
+        inner_settings: BackboneSettings,
+        inputs: int,
+        memory: int,
+    ):
+        super().__init__(inner_settings, inputs)
         settings.refuse_unfit(inner_settings)
-        self.settings = settings
-        self.inner = inner(inner_settings, settings.inner_inputs(inner_settings, inputs, memory))
-        self.width, self.carries, self.context = self.inner.width, self.inner.carries, self.inner.context
-        self.asks_with_output = settings.reads_first and not inner_settings.start_vectors
-        self.starts = nn.ModuleList(nn.Linear(memory, width) for width in inner_settings.start_vectors)
+        self.reading = settings
+        inner_inputs = settings.inner_inputs(inner_settings, inputs, memory)
+        self.inner = inner(inner_settings, inner_inputs)
+        self.carries = self.inner.carries
+        self.asks_with_output = settings.reads_first and not inner_settings.state_query
+        shapes = inner_settings.start_shapes(inner_inputs)
+        self.starts = nn.ModuleList(nn.Linear(memory, prod(shape)) for shape in shapes)
         self.attention = self.join = None
         if settings.attention != "none":
             self.attention = SourceAttention(settings, inner_settings, memory)
@@ -119,29 +121,25 @@ class Reader(Backbone):
 
     @property
     def limit(self) -> int | None:
-        return getattr(self.inner, "limit", None)
+        return self.inner.limit
 
     @property
     def implementation(self) -> str:
         if self.attention is None or self.attention.plain:
             return self.inner.implementation
-        if self.settings.reads_first:
+        if self.reading.reads_first:
             return "position by position, each after a look at the source"
         kernel = "our compiled attention" if isinstance(self.attention.score, Additive) else "torch's attention kernel"
         return f"{self.inner.implementation}, then {kernel} over the source"
 
-    @contextmanager
-    def limited_to(self, context: int) -> Iterator[None]:
-        """Of what was written; the source is always seen whole."""
-        with self.inner.limited_to(context):
-            yield
-
     def start(self, batch: int, memory: Memory | None = None) -> ReaderState:
         assert memory is not None, "a Reader starts from a memory"
         linear = iter(self.starts)
-        inner = self.inner.start(batch).map(
-            lambda leaf: torch.tanh(next(linear)(memory.summary_BH)) if is_vector(leaf) else leaf
-        )
+        inner = self.inner.start(batch)
+        if len(self.starts):
+            inner = inner.map(
+                lambda leaf: torch.tanh(next(linear)(memory.summary_BH)).view_as(leaf) if is_started(leaf) else leaf
+            )
         source = None if self.attention is None else self.attention.ready(memory)
         last_BH = memory.summary_BH.new_zeros(batch, self.width) if self.asks_with_output else None
         return ReaderState(inner.lengths_B, inner, source, last_BH)
@@ -154,7 +152,7 @@ class Reader(Backbone):
         trace: Trace | None = None,
     ) -> tuple[Tensor, ReaderState]:
         assert isinstance(state, ReaderState), "a Reader starts from a memory: give it the state of `start`"
-        if self.settings.reads_first:
+        if self.reading.reads_first:
             return self._one_by_one(x_BTD, state, mask_BT, trace)
         y_BTH, inner = self.inner(x_BTD, state.inner, mask_BT, trace)
         if self.attention is not None:
@@ -168,8 +166,8 @@ class Reader(Backbone):
         self, x_BD: Tensor, state: ReaderState, trace: Trace | None, reading: Trace | None
     ) -> tuple[Tensor, ReaderState]:
         context_B1C = None
-        if self.settings.reads_first:
-            query_BH = top_vector(state.inner) if state.last_BH is None else state.last_BH
+        if self.reading.reads_first:
+            query_BH = self.inner.query(state.inner) if state.last_BH is None else state.last_BH
             assert query_BH is not None
             context_B1C = self._read(query_BH[:, None], state, reading)
             x_BD = torch.cat([x_BD, context_B1C[:, 0]], dim=1)
@@ -226,18 +224,9 @@ class Reader(Backbone):
         return self.inner.flops_per_token(length) + reading
 
 
-def is_vector(leaf: Tensor) -> bool:
-    return leaf.dim() == 2 and leaf.is_floating_point()
-
-
-def top_vector(state: State) -> Tensor | None:
-    """The top layer's hidden vector, of what is recurrent."""
-    match state:
-        case RecurrentState():
-            return state.cells[-1].h_BH
-        case AttentiveState():
-            return top_vector(state.recurrent)
-    return None
+def is_started(leaf: Tensor) -> bool:
+    """Whether a tensor of a start state is computed from the summary: see `BackboneSettings.start_shapes`."""
+    return leaf.is_floating_point() and leaf.shape[1:].numel() > 0
 
 
 def chosen(kept_B: Tensor, after: ReaderState, before: ReaderState) -> ReaderState:
@@ -247,21 +236,8 @@ def chosen(kept_B: Tensor, after: ReaderState, before: ReaderState) -> ReaderSta
     return replace(both.select(torch.where(kept_B, row_B, row_B + len(kept_B))), source=after.source)
 
 
-def memory_of(outputs_BSH: Tensor, state: State, mask_BS: Tensor | None = None) -> Memory:
-    """What a decoder reads of an encoder's output and last state.
-
-    The summary is where a recurrence ends: its output at each row's last kept position, and that of a backward
-    direction at the first. Of what is not recurrent it is the mean of the kept positions; of an empty row, zeros."""
+def memory_of(encoder: Backbone, outputs_BSH: Tensor, mask_BS: Tensor | None = None) -> Memory:
+    """What a decoder reads of an encoder's output."""
     if mask_BS is None:
         mask_BS = torch.ones(outputs_BSH.shape[:2], dtype=torch.bool, device=outputs_BSH.device)
-    top_BH = top_vector(state)
-    if top_BH is None:
-        kept_BSH = outputs_BSH.masked_fill(~mask_BS[:, :, None], 0.0)
-        summary_BH = kept_BSH.sum(1) / mask_BS.sum(1, keepdim=True).clamp(min=1)
-    else:
-        forward = top_BH.shape[1] if isinstance(state, RecurrentState) else outputs_BSH.shape[2]
-        nothing_BH = torch.zeros_like(outputs_BSH[:, 0])
-        last_BH = last_kept(outputs_BSH, nothing_BH, mask_BS)
-        first_BH = torch.where(mask_BS[:, :1], outputs_BSH[:, 0], nothing_BH)
-        summary_BH = torch.cat([last_BH[:, :forward], first_BH[:, forward:]], dim=1)
-    return Memory(outputs_BSH, mask_BS, summary_BH)
+    return Memory(outputs_BSH, mask_BS, encoder.summarize(outputs_BSH, mask_BS))

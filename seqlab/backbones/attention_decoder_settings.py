@@ -1,10 +1,11 @@
 """Settings and closed-form sizes of what makes an architecture read a source, importable without torch."""
 
-from typing import Any, Literal
+from math import prod
+from typing import Literal
 
 from pydantic import Field
 
-from seqlab.config import Settings
+from seqlab.config import BackboneSettings, Settings
 from seqlab.errors import UsageError
 
 
@@ -24,45 +25,43 @@ class ReaderSettings(Settings):
         """Whether what is read of the source goes into the step."""
         return self.attention != "none" and self.attends == "before"
 
-    def refuse_unfit(self, inner: Any) -> None:
+    def refuse_unfit(self, inner: BackboneSettings) -> None:
         """UsageError where the architecture cannot be made to read in this way."""
         if not inner.causal:
             raise UsageError(
                 "an architecture that reads ahead cannot write token by token, so it cannot read a source and "
                 "write another text. Use one that is causal: bidirectional=false."
             )
-        if self.attention == "none" and not inner.start_vectors:
+        if self.attention == "none" and not inner.start_shapes(1):
             raise UsageError(
                 "without attention a source is known by the state that it starts, and this architecture has no state "
                 "to start from, so it needs attention: additive, dot or scaled instead of none."
             )
 
-    def query_width(self, inner: Any) -> int:
-        """Of what is compared with the source: the output, or the state before it where there is one."""
-        return inner.hidden if self.reads_first and inner.start_vectors else inner.width
+    def query_width(self, inner: BackboneSettings) -> int:
+        """Width of the attention's query: the output, or before a step the state's own query vector if it has one."""
+        return inner.hidden if self.reads_first and inner.state_query else inner.width
 
-    def context_width(self, inner: Any, memory: int) -> int:
-        """Of what is read at one position: products need source and query equally wide, so they make them so."""
+    def context_width(self, inner: BackboneSettings, memory: int) -> int:
+        """Width of the context vector. Dot products need values as wide as the query, so they are projected to it."""
         if self.attention == "none":
             return 0
         return memory if self.attention == "additive" else self.query_width(inner)
 
-    def inner_inputs(self, inner: Any, inputs: int, memory: int) -> int:
-        """What the inner architecture is built with."""
+    def inner_inputs(self, inner: BackboneSettings, inputs: int, memory: int) -> int:
+        """Width of the inner architecture's input: with attention before a step, the context is part of it."""
         return inputs + (self.context_width(inner, memory) if self.reads_first else 0)
 
-    def own_parameters(self, inner: Any, memory: int) -> int:
-        """Besides the inner architecture's: what starts its vectors, compares, and joins context and output."""
-        starts = sum(width * (memory + 1) for width in inner.start_vectors)
+    def core_parameters(self, inner: BackboneSettings, inputs: int, memory: int) -> int:
+        """Parameters of the inner architecture, its start state, the attention, and the output projection."""
+        inner_inputs = self.inner_inputs(inner, inputs, memory)
+        core = inner.core_parameters(inner_inputs)
+        core += sum(prod(shape) * (memory + 1) for shape in inner.start_shapes(inner_inputs))
         if self.attention == "none":
-            return starts
+            return core
         query, context = self.query_width(inner), self.context_width(inner, memory)
         if self.attention == "additive":
-            compare = inner.hidden * (query + memory + 2)
+            scores = inner.hidden * (query + memory + 2)
         else:
-            compare = context * (memory + 1) if context != memory else 0
-        return starts + compare + inner.width * (context + inner.width)
-
-    def core_parameters(self, inner: Any, inputs: int, memory: int) -> int:
-        """Of the whole."""
-        return inner.core_parameters(self.inner_inputs(inner, inputs, memory)) + self.own_parameters(inner, memory)
+            scores = context * (memory + 1) if context != memory else 0
+        return core + scores + inner.width * (context + inner.width)

@@ -21,13 +21,10 @@ class Feedforward(Backbone):
 
     Settings = FeedforwardSettings
     fast = "matrix products over all positions at once"
-    causal = True
+    settings: FeedforwardSettings
 
     def __init__(self, settings: FeedforwardSettings, inputs: int):
-        super().__init__()
-        self.settings = settings
-        self.inputs = inputs
-        self.width = settings.hidden
+        super().__init__(settings, inputs)
         below = [settings.span * inputs] + [settings.hidden] * (settings.layers - 1)
         self.layers = nn.ModuleList(nn.Linear(width, settings.hidden) for width in below)
 
@@ -60,9 +57,3 @@ class Feedforward(Backbone):
         index_BK = new_B[:, None] + torch.arange(K, device=x_BTD.device)
         last_BKD = seen_BPD.gather(1, index_BK[:, :, None].expand(-1, -1, D))
         return h_BTH, WindowState(before.lengths_B + new_B, last_BKD)
-
-    def state_bytes(self, length: int) -> int:
-        return self.settings.span * self.inputs * next(self.parameters()).element_size()
-
-    def flops_per_token(self, length: int) -> int:
-        return sum(2 * p.numel() for p in self.parameters() if p.dim() == 2)

@@ -3,9 +3,7 @@
 The recurrence is `recurrent.Lstm`; what is added is a memory of its states and one attention over it.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -18,6 +16,7 @@ from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
 from seqlab.backbones.lstm_attention_settings import AttentiveSettings
 from seqlab.backbones.recurrent import Lstm, RecurrentState
 from seqlab.backbones.recurrent_settings import LstmSettings
+from seqlab.cells.cell import last_kept
 from seqlab.contracts import Backbone, Memory, State, Trace
 
 
@@ -28,18 +27,16 @@ class AttentiveState(State):
     recurrent: RecurrentState
     states_BSH: Tensor
     keys_BSH: Tensor
+    context: int | None  # the most states that a position of this sequence sees
 
 
 class LstmAttention(Backbone):
     Settings = AttentiveSettings
     fast = f"{Lstm.fast}, then our compiled attention"
-    causal = True
+    settings: AttentiveSettings
 
     def __init__(self, settings: AttentiveSettings, inputs: int):
-        super().__init__()
-        self.settings = settings
-        self.width = settings.width
-        self.context = settings.context
+        super().__init__(settings, inputs)
         shared = settings.model_dump(include={"hidden", "layers", "dropout", "forget_bias", "implementation"})
         own = LstmSettings(**shared)
         self.recurrent = Lstm(own, inputs)
@@ -49,7 +46,10 @@ class LstmAttention(Backbone):
         assert memory is None, "it attends to its own states only"
         recurrent = self.recurrent.start(batch)
         nothing = next(self.parameters()).new_zeros(batch, 0, self.settings.hidden)
-        return AttentiveState(recurrent.lengths_B, recurrent, nothing, nothing)
+        return AttentiveState(recurrent.lengths_B, recurrent, nothing, nothing, self.settings.context)
+
+    def start_limited(self, batch: int, context: int) -> AttentiveState:
+        return replace(self.start(batch), context=min(context, self.settings.context or context))
 
     def forward(
         self,
@@ -62,30 +62,28 @@ class LstmAttention(Backbone):
         assert isinstance(before, AttentiveState)
         h_BTH, recurrent = self.recurrent(x_BTD, before.recurrent, mask_BT, trace)
         h_BTH = h_BTH.contiguous()  # the kernels of the recurrence lay time before the batch
-        held_B = self._held(before.lengths_B)
+        context = before.context
+        held_B = before.lengths_B if context is None else before.lengths_B.clamp(max=context)
         states_BSH = append(before.states_BSH, h_BTH, held_B)
         keys_BSH = append(before.keys_BSH, self.score.project_keys(h_BTH), held_B)
-        ranges = causal(held_B, h_BTH.shape[1], self.context)
+        ranges = causal(held_B, h_BTH.shape[1], context)
         context_BTH = self._attend(h_BTH, keys_BSH, states_BSH, ranges, trace)
         new_B = held_B + (recurrent.lengths_B - before.lengths_B)
         after = AttentiveState(
             recurrent.lengths_B,
             recurrent,
-            keep_last(states_BSH, new_B, self.context),
-            keep_last(keys_BSH, new_B, self.context),
+            keep_last(states_BSH, new_B, context),
+            keep_last(keys_BSH, new_B, context),
+            context,
         )
         return self._combine(h_BTH, context_BTH), after
 
-    @contextmanager
-    def limited_to(self, context: int) -> Iterator[None]:
-        before, self.context = self.context, min(context, self.context or context)
-        try:
-            yield
-        finally:
-            self.context = before
+    def query(self, state: AttentiveState) -> Tensor:
+        return self.recurrent.query(state.recurrent)
 
-    def _held(self, lengths_B: Tensor) -> Tensor:
-        return lengths_B if self.context is None else lengths_B.clamp(max=self.context)
+    def summarize(self, y_BTH: Tensor, mask_BT: Tensor) -> Tensor:
+        """The output at the last kept position."""
+        return last_kept(y_BTH, torch.zeros_like(y_BTH[:, 0]), mask_BT)
 
     def _attend(
         self, h_BTH: Tensor, keys_BSH: Tensor, states_BSH: Tensor, ranges: Ranges, trace: Trace | None

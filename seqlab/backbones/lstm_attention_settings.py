@@ -4,14 +4,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from seqlab.config import Settings
+from seqlab.config import BackboneSettings
 
 
-class AttentiveSettings(Settings):
-    causal: ClassVar[bool] = True
+class AttentiveSettings(BackboneSettings):
+    state_query: ClassVar[bool] = True
 
-    hidden: int = Field(default=256, ge=1, le=65_536, description="width of the state")
-    layers: int = Field(default=1, ge=1, le=256, description="LSTM layers under the attention")
     dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
     forget_bias: float = Field(default=1.0, ge=-100, le=100, description="where the forget gate's bias starts")
     score: Literal["additive", "dot", "scaled"] = Field(default="additive", description="how states are compared")
@@ -25,10 +23,9 @@ class AttentiveSettings(Settings):
     def width(self) -> int:
         return self.hidden * 2 if self.combine == "concat" else self.hidden
 
-    @property
-    def start_vectors(self) -> tuple[int, ...]:
-        """Widths of the vectors that the start state consists of: those of the LSTM."""
-        return (self.hidden,) * (2 * self.layers)
+    def start_shapes(self, inputs: int) -> tuple[tuple[int, ...], ...]:
+        """The LSTM's hidden and cell vectors."""
+        return ((self.hidden,),) * (2 * self.layers)
 
     def core_parameters(self, inputs: int) -> int:
         """The LSTM's gates, and of additive scores two matrices, a bias and v."""

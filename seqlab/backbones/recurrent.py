@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RecurrentSettings, RnnSettings
-from seqlab.cells.cell import RecurrentCell
+from seqlab.cells.cell import RecurrentCell, last_kept
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
@@ -32,11 +32,8 @@ class Recurrent(Backbone):
     """The stack that all three share."""
 
     def __init__(self, settings: RecurrentSettings, inputs: int):
-        super().__init__()
+        super().__init__(settings, inputs)
         self.settings = settings
-        self.inputs = inputs
-        self.width = settings.width
-        self.causal = settings.causal
         below = [inputs] + [settings.width] * (settings.layers - 1)
         self.cells = nn.ModuleList(self.make_cell(width) for width in below for _ in range(settings.directions))
 
@@ -84,13 +81,17 @@ class Recurrent(Backbone):
             after.append(new)
         return x_BD, RecurrentState(state.lengths_B + 1, tuple(after))
 
-    def state_bytes(self, length: int) -> int:
-        one = self.start(1)
-        return sum(leaf.nbytes for leaf in one.tensors()) - one.lengths_B.nbytes
+    def query(self, state: RecurrentState) -> Tensor:
+        """The top layer's hidden vector."""
+        return state.cells[-1].h_BH
 
-    def flops_per_token(self, length: int) -> int:
-        """Two for each weight of a matrix product; what is elementwise is left out."""
-        return sum(2 * (cell.weight_ih.numel() + cell.weight_hh.numel()) for cell in self._cells())
+    def summarize(self, y_BTH: Tensor, mask_BT: Tensor) -> Tensor:
+        """Where each direction ends: the last kept position forward, the first one backward."""
+        empty_BH = torch.zeros_like(y_BTH[:, 0])
+        last_BH = last_kept(y_BTH, empty_BH, mask_BT)
+        first_BH = torch.where(mask_BT[:, :1], y_BTH[:, 0], empty_BH)
+        hidden = self.settings.hidden
+        return torch.cat([last_BH[:, :hidden], first_BH[:, hidden:]], dim=1)
 
     def _cells(self) -> list[RecurrentCell]:
         return list(self.cells)  # pyright: ignore[reportReturnType]

@@ -4,26 +4,20 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from seqlab.config import Settings
+from seqlab.config import BackboneSettings
 
 
-class RecurrentSettings(Settings):
+class RecurrentSettings(BackboneSettings):
+    state_query: ClassVar[bool] = True
     gates: ClassVar[int]
-    vectors: ClassVar[int] = 1  # that a cell remembers
+    state_vectors: ClassVar[int] = 1  # in the state of one cell
 
-    hidden: int = Field(default=256, ge=1, le=65_536, description="width of the state")
-    layers: int = Field(default=1, ge=1, le=256, description="how many are stacked")
     dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
     residual: bool = Field(default=False, description="each layer after the first adds to its input")
     bidirectional: bool = Field(default=False, description="reads both ways; then it cannot generate")
     implementation: Literal["fused", "plain"] = Field(
         default="fused", description="torch's kernels, or the equations in a loop"
     )
-
-    @property
-    def causal(self) -> bool:
-        """Whether an output depends on nothing that comes after it."""
-        return not self.bidirectional
 
     @property
     def directions(self) -> int:
@@ -33,10 +27,8 @@ class RecurrentSettings(Settings):
     def width(self) -> int:
         return self.hidden * self.directions
 
-    @property
-    def start_vectors(self) -> tuple[int, ...]:
-        """Widths of the vectors that the start state consists of."""
-        return (self.hidden,) * (self.layers * self.directions * self.vectors)
+    def start_shapes(self, inputs: int) -> tuple[tuple[int, ...], ...]:
+        return ((self.hidden,),) * (self.layers * self.directions * self.state_vectors)
 
     def core_parameters(self, inputs: int) -> int:
         """Weights of input and state and two bias vectors, per gate, direction and layer."""
@@ -56,5 +48,5 @@ class GruSettings(RecurrentSettings):
 
 class LstmSettings(RecurrentSettings):
     gates = 4
-    vectors = 2
+    state_vectors = 2
     forget_bias: float = Field(default=1.0, ge=-100, le=100, description="where the forget gate's bias starts")

@@ -161,13 +161,10 @@ class Transformer(Backbone):
 
     Settings = TransformerSettings
     fast = "torch's attention kernel, all positions at once"
-    causal = True
+    settings: TransformerSettings
 
     def __init__(self, settings: TransformerSettings, inputs: int, memory: int | None = None):
-        super().__init__()
-        self.settings = settings
-        self.width = settings.hidden
-        self.context = settings.context
+        super().__init__(settings, inputs)
         self.reads_memory = memory is not None
         self.stack = Stack(settings, inputs, memory)
 

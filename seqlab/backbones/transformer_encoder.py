@@ -3,7 +3,6 @@ without its mask, so that every position sees all others of its row.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +11,6 @@ from seqlab.attention.masks import everything
 from seqlab.backbones.transformer import Stack, make_norm
 from seqlab.backbones.transformer_encoder_settings import EncoderSettings
 from seqlab.contracts import Backbone, Memory, State, Trace
-from seqlab.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -25,14 +23,11 @@ class EncoderState(State):
 class TransformerEncoder(Backbone):
     Settings = EncoderSettings
     fast = "torch's attention kernel, all positions at once"
-    causal = False
+    settings: EncoderSettings
     carries = False
 
     def __init__(self, settings: EncoderSettings, inputs: int):
-        super().__init__()
-        self.settings = settings
-        self.width = settings.hidden
-        self.context = settings.context
+        super().__init__(settings, inputs)
         self.stack = Stack(settings, inputs)
         segments_GD = torch.randn(settings.segments, settings.hidden) * 0.02
         self.segments_GD = nn.Parameter(segments_GD) if settings.segments else None
@@ -68,9 +63,6 @@ class TransformerEncoder(Backbone):
         y_BTD, _ = self.stack(embedded_BTD, position_BT, nothing, None, everything(new_B, T), trace)
         summary_BH = torch.where(new_B[:, None] > 0, self._summary(y_BTD[:, 0]), before.summary_BH)
         return y_BTD, EncoderState(before.lengths_B + new_B, summary_BH)
-
-    def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
-        raise UsageError("an encoder reads the whole text at once, so it cannot go token by token.")
 
     def _embed(self, x_BTD: Tensor, position_BT: Tensor, segment_BT: Tensor | None) -> Tensor:
         x_BTD = self.stack.embed(x_BTD, position_BT)

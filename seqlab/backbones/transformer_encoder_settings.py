@@ -8,13 +8,17 @@ from seqlab.backbones.transformer_settings import TransformerSettings
 
 
 class EncoderSettings(TransformerSettings):
-    causal: ClassVar[bool] = False
-    both_ways: ClassVar[str | None] = None
-    one_way: ClassVar[str] = "transformer"  # its kind that can write
+    bidirectional_sibling: ClassVar[str | None] = None
+    causal_sibling: ClassVar[str | None] = "transformer"
+    cross_attends: ClassVar[bool] = False
 
     segments: int = Field(default=0, ge=0, le=1024, description="kinds of segment, each with a vector of its own")
     input_norm: bool = Field(default=False, description="normalise the embeddings")
     pooler: bool = Field(default=False, description="a layer on the first position makes the summary")
+
+    @property
+    def causal(self) -> bool:
+        return False
 
     def core_parameters(self, inputs: int) -> int:
         """The blocks, segment vectors, the norm of the embeddings and the pooler."""

@@ -4,13 +4,12 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqlab.config import Settings
+from seqlab.config import BackboneSettings
 
 
-class TransformerSettings(Settings):
-    causal: ClassVar[bool] = True
-    both_ways: ClassVar[str | None] = "transformer-encoder"  # its kind that sees what comes after, too
-
+class TransformerSettings(BackboneSettings):
+    bidirectional_sibling: ClassVar[str | None] = "transformer-encoder"
+    cross_attends: ClassVar[bool] = True
     default_overrides: ClassVar[dict[str, Any]] = {
         "train.lr": 2e-3,
         "train.optimizer": "adamw",

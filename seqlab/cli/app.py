@@ -19,6 +19,7 @@ from seqlab.cli.results import results
 from seqlab.cli.resume import resume
 from seqlab.cli.runs import runs
 from seqlab.cli.train import train
+from seqlab.registry import allow_plugin
 
 TRAIN, USE, COMPARE, LOOK = "Train", "Use", "Compare", "Look inside"
 
@@ -32,7 +33,14 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def options(version: bool = typer.Option(False, "--version", help="Print the version.")) -> None:
+def options(
+    version: bool = typer.Option(False, "--version", help="Print the version."),
+    plugin: list[str] = typer.Option(
+        [], metavar="MODULE:CLASS", help="Code of another package that a run may use; repeat for several."
+    ),
+) -> None:
+    for name in plugin:
+        allow_plugin(name)
     if version:
         from seqlab import __version__
 

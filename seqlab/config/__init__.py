@@ -1,17 +1,20 @@
 """All settings: their sections, TOML files, `section.key=value`, one-word names, and one resolved form.
 
-A default is written once, in sections.py or in the Settings that stand beside a registered class. Importing this never
-imports torch, so that wrong settings are refused at once. Read frame.py for how a run's settings come together.
+A default is written once, in sections.py or in the settings beside a registered class (components.py has their base
+classes). Importing this never imports torch, so wrong settings are refused at once. run_settings.py resolves them.
 """
 
-from seqlab.config.run_settings import Component as Component
+from seqlab.config.components import BackboneSettings as BackboneSettings
+from seqlab.config.components import Component as Component
+from seqlab.config.components import Parameters as Parameters
+from seqlab.config.components import TaskSettings as TaskSettings
+from seqlab.config.components import TokenizerSettings as TokenizerSettings
+from seqlab.config.components import VocabSizes as VocabSizes
 from seqlab.config.run_settings import RunSettings as RunSettings
-from seqlab.config.run_settings import VocabSizes as VocabSizes
 from seqlab.config.run_settings import merge as merge
 from seqlab.config.run_settings import resolve as resolve
 from seqlab.config.sections import CorpusSettings as CorpusSettings
 from seqlab.config.sections import ModelSettings as ModelSettings
-from seqlab.config.sections import NoSettings as NoSettings
 from seqlab.config.sections import Settings as Settings
 from seqlab.config.sections import Source as Source
 from seqlab.config.sections import TrainSettings as TrainSettings

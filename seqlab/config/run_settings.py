@@ -5,11 +5,9 @@ not set follows from what is: from the corpus, the architecture and the task, in
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from pydantic import SerializeAsAny
-
+from seqlab.config.components import BackboneSettings, Component, TaskSettings, TokenizerSettings
 from seqlab.config.sections import CorpusSettings, ModelSettings, Settings, TrainSettings, checked
 from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS, Registry, did_you_mean
@@ -17,25 +15,15 @@ from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS, Registry, did
 Tables = dict[str, dict[str, Any]]
 
 
-class Component(Settings):
-    """A registered name and the settings of what it names, read and written as one flat table."""
-
-    name: str
-    settings: SerializeAsAny[Settings]
-
-    def flat(self) -> dict[str, Any]:
-        return {"name": self.name, **self.settings.model_dump(mode="json")}
-
-
 class RunSettings(Settings):
     """Everything that decides what a run computes. The backbone is the encoder where there is a decoder."""
 
     corpus: CorpusSettings
-    tokenizer: Component
-    backbone: Component
-    decoder: Component | None = None
+    tokenizer: Component[TokenizerSettings]
+    backbone: Component[BackboneSettings]
+    decoder: Component[BackboneSettings] | None = None
     model: ModelSettings = ModelSettings()
-    task: Component
+    task: Component[TaskSettings]
     train: TrainSettings = TrainSettings()
 
     def resolved(self) -> dict[str, Any]:
@@ -51,22 +39,6 @@ class RunSettings(Settings):
         return resolve(merge(self.resolved(), [(key, value) for key, value in dotted.items()]))
 
 
-@dataclass(frozen=True)
-class VocabSizes:
-    """How many symbols a model reads and predicts; a task uses those that it has."""
-
-    vocab_size: int
-    target: int = 0  # symbols that a translator writes
-    characters: int = 0  # that words are spelt with
-    labels: int = 0
-    unknown: int | None = None  # the symbol of the vocabulary that stands for what is not in it
-
-    @classmethod
-    def of(cls, given: "VocabSizes | int") -> "VocabSizes":
-        """A number is the vocabulary."""
-        return cls(given) if isinstance(given, int) else given
-
-
 PLAIN = {"corpus": CorpusSettings, "model": ModelSettings, "train": TrainSettings}
 
 
@@ -77,7 +49,7 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     of_corpus = CORPORA.default_overrides(source[0]) if len(source) == 1 and source[0] in CORPORA else {}
     _suit(ready, {dotted: value for dotted, value in of_corpus.items() if not dotted.startswith("backbone.")})
     task_name = _named(ready, "task", TASKS, "language")
-    task: Any = checked(TASKS.settings(task_name), ready["task"], "task")
+    task: TaskSettings = checked(TASKS.settings(task_name), ready["task"], "task")
     asked_for = _named(ready, "backbone", BACKBONES, "lstm")
     backbone_name = _reading(asked_for, task)
     fields = BACKBONES.settings(backbone_name).model_fields  # a corpus suits many architectures
@@ -88,10 +60,10 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     tokenizer_name = _named(ready, "tokenizer", TOKENIZERS, "char")
     tokenizer = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
     return RunSettings(
-        tokenizer=Component(name=tokenizer_name, settings=tokenizer),
-        backbone=Component(name=backbone_name, settings=backbone),
+        tokenizer=Component[TokenizerSettings](name=tokenizer_name, settings=tokenizer),
+        backbone=Component[BackboneSettings](name=backbone_name, settings=backbone),
         decoder=_decoder(asked_for, backbone, ready.get("decoder"), task),
-        task=Component(name=task_name, settings=task),
+        task=Component[TaskSettings](name=task_name, settings=task),
         **{section: checked(cls, ready.get(section, {}), section) for section, cls in PLAIN.items()},
     )
 
@@ -124,22 +96,24 @@ def _suit(ready: Tables, default_overrides: Mapping[str, Any]) -> None:
             content.setdefault(key, value)
 
 
-def _reading(name: str, task: Any) -> str:
+def _reading(name: str, task: TaskSettings) -> str:
     """Of an architecture that comes in two kinds, the one that reads both ways where the task allows it."""
-    other = getattr(BACKBONES.settings(name), "both_ways", None)
-    return other if other and task.reads == "everything" else name
+    sibling = BACKBONES.settings(name).bidirectional_sibling
+    return sibling if sibling and task.reads == "everything" else name
 
 
-def _backbone(name: str, content: dict[str, Any], task: Any) -> Settings:
-    cls = BACKBONES.settings(name)
-    if "context" in cls.model_fields:
-        content.setdefault("context", task.window)
-    if "bidirectional" in cls.model_fields and task.reads == "everything":
+def _backbone(name: str, content: dict[str, Any], task: TaskSettings) -> BackboneSettings:
+    cls: type[BackboneSettings] = BACKBONES.settings(name)
+    if cls.has("context"):
+        content.setdefault("context", task.sequence_length)
+    if cls.has("bidirectional") and task.reads == "everything":
         content.setdefault("bidirectional", True)
     return checked(cls, content, "backbone")
 
 
-def _decoder(asked_for: str, encoder: Settings, content: dict[str, Any] | None, task: Any) -> Component | None:
+def _decoder(
+    asked_for: str, encoder: BackboneSettings, content: dict[str, Any] | None, task: TaskSettings
+) -> Component[BackboneSettings] | None:
     """As the encoder where nothing else is said, but reading one way."""
     if not task.decodes:
         if content is not None:
@@ -147,11 +121,11 @@ def _decoder(asked_for: str, encoder: Settings, content: dict[str, Any] | None, 
         return None
     content = dict(content or {})
     name = BACKBONES.canonical(content.pop("name", asked_for))
-    name = getattr(BACKBONES.settings(name), "one_way", name)
-    cls = BACKBONES.settings(name)
-    shared = {key: value for key, value in encoder.model_dump(mode="json").items() if key in cls.model_fields}
-    shared |= {"bidirectional": False} if "bidirectional" in cls.model_fields else {}
-    return Component(name=name, settings=checked(cls, {**shared, **content}, "decoder"))
+    name = BACKBONES.settings(name).causal_sibling or name
+    cls: type[BackboneSettings] = BACKBONES.settings(name)
+    shared = {key: value for key, value in encoder.model_dump(mode="json").items() if cls.has(key)}
+    shared |= {"bidirectional": False} if cls.has("bidirectional") else {}
+    return Component[BackboneSettings](name=name, settings=checked(cls, {**shared, **content}, "decoder"))
 
 
 def merge(tables: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -18,13 +18,18 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    default_overrides: ClassVar[
-        dict[str, Any]
-    ] = {}  # settings of other sections that suit it better than the common ones
+    # Defaults of other sections that this component replaces, by dotted name: {"train.lr": 2e-3}. Whatever the user
+    # sets wins; a setting of another component ("tokenizer.lowercase") applies only beside its "tokenizer.name".
+    default_overrides: ClassVar[dict[str, Any]] = {}
 
+    @classmethod
+    def has(cls, key: str) -> bool:
+        """Whether there is such a setting."""
+        return key in cls.model_fields
 
-class NoSettings(Settings):
-    """Of things that have nothing to set."""
+    def option(self, key: str, default: Any) -> Any:
+        """The value of a setting that not every component of this kind has."""
+        return getattr(self, key) if self.has(key) else default
 
 
 class CorpusSettings(Settings):

@@ -9,7 +9,7 @@ from typing import Any
 from seqlab.config.run_settings import RunSettings, merge, resolve
 from seqlab.config.sections import CorpusSettings, TrainSettings
 from seqlab.errors import MissingInput, UsageError
-from seqlab.registry import did_you_mean
+from seqlab.registry import allow_plugin, did_you_mean
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -27,6 +27,8 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
     key, equals, value = assignment.partition("=")
     if not equals or key.count(".") != 1 or not all(key.split(".")):
         raise UsageError(f"'{assignment}' is not a setting: write section.key=value, such as train.lr=0.001.")
+    if key.endswith(".name"):
+        allow_plugin(value)
     if value.lower() in ("none", "null"):
         return key, None
     try:
@@ -65,6 +67,8 @@ def expand_short_names(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
     for word, value in short.items():
         if word not in SHORT:
             raise UsageError(f"unknown setting '{word}'{did_you_mean(word, list(SHORT))}.")
+        if SHORT[word][0].endswith(".name"):
+            allow_plugin(str(value))  # whoever calls this named it
         changes += [(dotted, value) for dotted in SHORT[word]]
     return changes
 

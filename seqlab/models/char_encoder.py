@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-from seqlab.backbones.attention_decoder import memory_of
 from seqlab.backbones.recurrent import Lstm
 from seqlab.backbones.recurrent_settings import LstmSettings
 
@@ -22,8 +21,8 @@ class Spelling(nn.Module):
     def forward(self, characters_NC: Tensor, mask_NC: Tensor) -> Tensor:
         x_NCD = self.embedding(characters_NC) * mask_NC[:, :, None]  # beyond a word there is nothing, for filters too
         if self.lstm is not None:
-            y_NCW, state = self.lstm(x_NCD, None, mask_NC)
-            return memory_of(y_NCW, state, mask_NC).summary_BH
+            y_NCW, _ = self.lstm(x_NCD, None, mask_NC)
+            return self.lstm.summarize(y_NCW, mask_NC)
         assert self.convolution is not None
         y_NCW = self.convolution(x_NCD.transpose(1, 2)).transpose(1, 2)
         return torch.relu(y_NCW.masked_fill(~mask_NC[:, :, None], -torch.inf).amax(1))

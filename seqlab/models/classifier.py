@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-from seqlab.backbones.attention_decoder import memory_of
 from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Trace
 from seqlab.models.model import Model
@@ -29,17 +28,17 @@ class Classifier(Model):
     def forward(self, tokens_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None) -> Tensor:
         """Logits_BK of the labels."""
         x_BTD = self._drop(self.embedding(self._hide(tokens_BT)), self.settings.embedding_dropout)
-        y_BTH, state = self.backbone(x_BTD, None, mask_BT, trace)
+        y_BTH, _ = self.backbone(x_BTD, None, mask_BT, trace)
         kept_BT = torch.ones_like(tokens_BT, dtype=torch.bool) if mask_BT is None else mask_BT
-        pooled_BH = self._pool(y_BTH, state, kept_BT, trace)
+        pooled_BH = self._pool(y_BTH, kept_BT, trace)
         return self.output(self._drop(pooled_BH, self.settings.output_dropout))
 
-    def _pool(self, y_BTH: Tensor, state, kept_BT: Tensor, trace: Trace | None) -> Tensor:
+    def _pool(self, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None) -> Tensor:
         if self.pooling is not None:
             return self.pooling(y_BTH, kept_BT, trace)
         match self.how:
             case "last":
-                return memory_of(y_BTH, state, kept_BT).summary_BH
+                return self.backbone.summarize(y_BTH, kept_BT)
             case "mean":
                 return (y_BTH * kept_BT[:, :, None]).sum(1) / kept_BT.sum(1, keepdim=True)
             case "max":

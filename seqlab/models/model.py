@@ -22,7 +22,7 @@ class Model(nn.Module, ABC):
     @property
     def limit(self) -> int | None:
         """The longest context it can hold; None where there is no end."""
-        return getattr(self.backbone, "limit", None)
+        return self.backbone.limit
 
     @abstractmethod
     def flops_per_token(self, length: int) -> int:

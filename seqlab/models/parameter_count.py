@@ -1,31 +1,15 @@
 """How large a model will be, in closed form and without torch: absurd settings are refused before anything is built."""
 
 import os
-from dataclasses import dataclass
-from typing import Any
 
-from seqlab.config import ModelSettings, RunSettings, VocabSizes
+from seqlab.config import BackboneSettings, ModelSettings, Parameters, RunSettings, VocabSizes
 from seqlab.errors import UsageError
 
 MAX_VOCABULARY = 2**24
 BYTES_WHEN_TRAINING = 16  # per parameter: weight, gradient and two moments in float32
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Trained numbers by part; `core` is everything but token embedding, output projection and a position table."""
-
-    embedding: int
-    core: int
-    output: int
-    positions: int = 0
-
-    @property
-    def total(self) -> int:
-        return self.embedding + self.core + self.output + self.positions
-
-
-def token_parameters(model: ModelSettings, backbone: Any, vocab_size: int, symbols: int = 0) -> Parameters:
+def token_parameters(model: ModelSettings, backbone: BackboneSettings, vocab_size: int, symbols: int = 0) -> Parameters:
     """Of a model from ids to logits; a tied output costs its bias and, for unequal widths, a projection.
 
     `symbols` are ids beyond the vocabulary that are read and never predicted."""
@@ -33,20 +17,17 @@ def token_parameters(model: ModelSettings, backbone: Any, vocab_size: int, symbo
     core = backbone.core_parameters(model.embedding)
     projection = backbone.width * model.embedding if model.tie_embeddings and backbone.width != model.embedding else 0
     output = projection + rows if model.tie_embeddings else (backbone.width + 1) * vocab_size
-    return Parameters(rows * model.embedding, core, output, getattr(backbone, "position_parameters", 0))
+    return Parameters(rows * model.embedding, core, output, backbone.position_parameters)
 
 
 def parameters(settings: RunSettings, sizes: VocabSizes | int) -> Parameters:
     """Of the model that a run with these settings trains; each task knows what stands around its backbone."""
-    task: Any = settings.task.settings
-    return task.parameters(settings, VocabSizes.of(sizes))
+    return settings.task.settings.parameters(settings, VocabSizes.of(sizes))
 
 
 def refuse_unfit(settings: RunSettings) -> None:
     """UsageError where the architecture cannot do the task."""
-    backbone: Any = settings.backbone.settings
-    task: Any = settings.task.settings
-    name = settings.backbone.name
+    backbone, task, name = settings.backbone.settings, settings.task.settings, settings.backbone.name
     if backbone.causal and task.reads == "both sides":
         raise UsageError(
             f"{name} never sees what comes after a gap, so it is not trained to fill one. "
@@ -57,11 +38,8 @@ def refuse_unfit(settings: RunSettings) -> None:
             f"a {name} that reads ahead sees the token that it is to predict, so it cannot be a language model. "
             f"Use a causal one, or train it to fill gaps: --task masked."
         )
-    decoder: Any = settings.decoder and settings.decoder.settings
-    if hasattr(decoder, "cross_parameters") and task.attention == "none":
-        raise UsageError("a transformer has nothing but attention: task.attention=none is for recurrent decoders.")
-    if decoder and not decoder.causal:
-        assert settings.decoder is not None
+    task.refuse_unfit(settings)
+    if settings.decoder and not settings.decoder.settings.causal:
         raise UsageError(
             f"a {settings.decoder.name} that reads both ways cannot be the decoder: it would see the words that it is "
             f"to write. It may be the encoder; leave out decoder.bidirectional, or choose another --decoder."
@@ -70,7 +48,7 @@ def refuse_unfit(settings: RunSettings) -> None:
 
 def refuse_absurd(settings: RunSettings, sizes: VocabSizes | int) -> Parameters:
     """The parameter count, or UsageError if this machine could not hold the model while it trains."""
-    backbone: Any = settings.backbone.settings
+    backbone = settings.backbone.settings
     vocab_size = VocabSizes.of(sizes).vocab_size
     if vocab_size > MAX_VOCABULARY:
         raise UsageError(f"a vocabulary of {vocab_size:,} symbols is beyond {MAX_VOCABULARY:,}: choose a smaller one.")

@@ -51,16 +51,16 @@ class Translator(Model):
 
     @property
     def limit(self) -> int | None:
-        return getattr(self.decoder, "limit", None)
+        return self.decoder.limit
 
     def remember(self, source: Source, trace: Trace | None = None) -> Memory:
         """What the decoder reads of the source."""
         x_BSD = self.source_embedding(self._hide(source.tokens_BS)) * self.loudness
         mask_BS = None if bool(source.mask_BS.all()) else source.mask_BS
-        y_BSH, state = self.backbone(
+        y_BSH, _ = self.backbone(
             self._drop(x_BSD, self.settings.embedding_dropout), None, mask_BS, trace and trace.within("encoder")
         )
-        return memory_of(y_BSH, state, source.mask_BS)
+        return memory_of(self.backbone, y_BSH, source.mask_BS)
 
     def start(self, source: Source, trace: Trace | None = None) -> State:
         return self.decoder.start(len(source.tokens_BS), self.remember(source, trace))

@@ -70,9 +70,8 @@ def load_vocabulary(path: Path, settings: RunSettings) -> Vocabulary:
         return load_tokenizer(path / name)
 
     text, task = tokenizer(TOKENIZER), settings.task.settings
-    kept = task.symbols_kept(settings.tokenizer.name)  # pyright: ignore[reportAttributeAccessIssue]
-    separate = tokenizer("target.json") if "target" in kept else None
-    target = text if getattr(task, "shared_vocabulary", False) else separate
+    kept = task.vocabulary_files(settings.tokenizer.name)
+    target = text if task.shares_vocabulary else tokenizer("target.json") if "target" in kept else None
     characters = tokenizer("characters.json") if "characters" in kept else None
     return Vocabulary(text, target, characters, _labels(path) if "labels" in kept else ())
 

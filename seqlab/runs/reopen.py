@@ -10,19 +10,21 @@ from seqlab.registry import TASKS
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import load_parts, load_run
 from seqlab.tasks.dataset import Dataset, DatasetChanged
+from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.tokenization.vocabulary import Vocabulary
 
 
 def make_task(settings: RunSettings, dataset: Dataset) -> Any:
     task = TASKS.load(settings.task.name).on(settings, dataset)
-    own: Any = settings.task.settings
-    if teacher_of(settings) is not None and own.teacher_weight > 0:
+    own = settings.task.settings
+    if isinstance(own, LanguageSettings) and own.teacher is not None and own.teacher_weight > 0:
         task.teacher = cache(partial(_teacher, own.teacher, settings, dataset))
     return task
 
 
 def teacher_of(settings: RunSettings) -> str | None:
-    return getattr(settings.task.settings, "teacher", None)
+    own = settings.task.settings
+    return own.teacher if isinstance(own, LanguageSettings) else None
 
 
 def teacher_at(path: str | Path) -> tuple[RunSettings, Vocabulary]:

@@ -209,7 +209,7 @@ class Run:
 def _cannot_write(run: Run) -> str:
     """Why a run does not continue a text, and what it does instead."""
     task = TASKS.load(run.settings.task.name)
-    if run.settings.task.settings.reads == "both sides":  # pyright: ignore[reportAttributeAccessIssue]
+    if run.settings.task.settings.reads == "both sides":
         return f"'{run.path}' was trained to fill gaps, not to go on: it cannot write."
     return f"'{run.path}' is a {task.kind}, not a language model: it cannot go on with a text. Use seqlab predict."
 

@@ -20,6 +20,7 @@ from seqlab.metrics.named import ACCURACY
 from seqlab.models.classifier import Classifier
 from seqlab.registry import BACKBONES
 from seqlab.tasks.dataset import ExampleDataset
+from seqlab.tasks.example_settings import ClassifySettings
 from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
 from seqlab.tasks.predictions import Label
 from seqlab.tasks.task import BaselineScore, Units
@@ -55,7 +56,7 @@ class ClassifyTask(ExampleTask):
 
     @classmethod
     def build(cls, settings: RunSettings, sizes: VocabSizes) -> Classifier:
-        task: Any = settings.task.settings
+        task = settings.task.settings_as(ClassifySettings)
         backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
         return Classifier(settings.model, backbone, sizes, task.pooling, task.word_dropout)
 

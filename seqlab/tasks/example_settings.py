@@ -5,23 +5,22 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from seqlab.backbones.attention_decoder_settings import ReaderSettings
-from seqlab.config import RunSettings, Settings, VocabSizes
-from seqlab.models.parameter_count import Parameters
+from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.errors import UsageError
 
 SPAN = 3  # characters that a filter sees
 
 
 def _read(settings: RunSettings, inputs: int) -> tuple[int, int, int]:
     """Of the backbone: its width, core parameters and table of positions."""
-    own: Any = settings.backbone.settings
-    return own.width, own.core_parameters(inputs), getattr(own, "position_parameters", 0)
+    backbone = settings.backbone.settings
+    return backbone.width, backbone.core_parameters(inputs), backbone.position_parameters
 
 
-class ExampleSettings(Settings):
+class ExampleSettings(TaskSettings):
     """What all of them share."""
 
-    reads: ClassVar[str] = "everything"  # a text is there as a whole before anything is predicted
-    decodes: ClassVar[bool] = False
+    reads = "everything"  # a text is there as a whole before anything is predicted
 
     batch_size: int = Field(
         default=32, ge=1, le=65_536, description="examples per step, those of similar length together"
@@ -34,14 +33,16 @@ class ExampleSettings(Settings):
     )
     word_dropout: float = Field(default=0.0, ge=0, lt=1, description="share of tokens read as unknown while training")
 
-    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
-        """Files of symbols that a run has besides its tokenizer."""
+    def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
         return ("labels",)
 
     @property
-    def window(self) -> int:
-        """The context that attention needs."""
+    def sequence_length(self) -> int:
         return self.max_length
+
+    @property
+    def evaluation(self) -> str:
+        return "every example once, whole"
 
 
 class ClassifySettings(ExampleSettings):
@@ -81,7 +82,7 @@ class TagSettings(ExampleSettings):
     char_width: int = Field(default=64, ge=2, le=4096, description="width of what a word's spelling becomes")
     word_dropout: float = Field(default=0.05, ge=0, lt=1, description="share of words read as unknown while training")
 
-    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
+    def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
         return ("labels", "characters") if self.spells(tokenizer) else ("labels",)
 
     def spells(self, tokenizer: str) -> bool:
@@ -146,8 +147,22 @@ class TranslateSettings(ExampleSettings):
         default="13a", description="sacrebleu's tokenizer; none: text that is tokenised already"
     )
 
-    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
+    def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
         return () if self.shared_vocabulary else ("target",)
+
+    @property
+    def shares_vocabulary(self) -> bool:
+        return self.shared_vocabulary
+
+    @property
+    def evaluation(self) -> str:
+        search = f"a beam of {self.beam}, length exponent {self.length_penalty:g}" if self.beam > 1 else "greedily"
+        return f"every example once, translated by {search}"
+
+    def refuse_unfit(self, settings: RunSettings) -> None:
+        assert settings.decoder is not None
+        if settings.decoder.settings.cross_attends and self.attention == "none":
+            raise UsageError("a transformer has nothing but attention: task.attention=none is for recurrent decoders.")
 
     @property
     def reader(self) -> ReaderSettings:
@@ -157,12 +172,12 @@ class TranslateSettings(ExampleSettings):
         model = settings.model
         memory, core, positions = _read(settings, model.embedding)
         assert settings.decoder is not None
-        decoder: Any = settings.decoder.settings
-        if hasattr(decoder, "cross_parameters"):
+        decoder = settings.decoder.settings
+        if decoder.cross_attends:
             core += decoder.core_parameters(model.embedding) + decoder.cross_parameters(memory)
         else:
             core += self.reader.core_parameters(decoder, model.embedding, memory)
-        positions += getattr(decoder, "position_parameters", 0)
+        positions += decoder.position_parameters
         embedding = (sizes.vocab_size + (0 if self.shared_vocabulary else sizes.target)) * model.embedding
         narrow = decoder.width * model.embedding if model.tie_embeddings and decoder.width != model.embedding else 0
         output = narrow + sizes.target if model.tie_embeddings else (decoder.width + 1) * sizes.target

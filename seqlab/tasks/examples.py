@@ -93,7 +93,7 @@ class ExampleTask(Task):
 
     @classmethod
     def _refuse_too_long(cls, train: ExampleSplit, settings: RunSettings, log: Log) -> None:
-        own: Any = settings.task.settings
+        own = settings.task.settings_as(ExampleSettings)
         fit = len(Buckets(train, 1, None, own.max_length).kept_N)
         if not fit:
             raise DataError(f"every training example has more than {own.max_length} tokens: raise task.max_length.")
@@ -112,7 +112,7 @@ class ExampleTask(Task):
 
     @classmethod
     def on(cls, settings: RunSettings, dataset: ExampleDataset) -> Self:
-        own: Any = settings.task.settings
+        own = settings.task.settings_as(ExampleSettings)
         return cls(own, dataset.splits, dataset.vocabulary)
 
     @property

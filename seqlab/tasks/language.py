@@ -70,8 +70,7 @@ def _score_carrying(model: TokenModel, part: TokenSplit, window: int, tally: Tal
     if model.backbone.context is not None:
         _score_overlapping(model, part, model.backbone.context, tally, limit)
         return
-    with model.backbone.limited_to(window):
-        _score_chunks(model, part, tally, limit)
+    _score_chunks(model, part, window, tally, limit)
 
 
 def _score_overlapping(model: TokenModel, part: TokenSplit, context: int, tally: Tally, limit: int | None) -> None:
@@ -88,10 +87,10 @@ def _score_overlapping(model: TokenModel, part: TokenSplit, context: int, tally:
             tally.add(units_B, score_rows(model, rows)[0][:, seen:], rows.targets_BT[:, seen:])
 
 
-def _score_chunks(model: TokenModel, part: TokenSplit, tally: Tally, limit: int | None) -> None:
-    state: State | None = None
+def _score_chunks(model: TokenModel, part: TokenSplit, window: int, tally: Tally, limit: int | None) -> None:
+    start = state = model.backbone.start_limited(1, window)
     for unit, rows, fresh in _chunks(part, limit):
-        nats_1T, state = score_rows(model, rows, None if fresh else state)
+        nats_1T, state = score_rows(model, rows, start if fresh else state)
         tally.add(np.array([unit]), nats_1T, rows.targets_BT)
 
 

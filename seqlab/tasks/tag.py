@@ -23,6 +23,7 @@ from seqlab.models.char_encoder import Spelling
 from seqlab.models.tagger import Tagger
 from seqlab.registry import BACKBONES, TOKENIZERS
 from seqlab.tasks.dataset import ExampleDataset
+from seqlab.tasks.example_settings import TagSettings
 from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
 from seqlab.tasks.predictions import Tags
 from seqlab.tasks.task import BaselineScore, Units
@@ -62,7 +63,7 @@ class TagTask(ExampleTask):
     def learn(cls, examples: Sequence[TaggedSentence], settings: RunSettings) -> Vocabulary:
         labels = labels_in_order([tag for example in examples for tag in example.tags if tag != UNSCORED])
         words = [word for example in examples for word in example.words]
-        task: Any = settings.task.settings
+        task = settings.task.settings_as(TagSettings)
         if settings.tokenizer.name != "word":
             return Vocabulary(learn_text(words, settings), labels=labels)
         text = WordTokenizer.of_words(words, settings.tokenizer.settings)
@@ -93,7 +94,7 @@ class TagTask(ExampleTask):
 
     @classmethod
     def build(cls, settings: RunSettings, sizes: VocabSizes) -> Tagger:
-        task: Any = settings.task.settings
+        task = settings.task.settings_as(TagSettings)
         spelling, inputs = None, settings.model.embedding
         if task.spells(settings.tokenizer.name):
             spelling = Spelling(task.char_encoder, sizes.characters, task.char_embedding, task.char_width)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -71,7 +71,7 @@ class TextTask(Task):
     @classmethod
     def fitted(cls, settings: RunSettings, dataset: TextDataset, log: Log) -> RunSettings:
         """Smaller windows and batches where the text is short."""
-        given: Any = settings.task.settings
+        given = settings.task.settings_as(TextSettings)
         train = dataset.splits["train"]
         fits = given if train.facts.documents > 1 else fit_sizes(given, len(train))
         if fits == given:
@@ -96,7 +96,7 @@ class TextTask(Task):
     @classmethod
     def on(cls, settings: RunSettings, dataset: TextDataset) -> Self:
         tokenizer = dataset.vocabulary.tokenizer
-        task: Any = settings.task.settings
+        task = settings.task.settings_as(TextSettings)
         return cls(task, dataset.splits, tokenizer.vocab_size, tokenizer.unknown)
 
     @property

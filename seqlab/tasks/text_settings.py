@@ -4,24 +4,25 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqlab.config import RunSettings, Settings, VocabSizes
-from seqlab.models.parameter_count import Parameters, token_parameters
+from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.models.parameter_count import token_parameters
 
 
-class TextSettings(Settings):
-    reads: ClassVar[Literal["before", "both sides", "everything"]]  # what a prediction may be made from
-    decodes: ClassVar[bool] = False  # whether there is a decoder beside the backbone
+class TextSettings(TaskSettings):
     symbols: ClassVar[int]  # ids that a model reads beyond the vocabulary
 
     batching: Literal["windows", "stream"] = Field(
         default="windows", description="random windows, or contiguous rows, their state carried where there is one"
     )
-    batch_size: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
     window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")
 
-    def symbols_kept(self, tokenizer: str) -> tuple[str, ...]:
-        """Files of symbols that a run has besides its tokenizer."""
-        return ()
+    @property
+    def sequence_length(self) -> int:
+        return self.window
+
+    @property
+    def evaluation(self) -> str:
+        return f"windows of {self.window} laid end to end, fresh state, every token once"
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         return token_parameters(settings.model, settings.backbone.settings, sizes.vocab_size, self.symbols)

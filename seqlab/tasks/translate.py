@@ -57,7 +57,7 @@ class TranslateTask(ExampleTask):
 
     @classmethod
     def learn(cls, examples: Sequence[Pair], settings: RunSettings) -> Vocabulary:
-        task: Any = settings.task.settings
+        task = settings.task.settings_as(TranslateSettings)
         sources, targets = [one.source for one in examples], [one.target for one in examples]
         if task.shared_vocabulary:
             both = learn_text([*sources, *targets], settings, documents=True)
@@ -75,7 +75,7 @@ class TranslateTask(ExampleTask):
 
     @classmethod
     def build(cls, settings: RunSettings, sizes: VocabSizes) -> Translator:
-        task: Any = settings.task.settings
+        task = settings.task.settings_as(TranslateSettings)
         inputs = settings.model.embedding
         encoder = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, inputs)
         decoder = _decoder(settings, task, inputs, encoder.width)
@@ -113,7 +113,7 @@ class TranslateTask(ExampleTask):
         weights: bool = False,
         **how: Any,
     ) -> list[Translated]:
-        own: Any = settings.task.settings
+        own = settings.task.settings_as(TranslateSettings)
         width, power = max(beam or own.beam, best), own.length_penalty if length_penalty is None else length_penalty
         sources = encode_all(vocabulary.tokenizer, texts)
         found = []
@@ -196,11 +196,10 @@ class TranslateTask(ExampleTask):
 def _decoder(settings: RunSettings, task: TranslateSettings, inputs: int, memory: int) -> Backbone:
     """One that reads a memory of itself, or made to read one."""
     assert settings.decoder is not None
-    own: Any = settings.decoder.settings
-    cls = BACKBONES.load(settings.decoder.name)
-    return (
-        cls(own, inputs, memory) if hasattr(own, "cross_parameters") else Reader(task.reader, cls, own, inputs, memory)
-    )
+    decoder, cls = settings.decoder.settings, BACKBONES.load(settings.decoder.name)
+    if decoder.cross_attends:
+        return cls(decoder, inputs, memory)
+    return Reader(task.reader, cls, decoder, inputs, memory)
 
 
 def pair_batch(part: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:

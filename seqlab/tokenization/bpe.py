@@ -18,7 +18,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
-from seqlab.config import Settings
+from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError
 from seqlab.tokenization.serialization import check_keys
 from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces, utf8
@@ -37,7 +37,7 @@ _LETTERS = {byte: byte if byte in _PRINTABLE else 0x100 + _REST.index(byte) for 
 _BYTES = {letter: byte for byte, letter in _LETTERS.items()}
 
 
-class BpeSettings(Settings):
+class BpeSettings(TokenizerSettings):
     vocab_size: int = Field(default=2000, ge=256, le=LARGEST, description="symbols: the 256 bytes and the pairs learnt")
 
 
@@ -59,7 +59,7 @@ class BpeTokenizer(Tokenizer):
         )
 
     @classmethod
-    def train(cls, pieces: Iterable[str], settings: Settings, documents: bool = False) -> Self:
+    def train(cls, pieces: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
         assert isinstance(settings, BpeSettings)
         library = _library(BPE())
         trainer = BpeTrainer(

@@ -5,7 +5,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from seqlab.config import Settings
+from seqlab.config import TokenizerSettings
 from seqlab.tokenization.serialization import check_keys
 from seqlab.tokenization.tokenizer import Tokenizer, utf8
 
@@ -19,7 +19,7 @@ class ByteTokenizer(Tokenizer):
         super().__init__([bytes([value]) for value in range(256)], documents)
 
     @classmethod
-    def train(cls, pieces: Iterable[str], settings: Settings, documents: bool = False) -> Self:
+    def train(cls, pieces: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
         """Nothing is learnt: the pieces are not read."""
         return cls(documents)
 

@@ -5,7 +5,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from seqlab.config import Settings
+from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError
 from seqlab.tokenization.serialization import check_keys, checked_symbols
 from seqlab.tokenization.tokenizer import Tokenizer, utf8
@@ -29,7 +29,7 @@ class CharTokenizer(Tokenizer):
         self._table[codes_V] = np.arange(len(characters))
 
     @classmethod
-    def train(cls, pieces: Iterable[str], settings: Settings, documents: bool = False) -> Self:
+    def train(cls, pieces: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
         seen = np.zeros(CODE_POINTS, dtype=bool)
         for piece in pieces:
             seen[_code_points(piece)] = True

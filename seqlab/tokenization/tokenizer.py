@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from seqlab.config import Settings
+from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError, MissingInput, SeqlabWarning, StorageError, UsageError
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.serialization import FORMAT, LARGEST_FILE, VERSION, check_version, read_object, shown
@@ -49,7 +49,7 @@ class Tokenizer(ABC):
 
     @classmethod
     @abstractmethod
-    def train(cls, pieces: Iterable[str], settings: Settings, documents: bool = False) -> Self:
+    def train(cls, pieces: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
         """Learn the symbols from a text that comes in pieces: those of `cut_pieces`, or its lines."""
 
     @classmethod

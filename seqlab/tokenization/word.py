@@ -12,7 +12,7 @@ from typing import Any, Self, final
 import numpy as np
 from pydantic import Field
 
-from seqlab.config import Settings
+from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError
 from seqlab.tokenization.serialization import check_keys, checked_bool, checked_symbols
 from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces, utf8
@@ -22,7 +22,7 @@ CHUNK = 1 << 16  # characters cut into words at once, which bounds the memory
 PIECE = re.compile(r" ?\w+(?:['’]\w+)*| ?[^\w\s]|\s")
 
 
-class WordSettings(Settings):
+class WordSettings(TokenizerSettings):
     lowercase: bool = Field(default=False, description="read capital letters as small ones")
     vocab_size: int = Field(default=20_000, ge=1, le=LARGEST, description="words and punctuation marks to keep")
 
@@ -43,7 +43,7 @@ class WordTokenizer(Tokenizer):
         self._ids = {word: number for number, word in enumerate(words)}
 
     @classmethod
-    def train(cls, pieces: Iterable[str], settings: Settings, documents: bool = False) -> Self:
+    def train(cls, pieces: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
         assert isinstance(settings, WordSettings)
         counts: Counter[str] = Counter()
         for piece in pieces:
@@ -51,7 +51,7 @@ class WordTokenizer(Tokenizer):
         return cls._of_counts(counts, settings, documents)
 
     @classmethod
-    def of_words(cls, words: Iterable[str], settings: Settings, documents: bool = False) -> Self:
+    def of_words(cls, words: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
         """Learnt from words that are given as such, whatever they are made of."""
         assert isinstance(settings, WordSettings)
         return cls._of_counts(Counter(_cased(words, settings.lowercase)), settings, documents)

@@ -12,7 +12,7 @@ from seqlab.registry import CORPORA
 
 def least_sizes(settings: RunSettings) -> VocabSizes:
     """What a model has at least, before the data was looked at."""
-    vocab_size = getattr(settings.tokenizer.settings, "vocab_size", 256)
+    vocab_size = settings.tokenizer.settings.expected_vocab_size
     return VocabSizes(vocab_size, vocab_size, 1, 2)
 
 

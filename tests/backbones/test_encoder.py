@@ -19,7 +19,7 @@ def encoder(**settings) -> TransformerEncoder:
     ).eval()
 
 
-@pytest.mark.parametrize("norm_place", ["before", "after"])
+@pytest.mark.parametrize("norm_position", ["before", "after"])
 @pytest.mark.parametrize("activation", ["gelu", "relu", "swiglu"])
 @pytest.mark.parametrize("norm", ["layer", "rms"])
 def test_without_positions_permuting_the_input_permutes_the_output(norm_position, activation, norm):
@@ -36,7 +36,7 @@ def test_with_positions_it_does_not(positions):
     assert not torch.allclose(backbone(x_BTD[:, order_T])[0], backbone(x_BTD)[0][:, order_T], atol=1e-3)
 
 
-@pytest.mark.parametrize("norm_place", ["before", "after"])
+@pytest.mark.parametrize("norm_position", ["before", "after"])
 @pytest.mark.parametrize("ragged", [False, True])
 def test_it_is_torchs_own(norm_position, ragged):
     ours = encoder(positions="none", norm_position=norm_position, activation="relu", feedforward=12)

@@ -65,7 +65,7 @@ def written_out(reader: Reader, query_H: np.ndarray, values_SH: np.ndarray) -> n
         values_SH = values_SH @ weights["fit.weight"].T + weights["fit.bias"]
     if not len(values_SH):
         return np.zeros(values_SH.shape[1])
-    match reader.settings.attention:
+    match reader.reading.attention:
         case "additive":
             asked = weights["score.from_query.weight"] @ query_H
             offered = values_SH @ weights["score.from_key.weight"].T + weights["score.from_key.bias"]
@@ -161,7 +161,7 @@ def test_every_vector_of_the_start_is_made_of_the_summary(name: str):
     linears: list[Any] = list(reader.starts)
     given = [leaf for leaf in start.inner.tensors() if leaf.dim() == 2]
     expected = [torch.tanh(memory.summary_BH @ one.weight.T + one.bias) for one in linears]
-    assert len(expected) == len(INNERS[name][1].start_vectors)
+    assert len(expected) == len(INNERS[name][1].start_shapes(INPUTS))
     for one, other in zip(given, expected, strict=True):
         torch.testing.assert_close(one, other)
     for one, other in zip(start.inner.tensors(), zeros.tensors(), strict=True):
@@ -183,7 +183,7 @@ def test_of_an_empty_source_nothing_is_read(attention: str, attends: str):
     start = reader.start(len(LENGTHS), memory)
     x_BTD = inputs()
     if attends == "before":
-        width = reader.settings.context_width(INNERS["lstm"][1], MEMORY)
+        width = reader.reading.context_width(INNERS["lstm"][1], MEMORY)
         x_BTD = torch.cat([x_BTD, x_BTD.new_zeros(*x_BTD.shape[:2], width)], dim=2)
     y_BTH, _ = reader.inner(x_BTD, start.inner)
     assert reader.join is not None
@@ -257,16 +257,10 @@ def test_what_reads_ahead_does_not_write():
         reading("lstm", "additive", bidirectional=True)
 
 
-def test_what_the_inner_one_is_limited_to_holds():
-    reader, memory = reading("lstm-attention", "dot"), source()
-    start = reader.start(len(LENGTHS), memory)
-    whole_BTH, _ = reader(inputs(), start)
-    with reader.limited_to(1):
-        limited_BTH, _ = reader(inputs(), start)
-    assert not torch.allclose(limited_BTH, whole_BTH)
-    own = reading("lstm-attention", "dot", window=1)
-    torch.testing.assert_close(limited_BTH, own(inputs(), own.start(len(LENGTHS), memory))[0])
+def test_limits_are_those_of_the_inner_one():
+    reader = reading("lstm-attention", "dot")
     assert (reader.limit, reader.context, reader.carries) == (None, None, True)
+    assert reading("lstm-attention", "dot", context=3).context == 3
 
 
 def test_the_form_is_named():

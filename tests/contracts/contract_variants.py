@@ -180,7 +180,7 @@ class Reading:
 
     @property
     def uses_summary(self) -> bool:
-        return self.reader is not None and bool(self.variant.having().start_vectors)
+        return self.reader is not None and bool(self.variant.having().start_shapes(1))
 
 
 def ways_to_read(variant: Variant) -> Iterator[Reading]:
@@ -192,7 +192,7 @@ def ways_to_read(variant: Variant) -> Iterator[Reading]:
     ways = [("dot", "after"), ("scaled", "after"), ("dot", "before"), ("scaled", "before")]
     ways += [("additive", "after"), ("additive", "before"), ("none", "after")]
     for attention, attends in [("additive", "before")] if variant.changes else ways:
-        if attention == "none" and not settings.start_vectors:
+        if attention == "none" and not settings.start_shapes(1):
             continue
         reader = ReaderSettings(attention=attention, attends=attends)  # pyright: ignore[reportArgumentType]
         yield Reading(variant, MEMORY, reader)

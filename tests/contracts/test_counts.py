@@ -31,7 +31,7 @@ def test_the_settings_know_what_will_be_built(variant: Variant):
 
 
 @every_causal
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 @pytest.mark.parametrize("equal", [False, True])
 def test_parameters_of_a_language_model(variant: Variant, tie_embeddings: bool, equal: bool):
     width, vocab_size = variant.build().width, 11
@@ -47,7 +47,7 @@ def test_parameters_of_a_language_model(variant: Variant, tie_embeddings: bool, 
 
 
 @every_reading_ahead
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 def test_parameters_of_a_masked_model(variant: Variant, tie_embeddings: bool):
     settings = ModelSettings(embedding=INPUTS, tie_embeddings=tie_embeddings)
     model = MaskedModel(settings, variant.build(), 11)
@@ -65,7 +65,7 @@ def test_operations_are_those_that_torch_counts_in_the_plain_form(variant: Varia
 
 
 @every_causal
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 def test_operations_of_a_language_model(variant: Variant, tie_embeddings: bool):
     model = LanguageModel(
         ModelSettings(embedding=INPUTS, tie_embeddings=tie_embeddings), variant.build(implementation="plain"), 11

@@ -8,8 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seqlab.config import gather
-from seqlab.config.run_settings import VocabSizes
+from seqlab.config import VocabSizes, gather
 from seqlab.decode.beam import beam_search
 from seqlab.decode.engine import Engine
 from seqlab.decode.engines.selection import EngineSelector

@@ -7,8 +7,7 @@ import pytest
 import torch
 from onnx_sessions import nothing, run, session
 
-from seqlab.config import gather
-from seqlab.config.run_settings import VocabSizes
+from seqlab.config import VocabSizes, gather
 from seqlab.export.onnx.language import sequence_graph, step_graph
 from seqlab.registry import BACKBONES, ONNX_BACKBONES
 from seqlab.runs.load import build_model

@@ -7,8 +7,7 @@ import pytest
 import torch
 from onnx_sessions import nothing, run, session
 
-from seqlab.config import gather
-from seqlab.config.run_settings import VocabSizes
+from seqlab.config import VocabSizes, gather
 from seqlab.errors import UsageError
 from seqlab.export.onnx.translator import encoder_graph, target_graph, target_step_graph
 from seqlab.models.translator import Source

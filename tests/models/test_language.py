@@ -39,7 +39,7 @@ def tokens(*shape: int) -> torch.Tensor:
     return torch.randint(VOCABULARY, shape, generator=torch.Generator().manual_seed(0))
 
 
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 @pytest.mark.parametrize("arch", ARCHS)
 def test_reading_prompts_of_unequal_length(arch: str, tie_embeddings: bool):
     model, tokens_BT = make(arch, layers=2, tie_embeddings=tie_embeddings), tokens(4, 7)
@@ -116,28 +116,28 @@ def matrices_and_vectors(model: LanguageModel) -> tuple[list[torch.Tensor], dict
     return [p for p in named.values() if p.dim() > 1], {name: p for name, p in named.items() if p.dim() < 2}
 
 
-@pytest.mark.parametrize("init", ["torch", "orthogonal", "uniform:0.1", "normal:0.01"])
-def test_the_forget_gate_starts_open_however_weights_are_drawn(init: str):
-    model = make("lstm", layers=2, init=init)
+@pytest.mark.parametrize("initialization", ["torch", "orthogonal", "uniform:0.1", "normal:0.01"])
+def test_the_forget_gate_starts_open_however_weights_are_drawn(initialization: str):
+    model = make("lstm", layers=2, initialization=initialization)
     cells = [module for module in model.modules() if isinstance(module, LstmCell)]
     assert len(cells) == 2
     for cell in cells:
         assert ((cell.bias_ih + cell.bias_hh)[8:16] == 1).all()
 
 
-@pytest.mark.parametrize("init", ["orthogonal", "uniform:0.1", "normal:0.01"])
+@pytest.mark.parametrize("initialization", ["orthogonal", "uniform:0.1", "normal:0.01"])
 @pytest.mark.parametrize("arch", RECURRENT)
-def test_vectors_start_at_zero(arch: str, init: str):
-    _, vectors = matrices_and_vectors(make(arch, init=init))
+def test_vectors_start_at_zero(arch: str, initialization: str):
+    _, vectors = matrices_and_vectors(make(arch, initialization=initialization))
     for name, vector in vectors.items():
         others = vector.view(4, 8)[[0, 2, 3]] if arch == "lstm" and "bias_ih" in name else vector
         assert not others.any(), name
 
 
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_uniform(arch: str, tie_embeddings: bool):
-    for matrix in matrices_and_vectors(make(arch, init="uniform:0.1", tie_embeddings=tie_embeddings))[0]:
+    for matrix in matrices_and_vectors(make(arch, initialization="uniform:0.1", tie_embeddings=tie_embeddings))[0]:
         assert matrix.abs().max() <= 0.1
         assert matrix.abs().max() > 0.08
         assert matrix.std() == pytest.approx(0.1 / math.sqrt(3), rel=0.3)
@@ -145,7 +145,7 @@ def test_uniform(arch: str, tie_embeddings: bool):
 
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_normal(arch: str):
-    model = make(arch, vocab_size=200, hidden=40, init="normal:0.01")
+    model = make(arch, vocab_size=200, hidden=40, initialization="normal:0.01")
     for matrix in matrices_and_vectors(model)[0]:
         assert matrix.std() == pytest.approx(0.01, rel=0.1)
         assert matrix.abs().max() > 0.025
@@ -154,7 +154,7 @@ def test_normal(arch: str):
 @pytest.mark.parametrize("arch", RECURRENT)
 def test_orthogonal(arch: str):
     """Rows or columns, whichever are fewer, are orthonormal."""
-    for matrix in matrices_and_vectors(make(arch, init="orthogonal"))[0]:
+    for matrix in matrices_and_vectors(make(arch, initialization="orthogonal"))[0]:
         short = matrix if len(matrix) <= matrix.shape[1] else matrix.T
         torch.testing.assert_close(short @ short.T, torch.eye(len(short)), atol=1e-5, rtol=0)
 

@@ -30,7 +30,7 @@ def test_what_fits_is_counted():
 
 
 @pytest.mark.parametrize(
-    "backbone, embedding, vocabulary, named",
+    "backbone, embedding, vocab_size, named",
     [
         (LstmSettings(hidden=65_536, layers=256), 128, 65, "backbone.hidden=65536, backbone.layers=256"),
         (LstmSettings(), 65_536, 2**24, "model.embedding=65536"),

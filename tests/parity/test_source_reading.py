@@ -32,7 +32,13 @@ INNERS: dict[str, tuple[type[Backbone], Any]] = {
 
 WAYS = [("none", "after"), *((attention, way) for attention in ("dot", "scaled", "additive") for way in ATTENDS)]
 READERS = [
-    (name, *way) for name, (_, settings) in INNERS.items() for way in WAYS if way[0] != "none" or settings.start_vectors
+    (name, *way)
+    for name, (_, settings) in INNERS.items()
+    for way in WAYS
+    if way[0] != "none" or settings.start_shapes(1)
+    for name, (_, settings) in INNERS.items()
+    for way in WAYS
+    if way[0] != "none" or settings.start_shapes(1)
 ]
 
 

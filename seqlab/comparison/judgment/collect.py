@@ -192,7 +192,7 @@ def _corpus(prepared: Prepared) -> dict[str, Any]:
 
 
 def _protocol(plan: Plan, prepared: Prepared, scored: Scored) -> dict[str, Any]:
-    one: Any = plan.models[0].run_settings
+    one = plan.models[0].run_settings
     vocabulary = prepared.dataset.vocabulary
     shared = {
         "task": one.task.name,
@@ -204,7 +204,7 @@ def _protocol(plan: Plan, prepared: Prepared, scored: Scored) -> dict[str, Any]:
     }
     if isinstance(prepared.dataset.data, SplitText):
         characters = round(float(np.sum(scored.sums_UK, 0)[1]))
-        return {**shared, "context": "window", "window": one.task.settings.window, "characters": characters}
+        return {**shared, "context": "window", "window": one.task.settings.sequence_length, "characters": characters}
     signature = prepared.task(one).signature
     counted = {"signature": signature} if signature else {}
     return {**shared, "examples": len(scored.sums_UK), "evaluation": evaluation(one), **counted}

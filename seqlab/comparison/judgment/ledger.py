@@ -1,7 +1,5 @@
 """The fairness ledger: what was the same for all entrants, and what was not."""
 
-from typing import Any
-
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.prepared import Prepared
 from seqlab.comparison.results import Ledger
@@ -26,7 +24,7 @@ def ledger(plan: Plan, prepared: Prepared) -> Ledger:
 
 def _shared(plan: Plan, prepared: Prepared) -> dict[str, str]:
     dataset = prepared.dataset
-    one: Any = plan.models[0].run_settings
+    one = plan.models[0].run_settings
     symbols = f"{dataset.vocabulary.tokenizer.vocab_size:,} symbols"
     trials = len(plan.trials)
     return {
@@ -55,17 +53,11 @@ def split_in_words(dataset: Dataset) -> str:
 
 
 def evaluation(settings: RunSettings) -> str:
-    own: Any = settings.task.settings
-    if own.decodes:
-        how = f"a beam of {own.beam}, length exponent {own.alpha:g}" if own.beam > 1 else "greedily"
-        return f"every example once, translated by {how}"
-    if own.reads == "everything":
-        return "every example once, whole"
-    return f"windows of {own.window} laid end to end, fresh state, every token once"
+    return settings.task.settings.evaluation
 
 
 def _facts(model: PlannedModel) -> dict[str, str]:
-    settings: Any = model.run_settings
+    settings = model.run_settings
     own, train = settings.backbone.settings, settings.train
     return {
         "core parameters": f"{model.core:,}",
@@ -75,10 +67,10 @@ def _facts(model: PlannedModel) -> dict[str, str]:
         "tokens": f"{model.steps * model.tokens_per_step:,}",
         "FLOPs": f"{model.steps * model.flops_per_step:.3g}",
         "training seconds": f"{model.seconds:.0f}",
-        "batch_size": str(getattr(settings.task.settings, "batch_tokens", None) or settings.task.settings.batch_size),
+        "batch_size": str(settings.task.settings.batch_tokens_or_size),
         "optimizer": f"{train.optimizer}, weight decay {train.weight_decay:g}, clipped at {train.clip_norm}",
         "schedule": f"{train.schedule}, {train.warmup} steps of warm-up",
         "learning rate": f"{train.lr:g}",
-        "dropout": f"{own.dropout if hasattr(own, 'dropout') else 0:g}",
+        "dropout": f"{own.dropout_rate:g}",
         "runs as": model.implementation,
     }

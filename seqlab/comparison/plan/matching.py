@@ -53,7 +53,7 @@ def core_flops(settings: RunSettings) -> int:
 
     with torch.device("meta"):  # shapes alone
         model = TASKS.load(settings.task.name).build(settings, ONE_EACH)
-    return model.core_flops(settings.task.settings.window)  # pyright: ignore[reportAttributeAccessIssue]
+    return model.core_flops(settings.task.settings.sequence_length)
 
 
 SIZE_OF: dict[str, Callable[[RunSettings], int]] = {"params": core_parameters, "flops": core_flops}
@@ -66,7 +66,7 @@ def _wide(settings: RunSettings, hidden: int) -> RunSettings:
 def _both(settings: RunSettings, key: str, value: int) -> dict[str, int]:
     """Of the encoder and, where there is one that has it, of the decoder."""
     own = {f"backbone.{key}": value}
-    if settings.decoder is not None and key in type(settings.decoder.settings).model_fields:
+    if settings.decoder is not None and settings.decoder.settings.has(key):
         own[f"decoder.{key}"] = value
     return own
 
@@ -96,7 +96,7 @@ def _bisect(size: Callable[[int], int], target: float, most: int) -> int:
 
 def _closed(settings: RunSettings, size: Callable[[RunSettings], int], target: float) -> Matched:
     """With the feed-forward width, where there is one, that brings the size nearest to the target."""
-    if "feedforward" not in type(settings.backbone.settings).model_fields:
+    if not settings.backbone.settings.has("feedforward"):
         return Matched(settings, size(settings), target)
 
     def inner(width: int) -> RunSettings:

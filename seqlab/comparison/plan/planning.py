@@ -49,7 +49,7 @@ def make_plan(asked: ComparisonRequest, prepared: Prepared, reporter: Reporter) 
             break
     assert sized is not None and steps is not None
     models = [_planned(name, sized, steps[name], threads) for name in asked.models]
-    task: Any = next(iter(sized.prepared.models.values())).task.settings
+    task = next(iter(sized.prepared.models.values())).task.settings
     return Plan(
         asked=asked.as_dict(),
         models=models,

@@ -39,10 +39,10 @@ class Prepared:
 
     def length(self, settings: RunSettings) -> int:
         """Tokens of a sequence: of a window, or of an example on average."""
-        train, own = self.dataset.splits["train"], settings.task.settings
+        train = self.dataset.splits["train"]
         if isinstance(train, ExampleSplit):
             return max(1, round(train.tokens / len(train)))
-        return own.window  # pyright: ignore[reportAttributeAccessIssue]
+        return settings.task.settings.sequence_length
 
     @property
     def decides(self) -> str:

@@ -10,10 +10,9 @@ from seqlab.config import RunSettings, Settings, Source, checked
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.recipes import Recipe, find_recipe
-from seqlab.registry import did_you_mean
+from seqlab.registry import BACKBONES, did_you_mean
 from seqlab.training.request import settings_from_request
 
-ARCHS = ("rnn", "gru", "lstm", "lstm-attention", "transformer")
 SPLIT = "80/10/10"
 BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "flops")
@@ -144,7 +143,7 @@ def asked(
 
 
 def _names(comparison: ComparisonSettings, recipe: Recipe | None) -> tuple[str, ...]:
-    names = comparison.archs or (tuple(recipe.models) if recipe else ARCHS)
+    names = comparison.archs or (tuple(recipe.models) if recipe else BACKBONES.compared())
     for name in names:
         if recipe is not None and name not in recipe.models:
             raise UsageError(

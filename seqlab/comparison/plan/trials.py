@@ -68,8 +68,8 @@ def changed(model: PlannedModel, size: Amount | None, tried: Tried) -> RunSettin
     settings = before.with_values(**tried)
     if size is not None and "backbone.layers" in tried:
         settings = matched(settings, size).settings
-    batch: Any = before.task.settings
-    steps = max(1, round(model.steps * batch.batch_size / tried.get("task.batch_size", batch.batch_size)))
+    batch_size = before.task.settings.batch_size
+    steps = max(1, round(model.steps * batch_size / tried.get("task.batch_size", batch_size)))
     return settings.with_values(**{"train.steps": steps})
 
 

@@ -18,6 +18,7 @@ from seqlab.models.masked_language_model import MaskedModel
 from seqlab.models.tagger import Tagger
 from seqlab.models.translator import Source, Translator
 from seqlab.runs.load import Loaded
+from seqlab.tasks.example_settings import TranslateSettings
 from seqlab.tokenization.word import WordTokenizer
 
 ROWS = 2
@@ -118,7 +119,7 @@ def tagger(run: Loaded) -> Plan:
 def translator(run: Loaded) -> Plan:
     model, target = run.model, run.vocabulary.target_tokenizer
     assert target is not None and target.begin is not None
-    settings: Any = run.settings.task.settings
+    settings = run.settings.task.settings_as(TranslateSettings)
     facts = {"begin": [target.begin], "end": target.end, "never_written": list(target.never_sampled),
              "longest": settings.max_target_length}  # fmt: skip
     graphs = {"encoder": encoder_graph(model), "step": target_step_graph(model)}
@@ -154,7 +155,7 @@ def _drawn(symbols: int, length: int, rows: int = ROWS) -> torch.Tensor:
 
 
 def _padded(model: Any, length: int, symbols: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    T = min(length, getattr(model.backbone, "limit", None) or length)
+    T = min(length, model.backbone.limit or length)
     lengths_B = torch.tensor([T, max(1, T // 2)])
     return _drawn(symbols or model.vocab_size, T), lengths_B, torch.arange(T) < lengths_B[:, None]
 

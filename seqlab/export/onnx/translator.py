@@ -21,8 +21,8 @@ class ReaderPart(Part):
 
     def __init__(self, reader: Reader):
         self.reader, self.inner = reader, part_of(reader.inner)
-        self.first = reader.settings.reads_first
-        self.top = f"h_{getattr(reader.inner.settings, 'layers', 1) - 1}"  # whose last value asks, before a step
+        self.first = reader.reading.reads_first
+        self.top = f"h_{reader.inner.settings.layers - 1}"  # whose last value asks, before a step
 
     def state(self) -> dict[str, list[str | int]]:
         last: dict[str, list[str | int]] = {"last": ["B", self.reader.width]} if self.reader.asks_with_output else {}

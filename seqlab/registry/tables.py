@@ -1,78 +1,10 @@
-"""Every extension point: name -> where its class lives, and one line about it.
+"""What this package registers: one line per architecture, tokenizer, corpus, task, engine and measure.
 
-Values are "module:Class" strings, so that listing, completion and `--help` import nothing heavy. To add an
-architecture, tokenizer, corpus, task or measure, write its file and add its line here: the contract tests, the command
-line's choices and the documentation's tables are made from these registries.
+To add one here, write its file and add its line: the contract tests, the command line's choices and the documentation's
+tables are made from these registries. Another package adds its own by an entry point.
 """
 
-import difflib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any
-
-from seqlab.errors import UsageError
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One registered name. `settings` names the pydantic model of its options, which must import without torch."""
-
-    target: str
-    about: str
-    settings: str | None = None
-    default_overrides: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # settings that suit it, where nothing else is said
-    alias: str | None = None  # another name that it answers to
-
-
-class Registry:
-    def __init__(self, kind: str, plural: str, entries: dict[str, Entry]):
-        self.kind = kind
-        self.plural = plural
-        self._entries = entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def canonical(self, name: str) -> str:
-        """The registered name, where an alias may be given."""
-        return next((one for one, entry in self._entries.items() if entry.alias == name), name)
-
-    def default_overrides(self, name: str) -> dict[str, Any]:
-        return dict(self._entry(name).default_overrides)
-
-    def about(self, name: str) -> str:
-        return self._entry(name).about
-
-    def load(self, name: str) -> Any:
-        """Import and return the class registered under `name`."""
-        return _resolve(self._entry(name).target)
-
-    def settings(self, name: str) -> Any:
-        """Import and return the class of its settings; never imports torch."""
-        return _resolve(self._entry(name).settings or "seqlab.config:NoSettings")
-
-    def _entry(self, name: str) -> Entry:
-        if name not in self._entries:
-            raise UsageError(f"unknown {self.kind} '{name}'{did_you_mean(name, self)}. Known: {', '.join(self)}.")
-        return self._entries[name]
-
-
-def did_you_mean(given: str, known: Registry | list[str]) -> str:
-    """The tail of an error message: the nearest valid spelling, if one is near."""
-    near = difflib.get_close_matches(given.lower(), list(known), n=1, cutoff=0.5)
-    return f" (did you mean '{near[0]}'?)" if near else ""
-
-
-def _resolve(target: str) -> Any:
-    module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
-
+from seqlab.registry.registry import Entry, Registry
 
 BACKBONES = Registry(
     "architecture",
@@ -87,26 +19,31 @@ BACKBONES = Registry(
             "seqlab.backbones.recurrent:Rnn",
             "vanilla (Elman) recurrence: one tanh layer fed back into itself",
             "seqlab.backbones.recurrent_settings:RnnSettings",
+            compared=True,
         ),
         "gru": Entry(
             "seqlab.backbones.recurrent:Gru",
             "gated recurrence with an update and a reset gate",
             "seqlab.backbones.recurrent_settings:GruSettings",
+            compared=True,
         ),
         "lstm": Entry(
             "seqlab.backbones.recurrent:Lstm",
             "gated recurrence with a separate cell state and three gates",
             "seqlab.backbones.recurrent_settings:LstmSettings",
+            compared=True,
         ),
         "lstm-attention": Entry(
             "seqlab.backbones.lstm_attention:LstmAttention",
             "an LSTM that looks back at all its own states",
             "seqlab.backbones.lstm_attention_settings:AttentiveSettings",
+            compared=True,
         ),
         "transformer": Entry(
             "seqlab.backbones.transformer:Transformer",
             "self-attention only, every position seeing what came before",
             "seqlab.backbones.transformer_settings:TransformerSettings",
+            compared=True,
         ),
         "transformer-encoder": Entry(
             "seqlab.backbones.transformer_encoder:TransformerEncoder",
@@ -114,6 +51,7 @@ BACKBONES = Registry(
             "seqlab.backbones.transformer_encoder_settings:EncoderSettings",
         ),
     },
+    group="seqlab.architectures",
 )
 
 TOKENIZERS = Registry(
@@ -139,6 +77,7 @@ TOKENIZERS = Registry(
             "seqlab.tokenization.bpe:BpeSettings",
         ),
     },
+    settings="seqlab.config:TokenizerSettings",
 )
 
 # nothing in a generated corpus is noise, so that there is nothing to be robust against

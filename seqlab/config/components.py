@@ -1,0 +1,169 @@
+"""What the rest of the project reads of the settings of an architecture, a task or a tokenizer.
+
+These base classes are the whole interface: a member is abstract, or has a default that is documented here. The settings
+of a registered class derive from one of them and import without torch.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+
+from pydantic import Field, SerializeAsAny
+
+from seqlab.config.sections import Settings
+
+if TYPE_CHECKING:
+    from seqlab.config.run_settings import RunSettings
+
+AnySettings = TypeVar("AnySettings", bound=Settings, covariant=True)
+Narrow = TypeVar("Narrow", bound=Settings)
+Shape = tuple[int, ...]
+
+
+class Component(Settings, Generic[AnySettings]):
+    """A registered name and the settings of what it names, read and written as one flat table."""
+
+    name: str
+    settings: SerializeAsAny[AnySettings]
+
+    def flat(self) -> dict[str, Any]:
+        return {"name": self.name, **self.settings.model_dump(mode="json")}
+
+    def settings_as(self, cls: type[Narrow]) -> Narrow:
+        """The settings, which the caller knows to be of this class."""
+        assert isinstance(self.settings, cls), f"'{self.name}' has {type(self.settings).__name__}, not {cls.__name__}"
+        return self.settings
+
+
+@dataclass(frozen=True)
+class VocabSizes:
+    """The sizes of the vocabularies that a model reads and predicts; a task uses those that it has."""
+
+    vocab_size: int
+    target: int = 0  # vocabulary of the target side
+    characters: int = 0  # vocabulary of a character encoder
+    labels: int = 0
+    unknown: int | None = None  # the id of unknown tokens, where there is one
+
+    @classmethod
+    def of(cls, sizes: "VocabSizes | int") -> "VocabSizes":
+        """A plain number is the size of the input vocabulary."""
+        return cls(sizes) if isinstance(sizes, int) else sizes
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameter counts; `core` is everything but token embedding, output projection and position table."""
+
+    embedding: int
+    core: int
+    output: int
+    positions: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.embedding + self.core + self.output + self.positions
+
+
+class BackboneSettings(Settings):
+    """The settings of an architecture.
+
+    Four fields have a meaning outside the architecture if it declares them: `dropout` (a rate), `bidirectional`
+    (a bool, switched on for tasks that read the whole text), `context` (positions that attention sees, the task's
+    sequence length if unset) and `implementation` ("fused" or "plain": the equations, position by position)."""
+
+    bidirectional_sibling: ClassVar[str | None] = None  # the registered architecture that is this one, bidirectional
+    causal_sibling: ClassVar[str | None] = None  # the registered architecture that is this one, causal
+    cross_attends: ClassVar[bool] = False  # the class takes `memory`, a source's width, and attends to it by itself
+    state_query: ClassVar[bool] = False  # `Backbone.query` gives a vector of width `hidden`
+
+    hidden: int = Field(default=256, ge=1, le=65_536, description="width of the hidden vectors")
+    layers: int = Field(default=1, ge=1, le=256, description="how many layers are stacked")
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Width of the output vectors."""
+
+    @abstractmethod
+    def core_parameters(self, inputs: int) -> int:
+        """How many parameters the architecture has for input vectors of this width, without a position table."""
+
+    @property
+    def causal(self) -> bool:
+        """Whether an output depends on nothing that comes after it."""
+        return not self.option("bidirectional", False)
+
+    @property
+    def position_parameters(self) -> int:
+        """Parameters of a learned position table; no part of `core_parameters`."""
+        return 0
+
+    def cross_parameters(self, memory: int) -> int:
+        """What attending to a source with vectors of width `memory` adds, where `cross_attends`."""
+        return 0
+
+    def start_shapes(self, inputs: int) -> tuple[Shape, ...]:
+        """Shapes, without the batch, of the floating-point tensors of the start state, in the order of
+        `State.tensors()`; empty ones are left out. A decoder computes them from the encoder's summary.
+
+        The default, no shapes, says that the start state is fixed: a decoder then needs attention."""
+        return ()
+
+    @property
+    def dropout_rate(self) -> float:
+        return self.option("dropout", 0.0)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the equations are computed position by position instead of by fused kernels."""
+        return self.option("implementation", "fused") == "plain"
+
+
+class TaskSettings(Settings):
+    """The settings of a task."""
+
+    reads: ClassVar[Literal["before", "both sides", "everything"]]  # what a prediction may depend on
+    decodes: ClassVar[bool] = False  # whether there is a decoder beside the backbone
+
+    batch_size: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
+
+    @property
+    @abstractmethod
+    def sequence_length(self) -> int:
+        """Tokens of the longest sequence that is trained on: the context that attention needs."""
+
+    @abstractmethod
+    def parameters(self, settings: "RunSettings", sizes: VocabSizes) -> Parameters:
+        """Parameters of the model that a run with these settings trains, in closed form."""
+
+    @property
+    @abstractmethod
+    def evaluation(self) -> str:
+        """How a split is scored, in words."""
+
+    @property
+    def batch_tokens_or_size(self) -> int:
+        """What bounds a batch: a number of tokens if that is set, else a number of sequences."""
+        return self.option("batch_tokens", None) or self.batch_size
+
+    @property
+    def shares_vocabulary(self) -> bool:
+        """Whether the target side uses the tokenizer of the source side."""
+        return False
+
+    def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
+        """Which vocabularies a run stores besides its tokenizer: "labels", "characters", "target"."""
+        return ()
+
+    def refuse_unfit(self, settings: "RunSettings") -> None:
+        """UsageError where the architecture cannot do the task for a reason that only the task knows."""
+
+
+class TokenizerSettings(Settings):
+    """The settings of a tokenizer."""
+
+    @property
+    def expected_vocab_size(self) -> int:
+        """An estimate before there is any text, for refusing models that do not fit this machine."""
+        return self.option("vocab_size", 256)

@@ -1,0 +1,13 @@
+"""Every extension point: names, what they stand for, and how other packages add to them."""
+
+from seqlab.registry.plugins import allow_plugin as allow_plugin
+from seqlab.registry.registry import Entry as Entry
+from seqlab.registry.registry import Registry as Registry
+from seqlab.registry.registry import did_you_mean as did_you_mean
+from seqlab.registry.tables import BACKBONES as BACKBONES
+from seqlab.registry.tables import CORPORA as CORPORA
+from seqlab.registry.tables import ENGINES as ENGINES
+from seqlab.registry.tables import MEASURES as MEASURES
+from seqlab.registry.tables import ONNX_BACKBONES as ONNX_BACKBONES
+from seqlab.registry.tables import TASKS as TASKS
+from seqlab.registry.tables import TOKENIZERS as TOKENIZERS
