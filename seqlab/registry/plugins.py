@@ -1,7 +1,8 @@
 """What other packages provide: entry points, and classes named as "module:Class".
 
 A run directory never makes this process import code by itself. A "module:Class" resolves only if an installed entry
-point provides it, its module is imported already, or the user named it: on the command line, or in SEQLAB_PLUGINS.
+point provides it, the user named it (on the command line, or in SEQLAB_PLUGINS), or its module is imported already and
+it derives from the base class of its kind: a function of any imported module must not be callable by name.
 """
 
 import os
@@ -41,14 +42,14 @@ def is_path(name: str) -> bool:
     return bool(colon) and attribute.isidentifier() and all(part.isidentifier() for part in module.split("."))
 
 
-def may_import(name: str, group: str) -> bool:
+def may_import(name: str, group: str, has_base: bool) -> bool:
     provided = any(point.value == name for point in installed(group).values())
-    return provided or name in allowed() or name.partition(":")[0] in sys.modules
+    return provided or name in allowed() or (has_base and name.partition(":")[0] in sys.modules)
 
 
-def load_plugin(kind: str, name: str, group: str) -> Any:
+def load_plugin(kind: str, name: str, group: str, has_base: bool) -> Any:
     """What "module:Class" names; UsageError where it may not be imported or cannot be."""
-    if not may_import(name, group):
+    if not may_import(name, group, has_base):
         raise UsageError(
             f"the {kind} '{name}' is code that is not part of seqlab, and nothing here allows importing it. Install a "
             f"package whose entry point in '{group}' provides it, import its module first, or, if you trust it, name "
@@ -57,11 +58,11 @@ def load_plugin(kind: str, name: str, group: str) -> Any:
     return resolve_target(kind, name, name, "Install it, or put its folder on PYTHONPATH.")
 
 
-def resolve_target(kind: str, name: str, target: str, remedy: str) -> Any:
+def resolve_target(kind: str, name: str, target: str, remedy: str = "") -> Any:
     """The object that "module:attribute" names; UsageError says which one could not be loaded, and why."""
     module, _, attribute = target.partition(":")
     try:
         return getattr(import_module(module), attribute)
     except Exception as error:  # whatever another package raises while it is imported
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"the {kind} '{name}' ({target}) cannot be loaded: {reason}. {remedy}") from error
+        raise UsageError(f"the {kind} '{name}' ({target}) cannot be loaded: {reason}. {remedy}".rstrip()) from error

@@ -33,6 +33,7 @@ class Registry:
         kind: str,
         plural: str,
         entries: dict[str, Entry],
+        base: str | None = None,
         settings: str = "seqlab.config:Settings",
         group: str | None = None,
     ):
@@ -40,6 +41,7 @@ class Registry:
         self.plural = plural
         self.group = group or f"seqlab.{plural}"  # of entry points
         self._entries = entries
+        self._base = base  # the class that another package's class derives from; None for functions
         self._settings = settings  # of what has none of its own
 
     def __iter__(self) -> Iterator[str]:
@@ -49,7 +51,7 @@ class Registry:
     def __contains__(self, name: object) -> bool:
         if name in self._entries or name in installed(self.group):
             return True
-        return isinstance(name, str) and is_path(name) and may_import(name, self.group)
+        return isinstance(name, str) and is_path(name) and may_import(name, self.group, self._base is not None)
 
     def builtin(self) -> list[str]:
         """The names that this package registers itself."""
@@ -79,16 +81,15 @@ class Registry:
     def load(self, name: str) -> Any:
         """Import and return the class registered under `name`."""
         entry = self._entry(name)
-        return resolve_target(self.kind, name, entry.target, "") if entry else self._external(name)
+        return resolve_target(self.kind, name, entry.target) if entry else self._external(name)
 
     def settings(self, name: str) -> Any:
         """The class of its settings. This imports torch only for a class of another package."""
         entry = self._entry(name)
         if entry is None:
-            return getattr(self._external(name), "Settings", None) or resolve_target(
-                self.kind, name, self._settings, ""
-            )
-        return resolve_target(self.kind, name, entry.settings or self._settings, "")
+            own = getattr(self._external(name), "Settings", None)
+            return own or resolve_target(self.kind, name, self._settings)
+        return resolve_target(self.kind, name, entry.settings or self._settings)
 
     def _entry(self, name: str) -> Entry | None:
         """The line of a name; None for another package's class. UsageError where the name is unknown."""
@@ -103,10 +104,16 @@ class Registry:
         """What another package provides under this name."""
         point = installed(self.group).get(name)
         if point is None:
-            return load_plugin(self.kind, name, self.group)
-        package = _package(point)
-        remedy = f"It belongs to the package {package}: repair, update or uninstall that."
-        return resolve_target(self.kind, name, point.value, remedy)
+            external = load_plugin(self.kind, name, self.group, self._base is not None)
+        else:
+            remedy = f"It belongs to the package {_package(point)}: repair, update or uninstall that."
+            external = resolve_target(self.kind, name, point.value, remedy)
+        if self._base is not None and not isinstance(external, Entry):
+            base = resolve_target(self.kind, name, self._base)
+            if not (isinstance(external, type) and issubclass(external, base)):
+                wanted = self._base.replace(":", ".")
+                raise UsageError(f"'{name}' is no {self.kind}: it has to be a class that derives from {wanted}.")
+        return external
 
 
 def _package(point: EntryPoint) -> str:

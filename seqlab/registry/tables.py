@@ -51,6 +51,7 @@ BACKBONES = Registry(
             "seqlab.backbones.transformer_encoder_settings:EncoderSettings",
         ),
     },
+    base="seqlab.contracts:Backbone",
     group="seqlab.architectures",
 )
 
@@ -77,6 +78,7 @@ TOKENIZERS = Registry(
             "seqlab.tokenization.bpe:BpeSettings",
         ),
     },
+    base="seqlab.tokenization.tokenizer:Tokenizer",
     settings="seqlab.config:TokenizerSettings",
 )
 
@@ -199,6 +201,7 @@ TASKS = Registry(
             alias="rewrite",
         ),
     },
+    base="seqlab.tasks.task:Task",
 )
 
 _ENGINES = {
