@@ -1,7 +1,8 @@
-"""All floors of one held-out text, in the nats and tokens in which a neural model is scored."""
+"""All baselines of one held-out text, in the nats and tokens in which a neural model is scored."""
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -10,18 +11,22 @@ from seqlab.baselines.kneser_ney import best_kneser_ney
 from seqlab.baselines.unigram import Unigram
 
 
+Kind = Literal["unigram", "kneser-ney", "xz"]
+
+
 @dataclass(frozen=True)
 class TextBaseline:
-    """The summed nats of a held-out text under a model without parameters to train."""
+    """The summed nats of a held-out text under a model that needs no gradient descent."""
 
+    kind: Kind  # code decides by this; `name` is only displayed
     name: str
+    about: str
     nats: float
     tokens: int
-    about: str
-    nats_P: np.ndarray | None = None  # by scored position; None where that cannot be said
+    nats_P: np.ndarray | None = None  # per scored position; None for a compressor, which gives only the total
 
 
-def baselines(
+def score_text_baselines(
     train_N: np.ndarray,
     held_out_N: np.ndarray,
     vocab_size: int,
@@ -30,24 +35,23 @@ def baselines(
     train_starts_D: np.ndarray | None = None,
     held_out_starts_D: np.ndarray | None = None,
 ) -> list[TextBaseline]:
-    """Unigram, Kneser-Ney and xz. xz reads the first token of the text as well, and is charged for it."""
+    """Unigram, Kneser-Ney and xz. xz also encodes the first token, which the others take as context."""
     unigram_P = Unigram.fit(train_N, vocab_size, train_starts_D).nats(held_out_N, held_out_starts_D)
     kneser_ney = best_kneser_ney(train_N, vocab_size, train_starts_D)
     kneser_ney_P = kneser_ney.nats(held_out_N, starts_D=held_out_starts_D)
     tokens = len(unigram_P)
 
-    counted = "modified Kneser-Ney, its order chosen on the end of the training text"
+    unigram_about = "token frequencies with add-one smoothing"
+    ngram_name = f"kneser-ney (order {kneser_ney.order})"
+    ngram_about = "modified Kneser-Ney; the order was chosen on the end of the training text"
     if kneser_ney.fitted_tokens < len(train_N):
-        counted += f"; counts of the last {kneser_ney.fitted_tokens:,} training tokens"
-    compressed = "xz -9e: what the held-out text adds to the compressed training text"
+        ngram_about += f"; counts of the last {kneser_ney.fitted_tokens:,} training tokens"
+    xz_about = "xz -9e: the bytes that the held-out text adds to the compressed training text"
     if len(train_text) > TRAIN_BYTES:
-        compressed += f"; the last {TRAIN_BYTES:,} training bytes"
+        xz_about += f"; the last {TRAIN_BYTES:,} training bytes"
+    xz_nats = xz_bits(train_text, held_out_text) * math.log(2)
     return [
-        TextBaseline(
-            "unigram", float(unigram_P.sum()), tokens, "how often each token occurs, and one more of each", unigram_P
-        ),
-        TextBaseline(
-            f"kneser-ney (order {kneser_ney.order})", float(kneser_ney_P.sum()), tokens, counted, kneser_ney_P
-        ),
-        TextBaseline("xz", xz_bits(train_text, held_out_text) * math.log(2), tokens, compressed),
+        TextBaseline("unigram", "unigram", unigram_about, float(unigram_P.sum()), tokens, unigram_P),
+        TextBaseline("kneser-ney", ngram_name, ngram_about, float(kneser_ney_P.sum()), tokens, kneser_ney_P),
+        TextBaseline("xz", "xz", xz_about, xz_nats, tokens),
     ]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from seqlab.baselines.text import TextBaseline, baselines
+from seqlab.baselines.text import TextBaseline, score_text_baselines
 from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.text.batches import NOT_SCORED, Batches, Lines, Rows, Stream, Windows, padded, pieces
@@ -34,7 +34,7 @@ class TextTask(Task):
     """A task on the parts of one text."""
 
     Model: ClassVar[type[TokenModel]]
-    baselines: ClassVar[tuple[str, ...]]  # what a result is held against: beginnings of their names
+    baselines: ClassVar[tuple[str, ...]]  # the kinds of text baseline that predict as the task does
     headline = "bits_per_char"
     metric = LIKELIHOOD
     settings: TextSettings
@@ -131,7 +131,7 @@ class TextTask(Task):
         characters, size = round(facts.scored_characters * share), round(facts.scored_bytes * share)
         found = []
         for baseline in text_baselines(dataset, part, int(tokens_U.sum())):
-            if not baseline.name.startswith(self.baselines):
+            if baseline.kind not in self.baselines:
                 continue
             got = likelihood(baseline.nats, baseline.tokens, characters, size)
             own_UK = None
@@ -173,7 +173,7 @@ def text_baselines(dataset: TextDataset, part: str, scored: int) -> list[TextBas
     documented = train.facts.documents > 1
     last = len(held_out) if documented else min(len(held_out), scored + 1)  # the first is context only
     first = 0 if documented else max(0, len(train) - MOST_TOKENS)
-    return baselines(
+    return score_text_baselines(
         train.read(first, len(train)),
         held_out.read(0, last),
         dataset.vocabulary.tokenizer.vocab_size,

@@ -80,7 +80,7 @@ def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
     run = trained("classify", tmp_path)
     dataset = run.dataset()
     parts = {**dataset.data.splits, "validation": dataset.data.splits["train"][:6]}
-    found = examples.overlap_of_parts(replace(dataset, data=replace(dataset.data, parts=parts)))
+    found = examples.overlap_of_parts(replace(dataset, data=replace(dataset.data, splits=parts)))
     assert not found.passed and "6 of 6" in found.found
 
 

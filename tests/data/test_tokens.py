@@ -121,7 +121,7 @@ def test_a_text_is_encoded_once(monkeypatch):
 
 def test_an_equal_tokenizer_shares_the_encoding():
     for _ in range(2):
-        encode_split(split(TEXT), learnt("bpe", TEXT, size=280))
+        encode_split(split(TEXT), learnt("bpe", TEXT, vocab_size=280))
     assert len(entries()) == 1
 
 
@@ -129,8 +129,8 @@ def test_whatever_changes_the_ids_changes_the_key():
     lines = "one line of text\nanother line of it\n" * 20
     encode_split(split(lines), learnt("char", lines))
     encode_split(split(lines), learnt("byte", lines))
-    encode_split(split(lines), learnt("bpe", lines, size=260))
-    encode_split(split(lines), learnt("bpe", lines, size=270))
+    encode_split(split(lines), learnt("bpe", lines, vocab_size=260))
+    encode_split(split(lines), learnt("bpe", lines, vocab_size=270))
     encode_split(split(lines, split_ratios="80/10/10"), learnt("char", lines))
     encode_split(split(lines, documents="lines"), learnt("char", lines, documents=True))
     encode_split(split(lines + lines), learnt("char", lines))

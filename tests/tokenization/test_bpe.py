@@ -77,7 +77,7 @@ def test_two_pairs_may_join_to_one_symbol() -> None:
 
 def test_training_does_not_depend_on_the_process() -> None:
     code = (
-        "import sys; sys.path.insert(0, 'tests/text'); from text_samples import SAMPLE, trained;"
+        "import sys; sys.path.insert(0, 'tests/tokenization'); from text_samples import SAMPLE, trained;"
         "print(trained('bpe', SAMPLE * 3).fingerprint)"
     )
     prints = set()
@@ -91,8 +91,8 @@ def test_training_does_not_depend_on_the_process() -> None:
 
 
 def test_size_bounds_the_vocabulary() -> None:
-    assert trained("bpe", SAMPLE * 2, size=256).ordinary == 256
-    assert trained("bpe", SAMPLE * 2, size=300).ordinary == 300
+    assert trained("bpe", SAMPLE * 2, vocab_size=256).ordinary == 256
+    assert trained("bpe", SAMPLE * 2, vocab_size=300).ordinary == 300
     for size in (255, 2**20 + 1):
         with pytest.raises(ValidationError):
             BpeSettings(vocab_size=size)
@@ -132,6 +132,6 @@ def test_the_bare_library_learns_and_cuts_the_same() -> None:
     library.train_from_iterator(
         [text], trainers.BpeTrainer(vocab_size=400, min_frequency=2, initial_alphabet=alphabet, show_progress=False)
     )
-    ours = trained("bpe", text, size=400)
+    ours = trained("bpe", text, vocab_size=400)
     lengths = [len(ours.decode_bytes([number])) for number in ours.encode(text)]
     assert lengths == [len(token) for token in library.encode(text).tokens]  # it writes one letter per byte

@@ -214,7 +214,7 @@ def test_a_place_that_cannot_be_written_to_is_a_storage_error(tmp_path: Path) ->
 
 def test_what_could_not_be_loaded_again_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seqlab.tokenization.tokenizer.LARGEST_FILE", 100)
-    with pytest.raises(UsageError, match=r"lower tokenizer\.size"):
+    with pytest.raises(UsageError, match=r"lower tokenizer\.vocab_size"):
         shared("char").save(tmp_path)
     assert not list(tmp_path.iterdir())
 

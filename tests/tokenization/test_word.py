@@ -40,7 +40,7 @@ def test_pieces_join_to_the_text(text: str) -> None:
 
 
 def test_the_most_frequent_are_kept_and_ties_are_alphabetical() -> None:
-    tokenizer = trained("word", "b a\nc\nc\na", size=3)
+    tokenizer = trained("word", "b a\nc\nc\na", vocab_size=3)
     assert isinstance(tokenizer, WordTokenizer)
     assert tokenizer.words == ("\n", "c", " a")
     assert encode(tokenizer, "b").tolist() == [tokenizer.unknown]

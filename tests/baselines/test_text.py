@@ -6,7 +6,7 @@ import pytest
 from seqlab.baselines import compression, kneser_ney
 from seqlab.baselines.compression import xz_bits
 from seqlab.baselines.kneser_ney import best_kneser_ney
-from seqlab.baselines.text import baselines
+from seqlab.baselines.text import score_text_baselines
 from seqlab.baselines.unigram import Unigram
 
 TRAIN, HELD_OUT = b"the cat sat on the mat. " * 40, b"the mat sat on the cat. "
@@ -16,8 +16,8 @@ def ids(text):
     return np.frombuffer(text, np.uint8)
 
 
-def test_three_floors_of_the_same_tokens():
-    unigram, counting, xz = baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
+def test_three_baselines_of_the_same_tokens():
+    unigram, counting, xz = score_text_baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
     assert {baseline.tokens for baseline in (unigram, counting, xz)} == {len(HELD_OUT) - 1}
     best = best_kneser_ney(ids(TRAIN), 256)
     assert [unigram.name, counting.name, xz.name] == ["unigram", f"kneser-ney (order {best.order})", "xz"]
@@ -37,18 +37,18 @@ def test_documents():
     train, held_out = b"anna\nanna bob\nbob\n" * 20, b"bob anna\nanna\n"
     train_N, train_starts_D = lines(train)
     held_N, held_starts_D = lines(held_out)
-    found = baselines(train_N, held_N, 258, train, held_out, train_starts_D, held_starts_D)
+    found = score_text_baselines(train_N, held_N, 258, train, held_out, train_starts_D, held_starts_D)
     assert {baseline.tokens for baseline in found} == {len(held_out)}
     expected = best_kneser_ney(train_N, 258, train_starts_D).nats(held_N, starts_D=held_starts_D)
     assert found[1].nats == pytest.approx(expected.sum())
 
 
-def test_a_floor_says_what_it_left_out(monkeypatch):
-    for baseline in baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT):
+def test_a_baseline_says_what_it_left_out(monkeypatch):
+    for baseline in score_text_baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT):
         assert "last" not in baseline.about
     monkeypatch.setattr(kneser_ney, "FIT_TOKENS", 500)
     monkeypatch.setattr("seqlab.baselines.text.TRAIN_BYTES", 300)
     monkeypatch.setattr(compression, "TRAIN_BYTES", 300)
-    _, counting, xz = baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
+    _, counting, xz = score_text_baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
     assert "the last 500 training tokens" in counting.about
     assert "the last 300 training bytes" in xz.about
