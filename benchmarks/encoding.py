@@ -14,7 +14,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
 from seqlab.config import TokenizerSettings
-from seqlab.tokenization.bpe import LONGEST, BpeSettings, BpeTokenizer
+from seqlab.tokenization.bpe import MAX_TOKEN_BYTES, BpeSettings, BpeTokenizer
 from seqlab.tokenization.char import CharTokenizer
 from seqlab.tokenization.merges import merge_pairs
 
@@ -42,13 +42,13 @@ def char_ratio() -> float:
     text = repeated(SIZE)
     tokenizer = CharTokenizer.train([SOURCE], TokenizerSettings())
     table = np.full(0x110000, tokenizer.unknown, dtype=tokenizer.dtype)
-    table[[ord(character) for character in tokenizer.characters]] = np.arange(tokenizer.ordinary)
+    table[[ord(character) for character in tokenizer.characters]] = np.arange(tokenizer.ordinary_size)
 
     def lookup() -> np.ndarray:
         return table[np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)]
 
-    assert (tokenizer.encode(text) == lookup()).all()
-    return ratio(lambda: tokenizer.encode(text), lookup, repeats=7)
+    assert (tokenizer.encode_array(text) == lookup()).all()
+    return ratio(lambda: tokenizer.encode_array(text), lookup, repeats=7)
 
 
 def bpe_ratio(tokenizer: BpeTokenizer) -> float:
@@ -56,14 +56,14 @@ def bpe_ratio(tokenizer: BpeTokenizer) -> float:
     library = Library(BPE())
     library.pre_tokenizer = ByteLevel(add_prefix_space=False)
     trainer = BpeTrainer(
-        vocab_size=tokenizer.ordinary,
-        max_token_length=LONGEST,
+        vocab_size=tokenizer.ordinary_size,
+        max_token_length=MAX_TOKEN_BYTES,
         initial_alphabet=ByteLevel.alphabet(),
         show_progress=False,
     )
     library.train_from_iterator([SOURCE], trainer)
-    assert len(tokenizer.encode(SOURCE)) == len(library.encode(SOURCE).ids)
-    return ratio(lambda: tokenizer.encode(text), lambda: np.array(library.encode(text).ids), repeats=2)
+    assert len(tokenizer.encode_array(SOURCE)) == len(library.encode(SOURCE).ids)
+    return ratio(lambda: tokenizer.encode_array(text), lambda: np.array(library.encode(text).ids), repeats=2)
 
 
 def loop_ratio(tokenizer: BpeTokenizer) -> float:
@@ -76,8 +76,8 @@ def loop_ratio(tokenizer: BpeTokenizer) -> float:
         spans = [span for _, span in splitter.pre_tokenize_str(text)]
         return [part for start, end in spans for part in merge_pairs(text[start:end].encode(), ranks)]
 
-    assert len(loop()) == len(tokenizer.encode(text))
-    return ratio(loop, lambda: tokenizer.encode(text), repeats=5)
+    assert len(loop()) == len(tokenizer.encode_array(text))
+    return ratio(loop, lambda: tokenizer.encode_array(text), repeats=5)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from seqlab.data.text.split import SplitText, split_text, stretch
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.runs.reopen import make_task
 from seqlab.runs.results import BaselineResult
-from seqlab.tasks.dataset import learn_tokenizer, text_dataset
+from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.text import whole
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.baselines import measure_baselines
@@ -95,7 +95,7 @@ def _floors(split: SplitText) -> tuple[list[BaselineResult], str]:
     sample, which = _sample(split, MAX_BASELINE_CHARACTERS)
     settings = gather({"corpus": split.settings.model_dump()}, [("tokenizer.name", "char")])
     part = split_text(sample, settings.corpus)
-    dataset = text_dataset(part, Vocabulary(learn_tokenizer(part, settings)))
+    dataset = text_dataset(part, Vocabulary(train_tokenizer(part, settings)))
     task = make_task(settings, dataset)
     return measure_baselines(settings, dataset, task, whole(dataset.splits["validation"])), which
 

@@ -14,7 +14,7 @@ from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.dataset import learn_tokenizer, text_dataset
+from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.language import LanguageTask
 from seqlab.threads import compute_threads, default_threads
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -55,7 +55,9 @@ class Suggestion:
     reasons: list[str]
 
     def command(self, source: Sequence[str]) -> str:
-        options = [word for name, value in self.settings.items() for word in (f"--{name}", str(value))]
+        options = [
+            word for name, value in self.settings.items() for word in (f"--{name.replace('_', '-')}", str(value))
+        ]
         return shlex.join(["seqlab", "train", *source, *options])
 
 
@@ -103,7 +105,7 @@ def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggest
     """Time the suggested model on a sample of the text; its steps come down where they pass over it too often."""
     settings = gather({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
     split = split_text(sample, settings.corpus)
-    dataset = text_dataset(split, Vocabulary(learn_tokenizer(split, settings)))
+    dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
     settings = LanguageTask.fitted(settings, dataset, lambda _: None)
     task = make_task(settings, dataset)
     model = build_model(settings, dataset.vocabulary.sizes)

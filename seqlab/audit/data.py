@@ -11,7 +11,7 @@ from seqlab.config import RunSettings
 from seqlab.data.text.split import SplitText
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.registry import TOKENIZERS
-from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces
+from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 
 @check("vocabulary from the training text only")
@@ -29,8 +29,8 @@ def vocabulary(
     for count in range(2, len(split.splits) + 1):
         if _learn(split, settings, split.splits[:count]).fingerprint == tokenizer.fingerprint:
             return False, f"{size}, {own.vocab_size:,} without the held-out text that they were learnt from too"
-    known = set(own.symbols())
-    foreign = [number for number, symbol in enumerate(tokenizer.symbols()) if symbol not in known]
+    known = set(own.tokens())
+    foreign = [number for number, symbol in enumerate(tokenizer.tokens()) if symbol not in known]
     in_train, in_any = (_used(tokenizer, chosen) for chosen in ([parts["train"]], parts.values()))
     unused = sum(not in_any[number] for number in foreign)
     leaked = sum(bool(in_any[number] and not in_train[number]) for number in foreign)
@@ -62,7 +62,7 @@ def _learn(split: SplitText, settings: RunSettings, parts: Sequence[str]) -> Tok
     if split.by_lines:
         pieces = (line for part in parts for line in split.lines(part))
     else:
-        pieces = cut_pieces(block for part in parts for block in split.blocks(part))
+        pieces = chunk_text(block for part in parts for block in split.blocks(part))
     return TOKENIZERS.load(settings.tokenizer.name).train(pieces, settings.tokenizer.settings, split.by_lines)
 
 

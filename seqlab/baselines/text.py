@@ -10,7 +10,6 @@ from seqlab.baselines.compression import TRAIN_BYTES, xz_bits
 from seqlab.baselines.kneser_ney import best_kneser_ney
 from seqlab.baselines.unigram import Unigram
 
-
 Kind = Literal["unigram", "kneser-ney", "xz"]
 
 

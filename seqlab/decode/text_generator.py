@@ -122,7 +122,7 @@ class TextGenerator:
         return ids or self._opening()
 
     def _opening(self) -> list[int]:
-        ordinary = range(self.tokenizer.ordinary)
+        ordinary = range(self.tokenizer.ordinary_size)
         return [next((i for i in ordinary if self.tokenizer.decode_bytes([i]) == b"\n"), 0)]
 
     def _rules(self, stop: Sequence[str]) -> Rules:

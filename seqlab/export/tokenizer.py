@@ -16,7 +16,7 @@ from seqlab.tokenization.bpe import BpeTokenizer, to_letters
 from seqlab.tokenization.byte import ByteTokenizer
 from seqlab.tokenization.char import CharTokenizer
 from seqlab.tokenization.tokenizer import Tokenizer
-from seqlab.tokenization.word import PIECE, WordTokenizer
+from seqlab.tokenization.word import WORD, WordTokenizer
 
 UNKNOWN = "<unknown>"
 MOST_CHECKED = 5000  # symbols
@@ -31,7 +31,7 @@ def library_of(tokenizer: Tokenizer) -> Library:
             found.pre_tokenizer = Split(SINGLE, "isolated")
         case WordTokenizer():
             found = _by_word(tokenizer.words, tokenizer.unknown)
-            found.pre_tokenizer = Split(Regex(PIECE.pattern), "isolated")
+            found.pre_tokenizer = Split(Regex(WORD.pattern), "isolated")
             if tokenizer.lowercase:
                 found.normalizer = Lowercase()
         case ByteTokenizer():
@@ -41,7 +41,7 @@ def library_of(tokenizer: Tokenizer) -> Library:
             )
             found.decoder = FromBytes()
         case BpeTokenizer():
-            letters = [to_letters(tokenizer.decode_bytes([number])) for number in range(tokenizer.ordinary)]
+            letters = [to_letters(tokenizer.decode_bytes([number])) for number in range(tokenizer.ordinary_size)]
             merges = [(to_letters(left), to_letters(right)) for left, right in tokenizer.merges]
             found = Library(BPE(vocab={spelt: number for number, spelt in enumerate(letters)}, merges=merges))
             found.pre_tokenizer = ByteLevel(add_prefix_space=False)
@@ -62,9 +62,9 @@ def _by_word(words: Any, unknown: int | None) -> Library:
 
 def check(tokenizer: Tokenizer, found: Library) -> None:
     """UsageError where the two do not read a symbol alike."""
-    for number in range(min(tokenizer.ordinary, MOST_CHECKED)):
+    for number in range(min(tokenizer.ordinary_size, MOST_CHECKED)):
         text = tokenizer.decode([number])
-        if found.encode(text, add_special_tokens=False).ids != tokenizer.encode(text).tolist():
+        if found.encode(text, add_special_tokens=False).ids != tokenizer.encode(text):
             raise UsageError(
                 f"the library's form of the tokenizer {tokenizer.name} reads {text!r} otherwise than ours."
             )

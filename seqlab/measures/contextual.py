@@ -42,7 +42,7 @@ def encoded(run: "Run", sentence: str) -> tuple[list[str], np.ndarray, list[np.n
     """The words, their vectors, and the attention weights of each layer."""
     import torch
 
-    ids = run.tokenizer.encode(sentence).astype(int)
+    ids = run.tokenizer.encode(sentence)
     trace = Trace()
     with torch.inference_mode():
         y_1TH, _ = run.model.backbone(run.model.embed(torch.as_tensor(ids)[None]), None, None, trace)

@@ -20,7 +20,7 @@ from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.split import split_text
 from seqlab.measures.measurement import Measurement
 from seqlab.metrics.table import columns
-from seqlab.tasks.dataset import learn_tokenizer, text_dataset
+from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.language import LanguageTask
 from seqlab.threads import default_threads
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -52,7 +52,7 @@ def mask_off(folder: Path) -> Measurement:
     torch.set_num_threads(default_threads())
     settings = resolve({"corpus": {"source": ["tiny-shakespeare"]}})
     split = split_text(open_corpus(settings.corpus.source), CorpusSettings(source=settings.corpus.source))
-    dataset = text_dataset(split, Vocabulary(learn_tokenizer(split, settings)))
+    dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
     task = LanguageTask.on(settings, dataset)
     data: dict[str, dict[str, float]] = {}
     for trained, range_of in (("mask on", past), ("mask off", all_of_it)):

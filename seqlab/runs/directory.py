@@ -110,7 +110,7 @@ class RunDirectory:
     def write_vocabulary(self, vocabulary: Vocabulary) -> None:
         """tokenizer.json, and what else the task has: target.json, characters.json, labels.json."""
         self.put_tokenizer(vocabulary.tokenizer)
-        for name, tokenizer in vocabulary.stored().items():
+        for name, tokenizer in vocabulary.extra_tokenizers().items():
             self.put(f"{name}.json", tokenizer_bytes(tokenizer))
         if vocabulary.labels:
             content = to_json({"labels": list(vocabulary.labels)})

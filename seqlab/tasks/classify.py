@@ -24,7 +24,7 @@ from seqlab.tasks.example_settings import ClassifySettings
 from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
 from seqlab.tasks.predictions import Label
 from seqlab.tasks.task import BaselineScore, Units
-from seqlab.tokenization.vocabulary import Vocabulary, labels_in_order
+from seqlab.tokenization.vocabulary import Vocabulary, sort_labels
 
 UNKNOWN_LABEL = -1  # of a file that is only scored: never right
 
@@ -44,7 +44,7 @@ class ClassifyTask(ExampleTask):
 
     @classmethod
     def learn(cls, examples: Sequence[LabeledText], settings: RunSettings) -> Vocabulary:
-        labels = labels_in_order([example.label for example in examples])
+        labels = sort_labels([example.label for example in examples])
         return Vocabulary(learn_text((example.text for example in examples), settings), labels=labels)
 
     @classmethod

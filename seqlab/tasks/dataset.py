@@ -13,7 +13,7 @@ from seqlab.data.text.split import SplitText, split_text
 from seqlab.data.text.tokens import TokenSplit, encode_split
 from seqlab.errors import UsageError
 from seqlab.registry import TOKENIZERS
-from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces
+from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 from seqlab.tokenization.vocabulary import Vocabulary
 
 Log = Callable[[str], None]
@@ -76,7 +76,7 @@ def open_text_dataset(
         raise DatasetChanged(split.survey.characters)
     tell_oddities(corpus, log)
     if vocabulary is None:
-        vocabulary = Vocabulary(learn_tokenizer(split, settings))
+        vocabulary = Vocabulary(train_tokenizer(split, settings))
     elif vocabulary.tokenizer.documents != split.by_lines:
         raise UsageError("the tokenizer is taken over from another run, so --documents must be as it was there.")
     return text_dataset(split, vocabulary)
@@ -92,9 +92,9 @@ def characters_of(examples: Examples) -> int:
     return sum(len(example.input) for part in examples.splits.values() for example in part)
 
 
-def learn_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
+def train_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
     """Of the training part only: what is held out must not leak into the vocabulary."""
-    pieces = cut_pieces(split.blocks("train")) if not split.by_lines else split.lines("train")
+    pieces = chunk_text(split.blocks("train")) if not split.by_lines else split.lines("train")
     return TOKENIZERS.load(settings.tokenizer.name).train(pieces, settings.tokenizer.settings, split.by_lines)
 
 

@@ -178,7 +178,7 @@ def encode_all(tokenizer: Tokenizer, texts: Iterable[str], spaces: bool = True) 
     """Ids of every text. How much is unknown is told as a share, not word by word."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeqlabWarning)
-        return [tokenizer.encode(spaced(text) if spaces else text).astype(np.int64) for text in texts]
+        return [tokenizer.encode_array(spaced(text) if spaces else text).astype(np.int64) for text in texts]
 
 
 def tensor(array: np.ndarray | None) -> Any:

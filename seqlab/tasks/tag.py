@@ -27,7 +27,7 @@ from seqlab.tasks.example_settings import TagSettings
 from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
 from seqlab.tasks.predictions import Tags
 from seqlab.tasks.task import BaselineScore, Units
-from seqlab.tokenization.vocabulary import Vocabulary, labels_in_order
+from seqlab.tokenization.vocabulary import Vocabulary, sort_labels
 from seqlab.tokenization.word import WordTokenizer
 
 WORD = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|\w+(?:[-.]\w+)*|['’]\w+|[^\w\s]+")
@@ -61,12 +61,12 @@ class TagTask(ExampleTask):
 
     @classmethod
     def learn(cls, examples: Sequence[TaggedSentence], settings: RunSettings) -> Vocabulary:
-        labels = labels_in_order([tag for example in examples for tag in example.tags if tag != UNSCORED])
+        labels = sort_labels([tag for example in examples for tag in example.tags if tag != UNSCORED])
         words = [word for example in examples for word in example.words]
         task = settings.task.settings_as(TagSettings)
         if settings.tokenizer.name != "word":
             return Vocabulary(learn_text(words, settings), labels=labels)
-        text = WordTokenizer.of_words(words, settings.tokenizer.settings)
+        text = WordTokenizer.train_on_words(words, settings.tokenizer.settings)
         spelt = task.spells(settings.tokenizer.name)
         characters = TOKENIZERS.load("char").train(words, TOKENIZERS.settings("char")()) if spelt else None
         return Vocabulary(text, char_tokenizer=characters, labels=labels)
@@ -76,7 +76,7 @@ class TagTask(ExampleTask):
         number = {**vocabulary.label_ids(), UNSCORED: NOT_SCORED}
         targets = [np.array([number.get(tag, UNKNOWN_TAG) for tag in example.tags]) for example in examples]
         if isinstance(vocabulary.tokenizer, WordTokenizer):
-            inputs = [vocabulary.tokenizer.ids_of(example.words).astype(np.int64) for example in examples]
+            inputs = [vocabulary.tokenizer.encode_words(example.words).astype(np.int64) for example in examples]
             if vocabulary.char_tokenizer is None:
                 return ExampleSplit(examples, inputs, targets)
             place: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The byte tokenizer: the 256 bytes of UTF-8, so that nothing has to be learnt and nothing is unknown."""
+"""The byte tokenizer: the 256 bytes of UTF-8. It needs no training and has no unknown token."""
 
 from collections.abc import Iterable
 from typing import Any, Self, final
@@ -13,14 +13,14 @@ from seqlab.tokenization.tokenizer import Tokenizer, utf8
 @final
 class ByteTokenizer(Tokenizer):
     name = "byte"
-    can_meet_unknown = False
+    has_unknown = False
 
     def __init__(self, documents: bool = False):
         super().__init__([bytes([value]) for value in range(256)], documents)
 
     @classmethod
-    def train(cls, pieces: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
-        """Nothing is learnt: the pieces are not read."""
+    def train(cls, chunks: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
+        """The chunks are not read: the vocabulary is fixed."""
         return cls(documents)
 
     @classmethod
@@ -31,8 +31,8 @@ class ByteTokenizer(Tokenizer):
     def to_json(self) -> dict[str, Any]:
         return self.header()
 
-    def encode(self, text: str) -> np.ndarray:
+    def encode_array(self, text: str) -> np.ndarray:
         return np.frombuffer(utf8(text), dtype=np.uint8).astype(self.dtype)
 
-    def first(self, text: str) -> bytes:
+    def first_token_bytes(self, text: str) -> bytes:
         return utf8(text[:1])[:1]

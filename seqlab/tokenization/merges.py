@@ -1,14 +1,14 @@
-"""Byte-pair encoding as its definition reads: the plain form that bpe.py's library is tested against."""
+"""Byte-pair encoding as defined, one merge at a time. Tests compare bpe.py's library against it."""
 
 from itertools import pairwise
 
 
-def merge_pairs(piece: bytes, ranks: dict[tuple[bytes, bytes], int]) -> list[bytes]:
-    """Start from single bytes and, while any two neighbours have a rank, join the leftmost pair of the lowest rank."""
-    parts = [piece[i : i + 1] for i in range(len(piece))]
+def merge_pairs(word: bytes, ranks: dict[tuple[bytes, bytes], int]) -> list[bytes]:
+    """Start from single bytes; while any neighboring pair has a rank, merge the leftmost pair of the lowest rank."""
+    tokens = [word[i : i + 1] for i in range(len(word))]
     while True:
-        ranked = [(ranks[pair], i) for i, pair in enumerate(pairwise(parts)) if pair in ranks]
+        ranked = [(ranks[pair], i) for i, pair in enumerate(pairwise(tokens)) if pair in ranks]
         if not ranked:
-            return parts
+            return tokens
         _, i = min(ranked)
-        parts[i : i + 2] = [parts[i] + parts[i + 1]]
+        tokens[i : i + 2] = [tokens[i] + tokens[i + 1]]

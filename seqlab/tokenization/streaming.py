@@ -1,4 +1,4 @@
-"""Text while it is generated: tokens may end in the middle of a character, which is held back until it is whole."""
+"""Decoding while a text is generated: a character that tokens have not completed yet is held back."""
 
 import codecs
 
@@ -6,7 +6,7 @@ from seqlab.tokenization.tokenizer import Ids, Tokenizer
 
 
 class TextStream:
-    """What `push` and `flush` return, joined, is what `decode` gives for all the ids at once."""
+    """The results of `push` and `flush`, joined, equal `decode` of all ids at once."""
 
     def __init__(self, tokenizer: Tokenizer):
         self._tokenizer = tokenizer
@@ -17,5 +17,5 @@ class TextStream:
         return self._decoder.decode(self._tokenizer.decode_bytes(ids))
 
     def flush(self) -> str:
-        """The rest: U+FFFD for a character that was never completed. The stream can then be used afresh."""
+        """The rest: U+FFFD for an incomplete character. The stream can then be used again."""
         return self._decoder.decode(b"", final=True)

@@ -1,9 +1,7 @@
-"""What every tokenizer promises, and the file it is kept in.
+"""The tokenizer contract, and tokenizer.json.
 
-Ordinary symbols come first, then the special ones: unknown where the tokenizer can meet something unknown, begin
-and end where a corpus is made of documents. Special symbols have no spelling, so text never becomes one, whatever
-it looks like. Read char.py next, the simplest tokenizer that learns, or stored.py
-on what a file may hold.
+Ids of ordinary tokens come first, then the special ones: unknown, if the tokenizer has one, and begin and end, if the
+corpus consists of documents. No text encodes to begin or end. Read char.py next, the simplest tokenizer that trains.
 """
 
 import hashlib
@@ -21,68 +19,74 @@ import numpy as np
 from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError, MissingInput, SeqlabWarning, StorageError, UsageError
 from seqlab.registry import TOKENIZERS
-from seqlab.tokenization.serialization import FORMAT, LARGEST_FILE, VERSION, check_version, read_object, shown
+from seqlab.tokenization.serialization import FORMAT, MAX_FILE_BYTES, VERSION, check_version, quote, read_object
 
 Ids = np.ndarray | Sequence[int]
 
-REPLACEMENT = "\ufffd"  # how text shows what could not be read
-MOST_WARNINGS = 20  # of one tokenizer: a text encoded line by line may have something unknown in each
+REPLACEMENT = "\ufffd"  # how decoded text shows the unknown token
+MAX_WARNINGS = 20  # per tokenizer: a text encoded line by line may have something unknown in each line
 
 
 class Tokenizer(ABC):
-    """Text to ids and back. `documents` reserves a begin and an end symbol."""
+    """Text to token ids and back. `documents` reserves a begin and an end token."""
 
-    name: ClassVar[str]
-    can_meet_unknown: ClassVar[bool]
-    absence: ClassVar[tuple[str, str]] = ("", "")  # what the warning says of one unknown symbol, and of several
+    name: ClassVar[str]  # as registered
+    has_unknown: ClassVar[bool]  # whether some text encodes to the unknown token
+    unknown_reason: ClassVar[tuple[str, str]] = ("", "")  # completes "'x' ..." and "'x', 'y' ..." in the warning
 
-    def __init__(self, spellings: Sequence[bytes], documents: bool = False):
+    def __init__(self, token_bytes: Sequence[bytes], documents: bool = False):
         self.documents = documents
-        self._ordinary = len(spellings)
-        self._spellings = [*spellings]
-        if self.can_meet_unknown:
-            self._spellings.append(REPLACEMENT.encode())
+        self._ordinary_size = len(token_bytes)
+        self._token_bytes = [*token_bytes]
+        if self.has_unknown:
+            self._token_bytes.append(REPLACEMENT.encode())
         if documents:
-            self._spellings += [b"", b""]
+            self._token_bytes += [b"", b""]
         self._warned_of: set[str] = set()
         self._warnings = 0
 
     @classmethod
     @abstractmethod
-    def train(cls, pieces: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
-        """Learn the symbols from a text that comes in pieces: those of `cut_pieces`, or its lines."""
+    def train(cls, chunks: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
+        """Learn the vocabulary from a text in chunks: those of `chunk_text`, or its lines."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
-        """Rebuild from what `to_json` gave; anything that we do not write is refused."""
+        """Rebuild from the result of `to_json`; DataError for anything else (see `check_keys`)."""
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]: ...
+    def to_json(self) -> dict[str, Any]:
+        """`header()` and the vocabulary."""
 
     @abstractmethod
-    def encode(self, text: str) -> np.ndarray:
-        """The text's ids, in the smallest unsigned type that holds the vocabulary."""
+    def encode_array(self, text: str) -> np.ndarray:
+        """The ids of a text in `dtype`, the compact form that token files have."""
 
-    @abstractmethod
-    def first(self, text: str) -> bytes:
-        """The bytes of a text that its first token stands for."""
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, for `torch.tensor([...])` and for models."""
+        return self.encode_array(text).tolist()
 
-    # --- the symbols ------------------------------------------------------------------------------------------------
+    def first_token_bytes(self, text: str) -> bytes:
+        """The bytes of the text that its first token covers. Override it if the first token can be unknown."""
+        start = next(chunk_text([text], 1), "")
+        return self.decode_bytes(self.encode_array(start)[:1])
+
+    # --- the vocabulary -----------------------------------------------------------------------------------------------
 
     @property
-    def ordinary(self) -> int:
-        """How many ordinary symbols there are."""
-        return self._ordinary
+    def ordinary_size(self) -> int:
+        """The number of tokens that are not special."""
+        return self._ordinary_size
 
     @property
     def vocab_size(self) -> int:
-        """How many symbols there are, ordinary and special."""
-        return len(self._spellings)
+        """The number of tokens, special ones included."""
+        return len(self._token_bytes)
 
     @property
     def unknown(self) -> int | None:
-        return self._ordinary if self.can_meet_unknown else None
+        return self._ordinary_size if self.has_unknown else None
 
     @property
     def begin(self) -> int | None:
@@ -95,34 +99,34 @@ class Tokenizer(ABC):
     @property
     def never_sampled(self) -> tuple[int, ...]:
         """The ids that a model must not generate."""
-        return tuple(number for number in (self.unknown, self.begin) if number is not None)
+        return tuple(token for token in (self.unknown, self.begin) if token is not None)
 
     @property
     def dtype(self) -> np.dtype:
         """The smallest unsigned type that holds every id."""
         return np.min_scalar_type(self.vocab_size - 1)
 
-    def symbols(self) -> list[str]:
-        """Every symbol as people read it: control characters, backslashes and broken UTF-8 are escaped."""
+    def tokens(self) -> list[str]:
+        """Every token in readable form: control characters, backslashes and broken UTF-8 are escaped."""
         special = [("<unknown>", self.unknown), ("<begin>", self.begin), ("<end>", self.end)]
-        names = [name for name, number in special if number is not None]
-        return [*map(_readable, self._spellings[: self._ordinary]), *names]
+        names = [name for name, token in special if token is not None]
+        return [*map(_escape, self._token_bytes[: self._ordinary_size]), *names]
 
-    # --- back to text -----------------------------------------------------------------------------------------------
+    # --- decoding -----------------------------------------------------------------------------------------------------
 
     def decode_bytes(self, ids: Ids) -> bytes:
-        """The bytes that the ids stand for: begin and end give none, unknown gives those of U+FFFD."""
-        numbers = np.asarray(ids, dtype=np.int64).ravel()
-        if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.vocab_size:
-            wrong = next(number for number in numbers.tolist() if not 0 <= number < self.vocab_size)
+        """The bytes of the tokens: none for begin and end, those of U+FFFD for unknown."""
+        ids_N = np.asarray(ids, dtype=np.int64).ravel()
+        if ids_N.size and not 0 <= ids_N.min() <= ids_N.max() < self.vocab_size:
+            wrong = next(token for token in ids_N.tolist() if not 0 <= token < self.vocab_size)
             raise UsageError(f"{wrong} is not an id of this tokenizer: expected 0 to {self.vocab_size - 1}.")
-        return b"".join(map(self._spellings.__getitem__, numbers.tolist()))
+        return b"".join(map(self._token_bytes.__getitem__, ids_N.tolist()))
 
     def decode(self, ids: Ids) -> str:
-        """The text that the ids stand for; bytes that are not UTF-8 become U+FFFD."""
+        """The text of the tokens; bytes that are not UTF-8 become U+FFFD."""
         return self.decode_bytes(ids).decode(errors="replace")
 
-    # --- what is kept -----------------------------------------------------------------------------------------------
+    # --- saving -------------------------------------------------------------------------------------------------------
 
     def header(self) -> dict[str, Any]:
         """The keys that tokenizer.json has for every tokenizer."""
@@ -136,47 +140,47 @@ class Tokenizer(ABC):
 
     def save(self, directory: Path) -> None:
         """Write tokenizer.json, which `load_tokenizer` reads, and vocabulary.txt, which people read."""
-        stored = tokenizer_bytes(self)
-        listed = "".join(f"{number}\t{symbol}\n" for number, symbol in enumerate(self.symbols()))
+        content = tokenizer_bytes(self)
+        listing = "".join(f"{token}\t{text}\n" for token, text in enumerate(self.tokens()))
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            (directory / "tokenizer.json").write_bytes(stored)
-            (directory / "vocabulary.txt").write_bytes(listed.encode())
+            (directory / "tokenizer.json").write_bytes(content)
+            (directory / "vocabulary.txt").write_bytes(listing.encode())
         except OSError as error:
             raise StorageError(f"the tokenizer cannot be written to '{directory}': {error.strerror}.") from None
 
-    # --- what is unknown --------------------------------------------------------------------------------------------
+    # --- the unknown token --------------------------------------------------------------------------------------------
 
-    def _warn_of(self, met: Iterable[str]) -> None:
-        """Name the symbols that are read as unknown, each once in this tokenizer's life."""
-        new = [symbol for symbol in dict.fromkeys(met) if symbol not in self._warned_of]
-        if not new or self._warnings == MOST_WARNINGS:
+    def warn_of_unknown(self, texts: Iterable[str]) -> None:
+        """Name what was encoded as unknown, each text once per tokenizer."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._warned_of]
+        if not new or self._warnings == MAX_WARNINGS:
             return
         self._warned_of.update(new)
         self._warnings += 1
-        named = ", ".join(map(_named, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
-        absence = self.absence[len(new) > 1]
-        last = " (as will others be, without a warning)" if self._warnings == MOST_WARNINGS else ""
-        warnings.warn(f"{named} {absence}: read as the unknown symbol{last}", SeqlabWarning, stacklevel=3)
+        named = ", ".join(map(_quote_unknown, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
+        reason = self.unknown_reason[len(new) > 1]
+        last = " (no further warnings of this kind)" if self._warnings == MAX_WARNINGS else ""
+        warnings.warn(f"{named} {reason}: encoded as the unknown token{last}", SeqlabWarning, stacklevel=4)
 
 
 def utf8(text: str) -> bytes:
-    """The text's bytes. Half a surrogate pair, which a Python string can hold, is not a character and is refused."""
+    """The text in UTF-8; DataError for half a surrogate pair, which a Python string can hold."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         raise DataError(
-            f"the text holds U+{ord(text[error.start]):04X}, half of a surrogate pair and not a character by itself: "
+            f"the text contains U+{ord(text[error.start]):04X}, half of a surrogate pair, which is not a character: "
             "remove it, or read the text as UTF-8."
         ) from None
 
 
-def _readable(spelling: bytes) -> str:
-    text = spelling.replace(b"\\", b"\\\\").decode(errors="backslashreplace")
-    return text if text.isprintable() else "".join(map(_escaped, text))
+def _escape(token_bytes: bytes) -> str:
+    text = token_bytes.replace(b"\\", b"\\\\").decode(errors="backslashreplace")
+    return text if text.isprintable() else "".join(map(_escape_character, text))
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character.isprintable():
         return character
     if character.isascii():
@@ -184,67 +188,67 @@ def _escaped(character: str) -> str:
     return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
 
 
-def _named(symbol: str) -> str:
-    if len(symbol) == 1:
-        return f"{symbol!r} (U+{ord(symbol):04X})"
-    return repr(symbol if len(symbol) <= 40 else symbol[:40] + "...")
+def _quote_unknown(text: str) -> str:
+    if len(text) == 1:
+        return f"{text!r} (U+{ord(text):04X})"
+    return repr(text if len(text) <= 40 else text[:40] + "...")
 
 
-# --- a text in pieces -----------------------------------------------------------------------------------------------
+# --- a text in chunks -----------------------------------------------------------------------------------------------
 
-# No token goes on from a visible character to a space, and what comes before a place never changes how the text
-# after it is read; so a text may be cut here, and its parts encoded one by one.
-_SAFE = re.compile(r"\S[ \t\r\n]")
+# No token spans a visible character and the space after it, and nothing before that boundary changes how the text
+# after it is encoded. A text can be cut there and its chunks encoded one by one.
+_BOUNDARY = re.compile(r"\S[ \t\r\n]")
 
 
-def cut_pieces(blocks: Iterable[str], size: int = 1 << 22) -> Iterator[str]:
-    """Regroup a text so that encoding piece by piece equals encoding the whole.
+def chunk_text(blocks: Iterable[str], size: int = 1 << 22) -> Iterator[str]:
+    """Regroup a text so that encoding chunk by chunk equals encoding the whole.
 
-    A piece ends at the first safe place from `size` characters on, and goes on growing where there is none.
+    A chunk ends at the first boundary from `size` characters on; without a boundary it keeps growing.
     """
     assert size > 0
-    held: list[str] = []  # what the piece has so far, but for `rest`
+    chunk: list[str] = []  # the chunk so far, without `rest`
     length = 0
     rest = ""
     for block in blocks:
         rest += block
         start = 0
-        while safe := _SAFE.search(rest, start + max(0, size - length - 1)):
-            cut = safe.start() + 1
-            yield "".join([*held, rest[start:cut]])
-            held, length, start = [], 0, cut
-        # A safe place may straddle two blocks: the last character is looked at again.
-        held.append(rest[start:-1])
-        length += len(held[-1])
+        while boundary := _BOUNDARY.search(rest, start + max(0, size - length - 1)):
+            cut = boundary.start() + 1
+            yield "".join([*chunk, rest[start:cut]])
+            chunk, length, start = [], 0, cut
+        # a boundary may straddle two blocks, so the last character is searched again
+        chunk.append(rest[start:-1])
+        length += len(chunk[-1])
         rest = rest[-1:]
-    if last := "".join([*held, rest]):
+    if last := "".join([*chunk, rest]):
         yield last
 
 
-# --- a tokenizer in its file --------------------------------------------------------------------------------------
+# --- tokenizer.json -------------------------------------------------------------------------------------------------
 
 
 def tokenizer_bytes(tokenizer: Tokenizer) -> bytes:
-    """What its file holds, a line for each key."""
+    """The content of its file, one line per key."""
     content = tokenizer.to_json()
     lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in content.items()]
     stored = ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-    if len(stored) > LARGEST_FILE:
+    if len(stored) > MAX_FILE_BYTES:
         raise UsageError(
-            f"a vocabulary of {tokenizer.vocab_size:,} symbols takes {len(stored):,} bytes to keep, more than the "
-            f"{LARGEST_FILE:,} that can be loaded again: lower tokenizer.vocab_size."
+            f"a vocabulary of {tokenizer.vocab_size:,} tokens takes {len(stored):,} bytes, more than the "
+            f"{MAX_FILE_BYTES:,} that can be loaded again: lower tokenizer.vocab_size."
         )
     return stored
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """The tokenizer that `save` wrote as tokenizer.json. A file with anything else in it is refused; nothing is run."""
+    """The tokenizer that `save` wrote as tokenizer.json. Anything else in the file is refused; nothing in it is run."""
     try:
         content = read_object(path)
         check_version(content)
         name = content.get("name")
         if not isinstance(name, str) or name not in TOKENIZERS:
-            raise DataError(f"its 'name' is {shown(name)}, expected one of {', '.join(TOKENIZERS)}")
+            raise DataError(f"its 'name' is {quote(name)}, expected one of {', '.join(TOKENIZERS)}")
         return TOKENIZERS.load(name).from_json(content)
     except FileNotFoundError:
         raise MissingInput(f"there is no tokenizer '{path}'.") from None

@@ -1,12 +1,11 @@
-"""All the symbols of a run, learnt from its training part: those of the text, of the target, of words, the labels."""
+"""The vocabulary of a run: its tokenizers and labels, all learned from the training split."""
 
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from seqlab.config import VocabSizes
 from seqlab.tokenization.tokenizer import Tokenizer
@@ -14,7 +13,7 @@ from seqlab.tokenization.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Each task has the parts that it needs; `target` is `text` itself where both sides share a vocabulary."""
+    """A task sets what it needs. `target_tokenizer` is `tokenizer` itself if both sides share a vocabulary."""
 
     tokenizer: Tokenizer
     target_tokenizer: Tokenizer | None = None
@@ -32,30 +31,30 @@ class Vocabulary:
         )
 
     @property
-    def joint(self) -> bool:
+    def shared(self) -> bool:
+        """Whether source and target have one tokenizer."""
         return self.target_tokenizer is self.tokenizer
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for two that encode alike; that of the tokenizer where there is nothing else."""
+        """Equal for two that encode alike; the tokenizer's own if there is nothing else."""
         if self.target_tokenizer is None and self.char_tokenizer is None and not self.labels:
             return self.tokenizer.fingerprint
-        prints = [
-            one.fingerprint if one else None for one in (self.tokenizer, self.target_tokenizer, self.char_tokenizer)
-        ]
-        return hashlib.sha256(json.dumps([prints, self.labels]).encode()).hexdigest()
+        tokenizers = (self.tokenizer, self.target_tokenizer, self.char_tokenizer)
+        fingerprints = [tokenizer.fingerprint if tokenizer else None for tokenizer in tokenizers]
+        return hashlib.sha256(json.dumps([fingerprints, self.labels]).encode()).hexdigest()
 
     def label_ids(self) -> dict[str, int]:
-        return {label: number for number, label in enumerate(self.labels)}
+        return {label: index for index, label in enumerate(self.labels)}
 
-    def stored(self) -> dict[str, Tokenizer]:
-        """The tokenizers beside the first, by the name of their file; a shared one is kept once."""
-        own = {"target": None if self.joint else self.target_tokenizer, "characters": self.char_tokenizer}
-        return {name: one for name, one in own.items() if one is not None}
+    def extra_tokenizers(self) -> dict[str, Tokenizer]:
+        """The tokenizers besides the first, by the name of their file; a shared one is saved once."""
+        extra = {"target": None if self.shared else self.target_tokenizer, "characters": self.char_tokenizer}
+        return {name: tokenizer for name, tokenizer in extra.items() if tokenizer is not None}
 
 
-def labels_in_order(labels: Sequence[Any]) -> tuple[str, ...]:
-    """Each once: numbers by their value, words by the alphabet, O of spans first."""
+def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Each label once: numbers by value, words alphabetically, with O of span tags first."""
     distinct = set(labels)
     if all(re.fullmatch(r"-?[0-9]{1,18}", label) for label in distinct):
         return tuple(sorted(distinct, key=lambda label: (int(label), label)))

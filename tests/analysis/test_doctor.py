@@ -82,7 +82,7 @@ def held_out_lines(text):
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])
 def test_of_a_long_text_samples_are_taken_and_named(tmp_path, monkeypatch, documents):
-    monkeypatch.setattr(module, "FLOOR_CHARACTERS", 3000)
+    monkeypatch.setattr(module, "MAX_BASELINE_CHARACTERS", 3000)
     monkeypatch.setattr(module, "TIMED_CHARACTERS", 2000)
     text = prose(3000)
     found = examine([write(tmp_path, text)], documents)

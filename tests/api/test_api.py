@@ -78,9 +78,15 @@ def test_generation_is_reproducible_and_can_be_continued(run: seqlab.Run) -> Non
     first = run.generate("the ", 25, temperature=0.8, seed=3)
     assert run.go_on(first, 35).texts == whole.texts
     assert "".join(run.stream("the ", 60, temperature=0.8, seed=3)) == str(whole)
-    ids = run.tokenizer.encode("the ").tolist()
+    ids = run.tokenizer.encode("the ")
     assert run.generate(ids, 60, temperature=0.8, seed=3).texts == whole.texts
     assert first.state is not None and int(first.state.lengths_B[0]) == len("the ") + 24
+
+
+def test_encoded_text_is_what_torch_and_the_model_take(run: seqlab.Run) -> None:
+    ids_BT = torch.tensor([run.tokenizer.encode("the cat")])
+    logits_BTV, _ = run.model(ids_BT)
+    assert logits_BTV.shape == (1, len("the cat"), run.tokenizer.vocab_size)
 
 
 def test_stop_strings(run: seqlab.Run) -> None:

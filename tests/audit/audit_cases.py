@@ -18,8 +18,8 @@ from seqlab.models.token_model import TokenModel
 from seqlab.registry import BACKBONES
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import Loaded, build_model
-from seqlab.tasks.dataset import learn_tokenizer
-from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces
+from seqlab.tasks.dataset import train_tokenizer
+from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 from seqlab.tokenization.vocabulary import Vocabulary
 
 TINY: dict[str, Any] = {
@@ -46,7 +46,7 @@ def new_text(characters: int = 11_500, seed: int = 0) -> str:
 
 
 def untrained(
-    text: Path, settings: dict[str, Any] | None = None, learn: Learn = learn_tokenizer, **short: Any
+    text: Path, settings: dict[str, Any] | None = None, learn: Learn = train_tokenizer, **short: Any
 ) -> api.Run:
     """A run as it is before its first step; nothing of it is on the disk."""
     changes = [*expand_short_names({**TINY, **short}), *(settings or {}).items()]
@@ -73,8 +73,8 @@ def with_model(run: api.Run, kind: type[TokenModel]) -> api.Run:
 def learnt_from_everything(split: SplitText, settings: RunSettings) -> Tokenizer:
     """What learning the vocabulary before splitting comes to."""
     whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.survey)
-    kind = type(learn_tokenizer(split, settings))
-    return kind.train(cut_pieces(whole.blocks("whole")), settings.tokenizer.settings, split.by_lines)
+    kind = type(train_tokenizer(split, settings))
+    return kind.train(chunk_text(whole.blocks("whole")), settings.tokenizer.settings, split.by_lines)
 
 
 def red(run: api.Run) -> set[str]:

@@ -15,7 +15,7 @@ from seqlab.data.text.split import split_text
 from seqlab.data.text.tokens import SplitStats, TokenSplit, encode_split
 from seqlab.errors import DataError
 from seqlab.registry import TOKENIZERS
-from seqlab.tokenization.tokenizer import cut_pieces
+from seqlab.tokenization.tokenizer import chunk_text
 
 quick = settings(deadline=None, max_examples=40)
 # full stops, so that even a short part has more words than one
@@ -85,11 +85,11 @@ def test_documents_are_lines_between_symbols(name, lines):
 def test_encoding_in_pieces_changes_nothing(name, monkeypatch):
     found = split(TEXT)
     tokenizer = learnt(name, *map(found.text, found.splits))
-    monkeypatch.setattr(tokens, "cut_pieces", partial(cut_pieces, size=5))
+    monkeypatch.setattr(tokens, "cut_pieces", partial(chunk_text, size=5))
     splits = encode_split(found, tokenizer)
     for part in found.splits:
         np.testing.assert_array_equal(splits[part].read(0, len(splits[part])), tokenizer.encode(found.text(part)))
-        facts, context = splits[part].facts, tokenizer.first(found.text(part))
+        facts, context = splits[part].facts, tokenizer.first_token_bytes(found.text(part))
         assert facts.scored_bytes == facts.bytes - len(context)
 
 
@@ -144,7 +144,7 @@ def test_an_interrupted_encoding_leaves_no_entry(monkeypatch):
         def stop(*_):
             raise KeyboardInterrupt
 
-        patch.setattr(tokenizer, "first", stop)
+        patch.setattr(tokenizer, "first_token_bytes", stop)
         with pytest.raises(KeyboardInterrupt):
             encode_split(found, tokenizer)
     assert entries() == []

@@ -84,7 +84,7 @@ def test_the_library_reads_a_text_as_our_tokenizer_does(name: str, text: str) ->
     found = library_of(MADE[name])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeqlabWarning)  # of what is unknown
-        ours = MADE[name].encode(text).tolist()
+        ours = MADE[name].encode(text)
     assert found.encode(text, add_special_tokens=False).ids == ours
     if MADE[name].unknown not in ours:
         assert found.decode(ours) == MADE[name].decode(np.array(ours, np.int64))

@@ -17,7 +17,7 @@ from seqlab.errors import UsageError
 from seqlab.models.masked_language_model import MaskedModel
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.dataset import learn_tokenizer, text_dataset
+from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.masked import PASSES, hide, hide_every
 from seqlab.tasks.text_settings import MaskedSettings
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -41,7 +41,7 @@ def task_and_model(documents: str = "stream", **task):
     settings = settings_with(documents, **task)
     text = TEXT if documents == "stream" else "".join(f"{TEXT[: 5 + n % 30]}\n" for n in range(300))
     split = split_text(from_text(text, "text"), settings.corpus)
-    dataset = text_dataset(split, Vocabulary(learn_tokenizer(split, settings)))
+    dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
     model = build_model(settings, dataset.vocabulary.sizes).eval()
     return make_task(settings, dataset), model
 

@@ -58,19 +58,19 @@ def test_every_kind_of_space_is_a_safe_neighbour() -> None:
     for character in odd:
         for text in (f"a{character} b", f"{character}{character}\nb", f"a {character}\t b", f"'{character} 's"):
             whole = split(text)
-            assert [piece for part in bpe.cut_pieces([text], 1) for piece in split(part)] == whole
+            assert [piece for part in bpe.chunk_text([text], 1) for piece in split(part)] == whole
 
 
 def test_the_vocabulary_is_the_bytes_and_then_the_merges() -> None:
     found = tokenizer()
     assert found.decode_bytes(range(256)) == bytes(range(256))
     joined = list(dict.fromkeys(left + right for left, right in found.merges))
-    assert [found.decode_bytes([number]) for number in range(256, found.ordinary)] == joined
+    assert [found.decode_bytes([number]) for number in range(256, found.ordinary_size)] == joined
 
 
 def test_two_pairs_may_join_to_one_symbol() -> None:
     found = BpeTokenizer([(97, 97), (97, 256), (256, 97)])
-    assert found.ordinary == 258
+    assert found.ordinary_size == 258
     assert found.decode(found.encode("aaaa aaa")) == "aaaa aaa"
     assert BpeTokenizer.from_json(found.to_json()).fingerprint == found.fingerprint
 
@@ -91,8 +91,8 @@ def test_training_does_not_depend_on_the_process() -> None:
 
 
 def test_size_bounds_the_vocabulary() -> None:
-    assert trained("bpe", SAMPLE * 2, vocab_size=256).ordinary == 256
-    assert trained("bpe", SAMPLE * 2, vocab_size=300).ordinary == 300
+    assert trained("bpe", SAMPLE * 2, vocab_size=256).ordinary_size == 256
+    assert trained("bpe", SAMPLE * 2, vocab_size=300).ordinary_size == 300
     for size in (255, 2**20 + 1):
         with pytest.raises(ValidationError):
             BpeSettings(vocab_size=size)
@@ -100,7 +100,7 @@ def test_size_bounds_the_vocabulary() -> None:
 
 def test_runs_do_not_double_without_end() -> None:
     found = trained("bpe", "a" * 100_000 + "\n" + "ab" * 10_000)
-    assert max(len(found.decode_bytes([number])) for number in range(found.ordinary)) <= bpe.LONGEST
+    assert max(len(found.decode_bytes([number])) for number in range(found.ordinary_size)) <= bpe.MAX_TOKEN_BYTES
 
 
 def test_long_words_are_learnt_from_in_parts() -> None:
@@ -108,7 +108,7 @@ def test_long_words_are_learnt_from_in_parts() -> None:
     start = time.process_time()
     found = trained("bpe", f"{line}\n{line}")
     assert time.process_time() - start < 10  # as one word it takes minutes
-    assert found.ordinary > 256
+    assert found.ordinary_size > 256
 
 
 def test_pieces_are_learnt_from_one_by_one() -> None:
@@ -117,7 +117,7 @@ def test_pieces_are_learnt_from_one_by_one() -> None:
 
 
 def test_only_the_start_of_a_long_text_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bpe, "TRAINED_ON", len("xy xy cd") + 1)
+    monkeypatch.setattr(bpe, "MAX_TRAINING_BYTES", len("xy xy cd") + 1)
     pieces = iter(["xy xy ", "cdé cdé cdé", "never reached"])
     found = BpeTokenizer.train(pieces, BpeSettings())
     assert found.merges == [(b"x", b"y")]

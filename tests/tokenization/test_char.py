@@ -13,7 +13,7 @@ from seqlab.tokenization.char import BLOCK, CharTokenizer
 def test_ids_are_places_among_the_sorted_characters(training: str, text: str) -> None:
     places = {character: place for place, character in enumerate(sorted(set(training)))}
     tokenizer = trained("char", training)
-    assert encode(tokenizer, text).tolist() == [places.get(character, len(places)) for character in text]
+    assert encode(tokenizer, text) == [places.get(character, len(places)) for character in text]
 
 
 @given(data=st.data(), training=st.text(min_size=1))
@@ -34,6 +34,6 @@ def test_large_alphabets_get_a_wider_type() -> None:
     text = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))
     tokenizer = trained("char", text)
     assert tokenizer.dtype == np.uint16
-    assert tokenizer.encode(text).tolist() == list(range(300))
+    assert tokenizer.encode(text) == list(range(300))
     assert CharTokenizer([chr(0x61 + i) for i in range(255)]).dtype == np.uint8
     assert CharTokenizer([chr(0x61 + i) for i in range(256)]).dtype == np.uint16

@@ -5,7 +5,7 @@ from hypothesis import given
 from pydantic import ValidationError
 from text_samples import anything, encode, quick, trained
 
-from seqlab.tokenization.word import CHUNK, PIECE, WordSettings, WordTokenizer
+from seqlab.tokenization.word import CHUNK, WORD, WordSettings, WordTokenizer
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from seqlab.tokenization.word import CHUNK, PIECE, WordSettings, WordTokenizer
     ],
 )
 def test_pieces_by_hand(text: str, pieces: list[str]) -> None:
-    assert PIECE.findall(text) == pieces
+    assert WORD.findall(text) == pieces
     tokenizer = trained("word", text)
     assert [tokenizer.decode([number]) for number in tokenizer.encode(text)] == pieces
 
@@ -30,26 +30,26 @@ def test_pieces_by_hand(text: str, pieces: list[str]) -> None:
 def test_long_texts_are_cut_between_words_only() -> None:
     text = "ab " * CHUNK
     tokenizer = trained("word", text)
-    assert [tokenizer.decode([number]) for number in tokenizer.encode(text)] == PIECE.findall(text)
+    assert [tokenizer.decode([number]) for number in tokenizer.encode(text)] == WORD.findall(text)
 
 
 @given(text=anything)
 @quick
 def test_pieces_join_to_the_text(text: str) -> None:
-    assert "".join(PIECE.findall(text)) == text
+    assert "".join(WORD.findall(text)) == text
 
 
 def test_the_most_frequent_are_kept_and_ties_are_alphabetical() -> None:
     tokenizer = trained("word", "b a\nc\nc\na", vocab_size=3)
     assert isinstance(tokenizer, WordTokenizer)
     assert tokenizer.words == ("\n", "c", " a")
-    assert encode(tokenizer, "b").tolist() == [tokenizer.unknown]
+    assert encode(tokenizer, "b") == [tokenizer.unknown]
 
 
 def test_lowercase_reads_capitals_as_small() -> None:
     tokenizer = trained("word", "The the THE İΣ", lowercase=True)
     assert tokenizer.decode(tokenizer.encode("THE The")) == "the the"
-    assert tokenizer.first("THE end") == b"THE"
+    assert tokenizer.first_token_bytes("THE end") == b"THE"
     assert tokenizer.fingerprint != trained("word", "The the THE İΣ").fingerprint
 
 

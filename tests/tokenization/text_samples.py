@@ -1,22 +1,16 @@
-"""Texts and trained tokenizers that the tests of this room share."""
+"""Texts and trained tokenizers that the tests of this folder share."""
 
 import warnings
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
 from seqlab.errors import SeqlabWarning
 from seqlab.registry import TOKENIZERS
+from seqlab.testing.tokenizer import SAMPLE
 from seqlab.tokenization.tokenizer import Tokenizer
-
-SAMPLE = (
-    "It's a truth universally acknowledged, that the don't and the won't of 1813 aren't one.\n"
-    "\tThe naïve café; 12,345 Straßen — “quoted”  twice, x_y = f(a)\\n, 日本語 and 😀!\r\n"
-    "<unk> <s> <begin> </s> [UNK] and the rest of the the the text.   \n\n"
-)
 
 quick = settings(deadline=None, max_examples=60)
 
@@ -31,12 +25,12 @@ def trained(name: str, text: str = SAMPLE, documents: bool = False, **values: ob
 
 @cache
 def shared(name: str, documents: bool = False) -> Tokenizer:
-    """One tokenizer for many examples: which unknown symbols it has already named depends on their order."""
+    """One tokenizer for many examples: which unknown tokens it has warned of depends on their order."""
     return trained(name, documents=documents)
 
 
-def encode(tokenizer: Tokenizer, text: str) -> np.ndarray:
-    """Encode without a word about unknown symbols."""
+def encode(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Encode without warnings of unknown tokens."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeqlabWarning)
         return tokenizer.encode(text)

@@ -10,7 +10,7 @@ from seqlab.models.token_model import TokenModel
 from seqlab.runs.directory import begin_run
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.dataset import TextDataset, learn_tokenizer, text_dataset
+from seqlab.tasks.dataset import TextDataset, text_dataset, train_tokenizer
 from seqlab.tasks.text import TextTask
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.loop import Trainer
@@ -37,7 +37,7 @@ def run_settings(**train: Any) -> RunSettings:
 
 def material_of(settings: RunSettings) -> TextDataset:
     split = split_text(from_text(TEXT, "text"), settings.corpus)
-    return text_dataset(split, Vocabulary(learn_tokenizer(split, settings)))
+    return text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
 
 
 def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:

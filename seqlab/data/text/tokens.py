@@ -19,7 +19,7 @@ import numpy as np
 from seqlab.cache import cache_directory
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError, StorageError
-from seqlab.tokenization.tokenizer import Tokenizer, cut_pieces
+from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 
 @dataclass(frozen=True)
@@ -140,17 +140,17 @@ Encoded = tuple[np.ndarray, str, bytes]  # ids, their text, and what of it is co
 
 def _stream(split: SplitText, part: str, tokenizer: Tokenizer) -> Iterator[Encoded]:
     context_only = None
-    for piece in cut_pieces(split.blocks(part)):
+    for piece in chunk_text(split.blocks(part)):
         if context_only is None:
-            context_only = tokenizer.first(piece)
-            yield tokenizer.encode(piece), piece, context_only
+            context_only = tokenizer.first_token_bytes(piece)
+            yield tokenizer.encode_array(piece), piece, context_only
         else:
-            yield tokenizer.encode(piece), piece, b""
+            yield tokenizer.encode_array(piece), piece, b""
 
 
 def _documents(split: SplitText, part: str, tokenizer: Tokenizer) -> Iterator[Encoded]:
     """Begin, the line, end. The end stands for the newline; the begin symbol is the context, so all text is scored."""
     assert tokenizer.begin is not None and tokenizer.end is not None
     for line in split.lines(part):
-        ids = np.concatenate(([tokenizer.begin], tokenizer.encode(line), [tokenizer.end]))
+        ids = np.concatenate(([tokenizer.begin], tokenizer.encode_array(line), [tokenizer.end]))
         yield ids, line + "\n", b""

@@ -23,7 +23,7 @@ def write_onnx(run: Loaded, out: Path) -> list[Path]:
     try_out(plan)
     kind = run.settings.task.name
     contents = {f"{name}.onnx": graph.SerializeToString() for name, graph in plan.graphs.items()}
-    for name, tokenizer in {"tokenizer": run.tokenizer, **run.vocabulary.stored()}.items():
+    for name, tokenizer in {"tokenizer": run.tokenizer, **run.vocabulary.extra_tokenizers()}.items():
         library = library_of(tokenizer)
         check(tokenizer, library)
         contents[f"{name}.json"] = as_text(library).encode()

@@ -131,10 +131,10 @@ def test_bytes_that_are_not_text_are_refused(path: Path) -> None:
 
 def test_a_file_that_is_too_large_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained("char").save(path.parent)
-    monkeypatch.setattr("seqlab.tokenization.serialization.LARGEST_FILE", path.stat().st_size - 1)
+    monkeypatch.setattr("seqlab.tokenization.serialization.MAX_FILE_BYTES", path.stat().st_size - 1)
     with pytest.raises(DataError, match="larger than"):
         load_tokenizer(path)
-    monkeypatch.setattr("seqlab.tokenization.serialization.LARGEST_FILE", path.stat().st_size)
+    monkeypatch.setattr("seqlab.tokenization.serialization.MAX_FILE_BYTES", path.stat().st_size)
     load_tokenizer(path)
 
 
