@@ -40,6 +40,7 @@ ORDER = {
     "measures": {"audit", "recipes"},
     "comparison": {"measures"},
     "api": {"comparison", "export"},
+    "testing": {"api"},
     "studies": {"api"},
     "cli": {"studies"},
     "__main__": {"cli"},

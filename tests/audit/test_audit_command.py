@@ -53,7 +53,7 @@ def test_a_run_with_a_leak(
     leaking = tmp_path / "leaking.txt"
     leaking.write_text(text.read_text(encoding="utf-8") + "Zoë", encoding="utf-8")
     with monkeypatch.context() as patch:
-        patch.setattr("seqlab.tasks.dataset.learn_tokenizer", learnt_from_everything)
+        patch.setattr("seqlab.tasks.dataset.train_tokenizer", learnt_from_everything)
         run = api.train(leaking, out=tmp_path / "run", reporter=NullReporter(), **TINY).path
     code, out, err = seqlab("audit", run)
     assert code == 1 and not err

@@ -85,7 +85,7 @@ def test_documents_are_lines_between_symbols(name, lines):
 def test_encoding_in_pieces_changes_nothing(name, monkeypatch):
     found = split(TEXT)
     tokenizer = learnt(name, *map(found.text, found.splits))
-    monkeypatch.setattr(tokens, "cut_pieces", partial(chunk_text, size=5))
+    monkeypatch.setattr(tokens, "chunk_text", partial(chunk_text, size=5))
     splits = encode_split(found, tokenizer)
     for part in found.splits:
         np.testing.assert_array_equal(splits[part].read(0, len(splits[part])), tokenizer.encode(found.text(part)))
@@ -153,7 +153,7 @@ def test_an_interrupted_encoding_leaves_no_entry(monkeypatch):
 
 def test_somebody_else_may_have_just_encoded_it(monkeypatch):
     tokenizer, found = learnt("char", TEXT), split(TEXT)
-    true_first, encoding = tokenizer.first, []
+    true_first, encoding = tokenizer.first_token_bytes, []
 
     def first(text):
         if not encoding:
@@ -161,7 +161,7 @@ def test_somebody_else_may_have_just_encoded_it(monkeypatch):
             encode_split(found, tokenizer)
         return true_first(text)
 
-    monkeypatch.setattr(tokenizer, "first", first)
+    monkeypatch.setattr(tokenizer, "first_token_bytes", first)
     assert len(encode_split(found, tokenizer)["train"]) == len(found.text("train"))
     assert len(entries()) == 1
 
