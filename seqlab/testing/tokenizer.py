@@ -3,7 +3,6 @@
 `check_tokenizer` accepts a class or a registered name. The tokenizers of this package pass the same checks.
 """
 
-import json
 import random
 import time
 import warnings
@@ -55,7 +54,7 @@ def candidate(tokenizer: str | type[Tokenizer], settings: TokenizerSettings | No
     """What the checks work on, from a class or a registered name."""
     if isinstance(tokenizer, str):
         return Candidate(TOKENIZERS.load(tokenizer), settings or TOKENIZERS.settings(tokenizer)())
-    return Candidate(tokenizer, settings or TokenizerSettings())
+    return Candidate(tokenizer, settings or tokenizer.Settings())
 
 
 # --- the vocabulary -------------------------------------------------------------------------------------------------
@@ -210,11 +209,9 @@ def saving(subject: Candidate) -> None:
     fingerprints = set()
     for documents in (False, True):
         tokenizer = subject.train(documents=documents)
-        loaded = subject.kind.from_json(json.loads(json.dumps(tokenizer.to_json())))
-        if tokenizer.name in TOKENIZERS:
-            with TemporaryDirectory() as directory:
-                tokenizer.save(Path(directory))
-                loaded = load_tokenizer(Path(directory) / "tokenizer.json")
+        with TemporaryDirectory() as directory:
+            tokenizer.save(Path(directory))
+            loaded = load_tokenizer(Path(directory) / "tokenizer.json")
         _require(
             type(loaded) is type(tokenizer), f"a saved {type(tokenizer).__name__} loads as {type(loaded).__name__}"
         )

@@ -42,6 +42,7 @@ class BpeSettings(TokenizerSettings):
 
 @final
 class BpeTokenizer(Tokenizer):
+    Settings = BpeSettings
     name = "bpe"
     has_unknown = False
 

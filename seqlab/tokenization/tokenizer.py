@@ -30,7 +30,8 @@ MAX_WARNINGS = 20  # per tokenizer: a text encoded line by line may have somethi
 class Tokenizer(ABC):
     """Text to token ids and back. `documents` reserves a begin and an end token."""
 
-    name: ClassVar[str]  # as registered
+    Settings: ClassVar[type[TokenizerSettings]] = TokenizerSettings  # what `train` takes
+    name: ClassVar[str]  # as registered; "module:Class" unless set
     has_unknown: ClassVar[bool]  # whether some text encodes to the unknown token
     unknown_reason: ClassVar[tuple[str, str]] = ("", "")  # completes "'x' ..." and "'x', 'y' ..." in the warning
 
@@ -44,6 +45,10 @@ class Tokenizer(ABC):
             self._token_bytes += [b"", b""]
         self._warned_of: set[str] = set()
         self._warnings = 0
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in cls.__dict__:
+            cls.name = f"{cls.__module__}:{cls.__qualname__}"
 
     @classmethod
     @abstractmethod
@@ -247,7 +252,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
         content = read_object(path)
         check_version(content)
         name = content.get("name")
-        if not isinstance(name, str) or name not in TOKENIZERS:
+        if not isinstance(name, str) or (name not in TOKENIZERS and ":" not in name):
             raise DataError(f"its 'name' is {quote(name)}, expected one of {', '.join(TOKENIZERS)}")
         return TOKENIZERS.load(name).from_json(content)
     except FileNotFoundError:

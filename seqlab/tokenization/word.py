@@ -28,6 +28,7 @@ class WordSettings(TokenizerSettings):
 
 @final
 class WordTokenizer(Tokenizer):
+    Settings = WordSettings
     name = "word"
     has_unknown = True
     unknown_reason = ("is not in the vocabulary", "are not in the vocabulary")

@@ -14,7 +14,6 @@ from seqlab.tokenization.tokenizer import Tokenizer, utf8
 class AsciiTokenizer(Tokenizer):
     """The 128 characters of ASCII; anything else is unknown."""
 
-    name = "ascii"
     has_unknown = True
     unknown_reason = ("is not ASCII", "are not ASCII")
 
