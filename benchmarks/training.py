@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,11 +19,9 @@ from torch.nn.functional import cross_entropy
 from seqlab.config import RunSettings, gather
 from seqlab.contracts import TextBatch
 from seqlab.data.text.batches import NOT_SCORED
-from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.tasks.language import LanguageTask
-from seqlab.training.loop import Trainer
-from seqlab.training.progress import NullReporter
+from seqlab.training.step import TrainingStep
 
 VOCABULARY, EMBEDDING, HIDDEN, BATCH, WINDOW = 65, 128, 256, 32, 128
 DIRECT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
@@ -57,19 +54,19 @@ def make_batch(ragged: bool) -> TextBatch:
     return TextBatch(inputs_BT, targets_BT.masked_fill(~mask_BT, NOT_SCORED), mask_BT)
 
 
-def our_trainer(arch: str, changes: list[tuple[str, Any]], ragged: bool = False) -> Trainer:
+def training_step(arch: str, changes: list[tuple[str, Any]], ragged: bool = False) -> TrainingStep:
     """As a run would make it."""
     base = {"corpus": {"source": ["none"]}, "train": {"steps": 1}}
     settings: RunSettings = gather(base, [("backbone.name", arch), *changes])
     task = OneBatch(settings.task.settings, make_batch(ragged))
     model = build_model(settings, VOCABULARY)
-    return Trainer(RunDirectory(Path("nowhere")), settings.train, model, task, NullReporter(), lambda: "")
+    return TrainingStep(model, task, settings.train)
 
 
-def step_of(trainer: Trainer) -> Step:
+def step_of(training: TrainingStep) -> Step:
     def step() -> None:
-        trainer.gradients(0)
-        trainer.optimizer.step()
+        training.gradients(0)
+        training.update()
 
     return step
 
@@ -77,7 +74,7 @@ def step_of(trainer: Trainer) -> Step:
 def our_step(arch: str, implementation: str = "fused", ragged: bool = False) -> Step:
     """One step of the trainer, as a run takes it."""
     changes = [("backbone.hidden", HIDDEN), ("backbone.implementation", implementation), ("model.embedding", EMBEDDING)]
-    return step_of(our_trainer(arch, changes, ragged))
+    return step_of(training_step(arch, changes, ragged))
 
 
 class Direct(nn.Module):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
-from benchmarks.training import BATCH, VOCABULARY, WINDOW, Step, fastest, our_trainer, step_by_hand, step_of
+from benchmarks.training import BATCH, VOCABULARY, WINDOW, Step, fastest, step_by_hand, step_of, training_step
 
 HIDDEN, LAYERS, HEADS = 128, 4, 4
 ROUNDS = 20
@@ -61,8 +61,8 @@ def main(rounds: int = ROUNDS) -> None:
     torch.set_num_threads(os.cpu_count() or 1)
     sizes = {"hidden": HIDDEN, "layers": LAYERS, "heads": HEADS, "context": WINDOW}
     changes = [("model.embedding", HIDDEN), *((f"backbone.{key}", value) for key, value in sizes.items())]
-    ours = our_trainer("transformer", [*changes, ("backbone.positions", "learned")])
-    rotary = our_trainer("transformer", changes)
+    ours = training_step("transformer", [*changes, ("backbone.positions", "learned")])
+    rotary = training_step("transformer", changes)
     steps = {"ours": step_of(ours), "ours, rotary": step_of(rotary), "direct": direct_step(), "product": product_step()}
     best = fastest(steps, rounds)
     peak = 2 * SQUARE**3 / best["product"]

@@ -9,7 +9,8 @@ from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import BACKBONES
-from seqlab.runs.run import Run, load
+from seqlab.runs.run import Run
+from seqlab.runs.run import load as load
 from seqlab.training.request import least_sizes, settings_from_request, settings_of
 
 if TYPE_CHECKING:
@@ -42,21 +43,21 @@ def train(
     refuse_absurd(wanted, least_sizes(wanted))
 
     from seqlab.training.progress import reporter_for_stderr
-    from seqlab.training.session import start
+    from seqlab.training.session import train as train_run
 
     reporter = reporter or reporter_for_stderr()
     for words in said:
         reporter.log(words)
-    directory = start(wanted, Path(out) if out else None, overwrite, reporter, Path(init) if init else None)
-    return load(directory.path)
+    loaded = train_run(wanted, Path(out) if out else None, overwrite, reporter, Path(init) if init else None)
+    return Run(loaded)
 
 
 def resume(path: str | Path, more: int | None = None, reporter: "Reporter | None" = None) -> Run:
     """Go on with an interrupted run, or train a finished one for `more` steps."""
     from seqlab.training.progress import reporter_for_stderr
-    from seqlab.training.session import go_on
+    from seqlab.training.session import resume as resume_run
 
-    return load(go_on(Path(path), more, reporter or reporter_for_stderr()).path)
+    return Run(resume_run(Path(path), more, reporter or reporter_for_stderr()))
 
 
 def export(path: str | Path, out: str | Path, *, form: str = "onnx") -> list[Path]:

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from seqlab.analysis.scan import Scan
@@ -11,20 +10,19 @@ from seqlab.config import expand_short_names, gather
 from seqlab.data.text.corpus import Corpus
 from seqlab.data.text.split import split_text
 from seqlab.models.parameter_count import parameters
-from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
 from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.language import LanguageTask
 from seqlab.threads import compute_threads, default_threads
 from seqlab.tokenization.vocabulary import Vocabulary
-from seqlab.training.budget import DEFAULT_STEPS, MOST_EPOCHS, time_steps
-from seqlab.training.loop import EVALUATED_TOKENS
+from seqlab.training.budget import DEFAULT_STEPS, MAX_EPOCHS
+from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
+from seqlab.training.timing import time_training
 
 MOST_SYMBOLS = 500  # beyond that, as in Chinese or Japanese, characters are too many to learn one by one
 LARGEST_BY_CHARACTER = 20_000_000  # characters
 BATCH_OF_LINES = 64  # lines are short, so that more of them fit into a step
-EVALUATIONS = 11  # ten on the way and one at the end
 
 
 @dataclass(frozen=True)
@@ -110,16 +108,16 @@ def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggest
     task = make_task(settings, dataset)
     model = build_model(settings, dataset.vocabulary.sizes)
     with compute_threads(settings.train.threads):
-        # timing writes nothing, so that any folder will do
-        step_time, evaluation_time = time_steps(RunDirectory(Path()), settings, model, task)
+        timing = time_training(model, task, settings.train)
 
     times_sample = found.characters / split.survey.characters
-    steps = min(suggestion.settings["steps"], max(1, round(MOST_EPOCHS * task.epoch * times_sample)))
+    steps = min(suggestion.settings["steps"], max(1, round(MAX_EPOCHS * task.epoch * times_sample)))
     held_out = len(dataset.splits["validation"])
     evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
-    seconds = steps * step_time + EVALUATIONS * evaluated * evaluation_time
+    evaluations = evaluation_count(settings.train, steps) + 1  # and the final one
+    seconds = steps * timing.step_seconds + evaluations * evaluated * timing.evaluation_seconds
     count = parameters(settings, dataset.vocabulary.sizes)
-    expected = Expected(steps, seconds, step_time, count.total, settings.train.threads or default_threads())
+    expected = Expected(steps, seconds, timing.step_seconds, count.total, settings.train.threads or default_threads())
     return Suggestion({**suggestion.settings, "steps": steps}, suggestion.reasons), expected
 
 

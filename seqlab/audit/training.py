@@ -9,23 +9,21 @@ from seqlab.audit.result import check
 from seqlab.config import RunSettings
 from seqlab.contracts import TextBatch
 from seqlab.models.token_model import TokenModel
-from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import build_model
 from seqlab.tasks.task import Task
 from seqlab.tasks.text import TextTask, nats_of
 from seqlab.tokenization.vocabulary import Vocabulary
-from seqlab.training.loop import Trainer
-from seqlab.training.progress import NullReporter
+from seqlab.training.step import TrainingStep
 
 STEPS = 2
 
 
 @check("same seed, same result")
-def same_seed(settings: RunSettings, vocabulary: Vocabulary, task: Task, directory: RunDirectory) -> tuple[bool, str]:
+def same_seed(settings: RunSettings, vocabulary: Vocabulary, task: Task) -> tuple[bool, str]:
     """The first steps of the run, twice, while the random generator of the process stands elsewhere: equal bits."""
     with torch.random.fork_rng(devices=[]):
         (losses, weights), (other_losses, other_weights) = (
-            _first_steps(settings, vocabulary, task, directory, seed) for seed in (1, 2)
+            _first_steps(settings, vocabulary, task, seed) for seed in (1, 2)
         )
     apart = [float((one - other).abs().max()) for one, other in zip(weights, other_weights, strict=True)]
     apart += [abs(one - other) for one, other in zip(losses, other_losses, strict=True)]
@@ -34,16 +32,15 @@ def same_seed(settings: RunSettings, vocabulary: Vocabulary, task: Task, directo
 
 
 def _first_steps(
-    settings: RunSettings, vocabulary: Vocabulary, task: Task, directory: RunDirectory, elsewhere: int
+    settings: RunSettings, vocabulary: Vocabulary, task: Task, elsewhere: int
 ) -> tuple[list[float], list[torch.Tensor]]:
     torch.manual_seed(elsewhere)
     model = build_model(settings, vocabulary.sizes)
-    # nothing is written: the trainer only gives gradients
-    trainer = Trainer(directory, settings.train, model, task, NullReporter(), lambda: "")
+    training = TrainingStep(model, task, settings.train)
     losses: list[float] = []
     for step in range(STEPS):
-        nats, count, _ = trainer.gradients(step)
-        trainer.optimizer.step()
+        nats, count, _ = training.gradients(step)
+        training.update()
         losses.append(nats / count)
     return losses, [parameter.detach() for parameter in model.parameters()]
 

@@ -13,7 +13,7 @@ from seqlab.comparison.execution.progress import View, view_for_stderr
 from seqlab.comparison.execution.tuning import tune
 from seqlab.comparison.judgment.collect import gather
 from seqlab.comparison.plan.plan import RUNS, TUNING, Plan, read_plan, refuse_other, write_plan
-from seqlab.comparison.plan.planning import EVALUATIONS, jobs_of, make_plan, with_winners
+from seqlab.comparison.plan.planning import jobs_of, make_plan, with_winners
 from seqlab.comparison.plan.prepared import Prepared, prepare
 from seqlab.comparison.plan.request import ComparisonRequest, asked
 from seqlab.comparison.plan.summary import plan_in_words
@@ -24,7 +24,7 @@ from seqlab.config import Source
 from seqlab.errors import DataError, UsageError
 from seqlab.metrics.table import columns
 from seqlab.models.parameter_count import refuse_absurd
-from seqlab.runs.directory import folder_name, recommend
+from seqlab.runs.directory import folder_name, link_best_run
 from seqlab.runs.run import Run, load
 from seqlab.storage import storage_errors
 from seqlab.training.progress import NullReporter
@@ -113,7 +113,7 @@ def carry_out(
 def _written_up(directory: Path) -> Comparison:
     results = read_comparison(directory)
     write_report(results, directory)
-    recommend(directory, Path(results.best.path))
+    link_best_run(directory, Path(results.best.path))
     return Comparison(directory, results)
 
 
@@ -177,7 +177,7 @@ def _planned(draft: Plan, wanted: ComparisonRequest, directory: Path, prepared: 
 def _job(plan: Plan, prepared: Prepared, name: str, seed: int) -> Job:
     model = plan.model(name)
     settings = model.changed(**{"train.seed": seed}).settings
-    seconds = model.seconds + EVALUATIONS * model.evaluation_seconds
+    seconds = model.seconds + model.evaluation_seconds
     return Job(f"{RUNS}/{name}-{seed}", settings, prepared.decides, seconds)
 
 

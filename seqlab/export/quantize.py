@@ -9,8 +9,8 @@ from seqlab.runs import tensors
 from seqlab.runs.checkpoint import weights_of
 from seqlab.runs.directory import WEIGHTS, RunDirectory, begin_run
 from seqlab.runs.evaluation import evaluate
-from seqlab.runs.load import Loaded, load_run
-from seqlab.runs.results import read_results, today, write_card, write_results
+from seqlab.runs.load import LoadedRun, load_run
+from seqlab.runs.results import read_results, timestamp, write_card, write_results
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ def quantize(path: Path, out: Path, overwrite: bool = False) -> QuantizedRun:
     settings = run.settings.with_values(**{"model.precision": "int8"})
     config = {key: value for key, value in run.config.items() if key not in ("format", "version")}
     config = {**config, "settings": settings.resolved()}
-    directory.put_config(config)
+    directory.write_config(config)
     directory.write_vocabulary(run.vocabulary)
-    directory.put(WEIGHTS, tensors.to_bytes(to_int8(weights_of(run.model))))
+    directory.write_file(WEIGHTS, tensors.to_bytes(to_int8(weights_of(run.model))))
     sizes = ((run.directory.path / WEIGHTS).stat().st_size, (directory.path / WEIGHTS).stat().st_size)
     return QuantizedRun(directory, sizes, _score(run, load_run(out)))
 
 
-def _score(before: Loaded, after: Loaded) -> tuple[dict[str, float], dict[str, float]] | None:
+def _score(before: LoadedRun, after: LoadedRun) -> tuple[dict[str, float], dict[str, float]] | None:
     """Both on validation; the results of the new run are those of the first with its own figures."""
     known = read_results(before.directory)
     try:
@@ -47,7 +47,7 @@ def _score(before: Loaded, after: Loaded) -> tuple[dict[str, float], dict[str, f
         return None
     first, second = ({name: float(value) for name, value in task.metrics(scores).items()} for task, scores in scored)
     if known is not None:
-        found = replace(known, validation=second, criterion=scored[1][1].criterion, date=today())
+        found = replace(known, validation=second, criterion=scored[1][1].criterion, date=timestamp())
         write_results(after.directory, found)
         write_card(after.directory, after.settings, after.config, found)
     return first, second

@@ -18,14 +18,14 @@ from seqlab.errors import UsageError
 from seqlab.export.tokenizer import as_text, check, library_of
 from seqlab.models.language_model import LanguageModel
 from seqlab.runs import tensors
-from seqlab.runs.load import Loaded
+from seqlab.runs.load import LoadedRun
 from seqlab.storage import to_json, write_atomic
 
 LEAST = 1e-3  # of a gain: what is divided by a smaller one is not what it was
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu"}
 
 
-def write_transformers(run: Loaded, out: Path) -> list[Path]:
+def write_transformers(run: LoadedRun, out: Path) -> list[Path]:
     """config.json, model.safetensors and tokenizer.json."""
     model = run.model
     refuse(run)
@@ -46,7 +46,7 @@ def write_transformers(run: Loaded, out: Path) -> list[Path]:
     return [out / name for name in contents]
 
 
-def refuse(run: Loaded) -> None:
+def refuse(run: LoadedRun) -> None:
     """UsageError with the first reason why the library has no architecture that computes the same."""
     model = run.model
     if not (isinstance(model, LanguageModel) and isinstance(model.backbone, Transformer)):

@@ -24,7 +24,7 @@ from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.language import LanguageTask
 from seqlab.threads import default_threads
 from seqlab.tokenization.vocabulary import Vocabulary
-from seqlab.training.loop import seed_generators, step_seed
+from seqlab.training.step import seed_generators, step_seed
 
 EMBEDDING, HIDDEN, STEPS, LR, SEED = 128, 256, 500, 3e-4, 0
 SCORED = 20  # validation batches

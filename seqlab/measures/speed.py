@@ -38,15 +38,13 @@ def speed(run: "Run", folder: Path, writing: Writing) -> Measurement:
 
 def training_step(run: "Run") -> Callable[[], object]:
     """One step of the run's own training, on a copy of its model."""
-    from seqlab.training.loop import Trainer
-    from seqlab.training.progress import NullReporter
+    from seqlab.training.step import TrainingStep
 
-    model = copy.deepcopy(run.model)
-    trainer = Trainer(run.directory, run.settings.train, model, run.task(), NullReporter(), lambda: "")
+    training = TrainingStep(copy.deepcopy(run.model), run.task(), run.settings.train)
 
     def step() -> None:
-        trainer.gradients(0)
-        trainer.optimizer.step()
+        training.gradients(0)
+        training.update()
 
     return step
 

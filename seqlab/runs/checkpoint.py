@@ -93,7 +93,7 @@ def averaged(model: M, others: Collection[Path]) -> M:
     own = weights_of(mean)
     with torch.no_grad():
         for path in others:
-            weights = tensors.from_bytes(manifest.verified(path, WEIGHTS), path / WEIGHTS, own)
+            weights = tensors.from_bytes(manifest.read_verified(path, WEIGHTS), path / WEIGHTS, own)
             for name, parameter in own.items():
                 parameter.add_(weights[name].to(parameter.device))
         for parameter in own.values():
@@ -115,7 +115,7 @@ def load_checkpoint(
     batch needs none; what grows with the text, such as keys and values, has no extent in it yet."""
     files, _ = manifest.read_manifest(path)
     names = [WEIGHTS, OPTIMISER, *([CARRY] if CARRY in files else [])]
-    contents = {name: manifest.verified(path, name) for name in names}
+    contents = {name: manifest.read_verified(path, name) for name in names}
     weights = tensors.from_bytes(contents[WEIGHTS], path / WEIGHTS, weights_of(model))
     present = tensors.check_header(contents[OPTIMISER], path / OPTIMISER).keys()
     moments = tensors.from_bytes(contents[OPTIMISER], path / OPTIMISER, _expected(optimizer, present))
@@ -125,7 +125,7 @@ def load_checkpoint(
         leaves = tensors.from_bytes(contents[CARRY], path / CARRY, numbered)
         remaining = iter([leaves[name] for name in numbered])
         carry = start.map(lambda leaf: next(remaining).to(leaf.device))
-    put_weights(model, weights)
+    load_weights(model, weights)
     _unflat(optimizer, moments)
     return carry
 
@@ -135,7 +135,7 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
     return dict(model.named_parameters())
 
 
-def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
+def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(weights[name])

@@ -46,7 +46,7 @@ class ParameterFacts(BaseModel):
     total: int
 
 
-class Facts(BaseModel):
+class RunFacts(BaseModel):
     """What is read of config.json besides the settings themselves."""
 
     settings: dict[str, Any]
@@ -79,51 +79,51 @@ class RunDirectory:
         return self.path / "README.md"
 
     @property
-    def kept_input(self) -> Path:
+    def stdin_copy(self) -> Path:
         """What came from standard input."""
         return self.path / "corpus.txt"
 
     def begin(self) -> None:
         """From here on this is a run, however soon it is stopped."""
-        self._vouch({})
+        self._write_manifest({})
 
-    def put(self, name: str, content: bytes) -> None:
+    def write_file(self, name: str, content: bytes) -> None:
         """Replace a file that the manifest vouches for; in between, it vouches for both the old and the new content."""
         known = manifest.read_manifest(self.path)[0]
         new = [sha256(content)]
-        self._vouch({**known, name: known.get(name, []) + new})
+        self._write_manifest({**known, name: known.get(name, []) + new})
         write_atomic(self.path / name, content)
-        self._vouch({**known, name: new})
+        self._write_manifest({**known, name: new})
 
-    def _vouch(self, files: dict[str, list[str]]) -> None:
+    def _write_manifest(self, files: dict[str, list[str]]) -> None:
         write_atomic(self.path / manifest.NAME, manifest.manifest(files, {"format": FORMAT}))
 
-    def put_config(self, config: dict[str, Any]) -> None:
+    def write_config(self, config: dict[str, Any]) -> None:
         content = to_json({"format": FORMAT, "version": VERSION, **config})
         if len(content) > JSON_LIMIT:
             raise UsageError(
                 f"the settings take {len(content):,} bytes to keep, more than the {JSON_LIMIT:,} that can be read "
                 f"again: name a folder of texts instead of {len(config['settings']['corpus']['source']):,} files."
             )
-        self.put(CONFIG, content)
+        self.write_file(CONFIG, content)
 
     def write_vocabulary(self, vocabulary: Vocabulary) -> None:
         """tokenizer.json, and what else the task has: target.json, characters.json, labels.json."""
-        self.put_tokenizer(vocabulary.tokenizer)
+        self.write_tokenizer(vocabulary.tokenizer)
         for name, tokenizer in vocabulary.extra_tokenizers().items():
-            self.put(f"{name}.json", tokenizer_bytes(tokenizer))
+            self.write_file(f"{name}.json", tokenizer_bytes(tokenizer))
         if vocabulary.labels:
             content = to_json({"labels": list(vocabulary.labels)})
             if len(content) > JSON_LIMIT:
                 raise UsageError(f"{len(vocabulary.labels):,} different labels are more than a run can keep.")
-            self.put(LABELS, content)
+            self.write_file(LABELS, content)
 
-    def put_tokenizer(self, tokenizer: Tokenizer) -> None:
+    def write_tokenizer(self, tokenizer: Tokenizer) -> None:
         tokenizer.save(self.path)
-        self.put(TOKENIZER, read_bytes(self.path / TOKENIZER))
+        self.write_file(TOKENIZER, read_bytes(self.path / TOKENIZER))
 
-    def put_weights(self, model: nn.Module) -> None:
-        self.put(WEIGHTS, tensors.to_bytes(weights_of(model)))
+    def write_weights(self, model: nn.Module) -> None:
+        self.write_file(WEIGHTS, tensors.to_bytes(weights_of(model)))
 
     def config(self) -> dict[str, Any]:
         """What `put_config` wrote, verified; says what is wrong where this is no run, or one from a newer seqlab."""
@@ -131,7 +131,7 @@ class RunDirectory:
             raise MissingInput(f"there is no run '{self.path}'. 'seqlab runs' lists the runs here.")
         if not (self.path / CONFIG).is_file():
             raise MissingInput(f"'{self.path}' is not a run: it has no {CONFIG}.")
-        config = from_json(manifest.verified(self.path, CONFIG, JSON_LIMIT), self.path / CONFIG)
+        config = from_json(manifest.read_verified(self.path, CONFIG, JSON_LIMIT), self.path / CONFIG)
         if config.get("format") != FORMAT or not isinstance(config.get("version"), int):
             raise DataError(f"'{self.path / CONFIG}' was not written by seqlab.")
         if config["version"] > VERSION:
@@ -140,7 +140,7 @@ class RunDirectory:
                 f"Upgrade seqlab to use it."
             )
         try:
-            Facts.model_validate(config, strict=True)
+            RunFacts.model_validate(config, strict=True)
         except ValidationError as error:
             raise unreadable_file(self.path / CONFIG, error) from None
         return config
@@ -157,7 +157,7 @@ class RunDirectory:
         return False
 
 
-def run_at(path: Path) -> Path:
+def best_run_path(path: Path) -> Path:
     """The run itself, or of a comparison the one that it recommends."""
     best = path / BEST
     if (path / CONFIG).exists() or not (best.is_symlink() or best.is_file()):
@@ -165,7 +165,7 @@ def run_at(path: Path) -> Path:
     return path / (best.readlink() if best.is_symlink() else Path(read_bytes(best, NAME_LIMIT).decode()))
 
 
-def recommend(directory: Path, run: Path) -> None:
+def link_best_run(directory: Path, run: Path) -> None:
     """Make a run the best of a comparison: by a link, or by its name in a file where there can be none."""
     best = directory / BEST
     with storage_errors(best, 0):
@@ -203,7 +203,7 @@ def folder_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:48] or "text"
 
 
-def next_name(corpus: str, arch: str, root: Path = Path("runs")) -> Path:
+def free_run_path(corpus: str, arch: str, root: Path = Path("runs")) -> Path:
     """runs/<corpus>-<arch>-<n>, with the first n that is free."""
     stem = folder_name(corpus)
     number = 1

@@ -6,14 +6,14 @@ from pathlib import Path
 from seqlab.contracts import Scores
 from seqlab.errors import UsageError
 from seqlab.registry import TASKS
-from seqlab.runs.load import Loaded
+from seqlab.runs.load import LoadedRun
 from seqlab.runs.reopen import make_task, reopen
 from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
 
 
 def evaluate(
-    run: Loaded, text: str | Path | Sequence[str | Path] | None, split: str, mode: str | None
+    run: LoadedRun, text: str | Path | Sequence[str | Path] | None, split: str, mode: str | None
 ) -> tuple[Task, Scores]:
     """The task on that data, and the scores."""
     task_class = TASKS.load(run.settings.task.name)
@@ -31,13 +31,13 @@ def evaluate(
     return task, task.score(run.model, split, mode)
 
 
-def known_lines(run: Loaded, texts: Sequence[str]) -> list[bool]:
+def known_lines(run: LoadedRun, texts: Sequence[str]) -> list[bool]:
     """Which of these lines stand in the training part of the run's corpus."""
     wanted = set(texts)
     found = {line for line in own_dataset(run).data.lines("train") if line in wanted}
     return [text in found for text in texts]
 
 
-def own_dataset(run: Loaded) -> Dataset:
+def own_dataset(run: LoadedRun) -> Dataset:
     """The data that a run was trained on, if it is still the same."""
     return reopen(run.directory, run.config, run.settings, run.vocabulary)

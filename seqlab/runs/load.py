@@ -13,8 +13,8 @@ from seqlab.models.int8 import from_int8, to_int8
 from seqlab.models.parameter_count import parameters, refuse_absurd, refuse_unfit
 from seqlab.registry import TASKS
 from seqlab.runs import manifest, tensors
-from seqlab.runs.checkpoint import put_weights, weights_of
-from seqlab.runs.directory import LABELS, TOKENIZER, WEIGHTS, RunDirectory, run_at
+from seqlab.runs.checkpoint import load_weights, weights_of
+from seqlab.runs.directory import LABELS, TOKENIZER, WEIGHTS, RunDirectory, best_run_path
 from seqlab.storage import JSON_LIMIT, from_json
 from seqlab.tokenization.tokenizer import Tokenizer, load_tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ BYTES_PER_WEIGHT = {"float32": 4, "int8": 1}
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedRun:
     directory: RunDirectory
     config: dict[str, Any]
     settings: RunSettings
@@ -52,7 +52,7 @@ def build_model(settings: RunSettings, sizes: VocabSizes | int, weights: Path | 
 
 def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Vocabulary]:
     """All of a run but its weights."""
-    path = run_at(path)
+    path = best_run_path(path)
     directory = RunDirectory(path)
     config = directory.config()
     try:
@@ -66,7 +66,7 @@ def load_vocabulary(path: Path, settings: RunSettings) -> Vocabulary:
     """The symbols of a run, each file verified; those that its task does not have are not looked for."""
 
     def tokenizer(name: str) -> Tokenizer:
-        manifest.verified(path, name)
+        manifest.read_verified(path, name)
         return load_tokenizer(path / name)
 
     text, task = tokenizer(TOKENIZER), settings.task.settings
@@ -77,21 +77,21 @@ def load_vocabulary(path: Path, settings: RunSettings) -> Vocabulary:
 
 
 def _labels(path: Path) -> tuple[str, ...]:
-    found = from_json(manifest.verified(path, LABELS, JSON_LIMIT), path / LABELS).get("labels")
+    found = from_json(manifest.read_verified(path, LABELS, JSON_LIMIT), path / LABELS).get("labels")
     words = isinstance(found, list) and all(isinstance(label, str) for label in found)
     if not words or not found or len(set(found)) < len(found):
         raise DataError(f"'{path / LABELS}' does not hold labels, each once. Was it written by hand?")
     return tuple(found)
 
 
-def load_run(path: Path) -> Loaded:
+def load_run(path: Path) -> LoadedRun:
     """The best weights of a run, in a model that is ready to use; everything is verified first."""
     directory, config, settings, vocabulary = load_parts(path)
     path = directory.path
-    content = manifest.verified(path, WEIGHTS)
+    content = manifest.read_verified(path, WEIGHTS)
     model = build_model(settings, vocabulary.sizes, path / WEIGHTS)
-    put_weights(model, _weights(content, path / WEIGHTS, weights_of(model), settings.model.precision))
-    return Loaded(directory, config, settings, vocabulary, model.eval())
+    load_weights(model, _weights(content, path / WEIGHTS, weights_of(model), settings.model.precision))
+    return LoadedRun(directory, config, settings, vocabulary, model.eval())
 
 
 def _weights(content: bytes, path: Path, expected: dict[str, Tensor], precision: str) -> dict[str, Tensor]:

@@ -34,7 +34,7 @@ def read_manifest(directory: Path) -> tuple[dict[str, list[str]], dict[str, Any]
     return files, facts
 
 
-def verified(directory: Path, name: str, limit: int | None = None) -> bytes:
+def read_verified(directory: Path, name: str, limit: int | None = None) -> bytes:
     """A file's content, if it is the one that the manifest vouches for."""
     files, _ = read_manifest(directory)
     content = read_bytes(directory / name, limit)

@@ -66,7 +66,7 @@ def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSetting
     """The data of a run, if it is still the same."""
     task = TASKS.load(settings.task.name)
     try:
-        return task.open(settings, lambda _: None, vocabulary, directory.kept_input, config["corpus"]["fingerprint"])
+        return task.open(settings, lambda _: None, vocabulary, directory.stdin_copy, config["corpus"]["fingerprint"])
     except DatasetChanged as found:
         raise DataError(
             f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "

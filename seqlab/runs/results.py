@@ -10,7 +10,7 @@ from seqlab.config import RunSettings
 from seqlab.metrics.wording import HEADLINES, HEADS, figure, in_words
 from seqlab.registry import TASKS
 from seqlab.runs.directory import RunDirectory
-from seqlab.runs.manifest import verified
+from seqlab.runs.manifest import read_verified
 from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, unreadable_file, write_atomic
 
 NAME = "results.json"
@@ -65,12 +65,12 @@ class Results:
         return in_words(self.validation, self.counting and (self.counting.name, self.counting.metrics))
 
 
-def today() -> str:
+def timestamp() -> str:
     return time.strftime("%Y-%m-%d %H:%M")
 
 
 def write_results(directory: RunDirectory, results: Results) -> None:
-    directory.put(NAME, to_json(asdict(results)))
+    directory.write_file(NAME, to_json(asdict(results)))
 
 
 def read_results(directory: RunDirectory) -> Results | None:
@@ -78,7 +78,7 @@ def read_results(directory: RunDirectory) -> Results | None:
     path = directory.path / NAME
     if not path.exists():
         return None
-    content = from_json(verified(directory.path, NAME, JSON_LIMIT), path)
+    content = from_json(read_verified(directory.path, NAME, JSON_LIMIT), path)
     try:
         return TypeAdapter(Results).validate_python(content)
     except ValidationError as error:

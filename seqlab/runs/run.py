@@ -15,7 +15,7 @@ from seqlab.registry import TASKS
 if TYPE_CHECKING:
     from seqlab.contracts import AutoregressiveModel, Scores, TextScores
     from seqlab.decode.text_generator import BeamResult, GeneratedText
-    from seqlab.runs.load import Loaded
+    from seqlab.runs.load import LoadedRun
     from seqlab.runs.results import BaselineResult, Results
     from seqlab.tasks.dataset import Dataset
     from seqlab.tasks.predictions import Prediction
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluationResult:
     """How well a run does on held-out data; `figures` are by name."""
 
     metrics: dict[str, float]
@@ -69,7 +69,7 @@ class Evaluated:
 class Run:
     """A trained model with its tokenizer, ready to use."""
 
-    def __init__(self, loaded: "Loaded"):
+    def __init__(self, loaded: "LoadedRun"):
         self._loaded = loaded
         self.directory = loaded.directory
         self.path = loaded.directory.path
@@ -110,7 +110,9 @@ class Run:
 
         return read_results(self._loaded.directory)
 
-    def evaluate(self, text: Source | None = None, *, split: str = "validation", mode: str | None = None) -> Evaluated:
+    def evaluate(
+        self, text: Source | None = None, *, split: str = "validation", mode: str | None = None
+    ) -> EvaluationResult:
         """Score a part of the run's corpus, or all of other data of the same kind."""
         from seqlab.runs.evaluation import evaluate
 
@@ -119,7 +121,7 @@ class Run:
         window = getattr(scores, "mode", None) and task.settings.window
         where = split if text is None else str(text)
         how = mode or task.modes[0]
-        return Evaluated(task.metrics(scores), scores, where, how, window, baseline, task.signature)
+        return EvaluationResult(task.metrics(scores), scores, where, how, window, baseline, task.signature)
 
     def predict(self, texts: str | Sequence[str], **how: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, by what it was trained for.

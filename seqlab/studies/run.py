@@ -13,7 +13,7 @@ from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import MEASURES
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.machine import machine
-from seqlab.runs.results import today
+from seqlab.runs.results import timestamp
 from seqlab.studies.record import Record, record_of, write_record
 from seqlab.training.request import settings_from_request
 
@@ -122,7 +122,7 @@ def _shown_record(recipe: str, show: str, shown: Measurement) -> Record:
         model=show,
         seed=0,
         arch=None,
-        date=today(),
+        date=timestamp(),
         machine=machine(),
         versions={"seqlab": __version__},
         settings={},

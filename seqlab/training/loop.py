@@ -1,7 +1,6 @@
-"""The training loop. What it computes depends on (settings, seed, step) alone, so a stopped run goes on bit by bit.
+"""The training loop: steps, evaluations, checkpoints, early stopping.
 
-Before each step the random generator is seeded from (seed, step): dropout needs no saved state, and a sample printed
-at an evaluation disturbs nothing.
+What it computes depends on (settings, seed, step) alone, so a resumed run is equal to an uninterrupted one bit by bit.
 """
 
 import math
@@ -11,39 +10,37 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from pydantic import TypeAdapter, ValidationError
 
 from seqlab.config import TrainSettings
-from seqlab.contracts import State
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
 from seqlab.models.model import Model
 from seqlab.runs.checkpoint import averaged, checkpoints, load_checkpoint, read_progress, save_checkpoint, step_of
 from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
-from seqlab.runs.manifest import verified
+from seqlab.runs.manifest import read_verified
 from seqlab.tasks.task import Task
-from seqlab.training.optimization import PLATEAU_FACTOR, PLATEAU_PATIENCE, clip, learning_rate, make_optimizer
-from seqlab.training.progress import Evaluation, Reporter
+from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_interval
+from seqlab.training.optimization import PLATEAU_FACTOR, PLATEAU_PATIENCE, learning_rate
+from seqlab.training.progress import EvaluationEvent, Reporter
 from seqlab.training.signals import Interrupts
-
-EVALUATED_TOKENS = 500_000  # of a longer held-out part, evaluations during training score the beginning
+from seqlab.training.step import TrainingStep
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where a run stands: all that a checkpoint keeps besides tensors."""
+class TrainingProgress:
+    """Where a run is: everything in a checkpoint besides tensors."""
 
     step: int = 0
-    best_loss: float | None = None  # of the criterion that the task has, by default the loss
+    best_loss: float | None = None  # the task's criterion, by default the validation loss
     best_step: int = 0
     stale: int = 0  # evaluations since the best
     skipped: int = 0  # updates in a row that were not finite
     plateau: float = 1.0
     interval_nats: float = 0.0  # summed training loss since the last evaluation
     interval_count: int = 0
-    seconds: float = 0.0  # of training so far
-    finished: str = ""  # why it ended, once it has
+    seconds: float = 0.0  # spent on training so far
+    finished: str = ""  # why training ended; empty while it runs
 
 
 class Trainer:
@@ -62,39 +59,37 @@ class Trainer:
         self.directory, self.settings, self.model, self.task = directory, settings, model, task
         self.reporter, self.sample = reporter, sample
         self.steps = settings.steps
-        self.every = settings.evaluate_every or max(1, -(-self.steps // 10))
-        self.optimizer = make_optimizer(model, settings)
-        self.parameters = list(model.parameters())
-        self.progress = Progress()
-        self.carry: State | None = None
+        self.every = evaluation_interval(settings, self.steps)
+        self.training = TrainingStep(model, task, settings)
+        self.progress = TrainingProgress()
         self._saved_step = -1
 
     def restore(self) -> None:
-        """Go back to the newest checkpoint."""
+        """Continue from the newest checkpoint."""
         newest = newest_checkpoint(self.directory)
-        self.progress = self._fitting(read_progress(newest), newest)
+        self.progress = self._checked_progress(read_progress(newest), newest)
         following = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
         start = None if following.fresh else self.model.backbone.start(len(following.tensors()[0]))
-        self.carry = load_checkpoint(newest, self.model, self.optimizer, start)
-        if self.progress.best_loss is not None:  # better now than when it is loaded at the end
-            verified(self.directory.path, WEIGHTS)
+        self.training.carry = load_checkpoint(newest, self.model, self.training.optimizer, start)
+        if self.progress.best_loss is not None:  # a damaged file should fail now, not at the end
+            read_verified(self.directory.path, WEIGHTS)
         self._saved_step = self.progress.step
 
-    def _fitting(self, found: dict[str, Any], checkpoint: Path) -> Progress:
+    def _checked_progress(self, stored: dict[str, Any], checkpoint: Path) -> TrainingProgress:
         try:
-            progress = TypeAdapter(Progress).validate_python(found)
+            progress = TypeAdapter(TrainingProgress).validate_python(stored)
         except ValidationError:
-            raise DataError(f"'{checkpoint}' holds progress that this version does not know.") from None
+            raise DataError(f"'{checkpoint}' holds progress in a form that this version does not know.") from None
         if not 0 <= progress.step <= self.steps:
             raise DataError(f"'{checkpoint}' is at step {progress.step}, and the run has {self.steps}.")
         return progress
 
     def reopen(self) -> None:
-        """Let a finished run go on."""
-        self._note(finished="", stale=0)
+        """Continue a finished run."""
+        self._set(finished="", stale=0)
 
-    def run(self) -> Progress:
-        """Train to the end of the budget, an early stop or a signal; a checkpoint is left in every case."""
+    def run(self) -> TrainingProgress:
+        """Train until the budget is used up, early stopping or a signal; every way out leaves a checkpoint."""
         log = MetricsLog(self.directory.metrics, self.progress.step)
         self.reporter.begin(self.progress.step, self.steps)
         last_save = self._began = time.monotonic()
@@ -102,19 +97,19 @@ class Trainer:
         try:
             with Interrupts() as interrupts:
                 if self._saved_step < 0:
-                    self._save()  # so that there is always one to go on from
+                    self._save()  # so there is always one to resume from
                 while not self.progress.finished:
                     self._train_step(log)
                     if self._evaluation_is_due():
                         self._evaluate(log)
                     if self.progress.step == self.steps and not self.progress.finished:
-                        self._note(finished="the budget is used up")
+                        self._set(finished="the budget is used up")
                     if self._evaluation_is_due() or time.monotonic() - last_save >= self.settings.checkpoint_seconds:
                         self._save()
                         last_save = time.monotonic()
                     if interrupts.received is not None:
                         self._save()
-                        raise Interrupted(self.directory, self.progress.step, interrupts.received)
+                        raise TrainingInterrupted(self.directory, self.progress.step, interrupts.received)
         finally:
             log.close()
             self.reporter.end()
@@ -125,65 +120,30 @@ class Trainer:
         began = time.perf_counter()
         rate = learning_rate(self.settings, step - self.settings.start_step, self.steps - self.settings.start_step,
                              self.progress.plateau)  # fmt: skip
-        nats, count, norm = self.gradients(step)
-        where = None if math.isfinite(nats) and math.isfinite(norm) else self._not_finite(nats)
-        if where is None:
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
-            self.optimizer.step()
-            self._note(skipped=0, interval_nats=self.progress.interval_nats + nats,
+        loss = self.training.gradients(step)
+        nats, count, norm = loss
+        nonfinite = self.training.first_nonfinite(loss)
+        if nonfinite is None:
+            self.training.update(rate)
+            self._set(skipped=0, interval_nats=self.progress.interval_nats + nats,
                        interval_count=self.progress.interval_count + count)  # fmt: skip
         else:
-            self._skip(step + 1, where)
-        self._note(step=step + 1)
+            self._skip(step + 1, nonfinite)
+        self._set(step=step + 1)
         log.write(step=step + 1, loss=nats / count, lr=rate, norm=norm)
         self.reporter.step(step + 1, nats / count, count / (time.perf_counter() - began))
 
-    def gradients(self, step: int) -> tuple[float, int, float]:
-        """Gradients of the mean loss of one step's batches, clipped: summed nats, count, and the norm from before."""
-        seed_generators(step_seed(self.settings.seed, step))
-        self.model.train()
-        self.optimizer.zero_grad(set_to_none=True)
-        device = self.parameters[0].device
-        nats, count, scale = 0.0, 0, 0
-        for micro in range(self.settings.accumulate):
-            index = step * self.settings.accumulate + micro
-            batch = self.task.batch("train", self.settings.seed, index).to(device)
-            loss = self.task.loss(self.model, batch, self.carry, step)
-            scale = scale or loss.count
-            (loss.total / scale).backward()
-            self.carry = loss.carry
-            nats += float(loss.total.detach())
-            count += loss.count
-        if count != scale:  # several batches: the mean is over all of them
-            for parameter in self.parameters:
-                if parameter.grad is not None:
-                    parameter.grad.mul_(scale / count)
-        return nats, count, clip(self.parameters, self.settings)
-
-    def _not_finite(self, nats: float) -> str:
-        """Which tensor went wrong first, in words."""
-        for name, parameter in self.model.named_parameters():
-            if not bool(torch.isfinite(parameter).all()):
-                return f"weight '{name}'"
-        if not math.isfinite(nats):
-            return "the loss"
-        for name, parameter in self.model.named_parameters():
-            if parameter.grad is not None and not bool(torch.isfinite(parameter.grad).all()):
-                return f"the gradient of '{name}'"
-        return "the gradient's norm"
-
-    def _skip(self, step: int, where: str) -> None:
-        """Leave the weights as they are; too many of these in a row end the run."""
-        self.carry = None  # what is not finite must not be carried on
-        self._note(skipped=self.progress.skipped + 1)
+    def _skip(self, step: int, nonfinite: str) -> None:
+        """Leave the weights as they are; too many skipped updates in a row end the run."""
+        self.training.carry = None  # a state that is not finite must not be carried on
+        self._set(skipped=self.progress.skipped + 1)
         if self.progress.skipped > self.settings.max_skipped:
             raise TrainingFailed(
-                f"step {step}: {where} is not a finite number, {self.progress.skipped} times in a row. The weights are "
-                f"as they were before. Lower the learning rate (train.lr={self.settings.lr / 3:.1g}) or clip harder, "
+                f"step {step}: {nonfinite} is not a finite number, {self.progress.skipped} times in a row. The weights "
+                f"are unchanged. Lower the learning rate (train.lr={self.settings.lr / 3:.1g}) or clip harder, "
                 f"then train again; the last checkpoint is in '{self.directory.checkpoints}'."
             )
-        self.reporter.log(f"step {step}: {where} is not a finite number; this update is left out")
+        self.reporter.log(f"step {step}: {nonfinite} is not a finite number; this update is skipped")
 
     def _evaluation_is_due(self) -> bool:
         return self.progress.step % self.every == 0 or self.progress.step == self.steps
@@ -197,40 +157,43 @@ class Trainer:
         is_finite = math.isfinite(loss)
         is_best = is_finite and (now.best_loss is None or criterion < now.best_loss)
         train_loss = now.interval_nats / now.interval_count if now.interval_count else None
-        self._note(interval_nats=0.0, interval_count=0)
+        self._set(interval_nats=0.0, interval_count=0)
         if is_best:
-            self.directory.put_weights(averaged)
-            self._note(best_loss=criterion, best_step=now.step, stale=0)
+            self.directory.write_weights(averaged)
+            self._set(best_loss=criterion, best_step=now.step, stale=0)
         else:
-            self._note(stale=now.stale + 1)
+            self._set(stale=now.stale + 1)
             self._lose_patience()
         sample = self.sample() if is_finite else ""
-        headline = self.task.headline  # told where another number than the loss decides
-        own = {} if criterion == loss else {headline: self.task.metrics(scores)[headline]}
+        headline = self.task.headline  # reported if another metric than the loss selects the best weights
+        metrics = {} if criterion == loss else {headline: self.task.metrics(scores)[headline]}
         log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3),
-                  sample=sample, **{f"validation_{name}": value for name, value in own.items()})  # fmt: skip
-        self.reporter.evaluation(Evaluation(now.step, train_loss, loss, is_best, sample, own))
+                  sample=sample, **{f"validation_{name}": value for name, value in metrics.items()})  # fmt: skip
+        self.reporter.evaluation(EvaluationEvent(now.step, train_loss, loss, is_best, sample, metrics))
 
     def _averaged(self) -> Model:
-        """The model with the mean of its weights now and at the evaluations before, as many as are to be averaged."""
+        """The model with the mean of its current weights and those of the last evaluations."""
         if self.settings.average_checkpoints == 1:
             return self.model
         return averaged(self.model, self._evaluated()[1 - self.settings.average_checkpoints :])
 
     def _evaluated(self) -> list[Path]:
         """The checkpoints of earlier evaluations."""
-        found = checkpoints(self.directory.checkpoints)
-        return [path for path in found if 0 < (step := step_of(path)) < self.progress.step and step % self.every == 0]
+        return [
+            path
+            for path in checkpoints(self.directory.checkpoints)
+            if 0 < (step := step_of(path)) < self.progress.step and step % self.every == 0
+        ]
 
     def _lose_patience(self) -> None:
         stale = self.progress.stale
         if self.settings.schedule == "plateau" and stale % PLATEAU_PATIENCE == 0:
-            self._note(plateau=self.progress.plateau * PLATEAU_FACTOR)
+            self._set(plateau=self.progress.plateau * PLATEAU_FACTOR)
         if self.settings.patience is not None and stale >= self.settings.patience:
-            self._note(finished=f"no better for {stale} evaluations")
+            self._set(finished=f"no better for {stale} evaluations")
 
     def _save(self) -> None:
-        self._note(seconds=self._seconds())
+        self._set(seconds=self._seconds())
         if self._saved_step != self.progress.step:
             progress = asdict(self.progress)
             needed = (
@@ -239,41 +202,38 @@ class Trainer:
                 else []
             )
             save_checkpoint(
-                self.directory.checkpoints, self.progress.step, self.model, self.optimizer, self.carry, progress, needed
+                self.directory.checkpoints,
+                self.progress.step,
+                self.model,
+                self.training.optimizer,
+                self.training.carry,
+                progress,
+                needed,
             )
             self._saved_step = self.progress.step
 
     def _seconds(self) -> float:
         return self._seconds_before + time.monotonic() - self._began
 
-    def _note(self, **changes: Any) -> None:
+    def _set(self, **changes: Any) -> None:
         self.progress = replace(self.progress, **changes)
 
 
 def newest_checkpoint(directory: RunDirectory) -> Path:
-    found = checkpoints(directory.checkpoints)
-    if not found:
+    paths = checkpoints(directory.checkpoints)
+    if not paths:
         raise MissingInput(
-            f"'{directory.path}' has no checkpoint to go on from: it was stopped before the first, or they are gone. "
-            f"Train it anew with --overwrite, or another run from its weights with --init {directory.path}."
+            f"'{directory.path}' has no checkpoint to resume from: it was stopped before the first, or they were "
+            f"removed. Train it again with --overwrite, or start another run from its weights: --init {directory.path}."
         )
-    return found[-1]
+    return paths[-1]
 
 
-class Interrupted(SeqlabError):
-    """Training was asked to stop, and has left a checkpoint."""
+class TrainingInterrupted(SeqlabError):
+    """A signal stopped training; there is a checkpoint to resume from."""
 
     def __init__(self, directory: RunDirectory, step: int, number: int):
-        super().__init__(f"stopped after step {step}; everything is saved. Go on with: seqlab resume {directory.path}")
+        super().__init__(
+            f"stopped after step {step}; everything is saved. Continue with: seqlab resume {directory.path}"
+        )
         self.exit_code = 128 + number
-
-
-def step_seed(seed: int, step: int) -> int:
-    """One number for the generators, different for neighbouring seeds and steps."""
-    return (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + 1) % 2**63
-
-
-def seed_generators(number: int) -> None:
-    torch.default_generator.manual_seed(number)  # a thousand times as fast as torch.manual_seed
-    if torch.cuda.is_initialized():
-        torch.cuda.manual_seed(number)

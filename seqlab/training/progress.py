@@ -1,4 +1,4 @@
-"""What a person sees while a model trains: a bar in a terminal, plain lines in a log."""
+"""Reporters of training: a progress bar in a terminal, plain lines in a log."""
 
 import sys
 import time
@@ -13,21 +13,21 @@ from seqlab.metrics.wording import HEADS, figure
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """One look at the held-out text during training."""
+class EvaluationEvent:
+    """One evaluation on the validation split during training."""
 
     step: int
     train_loss: float | None
     validation_loss: float
     is_best: bool
     sample: str
-    metrics: dict[str, float] = field(default_factory=dict)  # where the loss is not what decides
+    metrics: dict[str, float] = field(default_factory=dict)  # if another metric than the loss selects the best weights
 
 
 class Reporter(Protocol):
     def begin(self, step: int, steps: int) -> None: ...
     def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
-    def evaluation(self, result: Evaluation) -> None: ...
+    def evaluation(self, result: EvaluationEvent) -> None: ...
     def log(self, message: str) -> None: ...
     def end(self) -> None: ...
 
@@ -35,12 +35,12 @@ class Reporter(Protocol):
 class NullReporter:
     def begin(self, step: int, steps: int) -> None: ...
     def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
-    def evaluation(self, result: Evaluation) -> None: ...
+    def evaluation(self, result: EvaluationEvent) -> None: ...
     def log(self, message: str) -> None: ...
     def end(self) -> None: ...
 
 
-class Lines:
+class LogReporter:
     """For logs: a line every few seconds and at each evaluation."""
 
     EVERY = 10.0  # seconds
@@ -60,7 +60,7 @@ class Lines:
             speed = f"{tokens_per_second:,.0f} tokens/s"
             self.log(f"step {step}/{self._steps}  loss {loss:.4f}  {speed}  {clock(left)} left")
 
-    def evaluation(self, result: Evaluation) -> None:
+    def evaluation(self, result: EvaluationEvent) -> None:
         self.log(f"step {result.step}/{self._steps}  {losses(result)}")
         if result.sample:
             self.log("    | " + result.sample.replace("\n", "\n    | "))
@@ -71,8 +71,8 @@ class Lines:
     def end(self) -> None: ...
 
 
-class Bar:
-    """For terminals: one bar with loss, validation loss, speed and time left; evaluations scroll by above it."""
+class ProgressBarReporter:
+    """For terminals: a bar with loss, validation loss, speed and time left; evaluations scroll by above it."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
@@ -93,7 +93,7 @@ class Bar:
     def step(self, step: int, loss: float, tokens_per_second: float) -> None:
         self._bar.update(self._task, completed=step, loss=f"{loss:.4f}", speed=f"{tokens_per_second:,.0f}")
 
-    def evaluation(self, result: Evaluation) -> None:
+    def evaluation(self, result: EvaluationEvent) -> None:
         self._bar.update(self._task, validation=f"{result.validation_loss:.4f}")
         self._console.print(f"[bold]step {result.step}[/]  {losses(result)}")
         if result.sample:
@@ -106,11 +106,11 @@ class Bar:
         self._bar.stop()
 
 
-def losses(result: Evaluation) -> str:
+def losses(result: EvaluationEvent) -> str:
     train = f"training loss {result.train_loss:.4f}  " if result.train_loss is not None else ""
-    own = "".join(f"  {HEADS.get(name, name)} {figure(name, value)}" for name, value in result.metrics.items())
+    metrics = "".join(f"  {HEADS.get(name, name)} {figure(name, value)}" for name, value in result.metrics.items())
     best = "  (best so far)" if result.is_best else ""
-    return f"{train}validation loss {result.validation_loss:.4f}{own}{best}"
+    return f"{train}validation loss {result.validation_loss:.4f}{metrics}{best}"
 
 
 def clock(seconds: float) -> str:
@@ -121,4 +121,4 @@ def clock(seconds: float) -> str:
 
 
 def reporter_for_stderr() -> Reporter:
-    return Bar() if sys.stderr.isatty() else Lines()
+    return ProgressBarReporter() if sys.stderr.isatty() else LogReporter()

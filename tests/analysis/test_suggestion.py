@@ -85,7 +85,7 @@ def test_a_short_text_is_not_passed_over_too_often():
     text = "the cat sat on the mat. " * 40
     corpus = from_text(text, "x")
     suggestion, expected = expect(suggest(scan(corpus), "stream"), scan(corpus), corpus)
-    assert expected.steps == suggestion.settings["steps"] == prepare.MOST_EPOCHS
+    assert expected.steps == suggestion.settings["steps"] == prepare.MAX_EPOCHS
 
 
 def test_a_sample_stands_for_the_whole():
@@ -94,7 +94,7 @@ def test_a_sample_stands_for_the_whole():
     found = replace(scan(sample), characters=10 * 4800)
     wanted = Suggestion({"hidden": 8, "embedding": 4, "window": 16, "batch_size": 4, "steps": 10**9}, [])
     suggestion, _ = expect(wanted, found, sample)
-    assert suggestion.settings["steps"] == 10 * prepare.MOST_EPOCHS * (4320 // 64)
+    assert suggestion.settings["steps"] == 10 * prepare.MAX_EPOCHS * (4320 // 64)
 
 
 @pytest.mark.parametrize(

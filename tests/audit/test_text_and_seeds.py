@@ -106,7 +106,7 @@ def test_batches_that_a_seed_does_not_decide(text: Path, monkeypatch: pytest.Mon
     assert red(untrained(text)) == {SEED}
 
 
-@pytest.mark.parametrize("place", ["seqlab.training.loop.seed_generators", "torch.manual_seed"])
+@pytest.mark.parametrize("place", ["seqlab.training.step.seed_generators", "torch.manual_seed"])
 def test_random_numbers_that_a_seed_does_not_decide(text: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     """Dropout that is not seeded before each step, and weights that are not seeded before they are drawn."""
     run = untrained(text, {"model.output_dropout": 0.3})

@@ -12,7 +12,7 @@ from seqlab.comparison.plan.planning import FEWEST_STEPS, make_plan, tokens_per_
 from seqlab.comparison.plan.prepared import Prepared, prepare
 from seqlab.comparison.plan.request import ComparisonRequest, asked
 from seqlab.comparison.plan.summary import plan_in_words
-from seqlab.comparison.plan.timing import Timed, time_all
+from seqlab.comparison.plan.timing import ModelTiming, time_all
 from seqlab.comparison.plan.trials import changed
 from seqlab.errors import DataError
 from seqlab.recipes import Recipe
@@ -31,8 +31,8 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def known_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    def timed(prepared: Prepared, threads: int) -> dict[str, Timed]:
-        return {name: Timed(SECONDS[name], 0.1) for name in prepared.models}
+    def timed(prepared: Prepared, threads: int) -> dict[str, ModelTiming]:
+        return {name: ModelTiming(SECONDS[name], 0.1, 0.1) for name in prepared.models}
 
     monkeypatch.setattr(planning, "time_all", timed)
 

@@ -34,7 +34,7 @@ def model(steps: int = 1000, name: str = "lstm") -> PlannedModel:
         "task": {"batch_size": 32},
         "train": {"steps": steps, "warmup": 100},
     }
-    return PlannedModel(name, resolve(tables).resolved(), 1, 0.01, 0.1, 32 * 128, 10, "")
+    return PlannedModel(name, resolve(tables).resolved(), 1, 0.01, 0.1, 0.1, 32 * 128, 10, "")
 
 
 @given(st.integers(1, 9))

@@ -24,7 +24,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from seqlab.contracts import State, Trace
 from seqlab.runs import tensors
-from seqlab.runs.checkpoint import put_weights, weights_of
+from seqlab.runs.checkpoint import load_weights, weights_of
 
 LENGTH = 5
 TARGETS = [LENGTH, 1, 0, 3]
@@ -140,7 +140,7 @@ def test_saving_and_loading_is_exact(reading: Reading):
     x_BTD = vectors(len(SOURCES), LENGTH, INPUTS)
     y_BTH, state = saved(x_BTD, saved.start(len(SOURCES), memory))
     content = tensors.to_bytes(weights_of(saved))
-    put_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
+    load_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
     z_BTH, other = loaded(x_BTD, loaded.start(len(SOURCES), memory))
     assert torch.equal(z_BTH, y_BTH)
     assert equal_states(other, state)

@@ -28,7 +28,7 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.masked_language_model import MaskedModel
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.runs import tensors
-from seqlab.runs.checkpoint import put_weights, weights_of
+from seqlab.runs.checkpoint import load_weights, weights_of
 
 HALF = 0.5
 
@@ -142,7 +142,7 @@ def test_saving_and_loading_is_exact(variant: Variant):
     y_BTH, state = saved(x_BTD)
     assert not torch.equal(loaded(x_BTD)[0], y_BTH)
     content = tensors.to_bytes(weights_of(saved))
-    put_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
+    load_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
     z_BTH, other = loaded(x_BTD)
     assert torch.equal(z_BTH, y_BTH)
     assert equal_states(other, state)

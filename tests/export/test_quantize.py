@@ -114,9 +114,9 @@ def test_scales_that_do_not_fit_are_refused(runs: dict[str, tuple[Path, Path]], 
 
     directory, config, _, vocabulary = load_parts(runs["rnn"][1])
     made = begin_run(tmp_path / "made", overwrite=False)
-    made.put_config({key: value for key, value in config.items() if key not in ("format", "version")})
+    made.write_config({key: value for key, value in config.items() if key not in ("format", "version")})
     made.write_vocabulary(vocabulary)
-    made.put("model.safetensors", (runs["rnn"][0] / "model.safetensors").read_bytes())
+    made.write_file("model.safetensors", (runs["rnn"][0] / "model.safetensors").read_bytes())
     with pytest.raises(DataError, match="does not fit the settings"):
         seqlab.load(RunDirectory(tmp_path / "made").path)
     assert directory.path == runs["rnn"][1]

@@ -16,7 +16,7 @@ from seqlab.models.masked_language_model import MaskedModel
 from seqlab.models.parameter_count import parameters
 from seqlab.registry import BACKBONES
 from seqlab.runs import tensors
-from seqlab.runs.checkpoint import put_weights, weights_of
+from seqlab.runs.checkpoint import load_weights, weights_of
 from seqlab.runs.load import build_model
 
 ARCHS = [name for name in BACKBONES if BACKBONES.settings(name)().causal]
@@ -104,7 +104,7 @@ def test_untied_weights_are_two_tensors():
 def test_a_tied_model_is_saved_and_loaded_exactly(embedding: int):
     saved, loaded = (make(tie_embeddings=True, embedding=embedding, seed=seed) for seed in (1, 2))
     content = tensors.to_bytes(weights_of(saved))
-    put_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
+    load_weights(loaded, tensors.from_bytes(content, Path("weights"), weights_of(loaded)))
     assert torch.equal(loaded(tokens(2, 5))[0], saved(tokens(2, 5))[0])
 
 

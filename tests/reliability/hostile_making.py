@@ -33,7 +33,7 @@ def tensor(shape: Any, first: Any, last: Any, dtype: Any = "F32") -> dict[str, A
 
 
 def put(run: Path, name: str, content: bytes) -> Path:
-    RunDirectory(run).put(name, content)
+    RunDirectory(run).write_file(name, content)
     return run / name
 
 

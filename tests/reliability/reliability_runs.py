@@ -16,7 +16,7 @@ import pytest
 from seqlab import api
 from seqlab.registry import BACKBONES
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.training.loop import Interrupted
+from seqlab.training.loop import TrainingInterrupted
 from seqlab.training.progress import NullReporter
 
 NOUNS, PLACES = ("cat", "dog", "hen", "fox", "owl"), ("mat", "hut", "sea", "oak")
@@ -112,7 +112,7 @@ def train_with_stops(
     for step, action in stops:
         try:
             begin(At(step, action))
-        except (Stopped, Interrupted):
+        except (Stopped, TrainingInterrupted):
             begin = lambda reporter: resume(out, reporter=reporter)  # noqa: E731
         else:
             raise AssertionError(f"not stopped at step {step}")

@@ -25,8 +25,8 @@ def use(path: Path, run: Path) -> None:
         assert api.load(run).results
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("seqlab.runs.checkpoint.put_weights", used)
-        patch.setattr("seqlab.runs.load.put_weights", used)
+        patch.setattr("seqlab.runs.checkpoint.load_weights", used)
+        patch.setattr("seqlab.runs.load.load_weights", used)
         (api.load if path.parent == run else resume)(run)
 
 

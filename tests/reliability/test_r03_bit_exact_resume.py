@@ -59,7 +59,7 @@ def test_every_architecture_and_batching(arch: str, batching: str, text: Path, t
 def test_many_stops(arch: str, batching: str, seed: int, text: Path, tmp_path: Path) -> None:
     draw = random.Random(f"{arch} {batching} {seed}")
     stops = [(step, draw.choice([crash, terminate])) for step in sorted(draw.sample(range(1, 40), 5))]
-    often = {"save_seconds": draw.choice([1e-9, 60.0]), "evaluate_every": draw.randint(3, 50)}
+    often = {"checkpoint_seconds": draw.choice([1e-9, 60.0]), "evaluate_every": draw.randint(3, 50)}
     settings = {"steps": 40, "seed": seed, **often, **BATCHINGS[batching], **hard(arch)}
     assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, **settings)
 
@@ -74,7 +74,7 @@ def test_many_stops(arch: str, batching: str, seed: int, text: Path, tmp_path: P
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1},
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1, "patience": 5, "steps": 60},
         {"epochs": 1.5, "steps": None, "tokenizer": "bpe", "vocab_size": 300},
-        {"settings": {"model.tie_embeddings": True}, "save_seconds": 1e-9, "sample": 5},
+        {"settings": {"model.tie_embeddings": True}, "checkpoint_seconds": 1e-9, "sample_tokens": 5},
     ],
     ids=str,
 )
@@ -124,7 +124,7 @@ def test_stopped_by_a_signal_at_an_evaluation(last: int, text: Path, tmp_path: P
 def test_stopped_while_the_results_are_written(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = train(text, tmp_path / "whole", steps=6)
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr("seqlab.training.finish.measure_floors", lambda *_: 1 / 0)
+        patch.setattr("seqlab.training.finish.measure_baselines", lambda *_: 1 / 0)
         train(text, tmp_path / "stopped", steps=6)
     assert outcome(resume(tmp_path / "stopped")) == outcome(whole)
     more = [resume(path, 4) for path in (whole, tmp_path / "stopped")]

@@ -21,5 +21,5 @@ def test_the_same_seed_gives_the_same_bits(arch: str, documents: str, text: Path
 
 def test_what_is_written_at_evaluations_makes_no_difference(text: Path, tmp_path: Path) -> None:
     silent = train(text, tmp_path / "silent", steps=6, evaluate_every=2, sample_tokens=0)
-    talking = train(text, tmp_path / "talking", steps=6, evaluate_every=2, sample=20)
+    talking = train(text, tmp_path / "talking", steps=6, evaluate_every=2, sample_tokens=20)
     assert outcome(silent) == outcome(talking)

@@ -100,7 +100,7 @@ def test_files_full_of_code_execute_nothing(tiny_run: Path, tmp_path: Path, comm
         assert command(*arguments).code == 0
     for path in (tiny_run / "model.safetensors", tiny_run / "tokenizer.json", tiny_run / "config.json"):
         copy = Path(shutil.copytree(tiny_run, tmp_path / "copy"))
-        RunDirectory(copy).put(path.name, bomb)
+        RunDirectory(copy).write_file(path.name, bomb)
         with pytest.raises(SeqlabError):
             api.load(copy)
         shutil.rmtree(copy)

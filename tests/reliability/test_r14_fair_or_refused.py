@@ -58,7 +58,7 @@ def ours(first: Comparison, tmp_path: Path) -> Path:
     [
         ("other", {}, "text was"),
         ("one", {"tokenizer": {"name": "byte"}}, "tokenizer was"),
-        ("one", {"corpus.split_ratios": "90/10"}, r"settings\.corpus\.split was 80/10/10, not 90/10"),
+        ("one", {"corpus.split_ratios": "90/10"}, r"settings\.corpus\.split_ratios was 80/10/10, not 90/10"),
         ("one", {"train.steps": 5}, r"settings\.train\.steps was 4, not 5"),
     ],
 )

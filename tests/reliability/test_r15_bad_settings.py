@@ -59,7 +59,7 @@ def test_runs_that_can_do_without(missing: str, tiny_run: Path, command: Command
 
 def test_a_run_from_a_newer_version(tiny_run: Path, command: Command) -> None:
     config = json.loads((tiny_run / "config.json").read_text())
-    RunDirectory(tiny_run).put("config.json", json.dumps({**config, "version": 2}).encode())
+    RunDirectory(tiny_run).write_file("config.json", json.dumps({**config, "version": 2}).encode())
     for use, options in USES.items():
         refused(command(use, tiny_run, *options), 65, "newer seqlab", "Upgrade")
 

@@ -45,18 +45,18 @@ def test_foreign_components_are_refused(run_of: Path) -> None:
     path = run_of / "tokenizer.json"
     intact = path.read_bytes()
     for what, component in COMPONENTS.items():
-        RunDirectory(run_of).put("tokenizer.json", json.dumps({**json.loads(intact), **component}).encode())
+        RunDirectory(run_of).write_file("tokenizer.json", json.dumps({**json.loads(intact), **component}).encode())
         for use in (api.load, resume):
             with pytest.raises(DataError, match=r"tokenizer\.json"):
                 use(run_of)
                 raise AssertionError(what)
-    RunDirectory(run_of).put("tokenizer.json", intact)
+    RunDirectory(run_of).write_file("tokenizer.json", intact)
     assert api.load(run_of).generate("the", 3)
 
 
 def test_it_is_refused_as_a_run_to_start_from(tiny_run: Path, text: Path, command: Callable[..., Answer]) -> None:
     content = json.loads((tiny_run / "tokenizer.json").read_text())
-    RunDirectory(tiny_run).put("tokenizer.json", json.dumps({**content, "pre_tokenizer": REGEX}).encode())
+    RunDirectory(tiny_run).write_file("tokenizer.json", json.dumps({**content, "pre_tokenizer": REGEX}).encode())
     for arguments in (["train", text, "--init", tiny_run], ["generate", tiny_run], ["evaluate", tiny_run]):
         answer = command(*arguments)
         assert answer.code == 65 and "pre_tokenizer" in answer.err
@@ -65,6 +65,6 @@ def test_it_is_refused_as_a_run_to_start_from(tiny_run: Path, text: Path, comman
 def test_a_tokenizer_of_another_size_does_not_fit_the_weights(tiny_run: Path) -> None:
     content = json.loads((tiny_run / "tokenizer.json").read_text())
     for characters in (content["characters"][:-1], [*content["characters"], "\U0010ffff"]):
-        RunDirectory(tiny_run).put("tokenizer.json", json.dumps({**content, "characters": characters}).encode())
+        RunDirectory(tiny_run).write_file("tokenizer.json", json.dumps({**content, "characters": characters}).encode())
         with pytest.raises(DataError, match=r"model\.safetensors"):
             api.load(tiny_run)

@@ -14,19 +14,19 @@ from runs_cases import TEXT, trained
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.runs import manifest
-from seqlab.runs.directory import RunDirectory, begin_run, next_name, recommend, run_at
+from seqlab.runs.directory import RunDirectory, begin_run, best_run_path, free_run_path, link_best_run
 
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_first_free_number(tmp_path: Path) -> None:
     for number in (1, 2, 3):
-        path = next_name("my", "lstm", tmp_path)
+        path = free_run_path("my", "lstm", tmp_path)
         assert path == tmp_path / f"my-lstm-{number}"
         path.mkdir()
     (tmp_path / "my-lstm-2").rmdir()
-    assert next_name("my", "lstm", tmp_path) == tmp_path / "my-lstm-2"
-    assert next_name("my", "gru", tmp_path) == tmp_path / "my-gru-1"
+    assert free_run_path("my", "lstm", tmp_path) == tmp_path / "my-lstm-2"
+    assert free_run_path("my", "gru", tmp_path) == tmp_path / "my-gru-1"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_first_free_number(tmp_path: Path) -> None:
     ],
 )
 def test_names_are_safe(corpus: str, stem: str, tmp_path: Path) -> None:
-    path = next_name(corpus, "lstm", tmp_path)
+    path = free_run_path(corpus, "lstm", tmp_path)
     assert path.name == f"{stem}-lstm-1" and path.parent == tmp_path
 
 
@@ -58,7 +58,7 @@ def test_a_run_begins_in_a_folder_that_is_new_or_empty(tmp_path: Path) -> None:
 
 def test_a_run_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
     first = begin_run(tmp_path / "run", False)
-    first.put("config.json", b'{"format": "seqlab-run"}')
+    first.write_file("config.json", b'{"format": "seqlab-run"}')
     with pytest.raises(UsageError, match=r"holds a run already.*seqlab resume.*--overwrite"):
         begin_run(tmp_path / "run", False)
     assert (tmp_path / "run" / "config.json").is_file()
@@ -69,7 +69,7 @@ def test_a_run_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["config.json", "manifest.json"])
 def test_a_damaged_run_is_still_a_run(damage: str, tmp_path: Path) -> None:
     run = begin_run(tmp_path / "run", False)
-    run.put("config.json", b'{"format": "seqlab-run"}')
+    run.write_file("config.json", b'{"format": "seqlab-run"}')
     (run.path / damage).write_text("}")
     begin_run(run.path, True)
 
@@ -166,14 +166,14 @@ def test_a_comparison_leads_to_its_best_run_by_a_link_or_where_there_are_none_by
 ) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
-    assert run_at(tmp_path) == tmp_path
-    recommend(tmp_path, Path("one"))
-    assert run_at(tmp_path) == tmp_path / "one" and (tmp_path / "best").is_symlink()
+    assert best_run_path(tmp_path) == tmp_path
+    link_best_run(tmp_path, Path("one"))
+    assert best_run_path(tmp_path) == tmp_path / "one" and (tmp_path / "best").is_symlink()
     monkeypatch.setattr(Path, "symlink_to", lambda *_: (_ for _ in ()).throw(OSError("not here")))
-    recommend(tmp_path, Path("two"))
-    assert run_at(tmp_path) == tmp_path / "two" and not (tmp_path / "best").is_symlink()
+    link_best_run(tmp_path, Path("two"))
+    assert best_run_path(tmp_path) == tmp_path / "two" and not (tmp_path / "best").is_symlink()
     (tmp_path / "config.json").write_text("{}")
-    assert run_at(tmp_path) == tmp_path
+    assert best_run_path(tmp_path) == tmp_path
 
 
 # --- what is in it --------------------------------------------------------------------------------------------------
@@ -184,16 +184,16 @@ def test_while_a_file_is_replaced_both_contents_are_vouched_for(
 ) -> None:
     """Whenever it is stopped, the file that is there can be read."""
     run = begin_run(tmp_path / "run", False)
-    run.put("config.json", b"old")
+    run.write_file("config.json", b"old")
     seen: list[bytes] = []
     real = os.fsync
 
     def look(handle: int) -> None:
         real(handle)
-        seen.append(manifest.verified(run.path, "config.json"))
+        seen.append(manifest.read_verified(run.path, "config.json"))
 
     monkeypatch.setattr(os, "fsync", look)
-    run.put("config.json", b"new")
+    run.write_file("config.json", b"new")
     assert seen[0] == b"old" and seen[-1] == b"new" and len(seen) >= 4
     assert sorted(seen, reverse=True) == seen
     assert len(manifest.read_manifest(run.path)[0]["config.json"]) == 1
@@ -201,7 +201,7 @@ def test_while_a_file_is_replaced_both_contents_are_vouched_for(
 
 def test_a_stopped_replacement_can_be_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin_run(tmp_path / "run", False)
-    run.put("config.json", b"old")
+    run.write_file("config.json", b"old")
     for stop in range(1, 7):
         calls: list[int] = []
 
@@ -213,10 +213,10 @@ def test_a_stopped_replacement_can_be_done_again(tmp_path: Path, monkeypatch: py
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", crash)
             with pytest.raises(KeyboardInterrupt):
-                run.put("config.json", f"new {stop}".encode())
-        assert manifest.verified(run.path, "config.json")
-    run.put("config.json", b"last")
-    assert manifest.verified(run.path, "config.json") == b"last"
+                run.write_file("config.json", f"new {stop}".encode())
+        assert manifest.read_verified(run.path, "config.json")
+    run.write_file("config.json", b"last")
+    assert manifest.read_verified(run.path, "config.json") == b"last"
 
 
 def test_a_configuration_comes_back(tmp_path: Path) -> None:
@@ -250,6 +250,6 @@ def test_more_files_than_a_configuration_can_name(tmp_path: Path) -> None:
 def test_a_version_that_is_not_a_number(tmp_path: Path) -> None:
     run = trained(tmp_path, steps=1)
     config = {**run.config, "version": None}
-    RunDirectory(run.path).put("config.json", json.dumps(config).encode())
+    RunDirectory(run.path).write_file("config.json", json.dumps(config).encode())
     with pytest.raises(DataError, match="not written by seqlab"):
         api.load(run.path)

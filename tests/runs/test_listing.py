@@ -80,7 +80,7 @@ def test_folders_that_are_no_runs_are_passed_over(folder: Path, tmp_path: Path) 
 def test_damaged_runs_are_named_and_the_others_shown(name: str, content: bytes, vouched: bool, folder: Path) -> None:
     run = folder / "good"
     if vouched and name != "manifest.json":
-        RunDirectory(run).put(name, content)
+        RunDirectory(run).write_file(name, content)
     else:
         (run / name).write_bytes(content)
     entries = list_runs(folder)
@@ -92,5 +92,5 @@ def test_damaged_runs_are_named_and_the_others_shown(name: str, content: bytes, 
 def test_an_unknown_architecture_is_damage_too(folder: Path) -> None:
     config = json.loads((folder / "good" / "config.json").read_text())
     config["settings"]["backbone"] = {"name": "of the future"}
-    RunDirectory(folder / "good").put("config.json", json.dumps(config).encode())
+    RunDirectory(folder / "good").write_file("config.json", json.dumps(config).encode())
     assert [entry.status for entry in list_runs(folder)] == ["finished", "damaged", "unfinished"]

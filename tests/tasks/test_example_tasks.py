@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from seqlab.data.examples.encoded import Buckets, ExampleSplit, in_order, padded
 from seqlab.models.parameter_count import parameters
 from seqlab.runs import tensors
-from seqlab.runs.checkpoint import put_weights, weights_of
+from seqlab.runs.checkpoint import load_weights, weights_of
 from seqlab.runs.load import build_model
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -112,7 +112,7 @@ def test_saved_and_loaded_it_is_the_same(task: str, arch: str, own: dict[str, An
     found = case(task, arch, **own)
     other = build_model(found.settings.with_values(**{"train.seed": 7}), found.dataset.vocabulary.sizes).eval()
     stored = tensors.to_bytes(weights_of(found.model))
-    put_weights(other, tensors.from_bytes(stored, Path("weights"), weights_of(other)))
+    load_weights(other, tensors.from_bytes(stored, Path("weights"), weights_of(other)))
     part, rows = found.task.splits["test"], np.arange(4)
     with torch.inference_mode():
         assert np.array_equal(found.task.nats(found.model, part, rows), found.task.nats(other, part, rows))

@@ -14,19 +14,18 @@ from train_cases import run_settings, task_and_model, trainer_in
 from seqlab.contracts import TextBatch
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.runs.directory import RunDirectory
 from seqlab.runs.log import read_log
 from seqlab.runs.tensors import from_bytes
 from seqlab.tasks.language import LanguageTask
-from seqlab.training.loop import Trainer, step_seed
-from seqlab.training.progress import Evaluation, NullReporter
+from seqlab.training.progress import EvaluationEvent, NullReporter
+from seqlab.training.step import TrainingStep, step_seed
 
 
 class Watcher(NullReporter):
     def __init__(self) -> None:
-        self.evaluations: list[Evaluation] = []
+        self.evaluations: list[EvaluationEvent] = []
 
-    def evaluation(self, result: Evaluation) -> None:
+    def evaluation(self, result: EvaluationEvent) -> None:
         self.evaluations.append(result)
 
 
@@ -53,14 +52,13 @@ def padded(batch: TextBatch, length: int) -> tuple[torch.Tensor, torch.Tensor, t
 
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])
-def test_two_batches_accumulated_are_one_of_twice_the_size(documents: str, tmp_path: Path) -> None:
+def test_two_batches_accumulated_are_one_of_twice_the_size(documents: str) -> None:
     """Ragged batches too: the sum is divided by all that was predicted, not batch by batch."""
     settings = run_settings(documents=documents, batch_size=4, clip_norm=None)
     task, model = task_and_model(settings)
     model = model.double()
-    directory = RunDirectory(tmp_path)
-    narrow = Trainer(directory, settings.train.model_copy(update={"accumulate": 2}), model, task, NullReporter(), str)
-    wide = Trainer(directory, settings.train, model, TwoAtOnce(task), NullReporter(), str)  # pyright: ignore[reportArgumentType]
+    narrow = TrainingStep(model, task, settings.train.model_copy(update={"accumulate": 2}))
+    wide = TrainingStep(model, TwoAtOnce(task), settings.train)  # pyright: ignore[reportArgumentType]
     for step in range(3):
         nats, count, norm = narrow.gradients(step)
         ours = [p.grad.clone() for p in model.parameters() if p.grad is not None]
@@ -69,15 +67,17 @@ def test_two_batches_accumulated_are_one_of_twice_the_size(documents: str, tmp_p
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-14)
 
 
-def test_the_gradient_is_that_of_the_mean_loss(tmp_path: Path) -> None:
-    trainer = trainer_in(tmp_path, clip_norm=None)
-    nats, count, norm = trainer.gradients(0)
-    batch = trainer.task.batch("train", 0, 0)
+def test_the_gradient_is_that_of_the_mean_loss() -> None:
+    settings = run_settings(clip_norm=None)
+    task, model = task_and_model(settings)
+    training = TrainingStep(model, task, settings.train)
+    nats, count, norm = training.gradients(0)
+    batch = task.batch("train", 0, 0)
     assert isinstance(batch, TextBatch)
-    logits_BTV, _ = trainer.model(batch.inputs_BT)
-    ours = [p.grad.clone() for p in trainer.parameters if p.grad is not None]
+    logits_BTV, _ = model(batch.inputs_BT)
+    ours = [p.grad.clone() for p in training.parameters if p.grad is not None]
     loss = torch.nn.functional.cross_entropy(logits_BTV.flatten(0, 1), batch.targets_BT.flatten())
-    theirs = torch.autograd.grad(loss, trainer.parameters)
+    theirs = torch.autograd.grad(loss, training.parameters)
     assert (nats / count, count) == (pytest.approx(float(loss.detach())), batch.targets_BT.numel())
     torch.testing.assert_close(ours, list(theirs))
     assert norm == pytest.approx(math.sqrt(sum(float((g**2).sum()) for g in theirs)), rel=1e-5)
@@ -136,7 +136,7 @@ def test_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     Scripted([3.0, 2.5, 2.0, 2.25, 2.125], monkeypatch)
 
     class Weights(Watcher):
-        def evaluation(self, result: Evaluation) -> None:
+        def evaluation(self, result: EvaluationEvent) -> None:
             super().evaluation(result)
             weights[result.step] = {name: p.detach().clone() for name, p in trainer.model.named_parameters()}
 

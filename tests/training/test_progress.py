@@ -5,7 +5,16 @@ import sys
 
 import pytest
 
-from seqlab.training.progress import Bar, Evaluation, Lines, NullReporter, Reporter, clock, losses, reporter_for_stderr
+from seqlab.training.progress import (
+    EvaluationEvent,
+    LogReporter,
+    NullReporter,
+    ProgressBarReporter,
+    Reporter,
+    clock,
+    losses,
+    reporter_for_stderr,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +39,7 @@ def test_a_log_has_a_line_every_ten_seconds(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr("seqlab.training.progress.time.monotonic", lambda: now[0])
-    lines = Lines()
+    lines = LogReporter()
     lines.begin(20, 100)  # resumed at 20
     for step in range(21, 61):
         now[0] += 1.0
@@ -46,10 +55,10 @@ def test_a_log_has_a_line_every_ten_seconds(
 
 
 def test_a_log_has_evaluations_and_what_was_written(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines()
+    lines = LogReporter()
     lines.begin(0, 10)
-    lines.evaluation(Evaluation(5, 2.0, 1.5, True, "one\ntwo"))
-    lines.evaluation(Evaluation(10, None, 1.6, False, ""))
+    lines.evaluation(EvaluationEvent(5, 2.0, 1.5, True, "one\ntwo"))
+    lines.evaluation(EvaluationEvent(10, None, 1.6, False, ""))
     assert capsys.readouterr().err.splitlines() == [
         "step 5/10  training loss 2.0000  validation loss 1.5000  (best so far)",
         "    | one",
@@ -59,17 +68,17 @@ def test_a_log_has_evaluations_and_what_was_written(capsys: pytest.CaptureFixtur
 
 
 def test_losses_without_a_training_loss() -> None:
-    assert losses(Evaluation(1, None, float("nan"), False, "")) == "validation loss nan"
+    assert losses(EvaluationEvent(1, None, float("nan"), False, "")) == "validation loss nan"
 
 
 def test_a_terminal_shows_markup_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a model writes is text, whatever it looks like."""
     terminal = io.StringIO()
     monkeypatch.setattr(sys, "stderr", terminal)
-    bar = Bar()
+    bar = ProgressBarReporter()
     bar.begin(0, 10)
     bar.step(1, 2.0, 1000.0)
-    bar.evaluation(Evaluation(1, 2.0, 1.5, True, "[red]no[/red] [/] \\[x]"))
+    bar.evaluation(EvaluationEvent(1, 2.0, 1.5, True, "[red]no[/red] [/] \\[x]"))
     bar.log("[/bold] said")
     bar.end()
     assert "[red]no[/red] [/]" in terminal.getvalue() and "[/bold] said" in terminal.getvalue()
@@ -81,16 +90,16 @@ def test_bars_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
             return True
 
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert isinstance(reporter_for_stderr(), Lines)
+    assert isinstance(reporter_for_stderr(), LogReporter)
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert isinstance(reporter_for_stderr(), Bar)
+    assert isinstance(reporter_for_stderr(), ProgressBarReporter)
 
 
 def test_silence_is_a_reporter(capsys: pytest.CaptureFixture[str]) -> None:
     silent: Reporter = NullReporter()
     silent.begin(0, 1)
     silent.step(1, 1.0, 1.0)
-    silent.evaluation(Evaluation(1, 1.0, 1.0, True, "text"))
+    silent.evaluation(EvaluationEvent(1, 1.0, 1.0, True, "text"))
     silent.log("something")
     silent.end()
     assert capsys.readouterr() == ("", "")

@@ -6,7 +6,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from seqlab.contracts import TextScores
 from seqlab.runs.directory import RunDirectory
-from seqlab.runs.manifest import verified
+from seqlab.runs.manifest import read_verified
 from seqlab.runs.run import Run
 from seqlab.storage import from_json, to_json, unreadable_file
 
@@ -46,7 +46,7 @@ def score(run: Run, part: str, peak_memory: int | None) -> Scored:
 
 
 def write_scored(run: RunDirectory, scored: Scored) -> None:
-    run.put(NAME, to_json(asdict(scored)))
+    run.write_file(NAME, to_json(asdict(scored)))
 
 
 def is_scored(run: RunDirectory) -> bool:
@@ -56,6 +56,6 @@ def is_scored(run: RunDirectory) -> bool:
 def read_scored(run: RunDirectory) -> Scored:
     path = run.path / NAME
     try:
-        return TypeAdapter(Scored).validate_python(from_json(verified(run.path, NAME), path))
+        return TypeAdapter(Scored).validate_python(from_json(read_verified(run.path, NAME), path))
     except ValidationError as error:
         raise unreadable_file(path, error) from None

@@ -51,7 +51,7 @@ def _carry_out(plan: Plan, trials: list[Tried], directory: Path, pool: Pool) -> 
 
 def _job(plan: Plan, model: PlannedModel, tried: Tried, index: int) -> Job:
     settings = short(changed(model, plan.size, tried), plan.horizon)
-    seconds = (settings.train.steps or 0) * model.step_seconds + 2 * model.evaluation_seconds
+    seconds = (settings.train.steps or 0) * model.step_seconds + model.trial_seconds
     return Job(f"{TUNING}/{model.name}-{index}", settings.resolved(), None, seconds)
 
 

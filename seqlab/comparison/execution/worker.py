@@ -21,8 +21,8 @@ from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.results import read_results
 from seqlab.threads import compute_threads
-from seqlab.training.progress import Evaluation
-from seqlab.training.session import go_on, start
+from seqlab.training.progress import EvaluationEvent
+from seqlab.training.session import resume, train
 
 EVERY = 0.25  # seconds between two news of a run
 
@@ -49,7 +49,7 @@ class News:
             self._last = now
             self.tell(what="step", step=step, loss=loss, speed=tokens_per_second)
 
-    def evaluation(self, result: Evaluation) -> None:
+    def evaluation(self, result: EvaluationEvent) -> None:
         self.tell(what="evaluation", step=result.step, validation=result.validation_loss)
 
     def log(self, message: str) -> None:
@@ -99,9 +99,9 @@ def do(job: Job, directory: Path, news: News) -> None:
 
 def _train(job: Job, path: Path, news: News) -> None:
     if RunDirectory(path).is_run() and checkpoints(path / "checkpoints"):
-        go_on(path, None, news)
+        resume(path, None, news)
     else:
-        start(resolve(job.settings), path, path.exists(), news)
+        train(resolve(job.settings), path, path.exists(), news)
 
 
 def reset_peak() -> None:

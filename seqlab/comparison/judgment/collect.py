@@ -33,7 +33,7 @@ from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.log import read_log
 from seqlab.runs.machine import machine
-from seqlab.runs.results import read_results, today
+from seqlab.runs.results import read_results, timestamp
 from seqlab.runs.run import Run, load
 
 
@@ -77,7 +77,7 @@ def gather(plan: Plan, asked: ComparisonRequest, prepared: Prepared, directory: 
         warnings=[*plan.notes, *seed_warnings(runs)],
         machine=machine(),
         versions=next(iter(loaded.values())).config["versions"],
-        date=today(),
+        date=timestamp(),
     )
 
 

@@ -25,7 +25,8 @@ class PlannedModel:
     settings: dict[str, Any]
     core: int
     step_seconds: float
-    evaluation_seconds: float
+    evaluation_seconds: float  # of all evaluations of a run
+    trial_seconds: float  # of the evaluations of a tuning trial
     tokens_per_step: int
     flops_per_token: int
     implementation: str

@@ -8,18 +8,17 @@ from seqlab.comparison.plan.matching import CLOSE, SIZE_OF, Matched, core_parame
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.prepared import Prepared, with_models
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
-from seqlab.comparison.plan.timing import Timed, time_all
+from seqlab.comparison.plan.timing import ModelTiming, time_all
 from seqlab.comparison.plan.trials import first_trials, grows, horizon
 from seqlab.config import RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.threads import default_threads
-from seqlab.training.budget import MOST_EPOCHS
+from seqlab.training.budget import MAX_EPOCHS
 from seqlab.training.progress import Reporter
 
 SIZES = (400_000, 200_000, 100_000, 50_000, 25_000)  # core parameters, when no size is asked for
 TOKENS_PER_PARAMETER = 2  # of training text: a larger model would mostly remember
 FEWEST_STEPS = 500  # below this a smaller model is the better use of the time
-EVALUATIONS = 14  # of a run: ten on the way, the best weights again, and the test part twice
 STARTED = 6.0  # seconds that a process takes before and after its runs
 SHARED = 1.25  # runs beside each other slow each other down
 ON_VALIDATION = "there is no test part: verdicts are on the validation part, on which checkpoints were chosen too"
@@ -32,7 +31,7 @@ class Sized:
 
     size: Amount | None
     prepared: Prepared
-    timed: dict[str, Timed]
+    timed: dict[str, ModelTiming]
     notes: list[str]
 
 
@@ -148,7 +147,7 @@ def _steps_in_time(asked: ComparisonRequest, sized: Sized, jobs: int) -> int:
     each = _estimate(asked, sized, dict.fromkeys(sized.timed, 1000), jobs) - fixed
     possible = int(1000 * (SPARE * 60 * asked.comparison.minutes - fixed) / each)
     one = next(iter(sized.prepared.models.values()))
-    passes = MOST_EPOCHS * sized.prepared.task(one).epoch / one.train.accumulate
+    passes = MAX_EPOCHS * sized.prepared.task(one).epoch / one.train.accumulate
     return max(20, min(possible, round(passes)))
 
 
@@ -158,8 +157,9 @@ def _estimate(asked: ComparisonRequest, sized: Sized, steps: Mapping[str, int], 
     tune += grows(asked.comparison)  # somebody's best often lies at the edge
     work, share = 0.0, horizon(steps.values())
     for name, timed in sized.timed.items():
-        runs = seeds * (steps[name] * timed.step_seconds + EVALUATIONS * timed.evaluation_seconds)
-        trials = tune * (share * steps[name] * timed.step_seconds + 2 * timed.evaluation_seconds)
+        evaluations = timed.evaluation_seconds(sized.prepared.models[name].train, steps[name])
+        runs = seeds * (steps[name] * timed.step_seconds + evaluations)
+        trials = tune * (share * steps[name] * timed.step_seconds + timed.trial_seconds)
         work += runs + trials
     counting = 4e-6 * sized.prepared.tokens("train")  # seconds that the floors take
     return work * (SHARED if jobs > 1 else 1.0) / jobs + 2 * STARTED + counting
@@ -181,7 +181,8 @@ def _planned(name: str, sized: Sized, steps: int, threads: int) -> PlannedModel:
         settings=fixed.resolved(),
         core=core_parameters(fixed),
         step_seconds=sized.timed[name].step_seconds,
-        evaluation_seconds=sized.timed[name].evaluation_seconds,
+        evaluation_seconds=sized.timed[name].evaluation_seconds(settings.train, steps),
+        trial_seconds=sized.timed[name].trial_seconds,
         tokens_per_step=round(tokens_per_step(prepared, name)),
         flops_per_token=_flops(prepared, name),
         implementation=prepared.model(settings).backbone.implementation,

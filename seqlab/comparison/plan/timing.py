@@ -1,69 +1,79 @@
-"""What a step of each entrant takes, alone on the machine, one after the other in turn."""
+"""How long a step and the evaluations of each model take: alone on the machine, the models in turn."""
 
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from seqlab.comparison.plan.prepared import Prepared
+from seqlab.config import TrainSettings
 from seqlab.contracts import Scores
-from seqlab.runs.directory import RunDirectory
 from seqlab.threads import compute_threads
-from seqlab.training.loop import EVALUATED_TOKENS, Trainer
-from seqlab.training.progress import NullReporter
+from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
+from seqlab.training.step import TrainingStep
 
 ROUNDS = 9
-SCORED = 20_000  # tokens that are scored to know what an evaluation takes
-FULLY = 2_000  # and that are scored as a result is, which for a translation is a search
-GLANCES = 11 / 14  # of the evaluations of a run
+VALIDATED = 20_000  # tokens that are scored to time an evaluation during training
+SCORED = 2_000  # and to time a full score, which for a translation is a beam search
+FULL_SCORES = 3  # of a run: the best weights on validation, and the test split twice
 
 
 @dataclass(frozen=True)
-class Timed:
+class ModelTiming:
+    """Seconds of a training step, of an evaluation during training and of a full score."""
+
     step_seconds: float
-    evaluation_seconds: float
+    validation_seconds: float
+    score_seconds: float
+
+    def evaluation_seconds(self, train: TrainSettings, steps: int) -> float:
+        """What all evaluations of a run take."""
+        return evaluation_count(train, steps) * self.validation_seconds + FULL_SCORES * self.score_seconds
+
+    @property
+    def trial_seconds(self) -> float:
+        """What the evaluations of a tuning trial take: it evaluates once, after its last step."""
+        return self.validation_seconds + self.score_seconds
 
 
-def time_all(prepared: Prepared, threads: int) -> dict[str, Timed]:
-    """The median over rounds, in each of which every entrant takes a step: what disturbs one disturbs all."""
+def time_all(prepared: Prepared, threads: int) -> dict[str, ModelTiming]:
+    """The median over rounds, in each of which every model takes a step: a disturbance hits all of them."""
     with compute_threads(threads):
-        trainers = {name: _trainer(prepared, name) for name in prepared.models}
-        for trainer in trainers.values():
-            _step(trainer, 0)  # compiles, allocates
+        models = {name: _training_step(prepared, name) for name in prepared.models}
+        for training in models.values():
+            _seconds_of_step(training, 0)  # compiles, allocates
         rounds = [
-            {name: _step(trainer, number) for name, trainer in trainers.items()} for number in range(1, ROUNDS + 1)
+            {name: _seconds_of_step(training, number) for name, training in models.items()}
+            for number in range(1, ROUNDS + 1)
         ]
         return {
-            name: Timed(statistics.median(times[name] for times in rounds), _evaluation(prepared, trainer))
-            for name, trainer in trainers.items()
+            name: ModelTiming(statistics.median(times[name] for times in rounds), *_evaluations(prepared, training))
+            for name, training in models.items()
         }
 
 
-def _trainer(prepared: Prepared, name: str) -> Trainer:
+def _training_step(prepared: Prepared, name: str) -> TrainingStep:
     settings = prepared.models[name]
-    train = settings.train.model_copy(update={"steps": ROUNDS + 1, "epochs": None, "seconds": None})
-    model = prepared.model(settings).to(train.device)
-    nowhere = RunDirectory(Path())  # nothing is saved
-    return Trainer(nowhere, train, model, prepared.task(settings), NullReporter(), lambda: "")
+    model = prepared.model(settings).to(settings.train.device)
+    return TrainingStep(model, prepared.task(settings), settings.train)
 
 
-def _step(trainer: Trainer, number: int) -> float:
+def _seconds_of_step(training: TrainingStep, number: int) -> float:
     began = time.perf_counter()
-    trainer.gradients(number)
-    trainer.optimizer.step()
+    training.gradients(number)
+    training.update()
     return time.perf_counter() - began
 
 
-def _evaluation(prepared: Prepared, trainer: Trainer) -> float:
-    """Seconds of one look at the validation part, from a short stretch of it; some are looks at the whole result."""
-    validate = _extrapolated(prepared, lambda: trainer.task.validate(trainer.model.eval(), SCORED), SCORED)
-    score = _extrapolated(prepared, lambda: trainer.task.score(trainer.model.eval(), "validation", limit=FULLY), FULLY)
-    return GLANCES * validate + (1 - GLANCES) * score
+def _evaluations(prepared: Prepared, training: TrainingStep) -> tuple[float, float]:
+    """Seconds of an evaluation and of a full score of the validation split, extrapolated from its beginning."""
+    task, model = training.task, training.model.eval()
+    validation = _extrapolated(prepared, lambda: task.validate(model, VALIDATED), VALIDATED)
+    return validation, _extrapolated(prepared, lambda: task.score(model, "validation", limit=SCORED), SCORED)
 
 
-def _extrapolated(prepared: Prepared, look: Callable[[], Scores], limit: int) -> float:
+def _extrapolated(prepared: Prepared, evaluate: Callable[[], Scores], limit: int) -> float:
     tokens = min(prepared.tokens("validation"), EVALUATED_TOKENS)
     began = time.perf_counter()
-    look()
+    evaluate()
     return (time.perf_counter() - began) * max(1.0, tokens / limit)

@@ -17,7 +17,7 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.masked_language_model import MaskedModel
 from seqlab.models.tagger import Tagger
 from seqlab.models.translator import Source, Translator
-from seqlab.runs.load import Loaded
+from seqlab.runs.load import LoadedRun
 from seqlab.tasks.example_settings import TranslateSettings
 from seqlab.tokenization.word import WordTokenizer
 
@@ -36,14 +36,14 @@ class Plan:
     tried: Callable[[Runs, int], dict[str, float]]
 
 
-def plan_of(run: Loaded) -> Plan:
+def plan_of(run: LoadedRun) -> Plan:
     for kind, plan in PLANS.items():
         if isinstance(run.model, kind):
             return plan(run)
     raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: there are no graphs for its task.")
 
 
-def language(run: Loaded) -> Plan:
+def language(run: LoadedRun) -> Plan:
     model, tokenizer = run.model, run.tokenizer
     facts = {
         "begin": [] if tokenizer.begin is None else [tokenizer.begin],
@@ -63,7 +63,7 @@ def language(run: Loaded) -> Plan:
     return Plan({"step": step_graph(model), "sequence": sequence_graph(model)}, facts, tried)
 
 
-def masked(run: Loaded) -> Plan:
+def masked(run: LoadedRun) -> Plan:
     model = run.model
 
     def tried(runs: Runs, length: int) -> dict[str, float]:
@@ -76,7 +76,7 @@ def masked(run: Loaded) -> Plan:
     return Plan({"sequence": sequence_graph(model)}, {"mask": model.mask, "limit": model.limit}, tried)
 
 
-def classifier(run: Loaded) -> Plan:
+def classifier(run: LoadedRun) -> Plan:
     model = run.model
 
     def tried(runs: Runs, length: int) -> dict[str, float]:
@@ -89,7 +89,7 @@ def classifier(run: Loaded) -> Plan:
     return Plan({"classifier": classifier_graph(model)}, {"labels": list(run.vocabulary.labels)}, tried)
 
 
-def tagger(run: Loaded) -> Plan:
+def tagger(run: LoadedRun) -> Plan:
     model = run.model
     words = isinstance(run.tokenizer, WordTokenizer)
     facts = {"labels": list(run.vocabulary.labels), "chain": model.chain is not None, "words": words,
@@ -116,7 +116,7 @@ def tagger(run: Loaded) -> Plan:
     return Plan({"tagger": tagger_graph(model, pieces=not words)}, facts, tried)
 
 
-def translator(run: Loaded) -> Plan:
+def translator(run: LoadedRun) -> Plan:
     model, target = run.model, run.vocabulary.target_tokenizer
     assert target is not None and target.begin is not None
     settings = run.settings.task.settings_as(TranslateSettings)
@@ -141,7 +141,7 @@ def translator(run: Loaded) -> Plan:
     return Plan(graphs, facts, tried)
 
 
-PLANS: dict[type, Callable[[Loaded], Plan]] = {
+PLANS: dict[type, Callable[[LoadedRun], Plan]] = {
     LanguageModel: language,
     MaskedModel: masked,
     Classifier: classifier,

@@ -9,7 +9,7 @@ import onnxruntime
 from seqlab.errors import DataError
 from seqlab.export.onnx.plans import Answers, Plan, plan_of
 from seqlab.export.tokenizer import as_text, check, library_of
-from seqlab.runs.load import Loaded
+from seqlab.runs.load import LoadedRun
 from seqlab.storage import to_json, write_atomic
 
 NEAR = 1e-4
@@ -17,7 +17,7 @@ LENGTHS = (1, 7, 40)  # tried before the graphs are written; none of them was kn
 HERE = Path(__file__).parent
 
 
-def write_onnx(run: Loaded, out: Path) -> list[Path]:
+def write_onnx(run: LoadedRun, out: Path) -> list[Path]:
     """The graphs, tokenizers, model.json and a program that uses them."""
     plan = plan_of(run)
     try_out(plan)

@@ -1,6 +1,5 @@
 """Budgets as numbers of steps, sizes that fit the text, devices."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,12 +8,12 @@ from train_cases import material_of, run_settings, task_and_model
 
 from seqlab import threads
 from seqlab.errors import UsageError
-from seqlab.runs.directory import RunDirectory
 from seqlab.tasks.text import TextTask
 from seqlab.threads import default_threads
-from seqlab.training import budget as prepare
-from seqlab.training.budget import check_trainable, in_steps
+from seqlab.training import budget as budget_module
+from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.progress import NullReporter
+from seqlab.training.timing import StepTiming, time_training
 
 
 class Listener(NullReporter):
@@ -25,59 +24,61 @@ class Listener(NullReporter):
         self.said.append(message)
 
 
-def budget(folder: Path, reporter: NullReporter | None = None, **train: Any) -> dict[str, Any]:
+def budget(reporter: NullReporter | None = None, **train: Any) -> dict[str, Any]:
     settings = run_settings(**{"steps": None, **train})
     task, model = task_and_model(settings)
-    return in_steps(RunDirectory(folder), settings, model, task, reporter or NullReporter())
+    return budget_in_steps(settings, model, task, reporter or NullReporter())
 
 
 def epoch(**train: Any) -> int:
     return task_and_model(run_settings(**train))[0].epoch
 
 
-def test_steps_are_steps(tmp_path: Path) -> None:
-    found = budget(tmp_path, steps=17)
+def test_steps_are_steps() -> None:
+    found = budget(steps=17)
     assert found == {"train.steps": 17, "train.threads": 1, "train.epochs": None, "train.seconds": None}
 
 
 @pytest.mark.parametrize("epochs", [0.01, 0.5, 1.0, 2.5])
 @pytest.mark.parametrize("accumulate", [1, 2, 3, 1000])
 @pytest.mark.parametrize("batching", ["windows", "stream"])
-def test_epochs_are_passes_over_the_text(epochs: float, accumulate: int, batching: str, tmp_path: Path) -> None:
+def test_epochs_are_passes_over_the_text(epochs: float, accumulate: int, batching: str) -> None:
     """As near as whole steps come to it, whatever is accumulated, and at least one."""
-    steps = budget(tmp_path, epochs=epochs, accumulate=accumulate, batching=batching)["train.steps"]
+    steps = budget(epochs=epochs, accumulate=accumulate, batching=batching)["train.steps"]
     assert steps == max(1, round(epochs * epoch(batching=batching) / accumulate))
 
 
-def test_seconds_are_steps_at_the_speed_that_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepare, "time_steps", lambda *_: (0.002, 0.1))
+def test_seconds_are_steps_at_the_speed_that_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget_module, "time_training", lambda *_: StepTiming(0.002, 0.1))
     listener = Listener()
     # eleven evaluations come off
-    assert budget(tmp_path, listener, seconds=10)["train.steps"] == pytest.approx((10 - 1.1) / 0.002, abs=1)
+    assert budget(listener, seconds=10)["train.steps"] == pytest.approx((10 - 1.1) / 0.002, abs=1)
     assert "10 s are" in listener.said[0] and "2.0 ms" in listener.said[0]
-    assert budget(tmp_path, seconds=0.001)["train.steps"] == prepare.TIMED_STEPS
+    # an evaluation after every 100 steps, and the final one
+    steps = budget(seconds=10, evaluate_every=100)["train.steps"]
+    assert steps * 0.002 + steps / 100 * 0.1 + 0.1 == pytest.approx(10, abs=0.01)
+    assert budget(seconds=0.001)["train.steps"] == budget_module.TIMED_STEPS
 
 
-def test_timing_leaves_the_model_as_it_is(tmp_path: Path) -> None:
+def test_timing_leaves_the_model_as_it_is() -> None:
     settings = run_settings()
     task, model = task_and_model(settings)
     before = [p.detach().clone() for p in model.parameters()]
-    step_time, evaluation_time = prepare.time_steps(RunDirectory(tmp_path), settings, model, task)
-    assert 0 < step_time < 1 and 0 < evaluation_time < 5
+    timing = time_training(model, task, settings.train)
+    assert 0 < timing.step_seconds < 1 and 0 < timing.evaluation_seconds < 5
     assert all(bool((p == b).all()) for p, b in zip(model.parameters(), before, strict=True))
-    assert not list(tmp_path.iterdir())
 
 
-def test_without_a_budget_a_small_text_is_read_forty_times(tmp_path: Path) -> None:
-    assert budget(tmp_path)["train.steps"] == min(prepare.DEFAULT_STEPS, 40 * epoch())
-    assert budget(tmp_path, batch_size=1, window=2)["train.steps"] == prepare.DEFAULT_STEPS
+def test_without_a_budget_a_small_text_is_read_forty_times() -> None:
+    assert budget()["train.steps"] == min(budget_module.DEFAULT_STEPS, 40 * epoch())
+    assert budget(batch_size=1, window=2)["train.steps"] == budget_module.DEFAULT_STEPS
 
 
-def test_threads_that_were_not_given_are_written_down(tmp_path: Path) -> None:
-    assert budget(tmp_path, threads=None, steps=1)["train.threads"] == default_threads() >= 1
+def test_threads_that_were_not_given_are_written_down() -> None:
+    assert budget(threads=None, steps=1)["train.threads"] == default_threads() >= 1
 
 
-def test_sizes_that_do_not_fit_are_said(tmp_path: Path) -> None:
+def test_sizes_that_do_not_fit_are_said() -> None:
     settings, listener = run_settings(batch_size=64, window=64), Listener()
     dataset = material_of(settings)
     part = dataset.splits["train"]

@@ -1,0 +1,87 @@
+"""What is written and printed before training: the config of the run, and a summary of the plan."""
+
+import platform
+import subprocess
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from seqlab import __version__
+from seqlab.config import RunSettings
+from seqlab.models.model import Model
+from seqlab.models.parameter_count import parameters
+from seqlab.runs.directory import RunDirectory
+from seqlab.runs.results import timestamp
+from seqlab.tasks.dataset import Dataset
+from seqlab.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class TrainingSession:
+    """Everything that training a run needs."""
+
+    directory: RunDirectory
+    settings: RunSettings
+    config: dict[str, Any]
+    dataset: Dataset
+    task: Task
+    model: Model
+
+
+def run_config(settings: RunSettings, dataset: Dataset, budget: dict[str, Any]) -> dict[str, Any]:
+    """The content of config.json: every resolved setting, and the facts that a result depends on."""
+    vocabulary = dataset.vocabulary
+    count = parameters(settings, vocabulary.sizes)
+    return {
+        "settings": settings.resolved(),
+        "budget": budget,
+        "corpus": dataset.facts(),
+        "vocab_size": vocabulary.tokenizer.vocab_size,
+        "tokenizer_fingerprint": vocabulary.fingerprint,
+        "parameters": {**asdict(count), "total": count.total},
+        "threads": settings.train.threads,
+        "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
+        "machine": f"{platform.system()} {platform.machine()}",
+        "git": _git_revision(),
+        "created": timestamp(),
+    }
+
+
+def _git_revision() -> str | None:
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None
+
+
+def plan_summary(session: TrainingSession) -> str:
+    """The model, the data and the budget in three lines, printed before the first step."""
+    settings, config = session.settings, session.config
+    count = config["parameters"]
+    steps, threads = settings.train.steps or 0, settings.train.threads
+    plural = "thread" if threads == 1 else "threads"
+    about = f" ({config['corpus']['about']})" if config["corpus"]["about"] else ""
+    unit = "examples" if "rule" in config["corpus"] else "text"
+    epochs = steps * settings.train.accumulate / session.task.epoch
+    return (
+        f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
+        f"{settings.tokenizer.name} vocabulary of {config['vocab_size']:,}\n"
+        f"{config['corpus']['name']}{about}: {_amounts(session.dataset)}\n"
+        f"{steps:,} steps ({epochs:.1f} passes over the {unit}) on {threads} {plural}, "
+        f"into {session.directory.path}"
+    )
+
+
+def _architecture(settings: RunSettings) -> str:
+    if settings.decoder is None:
+        return settings.backbone.name
+    return f"{settings.backbone.name} to {settings.decoder.name}"
+
+
+def _amounts(dataset: Dataset) -> str:
+    sizes: dict[str, int] = {name: len(split) for name, split in dataset.splits.items()}
+    unit = "examples" if "rule" in dataset.facts() else "tokens"
+    test = f", {sizes['test']:,} to test" if "test" in sizes else ""
+    return f"{sizes['train']:,} training {unit}, {sizes['validation']:,} for validation{test}"

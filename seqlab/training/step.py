@@ -1,0 +1,87 @@
+"""One training step: the gradients of its batches, clipped, and the optimizer's update.
+
+The training loop, the timing of steps and the audit share it. What a step computes depends on (settings, seed, step)
+alone: the random generator is seeded from (seed, step), so dropout needs no saved state and a sample printed at an
+evaluation changes nothing.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from seqlab.config import TrainSettings
+from seqlab.contracts import State
+from seqlab.models.model import Model
+from seqlab.tasks.task import Task
+from seqlab.training.optimization import clip, make_optimizer
+
+
+class StepLoss(NamedTuple):
+    nats: float  # summed training loss
+    targets: int  # how many predictions the sum is over
+    norm: float  # of the gradients before clipping
+
+
+class TrainingStep:
+    """A model with its optimizer and the state that is carried from batch to batch."""
+
+    def __init__(self, model: Model, task: Task, settings: TrainSettings):
+        self.model, self.task, self.settings = model, task, settings
+        self.optimizer = make_optimizer(model, settings)
+        self.parameters = list(model.parameters())
+        self.carry: State | None = None
+
+    def gradients(self, step: int) -> StepLoss:
+        """Compute the clipped gradients of the mean loss of one step's batches."""
+        seed_generators(step_seed(self.settings.seed, step))
+        self.model.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        device = self.parameters[0].device
+        nats, count, scale = 0.0, 0, 0
+        for micro in range(self.settings.accumulate):
+            index = step * self.settings.accumulate + micro
+            batch = self.task.batch("train", self.settings.seed, index).to(device)
+            loss = self.task.loss(self.model, batch, self.carry, step)
+            scale = scale or loss.count
+            (loss.total / scale).backward()
+            self.carry = loss.carry
+            nats += float(loss.total.detach())
+            count += loss.count
+        if count != scale:  # several batches: the mean is over all of them
+            for parameter in self.parameters:
+                if parameter.grad is not None:
+                    parameter.grad.mul_(scale / count)
+        return StepLoss(nats, count, clip(self.parameters, self.settings))
+
+    def update(self, learning_rate: float | None = None) -> None:
+        """Move the weights along the gradients, at the given rate or at the peak rate of the settings."""
+        if learning_rate is not None:
+            for group in self.optimizer.param_groups:
+                group["lr"] = learning_rate
+        self.optimizer.step()
+
+    def first_nonfinite(self, loss: StepLoss) -> str | None:
+        """The tensor that went wrong first, in words; None if everything is finite."""
+        if math.isfinite(loss.nats) and math.isfinite(loss.norm):
+            return None
+        for name, parameter in self.model.named_parameters():
+            if not bool(torch.isfinite(parameter).all()):
+                return f"weight '{name}'"
+        if not math.isfinite(loss.nats):
+            return "the loss"
+        for name, parameter in self.model.named_parameters():
+            if parameter.grad is not None and not bool(torch.isfinite(parameter.grad).all()):
+                return f"the gradient of '{name}'"
+        return "the gradient norm"
+
+
+def step_seed(seed: int, step: int) -> int:
+    """One number for the generators, different for neighboring seeds and steps."""
+    return (seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + 1) % 2**63
+
+
+def seed_generators(number: int) -> None:
+    torch.default_generator.manual_seed(number)  # a thousand times as fast as torch.manual_seed
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed(number)
