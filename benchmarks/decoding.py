@@ -23,7 +23,7 @@ from seqlab.config import gather
 from seqlab.decode.engines.selection import EngineSelector
 from seqlab.decode.generate import generate
 from seqlab.decode.sampling import SamplingSettings
-from seqlab.export.onnx.language import step_graph
+from seqlab.exporters.onnx.language import step_graph
 from seqlab.runs.load import build_model
 
 VOCABULARY, EMBEDDING, HIDDEN = 65, 128, 256

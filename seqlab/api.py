@@ -71,9 +71,9 @@ def export(path: str | Path, out: str | Path, *, form: str = "onnx") -> list[Pat
 
     try:
         if form == "onnx":
-            from seqlab.export.onnx.write import write_onnx as write
+            from seqlab.exporters.onnx.write import write_onnx as write
         else:
-            from seqlab.export.transformers import write_transformers as write
+            from seqlab.exporters.transformers import write_transformers as write
     except ImportError as error:
         raise UsageError(f"this needs the package '{error.name}': pip install 'seqlab[onnx]'.") from None
     return write(load_run(Path(path)), out)
@@ -81,7 +81,7 @@ def export(path: str | Path, out: str | Path, *, form: str = "onnx") -> list[Pat
 
 def quantize(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Any:
     """A run whose matrices are int8, from a finished one: `bytes` and `figures` before and after."""
-    from seqlab.export.quantize import quantize as write
+    from seqlab.exporters.quantize import quantize as write
 
     return write(Path(path), Path(out), overwrite)
 

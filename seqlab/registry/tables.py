@@ -224,7 +224,7 @@ _PARTS = {
 ONNX_BACKBONES = Registry(
     "ONNX part",
     "parts",
-    {name: Entry(f"seqlab.export.onnx.{at}", f"{name} in operations of ONNX") for name, at in _PARTS.items()},
+    {name: Entry(f"seqlab.exporters.onnx.{at}", f"{name} in operations of ONNX") for name, at in _PARTS.items()},
 )
 
 MEASURES = Registry(

@@ -8,7 +8,7 @@ import torch
 from onnx_sessions import run, session
 
 from seqlab.config import VocabSizes, gather
-from seqlab.export.onnx.examples import classifier_graph, tagger_graph
+from seqlab.exporters.onnx.examples import classifier_graph, tagger_graph
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
 

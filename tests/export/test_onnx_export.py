@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from seqlab import api
 from seqlab.errors import SeqlabWarning, UsageError
-from seqlab.export.onnx.graph import Graph
-from seqlab.export.tokenizer import library_of
+from seqlab.exporters.onnx.graph import Graph
+from seqlab.exporters.tokenizer import library_of
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.tokenizer import Tokenizer
 

@@ -8,7 +8,7 @@ import torch
 from onnx_sessions import nothing, run, session
 
 from seqlab.config import VocabSizes, gather
-from seqlab.export.onnx.language import sequence_graph, step_graph
+from seqlab.exporters.onnx.language import sequence_graph, step_graph
 from seqlab.registry import BACKBONES, ONNX_BACKBONES
 from seqlab.runs.load import build_model
 

@@ -9,7 +9,7 @@ from onnx_sessions import nothing, run, session
 
 from seqlab.config import VocabSizes, gather
 from seqlab.errors import UsageError
-from seqlab.export.onnx.translator import encoder_graph, target_graph, target_step_graph
+from seqlab.exporters.onnx.translator import encoder_graph, target_graph, target_step_graph
 from seqlab.models.translator import Source
 from seqlab.runs.load import build_model
 

@@ -4,7 +4,7 @@ import math
 from functools import partial
 from typing import Any
 
-from seqlab.export.onnx.attention import (
+from seqlab.exporters.onnx.attention import (
     before_or_at,
     heads,
     hidden_from,
@@ -15,8 +15,8 @@ from seqlab.export.onnx.attention import (
     placed,
     turned,
 )
-from seqlab.export.onnx.backbone import Part, States
-from seqlab.export.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.backbone import Part, States
+from seqlab.exporters.onnx.graph import Graph, Value
 
 
 class TransformerPart(Part):

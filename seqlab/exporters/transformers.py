@@ -15,7 +15,7 @@ from seqlab.attention.positions import Sinusoidal
 from seqlab.backbones.transformer import Transformer
 from seqlab.decode.engines.transformer import entered
 from seqlab.errors import UsageError
-from seqlab.export.tokenizer import as_text, check, library_of
+from seqlab.exporters.tokenizer import as_text, check, library_of
 from seqlab.models.language_model import LanguageModel
 from seqlab.runs import tensors
 from seqlab.runs.load import LoadedRun

@@ -8,8 +8,8 @@ import torch
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
-from seqlab.export.onnx.backbone import Part, States
-from seqlab.export.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.backbone import Part, States
+from seqlab.exporters.onnx.graph import Graph, Value
 
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 

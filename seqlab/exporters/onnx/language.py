@@ -5,8 +5,8 @@ from typing import Any
 import onnx
 from torch import Tensor
 
-from seqlab.export.onnx.backbone import part_of
-from seqlab.export.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.backbone import part_of
+from seqlab.exporters.onnx.graph import Graph, Value
 
 WHOLE = ("length",)  # states that count
 

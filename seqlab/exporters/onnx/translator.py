@@ -6,12 +6,12 @@ import onnx
 
 from seqlab.backbones.attention_decoder import Reader
 from seqlab.errors import UsageError
-from seqlab.export.onnx.attention import hidden_from, scored
-from seqlab.export.onnx.attention import projected as project
-from seqlab.export.onnx.backbone import Part, States, part_of
-from seqlab.export.onnx.examples import kept, summary
-from seqlab.export.onnx.graph import Graph, Value
-from seqlab.export.onnx.language import WHOLE, embedded, projected
+from seqlab.exporters.onnx.attention import hidden_from, scored
+from seqlab.exporters.onnx.attention import projected as project
+from seqlab.exporters.onnx.backbone import Part, States, part_of
+from seqlab.exporters.onnx.examples import kept, summary
+from seqlab.exporters.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.language import WHOLE, embedded, projected
 
 COUNTS = (*WHOLE, "memory_length")
 

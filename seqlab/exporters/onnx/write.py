@@ -7,8 +7,8 @@ import numpy as np
 import onnxruntime
 
 from seqlab.errors import DataError
-from seqlab.export.onnx.plans import Answers, Plan, plan_of
-from seqlab.export.tokenizer import as_text, check, library_of
+from seqlab.exporters.onnx.plans import Answers, Plan, plan_of
+from seqlab.exporters.tokenizer import as_text, check, library_of
 from seqlab.runs.load import LoadedRun
 from seqlab.storage import to_json, write_atomic
 

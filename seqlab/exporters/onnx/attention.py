@@ -9,7 +9,7 @@ from torch import nn
 
 from seqlab.attention.positions import Learned, Positions, Rotary, Sinusoidal, angles
 from seqlab.attention.scores import Additive, Dot, Score
-from seqlab.export.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.graph import Graph, Value
 
 FLOAT, DOUBLE = 1, 11  # ONNX's numbers for its types
 

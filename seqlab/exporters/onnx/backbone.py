@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from seqlab.errors import UsageError
-from seqlab.export.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.graph import Graph, Value
 from seqlab.registry import BACKBONES, ONNX_BACKBONES
 
 States = dict[str, Value]

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from seqlab.export.onnx.attention import before_or_at, hidden_from, kept_and_new, last, projected, scored
-from seqlab.export.onnx.backbone import Part, States
-from seqlab.export.onnx.graph import Graph, Value
-from seqlab.export.onnx.recurrent import RecurrentPart
+from seqlab.exporters.onnx.attention import before_or_at, hidden_from, kept_and_new, last, projected, scored
+from seqlab.exporters.onnx.backbone import Part, States
+from seqlab.exporters.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.recurrent import RecurrentPart
 
 
 class AttentivePart(Part):

@@ -9,9 +9,9 @@ import onnx
 import torch
 
 from seqlab.errors import UsageError
-from seqlab.export.onnx.examples import classifier_graph, tagger_graph
-from seqlab.export.onnx.language import sequence_graph, step_graph
-from seqlab.export.onnx.translator import encoder_graph, target_graph, target_step_graph
+from seqlab.exporters.onnx.examples import classifier_graph, tagger_graph
+from seqlab.exporters.onnx.language import sequence_graph, step_graph
+from seqlab.exporters.onnx.translator import encoder_graph, target_graph, target_step_graph
 from seqlab.models.classifier import Classifier
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.masked_language_model import MaskedModel

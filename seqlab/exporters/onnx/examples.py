@@ -6,11 +6,11 @@ import onnx
 
 from seqlab.backbones.lstm_attention import LstmAttention
 from seqlab.backbones.recurrent import Recurrent
-from seqlab.export.onnx.attention import hidden_from, numbered
-from seqlab.export.onnx.backbone import part_of
-from seqlab.export.onnx.graph import Graph, Value
-from seqlab.export.onnx.language import embedded
-from seqlab.export.onnx.recurrent import RecurrentPart
+from seqlab.exporters.onnx.attention import hidden_from, numbered
+from seqlab.exporters.onnx.backbone import part_of
+from seqlab.exporters.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.language import embedded
+from seqlab.exporters.onnx.recurrent import RecurrentPart
 
 
 def classifier_graph(model: Any) -> onnx.ModelProto:
