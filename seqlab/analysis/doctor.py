@@ -19,7 +19,7 @@ from seqlab.errors import DataError, SeqlabWarning
 from seqlab.runs.reopen import make_task
 from seqlab.runs.results import BaselineResult
 from seqlab.tasks.dataset import text_dataset, train_tokenizer
-from seqlab.tasks.text import whole
+from seqlab.tasks.text import one_unit
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.baselines import measure_baselines
 
@@ -97,7 +97,7 @@ def _floors(split: SplitText) -> tuple[list[BaselineResult], str]:
     part = split_text(sample, settings.corpus)
     dataset = text_dataset(part, Vocabulary(train_tokenizer(part, settings)))
     task = make_task(settings, dataset)
-    return measure_baselines(settings, dataset, task, whole(dataset.splits["validation"])), which
+    return measure_baselines(settings, dataset, task, one_unit(dataset.splits["validation"])), which
 
 
 def _sample(split: SplitText, size: int) -> tuple[Corpus, str]:

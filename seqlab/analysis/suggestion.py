@@ -104,14 +104,14 @@ def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggest
     settings = gather({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
     split = split_text(sample, settings.corpus)
     dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
-    settings = LanguageTask.fitted(settings, dataset, lambda _: None)
+    settings = LanguageTask.fit_settings(settings, dataset, lambda _: None)
     task = make_task(settings, dataset)
     model = build_model(settings, dataset.vocabulary.sizes)
     with compute_threads(settings.train.threads):
         timing = time_training(model, task, settings.train)
 
     times_sample = found.characters / split.survey.characters
-    steps = min(suggestion.settings["steps"], max(1, round(MAX_EPOCHS * task.epoch * times_sample)))
+    steps = min(suggestion.settings["steps"], max(1, round(MAX_EPOCHS * task.steps_per_epoch * times_sample)))
     held_out = len(dataset.splits["validation"])
     evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
     evaluations = evaluation_count(settings.train, steps) + 1  # and the final one

@@ -13,7 +13,7 @@ from seqlab.decode.translation import sources_of, translate
 from seqlab.models.translator import Translator
 from seqlab.registry import TASKS
 from seqlab.tasks.dataset import ExampleDataset
-from seqlab.tasks.examples import ExampleTask, passes
+from seqlab.tasks.examples import ExampleTask, scoring_batches
 from seqlab.tasks.translate import TranslateTask, pair_batch
 
 LOOKED_AT = 12  # examples
@@ -97,10 +97,10 @@ def symbols(settings: RunSettings, dataset: ExampleDataset) -> tuple[bool, str]:
         f", {len(vocabulary.labels)} labels" if vocabulary.labels else ""
     )
     task = TASKS.load(settings.task.name)
-    if task.learn(dataset.data.splits["train"], settings).fingerprint == vocabulary.fingerprint:
+    if task.build_vocabulary(dataset.data.splits["train"], settings).fingerprint == vocabulary.fingerprint:
         return True, f"{size}, the same when learnt again"
     everything = [example for part in dataset.data.splits.values() for example in part]
-    if task.learn(everything, settings).fingerprint == vocabulary.fingerprint:
+    if task.build_vocabulary(everything, settings).fingerprint == vocabulary.fingerprint:
         return False, f"{size}, learnt from held-out examples too"
     return True, f"{size} of another run"
 
@@ -128,7 +128,7 @@ def counted_once(task: ExampleTask, model: Any) -> tuple[bool, str]:
     for name, part in task.splits.items():
         if name == "train":
             continue
-        rows_N = np.sort(np.concatenate(passes(part, len(part))))
+        rows_N = np.sort(np.concatenate(scoring_batches(part, len(part))))
         fits = np.array_equal(rows_N, np.arange(len(part)))
         (right if fits else wrong).append(f"{name}: {len(rows_N):,} of {len(part):,}")
     return not wrong, "; ".join(wrong or right)

@@ -11,7 +11,7 @@ from seqlab.contracts import TextBatch
 from seqlab.models.token_model import TokenModel
 from seqlab.runs.load import build_model
 from seqlab.tasks.task import Task
-from seqlab.tasks.text import TextTask, nats_of
+from seqlab.tasks.text import TextTask, token_nats
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.step import TrainingStep
 
@@ -58,7 +58,7 @@ def carried(task: TextTask, model: TokenModel) -> tuple[bool, str]:
         carry = task.loss(model, first, None, 0).carry
         loss = task.loss(model, second, carry, 1)
         logits_BTV, _ = model(torch.cat([first.inputs_BT, second.inputs_BT], dim=1))
-        expected = nats_of(logits_BTV[:, first.inputs_BT.shape[1] :], second.targets_BT, "sum")
+        expected = token_nats(logits_BTV[:, first.inputs_BT.shape[1] :], second.targets_BT, "sum")
         return abs(float(loss.total) - float(expected)) / second.targets_BT.numel()
 
     return agree(model, measure, ALLOWED_MEAN)

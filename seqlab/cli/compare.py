@@ -99,7 +99,12 @@ def finished_comparison(done: "Comparison") -> None:
     for title, sentences in (
         ("Recommendation", [advice.sentence for advice in results.recommendation]),
         ("Verdicts", done.verdicts),
-        ("Counting", [baseline_sentence(results.counting, results.metric)] if results.counting else []),
+        (
+            "Baseline",
+            [baseline_sentence(results.baseline_pairs, results.baselines, results.metric)]
+            if results.baseline_pairs
+            else [],
+        ),
         ("Mind", results.warnings),
     ):
         if sentences:

@@ -18,7 +18,8 @@ def demo(
 
     done = compare(recipe="demo", out=out, command=f"seqlab compare --recipe demo --out {out}")
     finished_comparison(done)
-    if any(pair.a.startswith("kneser-ney") for pair in done.results.counting):
+    baselines = {baseline.name for baseline in done.results.baselines}
+    if any(pair.a in baselines for pair in done.results.baseline_pairs):
         for note in find_recipe("demo").notes:
             console.print(note, markup=False, soft_wrap=True)
     shown_sample(done)

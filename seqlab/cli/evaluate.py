@@ -19,7 +19,7 @@ def evaluate(
     import json
 
     from seqlab import api
-    from seqlab.cli.show import counted, metrics_table, out, table
+    from seqlab.cli.show import metrics_table, out, scored_amount, table
 
     result = api.load(run).evaluate(text, split=split, mode=mode)
     content = result.as_dict()
@@ -28,7 +28,8 @@ def evaluate(
         return
     part = ", ".join(text) if text else split
     how = f", context: {result.mode} (windows of {result.window})" if result.window else ""
-    metrics_table(f"{part}: {counted(result.metrics)}{how}", [(run.name, result.metrics)])
+    title = f"{part}: {scored_amount(result.metrics)}{how}"
+    metrics_table(title, [(run.name, result.metrics)], [result.headline_metric])
     out.print(str(result)[0].upper() + str(result)[1:] + ".")
     if result.signature:
         out.print(f"BLEU by sacrebleu: {result.signature}", markup=False)

@@ -31,8 +31,6 @@ def runs(
 
 
 def _row(entry: "RunEntry") -> list[str]:
-    from seqlab.metrics.wording import HEADS, figure
-
-    value = figure(entry.figure, entry.value) if entry.value is not None else entry.status
-    size, steps, head = f"{entry.parameters:,}", f"{entry.steps:,}", HEADS.get(entry.figure, "")
-    return [entry.path, entry.arch, entry.corpus, size, value, head, steps, entry.date[:10]]
+    value, label = (entry.metric.format(entry.value), entry.metric.label) if entry.metric else (entry.status, "")
+    size, steps = f"{entry.parameters:,}", f"{entry.steps:,}"
+    return [entry.path, entry.arch, entry.corpus, size, value, label, steps, entry.date[:10]]

@@ -1,4 +1,4 @@
-"""How results look in a terminal: tables, text that may hold anything, and what to type next."""
+"""How results look in a terminal: tables, sentences, and what to type next."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from seqlab.metrics.wording import COUNTS, HEADS, figure
+from seqlab.metrics.descriptions import describe
+from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
@@ -37,54 +38,52 @@ def table(title: str, columns: list[str], rows: list[list[Any]], texts: int = 1)
     out.print(shown)
 
 
-def metrics_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]]) -> None:
-    """Figures across, names down; what counts what was scored stands in the title."""
-    names = [name for name in rows[0][1] if name not in COUNTS]
-    table(
-        title,
-        ["", *(HEADS[name] for name in names)],
-        [[who, *(figure(n, got.get(n)) for n in names)] for who, got in rows],
-    )
+def metrics_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]], known: Sequence[Metric] = ()) -> None:
+    """Metrics across, names down, without the counts; `known` describes a metric that is not built in."""
+    metrics = [describe(key, known) for key in rows[0][1]]
+    metrics = [metric for metric in metrics if not metric.is_count]
+    cells = [[name, *(metric.format(values.get(metric.key)) for metric in metrics)] for name, values in rows]
+    table(title, ["", *(metric.label for metric in metrics)], cells)
 
 
-def counted(metrics: Mapping[str, float]) -> str:
+def scored_amount(metrics: Mapping[str, float]) -> str:
     """How much was scored: '1,821 examples'."""
-    name = next(name for name in COUNTS if name in metrics)
-    return f"{metrics[name]:,.0f} {name}"
+    counts = [metric for metric in map(describe, metrics) if metric.is_count]
+    return f"{counts[0].format(metrics[counts[0].key])} {counts[0].label}" if counts else ""
 
 
 def finished_run(run: "Run") -> None:
-    """What a person wants to know when training has ended."""
+    """Print the results of a run when training has ended."""
     results = run.results
     if results is None:
         return
-    got = results.validation
     windows = f", windows of {results.window}" if results.window else ""
     out.print()
-    rows = [(run.settings.backbone.name, got), *((baseline.name, baseline.metrics) for baseline in results.baselines)]
-    metrics_table(f"validation, {counted(got)}{windows}", rows)
+    rows = [
+        (run.settings.backbone.name, results.validation),
+        *((baseline.name, baseline.metrics) for baseline in results.baselines),
+    ]
+    title = f"validation, {scored_amount(results.validation)}{windows}"
+    metrics_table(title, rows, [results.headline_metric])
     out.print(results.sentence[0].upper() + results.sentence[1:] + ".")
-    counting = results.counting
-    behind = counting and (counting.metrics[results.headline] - got[results.headline]) * results.direction > 0
-    if counting and behind and results.window:
-        out.print("Counting predicts this text better than the model does so far; longer training may change that.")
-    elif counting and behind:
-        out.print(f"{counting.name[0].upper()}{counting.name[1:]} does better than the model so far.")
+    baseline, metric = results.main_baseline, results.headline_metric
+    if baseline and metric.is_better(baseline.metrics[metric.key], results.headline):
+        out.print(f"The baseline {baseline.name} is still better than the model.", markup=False)
     if results.unknown_share:
-        out.print(f"{results.unknown_share:.2%} of the validation tokens are unknown symbols.")
+        out.print(f"{results.unknown_share:.2%} of the validation tokens are unknown.")
     out.print(f"Loss curves: {run.path / 'curves.png'}")
 
 
 def using_command(run: "Run", place: str | None = None) -> str:
-    """How to use it: to write from a beginning, lines from nothing, or to say something of a text."""
+    """The command that uses a run: generate, with a prompt unless it generates whole lines, or predict."""
     place = place or str(run.path)
     if run.generates:
         return f"seqlab generate {place}" + ("" if run.tokenizer.documents else ' --prompt "The "')
-    return TASKS.load(run.settings.task.name).use(place)[0].strip()
+    return TASKS.load(run.settings.task.name).usage(place)[0].strip()
 
 
 def next_steps(*commands: str) -> None:
-    """What to type next; an empty command is none."""
+    """Print what to type next; empty commands are left out."""
     out.print("\nWhat to type next:")
     for command in filter(None, commands):
         out.print(f"  {command}", markup=False, soft_wrap=True)

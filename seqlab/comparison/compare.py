@@ -22,11 +22,11 @@ from seqlab.comparison.report.table import table
 from seqlab.comparison.results import NAME, Results, read_comparison, write_comparison
 from seqlab.config import Source
 from seqlab.errors import DataError, UsageError
-from seqlab.metrics.table import columns
 from seqlab.models.parameter_count import refuse_absurd
 from seqlab.runs.directory import folder_name, link_best_run
 from seqlab.runs.run import Run, load
 from seqlab.storage import storage_errors
+from seqlab.text_table import aligned_table
 from seqlab.training.progress import NullReporter
 from seqlab.training.request import least_sizes
 
@@ -43,7 +43,7 @@ class Comparison:
     def table(self) -> str:
         """Every entrant and floor with its loss and its cost, the best first."""
         made = table(self.results, brief=True)
-        return columns([made.heads, *made.lines()])
+        return aligned_table([made.heads, *made.lines()])
 
     @property
     def verdicts(self) -> list[str]:

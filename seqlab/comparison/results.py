@@ -7,21 +7,14 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from seqlab.audit.result import CheckResult
+from seqlab.baselines.role import BaselineRole
 from seqlab.errors import DataError, MissingInput
+from seqlab.metrics.metric import Metric
 from seqlab.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
 
 NAME = "results.json"
 FORMAT, VERSION = "seqlab-comparison", 2
 HELD_OUT = "held-out text"  # stands among what the entrants wrote
-
-
-@dataclass(frozen=True)
-class Metric:
-    """What is compared: a number that is computed from sums over units of held-out text."""
-
-    name: str  # "nats/char"
-    lower_is_better: bool
-    negligible: float  # a difference that does not matter in practice
 
 
 @dataclass(frozen=True)
@@ -80,6 +73,7 @@ class BaselineResult:
 
     name: str
     about: str
+    role: BaselineRole
     value: float
     metrics: dict[str, float]
     sums: list[list[float]] | None  # None where it cannot be said of a unit
@@ -170,6 +164,8 @@ class Results:
     corpus: dict[str, Any]  # name, about, characters, fingerprint, split
     protocol: dict[str, Any]  # part, context, window, tokenizer, vocabulary, tokens, characters
     metric: Metric
+    reported_metrics: list[Metric]  # shown beside it, in the order of columns
+    loss_unit: str  # such as "nats per token"
     estimand: str
     command: str
     plan: dict[str, Any]
@@ -177,7 +173,7 @@ class Results:
     runs: list[RunResult]
     baselines: list[BaselineResult]
     pairs: list[Pair]
-    counting: list[Pair]  # every entrant and the floor that counts, in the same order of ahead and behind
+    baseline_pairs: list[Pair]  # every entrant and the main baseline, the one ahead first
     recommendation: list[Advice]
     best: Best
     trials: list[Trial]

@@ -8,10 +8,10 @@ import numpy as np
 from seqlab.measures.heatmaps import draw_alignment
 from seqlab.measures.measurement import Measurement
 from seqlab.measures.scores import scored
-from seqlab.metrics.table import columns
 from seqlab.plotting import COLORS, new_figure, quiet, write_figure
 from seqlab.recipes import Writing
 from seqlab.runs.run import Run
+from seqlab.text_table import aligned_table
 
 BINS = 6  # of about equally many sentences
 WORDS = 8  # of the source whose alignment is drawn, about
@@ -21,17 +21,17 @@ def by_length(run: Run, folder: Path, writing: Writing) -> Measurement:
     """The metric in bins of source words, each with about as many sentences."""
     task: Any
     _, task, part, scores = scored(run)
-    sums_UK, _ = task.units(scores)
+    sums_UK = task.unit_sums(scores).sums_UK
     words_U = np.array([len(example.source.split()) for example in task.splits[part].examples])
     bins = []
     for rows in np.array_split(np.argsort(words_U, kind="stable"), BINS):
         first, last = int(words_U[rows].min()), int(words_U[rows].max())
         bins.append([first, last, len(rows), float(task.metric.value(sums_UK[rows].sum(0)))])
-    rows = [["source words", "sentences", task.metric.name]]
+    rows = [["source words", "sentences", task.metric.label]]
     rows += [[f"{first}-{last}", str(count), f"{value:.2f}"] for first, last, count, value in bins]
     picture = folder / "by-length.png"
-    draw_by_length({"": [bins]}, task.metric.name, picture)
-    return Measurement({"bins": bins, "metric": task.metric.name}, columns(rows), [picture])
+    draw_by_length({"": [bins]}, task.metric.label, picture)
+    return Measurement({"bins": bins, "metric": task.metric.label}, aligned_table(rows), [picture])
 
 
 def alignment(run: Run, folder: Path, writing: Writing) -> Measurement:

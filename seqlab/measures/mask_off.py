@@ -19,9 +19,9 @@ from seqlab.config import CorpusSettings, resolve
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.split import split_text
 from seqlab.measures.measurement import Measurement
-from seqlab.metrics.table import columns
 from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.language import LanguageTask
+from seqlab.text_table import aligned_table
 from seqlab.threads import default_threads
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.step import seed_generators, step_seed
@@ -53,7 +53,7 @@ def mask_off(folder: Path) -> Measurement:
     settings = resolve({"corpus": {"source": ["tiny-shakespeare"]}})
     split = split_text(open_corpus(settings.corpus.source), CorpusSettings(source=settings.corpus.source))
     dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
-    task = LanguageTask.on(settings, dataset)
+    task = LanguageTask.from_dataset(settings, dataset)
     data: dict[str, dict[str, float]] = {}
     for trained, range_of in (("mask on", past), ("mask off", all_of_it)):
         seed_generators(SEED)
@@ -65,7 +65,7 @@ def mask_off(folder: Path) -> Measurement:
         [f"trained with the {name}", *(f"{loss:.4f}" for loss in losses.values())] for name, losses in data.items()
     ]
     about = f"LSTM with additive attention, {STEPS:,} steps, Adam {LR:g}; nats per character over {SCORED} batches"
-    return Measurement({"steps": STEPS, **data}, f"{about}\n{columns(rows)}")
+    return Measurement({"steps": STEPS, **data}, f"{about}\n{aligned_table(rows)}")
 
 
 def past(tokens_BT: Tensor) -> Ranges:

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqlab.measures.measurement import Measurement
-from seqlab.metrics.table import columns
 from seqlab.recipes import Writing
+from seqlab.text_table import aligned_table
 
 if TYPE_CHECKING:
     from seqlab.runs.run import Run
@@ -47,7 +47,7 @@ def closing(run: "Run", folder: Path, writing: Writing) -> Measurement:
             data[name] = {"opened": ours[0], "closed": ours[1], "text_opened": theirs[0], "text_closed": theirs[1]}
     if not data:
         return Measurement(data, "Neither the text nor the samples have a bracket or a quote that could be closed.")
-    return Measurement(data, columns(rows))
+    return Measurement(data, aligned_table(rows))
 
 
 def closed(texts: list[str], pair: str) -> tuple[int, int]:

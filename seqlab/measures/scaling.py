@@ -8,8 +8,8 @@ from torch import Tensor
 
 from seqlab.attention import scaled_dot
 from seqlab.measures.measurement import Measurement
-from seqlab.metrics.table import columns
 from seqlab.plotting import new_figure, quiet, write_figure
+from seqlab.text_table import aligned_table
 
 SIZES = [4**power for power in range(1, 7)]  # 4 to 4,096
 KEYS, TRIALS = 16, 200
@@ -34,7 +34,7 @@ def attention_scaling(folder: Path) -> Measurement:
         "keys": KEYS,
         "trials": TRIALS,
     }
-    return Measurement(data, f"{worked}\n\n{about}\n{columns(rows, 0)}", [path])
+    return Measurement(data, f"{worked}\n\n{about}\n{aligned_table(rows, 0)}", [path])
 
 
 def worked_example() -> tuple[dict[str, list], str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqlab.measures.measurement import Measurement
-from seqlab.metrics.wording import HEADS, figure
+from seqlab.metrics.descriptions import describe
 from seqlab.recipes import Writing
 from seqlab.runs.reopen import make_task
 
@@ -28,15 +28,15 @@ def scored(run: "Run") -> "tuple[Dataset, Task, str, Scores]":
 def test(run: "Run", folder: Path, writing: Writing) -> Measurement:
     """How well it does, with the sums of every unit: intervals need nothing but records."""
     dataset, task, part, scores = scored(run)
-    units = task.units(scores)
+    units = task.unit_sums(scores)
     baselines = task.score_baselines(dataset, part, units)
     figures = task.metrics(scores)
-    shown = ", ".join(f"{HEADS.get(name, name)} {figure(name, value)}" for name, value in figures.items())
+    shown = ", ".join(f"{describe(key).label} {describe(key).format(value)}" for key, value in figures.items())
     data = {
         "part": part,
         "figures": figures,
-        "metric": task.metric.name,
-        "sums": units[0].tolist(),
+        "metric": task.metric.key,
+        "sums": units.sums_UK.tolist(),
         "baselines": {baseline.name: baseline.value for baseline in baselines},
         "signature": task.signature,
     }

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from seqlab.measures.cost import WRITTEN, fastest, late
 from seqlab.measures.measurement import Measurement
-from seqlab.metrics.table import columns
 from seqlab.recipes import Writing
+from seqlab.text_table import aligned_table
 
 if TYPE_CHECKING:
     from seqlab.runs.run import Run
@@ -33,7 +33,7 @@ def speed(run: "Run", folder: Path, writing: Writing) -> Measurement:
     if run.generates:
         rows += [["a token, alone", f"{data['alone_ms']:.2f}"], [f"a token, of {BATCH}", f"{data['batched_ms']:.3f}"]]
         rows += [[f"a token after {length}", f"{ms:.2f}"] for length, ms in data["profile_ms"].items()]
-    return Measurement(data, columns(rows))
+    return Measurement(data, aligned_table(rows))
 
 
 def training_step(run: "Run") -> Callable[[], object]:
@@ -63,7 +63,7 @@ def memory(run: "Run", folder: Path, writing: Writing) -> Measurement:
     if Path("/proc/self/status").exists():
         data["process"] = whole_process(run.path)
         rows.append(["a process that writes 100 tokens", f"{data['process'] / 1e6:.0f}"])
-    return Measurement(data, columns(rows))
+    return Measurement(data, aligned_table(rows))
 
 
 def whole_process(path: Path) -> int:

@@ -4,7 +4,6 @@ The signature of each says how it was counted, so that a figure can be compared 
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -57,19 +56,19 @@ class Chrf:
         """Of one sentence: [grams, the reference's grams, those in both] of 1 character, of 2, and so on."""
         sums: list[int] = []
         for order in range(1, CHARACTER_ORDERS + 1):
-            said, there = _grams(hypothesis, order), _grams(reference, order)
+            given, there = _grams(hypothesis, order), _grams(reference, order)
             # grams of an order that the reference is too short for are not held against the hypothesis
-            sums += [said.total() if there else 0, there.total(), (said & there).total()]
+            sums += [given.total() if there else 0, there.total(), (given & there).total()]
         return np.array(sums, float)
 
     def value(self, sums_NK: np.ndarray) -> np.ndarray:
         """F of the mean precision and the mean recall over the orders of which both sides have grams, in percent."""
-        said_NO, there_NO, both_NO = (sums_NK[..., first::3] for first in range(3))
-        used_NO = (said_NO > 0) & (there_NO > 0)
+        given_NO, there_NO, both_NO = (sums_NK[..., first::3] for first in range(3))
+        used_NO = (given_NO > 0) & (there_NO > 0)
         orders_N = np.maximum(used_NO.sum(-1), 1)
         precision_N, recall_N = (
             np.where(used_NO, both_NO / np.where(used_NO, grams_NO, 1), 0).sum(-1) / orders_N
-            for grams_NO in (said_NO, there_NO)
+            for grams_NO in (given_NO, there_NO)
         )
         weighted_N = BETA**2 * precision_N + recall_N
         return 100 * (1 + BETA**2) * precision_N * recall_N / np.where(weighted_N > 0, weighted_N, 1)
@@ -77,18 +76,6 @@ class Chrf:
     @property
     def signature(self) -> str:
         return _signature(_chrf())
-
-
-def bleu_sums(hypothesis: str, reference: str) -> np.ndarray:
-    """The sums of `Bleu` as it is by default."""
-    return Bleu().sums(hypothesis, reference)
-
-
-def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """chrF of a whole set."""
-    metric = Chrf()
-    sums = (metric.sums(said, there) for said, there in zip(hypotheses, references, strict=True))
-    return float(metric.value(sum(sums, np.zeros(3 * CHARACTER_ORDERS))))
 
 
 def _grams(text: str, order: int) -> Counter[str]:

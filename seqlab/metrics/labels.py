@@ -1,15 +1,20 @@
-"""How many labels are right: of texts, or of words."""
+"""How many labels are correct: of texts, or of words."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+UNSCORED = "_"  # a word without a gold tag, as CoNLL-U writes it
 
-def correct_sums(gold: Sequence[str], predicted: Sequence[str]) -> np.ndarray:
-    """Of one unit: [correct, count]."""
+
+def correct_sums(gold: str | Sequence[str], predicted: str | Sequence[str]) -> np.ndarray:
+    """[correct, count] of one example: of its label, or of its tags without those that are not scored."""
+    if isinstance(gold, str):
+        return np.array([gold == predicted, 1], float)
+    assert not isinstance(predicted, str), "tags of words, not one tag"
     _refuse_unequal(gold, predicted)
-    correct = sum(right == said for right, said in zip(gold, predicted, strict=True))
-    return np.array([correct, len(gold)], float)
+    marks = [right == given for right, given in zip(gold, predicted, strict=True) if right != UNSCORED]
+    return np.array([sum(marks), len(marks)], float)
 
 
 def accuracy(sums_NK: np.ndarray) -> np.ndarray:
@@ -30,8 +35,8 @@ def confusion(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[st
     _refuse_unequal(gold, predicted)
     places = {label: place for place, label in enumerate(labels)}
     counts_LL = np.zeros((len(labels), len(labels)), int)
-    for right, said in zip(gold, predicted, strict=True):
-        counts_LL[places[right], places[said]] += 1
+    for right, chosen in zip(gold, predicted, strict=True):
+        counts_LL[places[right], places[chosen]] += 1
     return counts_LL
 
 

@@ -247,3 +247,15 @@ MEASURES = Registry(
         "attention-scaling": Entry("seqlab.measures.scaling:attention_scaling", "why scores are divided by √d"),
     },
 )
+
+METRICS = Registry(
+    "metric",
+    "metrics",
+    {
+        "accuracy": Entry("seqlab.metrics.example_metric:accuracy", "the percentage of correct labels or tags"),
+        "entity_f1": Entry("seqlab.metrics.example_metric:entity_f1", "F1 of the spans that tags mark"),
+        "bleu": Entry("seqlab.metrics.example_metric:bleu_13a", "overlap with the reference in groups of words"),
+        "chrf": Entry("seqlab.metrics.example_metric:chrf", "overlap with the reference in groups of characters"),
+        "exact": Entry("seqlab.metrics.example_metric:exact", "the percentage of texts that equal their reference"),
+    },
+)

@@ -21,7 +21,7 @@ def evaluate(
         raise UsageError(f"unknown mode '{mode}': expected {' or '.join(task_class.modes)}.")
     if text is not None:
         source = [text] if isinstance(text, str | Path) else text
-        dataset = task_class.open_whole(tuple(str(item) for item in source), run.settings, run.vocabulary)
+        dataset = task_class.open_unsplit(tuple(str(item) for item in source), run.settings, run.vocabulary)
         split = "whole"
     else:
         dataset = own_dataset(run)

@@ -1,4 +1,4 @@
-"""The runs in a folder, at a glance."""
+"""The runs in a folder, the best first."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import Any
 
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError
+from seqlab.metrics.metric import Metric
 from seqlab.runs.directory import CONFIG, RunDirectory
-from seqlab.runs.results import LOWER, read_results
+from seqlab.runs.results import read_results
 
 
 @dataclass(frozen=True)
@@ -17,29 +18,30 @@ class RunEntry:
     corpus: str
     parameters: int
     task: str
-    figure: str  # the headline of its task
-    value: float | None  # of that on validation, once finished
+    metric: Metric | None  # the headline metric, once finished
+    value: float | None  # of it, on validation
     steps: int
     date: str
     status: str
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "metric": self.metric.key if self.metric else None}
 
 
 def list_runs(folder: Path) -> list[RunEntry]:
-    """All runs in a folder, in the studies and the best of the comparisons there; damaged ones are named too.
+    """All runs in a folder and the best run of each comparison in it, damaged runs too.
 
-    Tasks by name, and of each the best first; a run that is linked to as well is named once."""
-    found = [path.parent for path in (*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}"))]
-    once = {path.resolve(): path for path in sorted(found, key=lambda path: (not path.is_symlink(), path))}
+    Sorted by task, the best run of each first; a run that is also linked to is listed once."""
+    paths = [path.parent for path in (*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}"))]
+    once = {path.resolve(): path for path in sorted(paths, key=lambda path: (not path.is_symlink(), path))}
     entries = [_entry(path) for path in sorted(once.values())]
     return sorted(entries, key=_rank)
 
 
 def _rank(entry: RunEntry) -> tuple[bool, str, str, float]:
-    lower_is_better = entry.figure in LOWER
-    return entry.value is None, entry.task, entry.figure, (entry.value or 0.0) * (1 if lower_is_better else -1)
+    if entry.metric is None or entry.value is None:
+        return True, entry.task, "", 0.0
+    return False, entry.task, entry.metric.key, entry.metric.cost(entry.value)
 
 
 def _entry(path: Path) -> RunEntry:
@@ -54,11 +56,11 @@ def _entry(path: Path) -> RunEntry:
             corpus=config["corpus"]["name"],
             parameters=config["parameters"]["total"],
             task=settings.task.name,
-            figure=results.headline if results else "",
-            value=results.validation[results.headline] if results else None,
+            metric=results.headline_metric if results else None,
+            value=results.headline if results else None,
             steps=results.steps if results else settings.train.steps or 0,
             date=results.date if results else config["created"],
             status="finished" if results else "unfinished",
         )
     except (SeqlabError, TypeError, AttributeError, KeyError):
-        return RunEntry(str(path), "?", "?", 0, "", "", None, 0, "", "damaged")
+        return RunEntry(str(path), "?", "?", 0, "", None, None, 0, "", "damaged")

@@ -15,7 +15,7 @@ from seqlab.tokenization.vocabulary import Vocabulary
 
 
 def make_task(settings: RunSettings, dataset: Dataset) -> Any:
-    task = TASKS.load(settings.task.name).on(settings, dataset)
+    task = TASKS.load(settings.task.name).from_dataset(settings, dataset)
     own = settings.task.settings
     if isinstance(own, LanguageSettings) and own.teacher is not None and own.teacher_weight > 0:
         task.teacher = cache(partial(_teacher, own.teacher, settings, dataset))
@@ -66,7 +66,9 @@ def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSetting
     """The data of a run, if it is still the same."""
     task = TASKS.load(settings.task.name)
     try:
-        return task.open(settings, lambda _: None, vocabulary, directory.stdin_copy, config["corpus"]["fingerprint"])
+        return task.open_dataset(
+            settings, lambda _: None, vocabulary, directory.stdin_copy, config["corpus"]["fingerprint"]
+        )
     except DatasetChanged as found:
         raise DataError(
             f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "

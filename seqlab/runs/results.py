@@ -1,38 +1,43 @@
-"""results.json: what a finished run achieved, and the model card that is written from it."""
+"""results.json: the results of a finished run, and the model card that is written from them."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings
-from seqlab.metrics.wording import HEADLINES, HEADS, figure, in_words
+from seqlab.metrics.descriptions import describe
+from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.manifest import read_verified
 from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, unreadable_file, write_atomic
+from seqlab.text_table import markdown_table
 
 NAME = "results.json"
-LOWER = {"bits_per_char"}  # headlines of which less is better
 
 
 @dataclass(frozen=True)
 class BaselineResult:
-    """A floor on the same held-out tokens."""
+    """A predictor without training, on the same held-out data."""
 
     name: str
     about: str
+    role: BaselineRole
     metrics: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Results:
-    """The best weights on the validation part, with the floors beside them; figures are by name."""
+    """The best weights on the validation split, with the baselines beside them; metrics are by key."""
 
     validation: dict[str, float]
-    headline: str  # the figure that the run is listed by
-    criterion: float  # by which the weights were chosen, the lower the better
+    headline_metric: Metric  # the run is listed by it
+    sentence: str  # the result in words
+    criterion: float  # what the weights were chosen by, the lower the better
     mode: str
     window: int | None
     steps: int
@@ -45,24 +50,21 @@ class Results:
 
     def __post_init__(self) -> None:
         everyone = [self.validation, *(baseline.metrics for baseline in self.baselines)]
-        if not all(self.headline in metrics for metrics in everyone) or self.headline not in HEADLINES:
-            raise ValueError(f"'{self.headline}' is not what this run and its floors are listed by")
+        if not all(self.headline_metric.key in metrics for metrics in everyone):
+            raise ValueError(f"the run or a baseline lacks the metric '{self.headline_metric.key}'")
 
     @property
-    def counting(self) -> BaselineResult | None:
-        """The strongest floor that counts: of a task's floors the last, but compression is none."""
-        counted = [baseline for baseline in self.baselines if baseline.name != "xz" and baseline.name != "unigram"]
-        return counted[-1] if counted else None
+    def headline(self) -> float:
+        return self.validation[self.headline_metric.key]
 
     @property
-    def direction(self) -> int:
-        """1 where more of the headline is better, -1 where less is."""
-        return -1 if self.headline in LOWER else 1
+    def main_baseline(self) -> BaselineResult | None:
+        return main_baseline(self.baselines)
 
-    @property
-    def sentence(self) -> str:
-        """The result in plain words, beside counting where that is known."""
-        return in_words(self.validation, self.counting and (self.counting.name, self.counting.metrics))
+
+def main_baseline(baselines: Sequence[BaselineResult]) -> BaselineResult | None:
+    """The baseline that the run is judged against."""
+    return next((baseline for baseline in baselines if baseline.role == "main"), None)
 
 
 def timestamp() -> str:
@@ -74,7 +76,7 @@ def write_results(directory: RunDirectory, results: Results) -> None:
 
 
 def read_results(directory: RunDirectory) -> Results | None:
-    """What `write_results` wrote; None while the run is not finished."""
+    """The stored results; None while the run is not finished."""
     path = directory.path / NAME
     if not path.exists():
         return None
@@ -86,7 +88,7 @@ def read_results(directory: RunDirectory) -> Results | None:
 
 
 def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: Results) -> None:
-    """README.md of the run, from facts alone."""
+    """Write README.md of the run."""
     corpus, count = config["corpus"], config["parameters"]
     where, about = directory.path, f" ({corpus['about']})" if corpus["about"] else ""
     task = TASKS.load(settings.task.name)
@@ -95,18 +97,18 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
         for section, values in settings.resolved().items()
     )
     baselines = "\n".join(f"- {baseline.name}: {baseline.about}." for baseline in results.baselines)
-    command, call = task.use(str(where))
-    unknown = f" Unknown symbols: {results.unknown_share:.2%} of the tokens."
+    command, call = task.usage(str(where))
+    unknown = f" Unknown tokens: {results.unknown_share:.2%}."
     card = f"""# {settings.backbone.name} on {corpus["name"]}
 
-A {task.kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
+A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
 output {count["output"]:,}), trained on {_amount(corpus)} of `{corpus["name"]}`{about}
 for {results.steps:,} steps in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,}, the best
 on validation. Training ended because {results.ended}.
 
 ## Quality
 
-On the validation part ({_protocol(settings, corpus, results)}):
+On the validation split ({_protocol(settings, corpus, results)}):
 {results.sentence}.{unknown if results.window else ""}
 
 {quality(results)}
@@ -139,12 +141,11 @@ Threads: {config["threads"]}. Written {results.date}.
 
 
 def quality(results: Results) -> str:
-    """The table of the card: figures across, the model and the floors down."""
-    names = list(results.validation)
+    """The table of the card: metrics across, the model and the baselines down."""
+    metrics = [describe(key, [results.headline_metric]) for key in results.validation]
     rows = [("this model", results.validation), *((baseline.name, baseline.metrics) for baseline in results.baselines)]
-    lines = [" | ".join(["", *(HEADS.get(name, name) for name in names)]), "---|" * (len(names) + 1)]
-    lines += [" | ".join([name, *(figure(one, got.get(one)) for one in names)]) for name, got in rows]
-    return "\n".join(f"| {line} |" if "---" not in line else f"|{line}" for line in lines)
+    cells = [[name, *(metric.format(values.get(metric.key)) for metric in metrics)] for name, values in rows]
+    return markdown_table(["", *(metric.label for metric in metrics)], cells)
 
 
 def _amount(corpus: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from seqlab.config import Source, checked
 from seqlab.errors import UsageError
 from seqlab.metrics.likelihood import Likelihood, of_scores
-from seqlab.metrics.wording import in_words
+from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ class EvaluationResult:
     split: str
     mode: str
     window: int | None  # tokens of a window; None where examples are scored
+    headline_metric: Metric
+    sentence: str  # the result in words
     baseline: "BaselineResult | None" = None
-    signature: str | None = None  # of BLEU: how sacrebleu counted
+    signature: str | None = None  # how sacrebleu computed BLEU
 
     def __str__(self) -> str:
-        return in_words(self.metrics, self.baseline and (self.baseline.name, self.baseline.metrics))
+        return self.sentence
 
     @property
     def likelihood(self) -> Likelihood:
@@ -117,11 +119,13 @@ class Run:
         from seqlab.runs.evaluation import evaluate
 
         task, scores = evaluate(self._loaded, text, split, mode)
-        baseline = self.results.counting if self.results and text is None and split == "validation" else None
+        baseline = self.results.main_baseline if self.results and text is None and split == "validation" else None
         window = getattr(scores, "mode", None) and task.settings.window
         where = split if text is None else str(text)
-        how = mode or task.modes[0]
-        return EvaluationResult(task.metrics(scores), scores, where, how, window, baseline, task.signature)
+        metrics, mode = task.metrics(scores), mode or task.modes[0]
+        sentence = task.result_sentence(metrics, baseline and (baseline.name, baseline.metrics))
+        headline, signature = task.headline_metric, task.signature
+        return EvaluationResult(metrics, scores, where, mode, window, headline, sentence, baseline, signature)
 
     def predict(self, texts: str | Sequence[str], **how: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, by what it was trained for.
@@ -129,14 +133,14 @@ class Run:
         `how`: of a translator beam, alpha and best (how many translations of each), weights (what it looked at)."""
         task = TASKS.load(self.settings.task.name)
         if not hasattr(task, "predict"):
-            raise UsageError(f"'{self.path}' is a {task.kind}: it writes. Use generate instead of predict.")
+            raise UsageError(f"'{self.path}' is a {task.model_kind}: it writes. Use generate instead of predict.")
         given = [texts] if isinstance(texts, str) else list(texts)
         for number, text in enumerate(given, 1):
             if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
         refused = [name for name in ("beam", "length_penalty", "best") if how.get(name) not in (None, 1)]
         if refused and task.name != "translate":
-            raise UsageError(f"'{self.path}' is a {task.kind}: {' and '.join(refused)} are for translators.")
+            raise UsageError(f"'{self.path}' is a {task.model_kind}: {' and '.join(refused)} are for translators.")
         return task.predict(self.model, given, self._loaded.vocabulary, self.settings, **how)
 
     def generate(
@@ -213,7 +217,9 @@ def _cannot_write(run: Run) -> str:
     task = TASKS.load(run.settings.task.name)
     if run.settings.task.settings.reads == "both sides":
         return f"'{run.path}' was trained to fill gaps, not to go on: it cannot write."
-    return f"'{run.path}' is a {task.kind}, not a language model: it cannot go on with a text. Use seqlab predict."
+    return (
+        f"'{run.path}' is a {task.model_kind}, not a language model: it cannot go on with a text. Use seqlab predict."
+    )
 
 
 def _sampling(given: Mapping[str, Any]) -> Any:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from seqlab.metrics.wording import HEADS, loss_unit
+from seqlab.metrics.descriptions import describe
 from seqlab.plotting import COLORS, new_figure, quiet, write_figure
 from seqlab.studies.record import Record
 
@@ -29,8 +29,12 @@ def draw_together(records: Sequence[Record], title: str, path: Path) -> None:
         decided = [one.get(f"validation_{decides}") for one in record.evaluations]
         right.plot(steps, decided if told else [math.exp(loss) for loss in validation], **look, linewidth=1.6)
     dashed = " (training dashed)" if len(records) <= len(COLORS) else " (validation)"
-    left.set(title=f"{title}: loss{dashed}", xlabel="step", ylabel=loss_unit(decides))
-    right.set(title=f"validation {HEADS[decides] if told else 'perplexity'}", xlabel="step")
+    left.set(
+        title=f"{title}: loss{dashed}",
+        xlabel="step",
+        ylabel="nats" if decides in ("accuracy", "entity_f1") else "nats per token",
+    )
+    right.set(title=f"validation {describe(decides).label if told else 'perplexity'}", xlabel="step")
     for axes in (left, right):
         quiet(axes)
     handles, labels = left.get_legend_handles_labels()

@@ -9,7 +9,7 @@ from typing import Any
 
 from seqlab.errors import MissingInput, UsageError
 from seqlab.measures.lengths import draw_by_length
-from seqlab.metrics.wording import COUNTS, HEADS, figure
+from seqlab.metrics.descriptions import describe
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.storage import write_atomic
 from seqlab.studies.comparisons import comparison_part, read_comparisons
@@ -125,7 +125,11 @@ def _over_seeds(records: list[Record]) -> str:
 
 def _reached(figures: dict[str, float], headline: str) -> str:
     """Of a text the loss, of other tasks the figure that they are listed by."""
-    return f"{figures['nats_per_token']:.4f}" if headline == "bits_per_char" else figure(headline, figures[headline])
+    return (
+        f"{figures['nats_per_token']:.4f}"
+        if headline == "bits_per_char"
+        else describe(headline).format(figures[headline])
+    )
 
 
 def _lengths(recipe: Recipe, records: list[Record], folder: Path, out: Path) -> str:
@@ -262,7 +266,11 @@ def _figures(figures: dict[str, float]) -> str:
     """Of tasks on examples; what a text is judged by has rows of its own."""
     if "bits_per_char" in figures:
         raise KeyError("bits_per_char")
-    return ", ".join(f"{HEADS[name]} {figure(name, value)}" for name, value in figures.items() if name not in COUNTS)
+    return ", ".join(
+        f"{describe(key).label} {describe(key).format(value)}"
+        for key, value in figures.items()
+        if not describe(key).is_count
+    )
 
 
 def _measure(record: Record, measure: str, key: str, form: str, factor: float = 1.0) -> str:

@@ -48,7 +48,7 @@ class Record:
 def record_of(recipe: str, model: str, run: "Run", measures: dict[str, dict[str, Any]]) -> Record:
     assert run.results is not None, "only a finished run is recorded"
     evaluations = [line for line in read_log(run.directory.metrics) if "validation_loss" in line]
-    results = asdict(run.results)
+    results = {**asdict(run.results), "headline": run.results.headline_metric.key}
     for baseline in results["baselines"]:
         baseline.pop("about")
     return Record(

@@ -5,9 +5,10 @@ from itertools import combinations
 import numpy as np
 
 from seqlab.comparison.judgment.statistics import estimate, holm, level, level_interval
-from seqlab.metrics.named import METRICS
+from seqlab.metrics.descriptions import DESCRIPTIONS
 from seqlab.studies.record import Record
 
+METRICS = {name: metric for metric in DESCRIPTIONS.values() for name in (metric.key, metric.label)}
 LEVELS = ["model", "seeds", "mean", "95 % for fresh seeds and fresh text"]
 DIFFERENCES = ["pair", "difference", "95 %", "p, adjusted"]
 

@@ -1,6 +1,6 @@
 """Classification: one label for a whole text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,22 +11,31 @@ from torch.nn.functional import cross_entropy
 
 from seqlab.baselines.majority import Majority
 from seqlab.baselines.naive_bayes import NaiveBayes
+from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State, Trace
 from seqlab.data.examples.encoded import ExampleSplit, padded
 from seqlab.data.examples.example import LabeledText
-from seqlab.metrics.labels import accuracy, macro_f1
-from seqlab.metrics.named import ACCURACY
+from seqlab.metrics.example_metric import accuracy
+from seqlab.metrics.labels import macro_f1
 from seqlab.models.classifier import Classifier
 from seqlab.registry import BACKBONES
 from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.example_settings import ClassifySettings
-from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
-from seqlab.tasks.predictions import Label
-from seqlab.tasks.task import BaselineScore, Units
+from seqlab.tasks.examples import (
+    ExampleScores,
+    ExampleTask,
+    count_within,
+    encode_all,
+    scoring_batches,
+    to_tensor,
+    train_tokenizer,
+)
+from seqlab.tasks.predictions import LabelPrediction
+from seqlab.tasks.task import BaselineScore, MetricValues, UnitSums
 from seqlab.tokenization.vocabulary import Vocabulary, sort_labels
 
-UNKNOWN_LABEL = -1  # of a file that is only scored: never right
+UNKNOWN_LABEL = -1  # a label that training does not have, in a file that is only scored: never predicted
 
 
 @dataclass(frozen=True)
@@ -38,14 +47,23 @@ class LabelBatch(Batch):
 
 class ClassifyTask(ExampleTask):
     name = "classify"
-    kind = "classifier"
-    headline = "accuracy"
-    metric = ACCURACY
+    predicts = "labels"
+    model_kind = "classifier"
+    loss_unit = "nats"
+
+    @property
+    def reported_metrics(self) -> Sequence[str]:
+        return ("accuracy", "macro_f1")
+
+    def wording(self, metrics: Mapping[str, float]) -> str:
+        if self.metric.key != "accuracy":
+            return super().wording(metrics)
+        return f"{metrics['accuracy']:.1f} % of the texts labeled correctly"
 
     @classmethod
-    def learn(cls, examples: Sequence[LabeledText], settings: RunSettings) -> Vocabulary:
+    def build_vocabulary(cls, examples: Sequence[LabeledText], settings: RunSettings) -> Vocabulary:
         labels = sort_labels([example.label for example in examples])
-        return Vocabulary(learn_text((example.text for example in examples), settings), labels=labels)
+        return Vocabulary(train_tokenizer((example.text for example in examples), settings), labels=labels)
 
     @classmethod
     def encode(cls, examples: Sequence[LabeledText], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
@@ -70,72 +88,79 @@ class ClassifyTask(ExampleTask):
     @classmethod
     @torch.inference_mode()
     def predict(
-        cls, model: Classifier, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **how: Any
-    ) -> list[Label]:
-        part = cls.encode([LabeledText(text, "") for text in texts], vocabulary, settings)
-        found: dict[int, Label] = {}
-        for rows_B in passes(part, len(part)):
-            batch = label_batch(part, rows_B)
+        cls, model: Classifier, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **options: Any
+    ) -> list[LabelPrediction]:
+        split = cls.encode([LabeledText(text, "") for text in texts], vocabulary, settings)
+        predictions: dict[int, LabelPrediction] = {}
+        for rows_B in scoring_batches(split, len(split)):
+            batch = label_batch(split, rows_B)
             trace = Trace() if model.how == "attention" else None
-            chances_BK = model(batch.inputs_BT, batch.mask_BT, trace).softmax(1)
+            probabilities_BK = model(batch.inputs_BT, batch.mask_BT, trace).softmax(1)
             for at, row in enumerate(rows_B):
-                order = chances_BK[at].argsort(descending=True, stable=True).tolist()
-                chances = {vocabulary.labels[label]: float(chances_BK[at, label]) for label in order}
+                order = probabilities_BK[at].argsort(descending=True, stable=True).tolist()
+                probabilities = {vocabulary.labels[label]: float(probabilities_BK[at, label]) for label in order}
                 weights = None
                 if trace is not None:
-                    pieces = [vocabulary.tokenizer.decode([token]).strip() for token in part.inputs[row]]
-                    weights = list(zip(pieces, trace.values["pooling.weights"][0][at].tolist(), strict=False))
-                found[int(row)] = Label(texts[int(row)], vocabulary.labels[order[0]], chances, weights)
-        return [found[row] for row in range(len(texts))]
+                    tokens = [vocabulary.tokenizer.decode([token]).strip() for token in split.inputs[row]]
+                    weights = list(zip(tokens, trace.values["pooling.weights"][0][at].tolist(), strict=False))
+                label = vocabulary.labels[order[0]]
+                predictions[int(row)] = LabelPrediction(texts[int(row)], label, probabilities, weights)
+        return [predictions[row] for row in range(len(texts))]
 
     @torch.inference_mode()
     def score(self, model: Classifier, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
-        part = self.splits[split]
-        count = within(part, limit)
+        data = self.splits[split]
+        count = count_within(data, limit)
         nats_U, chosen_U = np.zeros(count), np.zeros(count, dtype=int)
         device = next(model.parameters()).device
-        for rows_B in passes(part, count):
-            batch = label_batch(part, rows_B).to(device)
+        for rows_B in scoring_batches(data, count):
+            batch = label_batch(data, rows_B).to(device)
             logits_BK = model(batch.inputs_BT, batch.mask_BT).double()
             nats_U[rows_B] = label_nats(logits_BK, batch.targets_B).cpu().numpy()
             chosen_U[rows_B] = logits_BK.argmax(1).cpu().numpy()
-        gold_U = np.array([int(target[0]) for target in part.targets[:count]])
-        right_U = (chosen_U == gold_U).astype(float)
-        sums_UK = np.stack([right_U, np.ones(count)], 1)
-        shown = {
-            "accuracy": float(accuracy(sums_UK.sum(0))),
-            "macro_f1": macro_f1([str(one) for one in gold_U], [str(one) for one in chosen_U]),
-            "nats_per_example": float(nats_U.mean()),
-            "examples": count,
-        }
-        return ExampleScores(nats_U, np.ones(count, dtype=int), sums_UK, shown, 100 - shown["accuracy"])
+        sums_UK, metrics = self._compare(data.examples[:count], [self.vocabulary.labels[label] for label in chosen_U])
+        metrics |= {"nats_per_example": float(nats_U.mean()), "examples": count}
+        selection = self.metric.cost(metrics[self.metric.key])
+        return ExampleScores(nats_U, np.ones(count, dtype=int), sums_UK, metrics, selection)
 
-    def nats(self, model: Classifier, part: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
-        batch = label_batch(part, rows_B).to(next(model.parameters()).device)
+    def _compare(self, examples: Sequence[Any], predicted: Sequence[str]) -> tuple[np.ndarray, MetricValues]:
+        """The sums of the metric, and all metrics of predicted labels."""
+        gold = [example.label for example in examples]
+        sums_UK = self.example_metric.sums(gold, predicted)
+        correct_UK = accuracy.sums(gold, predicted)
+        return sums_UK, {
+            self.metric.key: self.value(sums_UK),
+            "accuracy": float(accuracy.description.value(correct_UK.sum(0))),
+            "macro_f1": macro_f1(gold, predicted),
+        }
+
+    def nats(self, model: Classifier, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
+        batch = label_batch(split, rows_B).to(next(model.parameters()).device)
         return label_nats(model(batch.inputs_BT, batch.mask_BT).double(), batch.targets_B).cpu().numpy()
 
-    def score_baselines(self, dataset: ExampleDataset, part: str, units: Units) -> list[BaselineScore]:
+    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
         """The most frequent label, and naive Bayes."""
         train: Any = dataset.data.splits["train"]
-        held_out: Any = dataset.data.splits[part][: len(units[0])]
-        gold = [example.label for example in held_out]
-        found = []
-        for name, model in (("majority", Majority.fit(train)), ("naive Bayes", NaiveBayes.fit(train))):
-            chosen = model.predict([example.text for example in held_out])
-            right_U = np.array([a == b for a, b in zip(gold, chosen, strict=True)], dtype=float)
-            sums_UK = np.stack([right_U, np.ones(len(gold))], 1)
-            found.append(self.baseline(name, model.about, sums_UK, macro_f1=macro_f1(gold, chosen)))
-        return found
+        held_out: Any = dataset.data.splits[split][: len(units.sums_UK)]
+        models: list[tuple[str, BaselineRole, Any]] = [
+            ("majority", "reference", Majority.fit(train)),
+            ("naive Bayes", "main", NaiveBayes.fit(train)),
+        ]
+        scores = []
+        for name, role, model in models:
+            sums_UK, metrics = self._compare(held_out, model.predict([example.text for example in held_out]))
+            scores.append(self.baseline(name, model.about, role, sums_UK, metrics))
+        return scores
 
 
-def label_batch(part: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> LabelBatch:
-    ids_BT, mask_BT = padded([part.inputs[row] for row in rows_B])
-    targets_B = np.array([part.targets[row][0] for row in rows_B])
-    return LabelBatch(tensor(ids_BT), tensor(mask_BT), tensor(targets_B))
+def label_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> LabelBatch:
+    ids_BT, mask_BT = padded([split.inputs[row] for row in rows_B])
+    targets_B = np.array([split.targets[row][0] for row in rows_B])
+    return LabelBatch(to_tensor(ids_BT), to_tensor(mask_BT), to_tensor(targets_B))
 
 
 def label_nats(logits_BK: Tensor, targets_B: Tensor) -> Tensor:
-    """A label that the model does not have is charged as the least likely one that it has."""
+    """The loss of each row; an unknown label costs as much as the least likely known one."""
     logprobs_BK = logits_BK.log_softmax(1)
     nats_B = -logprobs_BK.gather(1, targets_B.clamp(min=0)[:, None])[:, 0]
     return torch.where(targets_B >= 0, nats_B, -logprobs_BK.amin(1))

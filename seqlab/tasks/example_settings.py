@@ -32,6 +32,7 @@ class ExampleSettings(TaskSettings):
         default=512, ge=1, le=65_536, description="tokens of an example; longer ones are not trained on"
     )
     word_dropout: float = Field(default=0.0, ge=0, lt=1, description="share of tokens read as unknown while training")
+    metric: str = Field(default="accuracy", description="accuracy, or a metric of your own: package.module:function")
 
     def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
         return ("labels",)
@@ -74,6 +75,10 @@ class TagSettings(ExampleSettings):
         "model.output_dropout": 0.3,
     }
 
+    metric: str = Field(
+        default="auto",
+        description="auto (entity_f1 for spans, else accuracy), or a metric of your own: package.module:function",
+    )
     output_layer: Literal["softmax", "crf"] = Field(default="softmax", description="tags one by one, or as a chain")
     char_encoder: Literal["none", "convolution", "lstm"] = Field(
         default="convolution", description="how words are spelt, beside their embedding (word tokenizer only)"
@@ -140,8 +145,8 @@ class TranslateSettings(ExampleSettings):
     beam: int = Field(default=5, ge=1, le=100, description="hypotheses when translating; 1 is greedy")
     length_penalty: float = Field(default=0.7, ge=0, le=10, description="length normalisation of the search")
     max_target_length: int = Field(default=200, ge=1, le=65_536, description="tokens of a translation at most")
-    metric: Literal["bleu", "exact"] = Field(
-        default="bleu", description="overlap with the reference; exact: the share that is equal to it"
+    metric: str = Field(
+        default="bleu", description="bleu, chrf, exact (equal to the reference), or your own package.module:function"
     )
     bleu_tokenizer: Literal["none", "13a", "char"] = Field(
         default="13a", description="sacrebleu's tokenizer; none: text that is tokenised already"

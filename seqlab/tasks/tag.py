@@ -1,7 +1,7 @@
 """Tagging: a tag for every word."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,21 +17,29 @@ from seqlab.data.examples.encoded import ExampleSplit, padded
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.tag_schemes import find_scheme
 from seqlab.data.text.batches import NOT_SCORED
-from seqlab.metrics.named import ACCURACY, ENTITIES
-from seqlab.metrics.spans import precision, recall, span_sums
+from seqlab.metrics.example_metric import ExampleMetric, accuracy, find_metric
+from seqlab.metrics.spans import precision, recall
 from seqlab.models.char_encoder import Spelling
 from seqlab.models.tagger import Tagger
 from seqlab.registry import BACKBONES, TOKENIZERS
 from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.example_settings import TagSettings
-from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
-from seqlab.tasks.predictions import Tags
-from seqlab.tasks.task import BaselineScore, Units
+from seqlab.tasks.examples import (
+    ExampleScores,
+    ExampleTask,
+    count_within,
+    encode_all,
+    scoring_batches,
+    to_tensor,
+    train_tokenizer,
+)
+from seqlab.tasks.predictions import TagPrediction
+from seqlab.tasks.task import BaselineScore, MetricValues, UnitSums
 from seqlab.tokenization.vocabulary import Vocabulary, sort_labels
 from seqlab.tokenization.word import WordTokenizer
 
 WORD = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|\w+(?:[-.]\w+)*|['’]\w+|[^\w\s]+")
-UNKNOWN_TAG = -1  # of held-out examples, where training has no such tag: never right
+UNKNOWN_TAG = -1  # a held-out tag that training does not have: never predicted
 
 
 @dataclass(frozen=True)
@@ -48,27 +56,41 @@ class TagBatch(Batch):
 
 
 class TagTask(ExampleTask):
-    """Judged by the spans that tags like B-person mark, or where there are none by the share of right tags."""
+    """Judged by the spans that tags such as B-person mark or, without spans, by the percentage of correct tags."""
 
     name = "tag"
-    kind = "tagger"
+    predicts = "tags"
+    model_kind = "tagger"
+    loss_unit = "nats"
 
-    def __init__(self, settings: Any, splits: Any, vocabulary: Vocabulary):
-        super().__init__(settings, splits, vocabulary)
-        self.spans = find_scheme([vocabulary.labels]) is not None
-        self.headline = "entity_f1" if self.spans else "accuracy"
-        self.metric = ENTITIES if self.spans else ACCURACY
+    def _example_metric(self) -> ExampleMetric:
+        if self.settings.metric != "auto":
+            return super()._example_metric()
+        return find_metric("accuracy" if find_scheme([self.vocabulary.labels]) is None else "entity_f1", self.predicts)
+
+    @property
+    def reported_metrics(self) -> Sequence[str]:
+        return ("accuracy", "precision", "recall") if self.metric.key == "entity_f1" else ("accuracy",)
+
+    def wording(self, metrics: Mapping[str, float]) -> str:
+        match self.metric.key:
+            case "accuracy":
+                return f"{metrics['accuracy']:.1f} % of the words tagged correctly"
+            case "entity_f1":
+                return f"entity F1 {metrics['entity_f1']:.1f}"
+            case _:
+                return super().wording(metrics)
 
     @classmethod
-    def learn(cls, examples: Sequence[TaggedSentence], settings: RunSettings) -> Vocabulary:
+    def build_vocabulary(cls, examples: Sequence[TaggedSentence], settings: RunSettings) -> Vocabulary:
         labels = sort_labels([tag for example in examples for tag in example.tags if tag != UNSCORED])
         words = [word for example in examples for word in example.words]
         task = settings.task.settings_as(TagSettings)
         if settings.tokenizer.name != "word":
-            return Vocabulary(learn_text(words, settings), labels=labels)
+            return Vocabulary(train_tokenizer(words, settings), labels=labels)
         text = WordTokenizer.train_on_words(words, settings.tokenizer.settings)
-        spelt = task.spells(settings.tokenizer.name)
-        characters = TOKENIZERS.load("char").train(words, TOKENIZERS.settings("char")()) if spelt else None
+        spelled = task.spells(settings.tokenizer.name)
+        characters = TOKENIZERS.load("char").train(words, TOKENIZERS.settings("char")()) if spelled else None
         return Vocabulary(text, char_tokenizer=characters, labels=labels)
 
     @classmethod
@@ -112,98 +134,96 @@ class TagTask(ExampleTask):
     @classmethod
     @torch.inference_mode()
     def predict(
-        cls, model: Tagger, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **how: Any
-    ) -> list[Tags]:
-        sentences = [tuple(words_of(text, vocabulary)) for text in texts]
-        part = cls.encode(
+        cls, model: Tagger, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **options: Any
+    ) -> list[TagPrediction]:
+        sentences = [tuple(split_words(text, vocabulary)) for text in texts]
+        split = cls.encode(
             [TaggedSentence(words, (UNSCORED,) * len(words)) for words in sentences], vocabulary, settings
         )
-        found: dict[int, Tags] = {}
-        for rows_B in passes(part, len(part)):
-            batch = tag_batch(part, rows_B)
+        predictions: dict[int, TagPrediction] = {}
+        for rows_B in scoring_batches(split, len(split)):
+            batch = tag_batch(split, rows_B)
             scores_BWK = emissions(model, batch)
-            chances_BWK = tag_chances(model, scores_BWK, batch)
+            probabilities_BWK = tag_probabilities(model, scores_BWK, batch)
             for at, (row, chosen) in enumerate(zip(rows_B, best_tags(model, scores_BWK, batch), strict=True)):
                 words = list(sentences[row])
                 tags = [vocabulary.labels[tag] for tag in chosen[: len(words)]]
-                chances = [float(chances_BWK[at, place, chosen[place]]) for place in range(len(words))]
-                found[int(row)] = Tags(texts[int(row)], words, tags, chances)
-        return [found[row] for row in range(len(texts))]
+                probabilities = [float(probabilities_BWK[at, word, chosen[word]]) for word in range(len(words))]
+                predictions[int(row)] = TagPrediction(texts[int(row)], words, tags, probabilities)
+        return [predictions[row] for row in range(len(texts))]
 
     @torch.inference_mode()
     def score(self, model: Tagger, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
-        part = self.splits[split]
-        count = within(part, limit)
-        nats_U, tokens_U, right_U = np.zeros(count), np.zeros(count, dtype=int), np.zeros(count)
-        spans_UK, charged = np.zeros((count, 3)), 0
+        data = self.splits[split]
+        count = count_within(data, limit)
+        nats_U, predicted = np.zeros(count), [[""]] * count
         device = next(model.parameters()).device
-        for rows_B in passes(part, count):
-            batch = tag_batch(part, rows_B).to(device)
+        for rows_B in scoring_batches(data, count):
+            batch = tag_batch(data, rows_B).to(device)
             scores_BWK = emissions(model, batch)
             nats_U[rows_B] = tag_nats(model, scores_BWK, batch).double().cpu().numpy()
             for row, chosen in zip(rows_B, best_tags(model, scores_BWK, batch), strict=True):
-                gold = part.targets[row]
-                scored = gold != NOT_SCORED
-                tokens_U[row], right_U[row] = scored.sum(), (chosen[: len(gold)] == gold)[scored].sum()
-                charged += int((gold >= 0).sum())
-                if self.spans:
-                    example: Any = part.examples[row]
-                    tags = [self.vocabulary.labels[tag] for tag in chosen[: len(gold)]]
-                    spans_UK[row] = scored_spans(example.tags, tags)
-        sums_UK = spans_UK if self.spans else np.stack([right_U, tokens_U], 1)
-        value = float(self.metric.value(sums_UK.sum(0)))
-        shown = {self.headline: value, "accuracy": 100 * right_U.sum() / tokens_U.sum()}
-        if self.spans:
-            shown |= {"precision": float(precision(sums_UK.sum(0))), "recall": float(recall(sums_UK.sum(0)))}
-        shown |= {"nats_per_tag": nats_U.sum() / max(1, charged), "tags": int(tokens_U.sum()), "sentences": count}
-        return ExampleScores(nats_U, tokens_U, sums_UK, shown, 100 - value)
+                predicted[row] = [self.vocabulary.labels[tag] for tag in chosen[: len(data.targets[row])]]
+        sums_UK, tokens_U, metrics = self._compare(data.examples[:count], predicted)
+        known = sum(int((target >= 0).sum()) for target in data.targets[:count])
+        metrics |= {"nats_per_tag": nats_U.sum() / max(1, known), "tags": int(tokens_U.sum()), "sentences": count}
+        return ExampleScores(nats_U, tokens_U, sums_UK, metrics, self.metric.cost(metrics[self.metric.key]))
 
-    def nats(self, model: Tagger, part: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
-        batch = tag_batch(part, rows_B).to(next(model.parameters()).device)
+    def _compare(
+        self, examples: Sequence[Any], predicted: Sequence[Sequence[str]]
+    ) -> tuple[np.ndarray, np.ndarray, MetricValues]:
+        """The sums of the metric, the scored words of each sentence, and all metrics of predicted tags."""
+        gold = [example.tags for example in examples]
+        predicted = [hide_unscored(*pair) for pair in zip(gold, predicted, strict=True)]
+        sums_UK, correct_UK = self.example_metric.sums(gold, predicted), accuracy.sums(gold, predicted)
+        metrics = {
+            self.metric.key: self.value(sums_UK),
+            "accuracy": float(accuracy.description.value(correct_UK.sum(0))),
+        }
+        if self.metric.key == "entity_f1":
+            metrics |= {"precision": float(precision(sums_UK.sum(0))), "recall": float(recall(sums_UK.sum(0)))}
+        return sums_UK, correct_UK[:, 1].astype(int), metrics
+
+    def nats(self, model: Tagger, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
+        batch = tag_batch(split, rows_B).to(next(model.parameters()).device)
         return tag_nats(model, emissions(model, batch), batch).double().cpu().numpy()
 
-    def score_baselines(self, dataset: ExampleDataset, part: str, units: Units) -> list[BaselineScore]:
+    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
         """Each word's most frequent tag, unknown words by their ending."""
         train: Any = dataset.data.splits["train"]
+        held_out: Any = dataset.data.splits[split][: len(units.sums_UK)]
         model = FrequentTags.fit(train)
-        sums, right, count = [], 0, 0
-        held_out: Any = dataset.data.splits[part][: len(units[0])]
-        for example, chosen in zip(held_out, model.predict([one.words for one in held_out]), strict=True):
-            marks = [(a == b) for a, b in zip(example.tags, chosen, strict=True) if a != UNSCORED]
-            right, count = right + sum(marks), count + len(marks)
-            sums.append(scored_spans(example.tags, chosen) if self.spans else np.array([sum(marks), len(marks)]))
-        return [
-            self.baseline("most frequent tag", model.about, np.array(sums, dtype=float), accuracy=100 * right / count)
-        ]
+        sums_UK, _, metrics = self._compare(held_out, model.predict([example.words for example in held_out]))
+        return [self.baseline("most frequent tag", model.about, "main", sums_UK, metrics)]
 
 
-def scored_spans(gold: Sequence[str], chosen: Sequence[str]) -> np.ndarray:
-    """Sums of entity F1; where nothing is said of a word, nothing that is said of it counts."""
-    return span_sums(gold, [tag if true != UNSCORED else "O" for true, tag in zip(gold, chosen, strict=True)])
+def hide_unscored(gold: Sequence[str], predicted: Sequence[str]) -> list[str]:
+    """The predicted tags, without those of words that have no gold tag."""
+    return [UNSCORED if true == UNSCORED else tag for true, tag in zip(gold, predicted, strict=True)]
 
 
-def tag_batch(part: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> TagBatch:
-    ids_BT, mask_BT = padded([part.inputs[row] for row in rows_B])
-    targets = [part.targets[row] for row in rows_B]
+def tag_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> TagBatch:
+    ids_BT, mask_BT = padded([split.inputs[row] for row in rows_B])
+    targets = [split.targets[row] for row in rows_B]
     targets_BW, _ = padded(targets, NOT_SCORED)
     kept_BW = np.arange(targets_BW.shape[1]) < np.array([len(one) for one in targets])[:, None]
     ends_BW = words_BW = spellings = None
-    if part.ends:
-        ends_BW, _ = padded([part.ends[row] for row in rows_B])
-    if part.words:
-        which_N, words = np.unique(np.concatenate([part.words[row] for row in rows_B]), return_inverse=True)
+    if split.ends:
+        ends_BW, _ = padded([split.ends[row] for row in rows_B])
+    if split.words:
+        which_N, words = np.unique(np.concatenate([split.words[row] for row in rows_B]), return_inverse=True)
         words_BW = np.zeros_like(targets_BW)
         words_BW[kept_BW] = words
-        characters_NC, mask_NC = padded([part.spellings[which] for which in which_N])
+        characters_NC, mask_NC = padded([split.spellings[which] for which in which_N])
         mask_NC = np.ones_like(characters_NC, dtype=bool) if mask_NC is None else mask_NC
-        spellings = tensor(characters_NC), tensor(mask_NC)
+        spellings = to_tensor(characters_NC), to_tensor(mask_NC)
     return TagBatch(
-        tensor(ids_BT),
-        tensor(mask_BT),
-        tensor(targets_BW),
-        tensor(kept_BW),
-        tensor(ends_BW),
-        tensor(words_BW),
+        to_tensor(ids_BT),
+        to_tensor(mask_BT),
+        to_tensor(targets_BW),
+        to_tensor(kept_BW),
+        to_tensor(ends_BW),
+        to_tensor(words_BW),
         spellings,
     )
 
@@ -213,7 +233,7 @@ def emissions(model: Tagger, batch: TagBatch) -> Tensor:
 
 
 def tag_nats(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
-    """Of each row. A tag that the model does not have cannot be charged, and is passed over."""
+    """The loss of each row. A tag that the model does not have has no probability, and is left out."""
     targets_BW = batch.targets_BW.masked_fill(batch.targets_BW == UNKNOWN_TAG, NOT_SCORED)
     if model.chain is not None:
         return model.chain.nats(scores_BWK, targets_BW, batch.kept_BW)
@@ -221,17 +241,17 @@ def tag_nats(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
     return nats_BW.sum(1)
 
 
-def tag_chances(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
-    """How probable each tag is at each word."""
+def tag_probabilities(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
+    """The probability of each tag at each word."""
     if model.chain is not None:
         return model.chain.marginals(scores_BWK, batch.kept_BW)
     return scores_BWK.softmax(2)
 
 
-def words_of(text: str, vocabulary: Vocabulary) -> list[str]:
-    """Words as tagged examples have them: cut at spaces and, where training does not know the word, at punctuation."""
+def split_words(text: str, vocabulary: Vocabulary) -> list[str]:
+    """Words as in tagged examples: split at spaces, and at punctuation unless the vocabulary has the word as it is."""
     known = vocabulary.tokenizer.knows if isinstance(vocabulary.tokenizer, WordTokenizer) else lambda word: False
-    return [word for part in text.split() for word in ([part] if known(part) else WORD.findall(part))] or [text]
+    return [word for chunk in text.split() for word in ([chunk] if known(chunk) else WORD.findall(chunk))] or [text]
 
 
 def best_tags(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> np.ndarray:

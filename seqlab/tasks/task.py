@@ -1,16 +1,18 @@
-"""What every task is: how its data is opened, its model built, a batch made and a part scored.
+"""The contract of a task: how its data is opened, its model is built, a batch is made and a split is scored.
 
-text.py has what tasks on a running text share, examples.py what those on labelled examples do.
+A task also declares how its results are presented: its metrics, the wording of a result, and the baselines beside it.
+text.py has what tasks on running text share, examples.py what tasks on labeled examples share.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, Scores, State
 from seqlab.metrics.metric import Metric
@@ -18,29 +20,40 @@ from seqlab.models.model import Model
 from seqlab.tasks.dataset import Dataset, Log
 from seqlab.tokenization.vocabulary import Vocabulary
 
-MetricValues = dict[str, float]
-Units = tuple[np.ndarray, np.ndarray]  # sums_UK and tokens_U
+MetricValues = dict[str, float]  # by the key of the metric
+
+
+@dataclass(frozen=True)
+class UnitSums:
+    """Held-out data in units, in their order: the sums of the metric (U, K), and the tokens of each unit."""
+
+    sums_UK: np.ndarray
+    tokens_U: np.ndarray
 
 
 @dataclass(frozen=True)
 class BaselineScore:
-    """What needs no training reaches on a part; its sums are of the same units, None where that cannot be said."""
+    """The score of a predictor that needs no training, on the same units as the models.
+
+    `sums_UK` is None for a baseline that has no score by unit."""
 
     name: str
     about: str
+    role: BaselineRole
     metrics: MetricValues
     value: float
     sums_UK: np.ndarray | None
 
 
 class Task(ABC):
-    """A task on the parts of one corpus."""
+    """A task on the splits of one dataset."""
 
-    kind: ClassVar[str]  # what its models are called
-    modes: ClassVar[tuple[str, ...]]  # the ways in which a part can be scored, the usual one first
+    model_kind: ClassVar[str]  # what its models are called, such as "language model"
+    modes: ClassVar[tuple[str, ...]]  # how a split can be scored, the default first
     generates: ClassVar[bool] = False  # whether its models continue a text
-    headline: str  # the figure that a run is listed by
-    metric: Metric
+    loss_unit: ClassVar[str] = "nats per token"
+    metric: Metric  # models are compared by it
+    headline_metric: Metric  # a run is listed by it
     settings: Any
     splits: Mapping[str, Any]
 
@@ -48,7 +61,7 @@ class Task(ABC):
 
     @classmethod
     @abstractmethod
-    def open(
+    def open_dataset(
         cls,
         settings: RunSettings,
         log: Log,
@@ -56,18 +69,18 @@ class Task(ABC):
         kept: Path | None = None,
         expected: str | None = None,
     ) -> Dataset:
-        """The data in parts; its symbols are learnt from the training part unless they are given.
+        """The data in splits; without a vocabulary, one is built from the training split.
 
-        ChangedData, before anything is encoded, where its fingerprint is not the expected one."""
+        Raises DatasetChanged, before anything is encoded, if the fingerprint is not the expected one."""
 
     @classmethod
     @abstractmethod
-    def open_whole(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> Dataset:
-        """Other data of the same kind as one part, `whole`, to be scored."""
+    def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> Dataset:
+        """Other data of the same kind as one split, `whole`, to be scored."""
 
     @classmethod
-    def fitted(cls, settings: RunSettings, dataset: Dataset, log: Log) -> RunSettings:
-        """Sizes that fit the data, said aloud where they are not those that were asked for."""
+    def fit_settings(cls, settings: RunSettings, dataset: Dataset, log: Log) -> RunSettings:
+        """The settings with sizes that fit the data; logs every change."""
         return settings
 
     @classmethod
@@ -76,51 +89,73 @@ class Task(ABC):
         """An untrained model."""
 
     @classmethod
-    def use(cls, run: str) -> tuple[str, str]:
-        """How a run of it is used: a command line and a call of `run`."""
-        return f'seqlab predict {run} "Some text"\n', 'run.predict(["Some text"])'
-
-    @classmethod
     @abstractmethod
-    def on(cls, settings: RunSettings, dataset: Dataset) -> Self: ...
+    def from_dataset(cls, settings: RunSettings, dataset: Dataset) -> Self: ...
 
     # --- training -----------------------------------------------------------------------------------------------------
 
     @property
-    def signature(self) -> str | None:
-        """How its metric was counted, where a library says so."""
-        return None
-
-    @property
     @abstractmethod
-    def epoch(self) -> int:
-        """Batches in one pass over the training part."""
+    def steps_per_epoch(self) -> int:
+        """Batches in one pass over the training split."""
 
     @abstractmethod
     def batch(self, split: str, seed: int, index: int) -> Batch:
         """A pure function of its arguments."""
 
     @abstractmethod
-    def loss(self, model: Any, batch: Any, carry: State | None, step: int) -> Loss: ...
+    def loss(self, model: Any, batch: Any, carry: State | None, step: int) -> Loss:
+        """The summed loss of a batch, with `carry` as the state before it and `step` for schedules."""
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def validate(self, model: Any, limit: int) -> Scores:
-        """What an evaluation during training looks at: about the first `limit` tokens of the validation part."""
+        """The scores of an evaluation during training: about the first `limit` tokens of the validation split."""
 
     @abstractmethod
     def score(self, model: Any, split: str, mode: str | None = None, limit: int | None = None) -> Scores:
-        """Every unit of a part exactly once; with a `limit`, only about that many tokens from its beginning."""
+        """Every unit of a split exactly once; with a `limit`, only about that many tokens from its beginning."""
 
     @abstractmethod
-    def units(self, scores: Any) -> Units:
-        """The sums of the metric and the tokens, of each unit that noise is estimated from."""
+    def unit_sums(self, scores: Any) -> UnitSums:
+        """The sums of the metric by unit: what intervals and verdicts are computed from."""
 
     @abstractmethod
     def metrics(self, scores: Any) -> MetricValues:
-        """What people read, by name; the headline is among them."""
+        """All metrics of these scores, in the order of tables; the headline metric is among them."""
 
     @abstractmethod
-    def score_baselines(self, dataset: Dataset, part: str, units: Units) -> list[BaselineScore]:
-        """What needs no training, on the given units of a part."""
+    def score_baselines(self, dataset: Dataset, split: str, units: UnitSums) -> list[BaselineScore]:
+        """The baselines on the given units of a split."""
+
+    # --- presentation -------------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def reported_metrics(self) -> Sequence[str]:
+        """Keys of the metrics that a comparison shows beside `metric`, in the order of its columns."""
+
+    @property
+    def signature(self) -> str | None:
+        """How the metric was computed, if a library defines it."""
+        return None
+
+    @classmethod
+    def usage(cls, run: str) -> tuple[str, str]:
+        """How to use a run: a command line, and a call of `run` in Python."""
+        return f'seqlab predict {run} "Some text"\n', 'run.predict(["Some text"])'
+
+    def brief(self, metrics: Mapping[str, float]) -> str:
+        """The headline metric as one number of a sentence."""
+        return f"{metrics[self.headline_metric.key]:.1f}"
+
+    def wording(self, metrics: Mapping[str, float]) -> str:
+        """A result in words, without a period."""
+        return f"{self.headline_metric.label} {self.headline_metric.format(metrics[self.headline_metric.key])}"
+
+    def result_sentence(
+        self, metrics: Mapping[str, float], baseline: tuple[str, Mapping[str, float]] | None = None
+    ) -> str:
+        """A result in words, beside the name and the metrics of the main baseline."""
+        return self.wording(metrics) + (f"; {baseline[0]}: {self.brief(baseline[1])}" if baseline else "")

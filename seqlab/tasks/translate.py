@@ -1,7 +1,7 @@
-"""Translation: a text to another text, learnt from pairs and judged by what is written without help."""
+"""Translation: one text to another, trained on pairs and judged by free-running search."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,27 +12,36 @@ from torch.nn.functional import cross_entropy
 
 from seqlab.backbones.attention_decoder import Reader
 from seqlab.baselines.dictionary import Copy, Dictionary
+from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Backbone, Batch, Loss, State
 from seqlab.data.examples.encoded import ExampleSplit, padded
 from seqlab.data.examples.example import Pair
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.decode.translation import attended, search, translate
-from seqlab.metrics.bleu import Bleu, Chrf
-from seqlab.metrics.named import BLEU, EXACT
+from seqlab.metrics.bleu import Bleu
+from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
 from seqlab.models.translator import Source, Translator
 from seqlab.registry import BACKBONES
 from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.example_settings import TranslateSettings
-from seqlab.tasks.examples import ExampleScores, ExampleTask, encode_all, learn_text, passes, tensor, within
-from seqlab.tasks.predictions import Translated
-from seqlab.tasks.task import BaselineScore, MetricValues, Units
+from seqlab.tasks.examples import (
+    ExampleScores,
+    ExampleTask,
+    count_within,
+    encode_all,
+    scoring_batches,
+    to_tensor,
+    train_tokenizer,
+)
+from seqlab.tasks.predictions import Translation
+from seqlab.tasks.task import BaselineScore, MetricValues, UnitSums
 from seqlab.tokenization.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
 class PairBatch(Batch):
-    """Targets stand one position after the inputs: the first input is the begin symbol, the last target the end."""
+    """Targets are the inputs shifted by one: the first input is the begin symbol, the last target the end symbol."""
 
     source: Source
     inputs_BT: Tensor
@@ -42,27 +51,41 @@ class PairBatch(Batch):
 
 class TranslateTask(ExampleTask):
     name = "translate"
-    kind = "translator"
+    predicts = "texts"
+    model_kind = "translator"
     settings: TranslateSettings  # pyright: ignore[reportIncompatibleVariableOverride]
 
-    def __init__(self, settings: Any, splits: Any, vocabulary: Vocabulary):
-        super().__init__(settings, splits, vocabulary)
-        self.bleu = Bleu(tokenize=settings.bleu_tokenizer) if settings.metric == "bleu" else None
-        self.headline, self.metric = ("bleu", BLEU) if self.bleu else ("exact", EXACT)
+    def _example_metric(self) -> ExampleMetric:
+        return bleu(self.settings.bleu_tokenizer) if self.settings.metric == "bleu" else super()._example_metric()
 
     @property
     def signature(self) -> str | None:
-        """How sacrebleu counted, where it is asked."""
-        return self.bleu and self.bleu.signature
+        """How sacrebleu computes BLEU, if that is the metric."""
+        return Bleu(self.settings.bleu_tokenizer).signature if self.metric.key == "bleu" else None
+
+    @property
+    def reported_metrics(self) -> Sequence[str]:
+        return ("chrf", "exact")
+
+    def wording(self, metrics: Mapping[str, float]) -> str:
+        match self.metric.key:
+            case "bleu":
+                same = f", {metrics['exact']:.0f} % of the sentences identical to the reference"
+                return f"BLEU {metrics['bleu']:.1f}{same}"
+            case "exact":
+                return f"{metrics['exact']:.1f} % of the texts identical to the reference"
+            case _:
+                return super().wording(metrics)
 
     @classmethod
-    def learn(cls, examples: Sequence[Pair], settings: RunSettings) -> Vocabulary:
+    def build_vocabulary(cls, examples: Sequence[Pair], settings: RunSettings) -> Vocabulary:
         task = settings.task.settings_as(TranslateSettings)
         sources, targets = [one.source for one in examples], [one.target for one in examples]
         if task.shared_vocabulary:
-            both = learn_text([*sources, *targets], settings, documents=True)
+            both = train_tokenizer([*sources, *targets], settings, documents=True)
             return Vocabulary(both, target_tokenizer=both)
-        return Vocabulary(learn_text(sources, settings), target_tokenizer=learn_text(targets, settings, documents=True))
+        target = train_tokenizer(targets, settings, documents=True)
+        return Vocabulary(train_tokenizer(sources, settings), target_tokenizer=target)
 
     @classmethod
     def encode(cls, examples: Sequence[Pair], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
@@ -85,11 +108,11 @@ class TranslateTask(ExampleTask):
         return pair_batch(self.splits[split], self._buckets[split].rows(seed, index))
 
     def loss(self, model: Translator, batch: PairBatch, carry: State | None, step: int) -> Loss:
-        truth = teacher_forcing_ratio(self.settings, step)
-        if truth == 1:
+        teacher_ratio = teacher_forcing_ratio(self.settings, step)
+        if teacher_ratio == 1:
             logits_BTV = model(batch.source, batch.inputs_BT, batch.mask_BT)
         else:
-            logits_BTV = by_itself(model, batch, truth)
+            logits_BTV = free_running_logits(model, batch, teacher_ratio)
         total = cross_entropy(
             logits_BTV.flatten(0, 1),
             batch.targets_BT.flatten(),
@@ -111,90 +134,87 @@ class TranslateTask(ExampleTask):
         length_penalty: float | None = None,
         best: int = 1,
         weights: bool = False,
-        **how: Any,
-    ) -> list[Translated]:
-        own = settings.task.settings_as(TranslateSettings)
-        width, power = max(beam or own.beam, best), own.length_penalty if length_penalty is None else length_penalty
+        **options: Any,
+    ) -> list[Translation]:
+        task = settings.task.settings_as(TranslateSettings)
+        width, power = max(beam or task.beam, best), task.length_penalty if length_penalty is None else length_penalty
         sources = encode_all(vocabulary.tokenizer, texts)
-        found = []
+        translations = []
         for text, source in zip(texts, sources, strict=True):
-            first, *others = search(model, source, vocabulary, width, power, own.max_target_length, best)
-            looked = attended(model, source, first.tokens, vocabulary) if weights else {}
-            more = [(one.text, one.score) for one in others]
-            found.append(Translated(text, first.text, first.score, first.logprob, more, **looked))
-        return found
+            first, *others = search(model, source, vocabulary, width, power, task.max_target_length, best)
+            attention = attended(model, source, first.tokens, vocabulary) if weights else {}
+            more = [(other.text, other.score) for other in others]
+            translations.append(Translation(text, first.text, first.score, first.logprob, more, **attention))
+        return translations
 
     @torch.inference_mode()
     def validate(self, model: Translator, limit: int) -> ExampleScores:
-        """The loss of the truth alone: to translate takes a hundred times as long."""
-        part = self.splits["validation"]
-        nats_U, tokens_U = self._nats(model, part, within(part, limit))
-        return ExampleScores(nats_U, tokens_U, np.zeros((len(nats_U), 10)), {})
+        """The loss with teacher forcing alone: searching for translations takes a hundred times as long."""
+        data = self.splits["validation"]
+        nats_U, tokens_U = self._nats(model, data, count_within(data, limit))
+        return ExampleScores(nats_U, tokens_U, np.zeros((len(nats_U), 2)), {})
 
     @torch.inference_mode()
     def score(self, model: Translator, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
-        """By free translation, as the settings search; the loss of the truth beside it."""
-        part = self.splits[split]
-        count = within(part, limit)
-        nats_U, tokens_U = self._nats(model, part, count)
-        found = translate(
+        """By the search that the settings describe; the loss is the one with teacher forcing."""
+        data = self.splits[split]
+        count = count_within(data, limit)
+        nats_U, tokens_U = self._nats(model, data, count)
+        outputs = translate(
             model,
-            part.inputs[:count],
+            data.inputs[:count],
             self.vocabulary,
             self.settings.beam,
             self.settings.length_penalty,
             self.settings.max_target_length,
         )
-        return self._scores([one.text for one in found], part, nats_U, tokens_U)
-
-    def _scores(self, texts: list[str], part: ExampleSplit, nats_U: np.ndarray, tokens_U: np.ndarray) -> ExampleScores:
-        examples: Any = part.examples[: len(texts)]
-        sums_UK, shown = self._overlap(texts, examples)
+        sums_UK, metrics = self._compare(data.examples[:count], [output.text for output in outputs])
         per_token = nats_U.sum() / tokens_U.sum()
-        shown |= {
-            "nats_per_token": per_token,
-            "perplexity": math.exp(min(per_token, 700)),
-            "sentences": len(texts),
+        metrics |= {"nats_per_token": per_token, "perplexity": math.exp(min(per_token, 700)), "sentences": count}
+        return ExampleScores(nats_U, tokens_U, sums_UK, metrics)
+
+    def _compare(self, examples: Sequence[Any], predicted: Sequence[str]) -> tuple[np.ndarray, MetricValues]:
+        """The sums of the metric, and all metrics of these translations."""
+        gold = [pair.target for pair in examples]
+        sums_UK = self.example_metric.sums(gold, predicted)
+        return sums_UK, {
+            self.metric.key: self.value(sums_UK),
+            **{
+                metric.description.key: float(metric.description.value(metric.sums(gold, predicted).sum(0)))
+                for metric in (chrf, exact)
+            },
         }
-        return ExampleScores(nats_U, tokens_U, sums_UK, shown)
 
-    def _overlap(self, texts: Sequence[str], pairs: Sequence[Pair]) -> tuple[np.ndarray, MetricValues]:
-        """The sums that decide, and what is told."""
-        both = [(text, pair.target) for text, pair in zip(texts, pairs, strict=True)]
-        exact_UK = np.array([(text == target, 1) for text, target in both], dtype=float)
-        character_UK = np.array([Chrf().sums(*one) for one in both], dtype=float)
-        metrics = {"chrf": float(Chrf().value(character_UK.sum(0))), "exact": float(EXACT.value(exact_UK.sum(0)))}
-        if self.bleu is None:
-            return exact_UK, metrics
-        sums_UK = np.array([self.bleu.sums(*one) for one in both], dtype=float)
-        return sums_UK, {"bleu": float(self.bleu.value(sums_UK.sum(0))), **metrics}
-
-    def nats(self, model: Translator, part: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
-        """Of the true target, each token read after the true ones before it."""
-        batch = pair_batch(part, rows_B).to(next(model.parameters()).device)
+    def nats(self, model: Translator, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
+        """The loss of the reference with teacher forcing."""
+        batch = pair_batch(split, rows_B).to(next(model.parameters()).device)
         logits_BTV = model(batch.source, batch.inputs_BT, batch.mask_BT)
         nats_BT = cross_entropy(logits_BTV.transpose(1, 2), batch.targets_BT, ignore_index=NOT_SCORED, reduction="none")
         return nats_BT.double().sum(1).cpu().numpy()
 
-    def _nats(self, model: Translator, part: ExampleSplit, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _nats(self, model: Translator, split: ExampleSplit, count: int) -> tuple[np.ndarray, np.ndarray]:
         nats_U = np.zeros(count)
-        for rows_B in passes(part, count):
-            nats_U[rows_B] = self.nats(model, part, rows_B)
-        return nats_U, part.target_lengths_N[:count] - 1  # the begin symbol is not predicted
+        for rows_B in scoring_batches(split, count):
+            nats_U[rows_B] = self.nats(model, split, rows_B)
+        return nats_U, split.target_lengths_N[:count] - 1  # the begin symbol is not predicted
 
-    def score_baselines(self, dataset: ExampleDataset, part: str, units: Units) -> list[BaselineScore]:
-        """The source as it is, and word by word from a dictionary learnt from the pairs."""
+    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
+        """The source unchanged, and a word-by-word dictionary learned from the training pairs."""
         train: Any = dataset.data.splits["train"]
-        held_out: Any = dataset.data.splits[part][: len(units[0])]
-        found = []
-        for name, model in (("copy", Copy()), ("dictionary", Dictionary.fit(train))):
-            sums_UK, shown = self._overlap([model.translate(pair.source) for pair in held_out], held_out)
-            found.append(self.baseline(name, model.about, sums_UK, chrf=shown["chrf"]))
-        return found
+        held_out: Any = dataset.data.splits[split][: len(units.sums_UK)]
+        models: list[tuple[str, BaselineRole, Any]] = [
+            ("copy", "reference", Copy()),
+            ("dictionary", "main", Dictionary.fit(train)),
+        ]
+        scores = []
+        for name, role, model in models:
+            sums_UK, metrics = self._compare(held_out, [model.translate(pair.source) for pair in held_out])
+            scores.append(self.baseline(name, model.about, role, sums_UK, metrics))
+        return scores
 
 
 def _decoder(settings: RunSettings, task: TranslateSettings, inputs: int, memory: int) -> Backbone:
-    """One that reads a memory of itself, or made to read one."""
+    """A decoder that attends to the source by itself, or one that a Reader wraps."""
     assert settings.decoder is not None
     decoder, cls = settings.decoder.settings, BACKBONES.load(settings.decoder.name)
     if decoder.cross_attends:
@@ -202,17 +222,17 @@ def _decoder(settings: RunSettings, task: TranslateSettings, inputs: int, memory
     return Reader(task.reader, cls, decoder, inputs, memory)
 
 
-def pair_batch(part: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
-    source_BS, mask_BS = padded([part.inputs[row] for row in rows_B])
+def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
+    source_BS, mask_BS = padded([split.inputs[row] for row in rows_B])
     mask_BS = np.ones_like(source_BS, dtype=bool) if mask_BS is None else mask_BS
-    inputs_BT, mask_BT = padded([part.targets[row][:-1] for row in rows_B])
-    targets_BT, _ = padded([part.targets[row][1:] for row in rows_B], NOT_SCORED)
-    source = Source(tensor(source_BS), tensor(mask_BS))
-    return PairBatch(source, tensor(inputs_BT), tensor(targets_BT), tensor(mask_BT))
+    inputs_BT, mask_BT = padded([split.targets[row][:-1] for row in rows_B])
+    targets_BT, _ = padded([split.targets[row][1:] for row in rows_B], NOT_SCORED)
+    source = Source(to_tensor(source_BS), to_tensor(mask_BS))
+    return PairBatch(source, to_tensor(inputs_BT), to_tensor(targets_BT), to_tensor(mask_BT))
 
 
 def teacher_forcing_ratio(settings: TranslateSettings, step: int) -> float:
-    """How probable it is that the decoder reads the true token at a place (Bengio et al. 2015, section 2.4)."""
+    """The probability that the decoder reads the true token at a position (Bengio et al. 2015, section 2.4)."""
     if settings.forcing != "scheduled":
         return 1.0 if settings.forcing == "teacher" else 0.0
     match settings.decay:
@@ -221,11 +241,11 @@ def teacher_forcing_ratio(settings: TranslateSettings, step: int) -> float:
         case "linear":
             return max(settings.teacher_ratio, 1 - (1 - settings.teacher_ratio) * step / settings.decay_steps)
         case "inverse-sigmoid":
-            k = _half_at(settings.decay_steps)
+            k = _inverse_sigmoid_k(settings.decay_steps)
             return k / (k + math.exp(min(step / k, 700)))
 
 
-def _half_at(steps: int) -> float:
+def _inverse_sigmoid_k(steps: int) -> float:
     """The k of k / (k + exp(i / k)) that is one half at i = `steps`: k ln k = steps."""
     k = max(2.0, steps / math.log(steps + 2))
     for _ in range(50):  # Newton's method
@@ -233,13 +253,13 @@ def _half_at(steps: int) -> float:
     return k
 
 
-def by_itself(model: Translator, batch: PairBatch, truth: float) -> Tensor:
-    """The logits where the decoder reads, at each place, the true token with that probability, else its own choice."""
+def free_running_logits(model: Translator, batch: PairBatch, teacher_ratio: float) -> Tensor:
+    """The logits of a decoder that reads the true token with this probability, else the one that it predicted."""
     state, token_B = model.start(batch.source), batch.inputs_BT[:, 0]
     logits: list[Tensor] = []
     for t in range(batch.inputs_BT.shape[1]):
         if t:
-            true_B = torch.rand(len(token_B), device=token_B.device) < truth
+            true_B = torch.rand(len(token_B), device=token_B.device) < teacher_ratio
             token_B = torch.where(true_B, batch.inputs_BT[:, t], logits[-1].detach().argmax(1))
         logits_BV, state = model.step(token_B, state)
         logits.append(logits_BV)

@@ -13,18 +13,24 @@ from seqlab.data.text.tokens import cache_key
 from seqlab.runs.results import BaselineResult
 from seqlab.storage import write_atomic
 from seqlab.tasks.dataset import Dataset
-from seqlab.tasks.task import Task, Units
+from seqlab.tasks.task import Task, UnitSums
 
 MAX_BASELINE_TOKENS = 4_000_000  # a longer text would take minutes to count
 
 
-def measure_baselines(settings: RunSettings, dataset: Dataset, task: Task, units: Units) -> list[BaselineResult]:
+def measure_baselines(settings: RunSettings, dataset: Dataset, task: Task, units: UnitSums) -> list[BaselineResult]:
     """On the given units; none where the training part is too long to count in reasonable time."""
     train: Any = dataset.splits["train"]
     if len(train) > MAX_BASELINE_TOKENS:
         return []
     decides = {**settings.resolved()["corpus"], **settings.resolved()["task"]}
-    words = [__version__, dataset.fingerprint, dataset.vocabulary.fingerprint, json.dumps(decides), str(units[1].sum())]
+    words = [
+        __version__,
+        dataset.fingerprint,
+        dataset.vocabulary.fingerprint,
+        json.dumps(decides),
+        str(units.tokens_U.sum()),
+    ]
     kept = cache_directory("baselines") / f"{cache_key(*words)}.json"
     try:
         return TypeAdapter(list[BaselineResult]).validate_json(kept.read_bytes())
@@ -32,7 +38,7 @@ def measure_baselines(settings: RunSettings, dataset: Dataset, task: Task, units
         pass  # not measured yet, or written by another hand
     baselines = task.score_baselines(dataset, "validation", units)
     found = [
-        BaselineResult(one.name, one.about, {name: float(value) for name, value in one.metrics.items()})
+        BaselineResult(one.name, one.about, one.role, {name: float(value) for name, value in one.metrics.items()})
         for one in baselines
     ]
     write_atomic(kept, json.dumps([asdict(one) for one in found]).encode())

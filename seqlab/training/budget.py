@@ -41,7 +41,7 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
     """The budget as a number of steps, and the number of threads, as settings to be stored with the run."""
     train = settings.train
     fixed = {"train.threads": train.threads or default_threads(), "train.seconds": None, "train.epochs": None}
-    epoch = task.epoch / train.accumulate  # in steps
+    epoch = task.steps_per_epoch / train.accumulate  # in steps
     if train.steps is not None:
         steps = train.steps
     elif train.epochs is not None:

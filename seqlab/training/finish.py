@@ -5,7 +5,7 @@ from seqlab.errors import TrainingFailed
 from seqlab.runs.curves import draw_curves
 from seqlab.runs.load import LoadedRun, load_run
 from seqlab.runs.log import read_log
-from seqlab.runs.results import Results, timestamp, write_card, write_results
+from seqlab.runs.results import Results, main_baseline, timestamp, write_card, write_results
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.evaluations import EVALUATED_TOKENS
 from seqlab.training.loop import TrainingProgress
@@ -25,9 +25,13 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> LoadedRun:
     task = session.task
     scores = task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
     is_text = isinstance(scores, TextScores)
+    metrics = {key: float(value) for key, value in task.metrics(scores).items()}
+    baselines = measure_baselines(settings, session.dataset, task, task.unit_sums(scores))
+    main = main_baseline(baselines)
     results = Results(
-        validation={name: float(value) for name, value in task.metrics(scores).items()},
-        headline=task.headline,
+        validation=metrics,
+        headline_metric=task.headline_metric,
+        sentence=task.result_sentence(metrics, main and (main.name, main.metrics)),
         criterion=scores.criterion,
         mode=task.modes[0],
         window=task.settings.window if is_text else None,
@@ -36,7 +40,7 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> LoadedRun:
         ended=progress.finished,
         seconds=round(progress.seconds, 1),
         unknown_share=scores.unknown_tokens / scores.tokens if is_text else 0.0,
-        baselines=measure_baselines(settings, session.dataset, task, task.units(scores)),
+        baselines=baselines,
         date=timestamp(),
     )
     write_results(directory, results)

@@ -165,11 +165,12 @@ class Trainer:
             self._set(stale=now.stale + 1)
             self._lose_patience()
         sample = self.sample() if is_finite else ""
-        headline = self.task.headline  # reported if another metric than the loss selects the best weights
-        metrics = {} if criterion == loss else {headline: self.task.metrics(scores)[headline]}
+        # reported if another metric than the loss selects the best weights
+        metric = None if criterion == loss else self.task.headline_metric
+        value = self.task.metrics(scores)[metric.key] if metric else None
         log.write(step=now.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3),
-                  sample=sample, **{f"validation_{name}": value for name, value in metrics.items()})  # fmt: skip
-        self.reporter.evaluation(EvaluationEvent(now.step, train_loss, loss, is_best, sample, metrics))
+                  sample=sample, **({f"validation_{metric.key}": value} if metric else {}))  # fmt: skip
+        self.reporter.evaluation(EvaluationEvent(now.step, train_loss, loss, is_best, sample, metric, value))
 
     def _averaged(self) -> Model:
         """The model with the mean of its current weights and those of the last evaluations."""

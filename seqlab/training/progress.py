@@ -2,14 +2,14 @@
 
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from seqlab.metrics.wording import HEADS, figure
+from seqlab.metrics.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class EvaluationEvent:
     validation_loss: float
     is_best: bool
     sample: str
-    metrics: dict[str, float] = field(default_factory=dict)  # if another metric than the loss selects the best weights
+    metric: Metric | None = None  # selects the best weights, if not the loss
+    value: float | None = None  # of that metric
 
 
 class Reporter(Protocol):
@@ -108,7 +109,7 @@ class ProgressBarReporter:
 
 def losses(result: EvaluationEvent) -> str:
     train = f"training loss {result.train_loss:.4f}  " if result.train_loss is not None else ""
-    metrics = "".join(f"  {HEADS.get(name, name)} {figure(name, value)}" for name, value in result.metrics.items())
+    metrics = f"  {result.metric.label} {result.metric.format(result.value)}" if result.metric else ""
     best = "  (best so far)" if result.is_best else ""
     return f"{train}validation loss {result.validation_loss:.4f}{metrics}{best}"
 

@@ -46,7 +46,7 @@ def _open_session(
 ) -> TrainingSession:
     source = load_run(init) if init is not None else None
     vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
-    dataset = TASKS.load(settings.task.name).open(settings, reporter.log, vocabulary)
+    dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
     try:
         return _new_session(settings, dataset, out, overwrite, reporter, source)
     finally:
@@ -62,7 +62,7 @@ def _new_session(
     reporter: Reporter,
     source: LoadedRun | None,
 ) -> TrainingSession:
-    settings = TASKS.load(settings.task.name).fitted(settings, dataset, reporter.log)
+    settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
     model = build_model(settings, dataset.vocabulary.sizes).to(settings.train.device)
     if source is not None:
         load_weights(model, weights_of(source.model))

@@ -64,7 +64,7 @@ def plan_summary(session: TrainingSession) -> str:
     plural = "thread" if threads == 1 else "threads"
     about = f" ({config['corpus']['about']})" if config["corpus"]["about"] else ""
     unit = "examples" if "rule" in config["corpus"] else "text"
-    epochs = steps * settings.train.accumulate / session.task.epoch
+    epochs = steps * settings.train.accumulate / session.task.steps_per_epoch
     return (
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{settings.tokenizer.name} vocabulary of {config['vocab_size']:,}\n"

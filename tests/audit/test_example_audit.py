@@ -33,7 +33,7 @@ EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "ever
 
 @pytest.mark.parametrize("arch", [*BACKBONES])
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
-def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None:
+def test_every_architecture_scoring_batches(task: str, arch: str, tmp_path: Path) -> None:
     found = audit(trained(task, tmp_path, arch=arch))
     assert len(found) == 10
     assert [one for one in found if not one.passed] == []
@@ -64,7 +64,7 @@ def test_padding_that_counts_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) 
 
 
 def test_a_vocabulary_from_held_out_examples_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
-    learn = ClassifyTask.learn.__func__
+    learn = ClassifyTask.build_vocabulary.__func__
 
     def leaking(cls: type[ClassifyTask], given: list[LabeledText], settings: Any) -> Any:
         return learn(cls, everything, settings)
@@ -86,8 +86,10 @@ def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
 
 def test_an_example_that_is_scored_twice_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     run = trained("tag", tmp_path)
-    passes = examples.passes
-    monkeypatch.setattr(examples, "passes", lambda part, count: [*passes(part, count), *passes(part, 1)])
+    scoring_batches = examples.scoring_batches
+    monkeypatch.setattr(
+        examples, "scoring_batches", lambda part, count: [*scoring_batches(part, count), *scoring_batches(part, 1)]
+    )
     assert "evaluation counts every example once" in failing(run)
 
 

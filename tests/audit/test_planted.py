@@ -25,7 +25,7 @@ from seqlab.data.text.tokens import TokenSplit
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.language import LanguageTask
-from seqlab.tasks.masked import hide_every
+from seqlab.tasks.masked import mask_every
 
 FUTURE, STEPS, CHUNKS, GENERATION, PADDING = (one.name for one in (future, steps, chunks, generation, padding))
 CARRIED, VOCABULARY, TWICE, ONCE, BY_HAND = (
@@ -240,7 +240,7 @@ def test_a_gap_that_is_scored_twice(text: Path, monkeypatch: pytest.MonkeyPatch)
     """The first token of a window is hidden in two of the passes."""
 
     def hide(rows: Rows, passes: int, turn: int, mask: int) -> Rows:
-        hidden = hide_every(rows, passes, turn, mask)
+        hidden = mask_every(rows, passes, turn, mask)
         if turn == 1:
             hidden.targets_BT[:, 0] = rows.targets_BT[:, 0]
         return hidden

@@ -17,14 +17,13 @@ from seqlab.comparison.results import (
     Entrant,
     Ledger,
     Memorization,
-    Metric,
     Results,
     RunResult,
     Sample,
     Trial,
 )
+from seqlab.metrics.descriptions import DESCRIPTIONS, NATS_PER_CHAR
 from seqlab.metrics.likelihood import likelihood
-from seqlab.metrics.metric import ratio
 
 # name: loss, core parameters, seconds of a step, FLOPs of a token, form, rate
 MODELS = {
@@ -41,8 +40,8 @@ COUNTED = "kneser-ney (order 6)"
 def realistic(seeds: int = 3, names: tuple[str, ...] = tuple(MODELS), first_seed: int = 0) -> Results:
     """Four entrants, three seeds."""
     runs = [run(name, seed) for name in names for seed in range(first_seed, first_seed + seeds)]
-    entrants, metric = [entrant(name) for name in names], Metric("nats/char", True, 0.01)
-    pairs = judge_pairs(entrants, runs, metric, ratio)
+    entrants, metric = [entrant(name) for name in names], NATS_PER_CHAR
+    pairs = judge_pairs(entrants, runs, metric)
     advice = recommendation(entrants, runs, metric, pairs)
     return Results(
         corpus={
@@ -62,6 +61,8 @@ def realistic(seeds: int = 3, names: tuple[str, ...] = tuple(MODELS), first_seed
             "characters": 111_539,
         },
         metric=metric,
+        reported_metrics=[DESCRIPTIONS["bits_per_char"], DESCRIPTIONS["perplexity"]],
+        loss_unit="nats per token",
         estimand=ESTIMAND,
         command="seqlab compare tiny-shakespeare --archs lstm,gru,rnn,transformer --budget steps=4000 --out comparison",
         plan={
@@ -79,7 +80,7 @@ def realistic(seeds: int = 3, names: tuple[str, ...] = tuple(MODELS), first_seed
         runs=runs,
         baselines=baselines(),
         pairs=pairs,
-        counting=judge_baseline(entrants, runs, baselines(), metric, ratio),
+        baseline_pairs=judge_baseline(entrants, runs, baselines(), metric),
         recommendation=advice,
         best=Best(advice[0].name, first_seed, f"runs/{advice[0].name}-{first_seed}"),
         trials=[trial(name, rate) for name in names for rate in (0.001, 0.0032, 0.01)],
@@ -181,6 +182,7 @@ def baselines() -> list[BaselineResult]:
         BaselineResult(
             name=name,
             about=about,
+            role="main" if name == COUNTED else "reference",
             value=value,
             metrics=figures(value),
             sums=[[1024 * (value + hard), 1024.0] for hard in hardness()] if name == COUNTED else None,
@@ -235,7 +237,15 @@ def replaced(results: Results, change: Callable[[str], str]) -> Results:
     found["ledger"] = dict(zip(("equal", "unequal"), found["ledger"].values(), strict=True))
     for advice, before in zip(found["recommendation"], results.recommendation, strict=True):
         advice["lens"] = before.lens  # one of four words
-    for pair, before in zip(found["pairs"] + found["counting"], results.pairs + results.counting, strict=True):
+    for pair, before in zip(
+        found["pairs"] + found["baseline_pairs"], results.pairs + results.baseline_pairs, strict=True
+    ):
         pair["verdict"] = before.verdict
+    for metric, before in zip(
+        [found["metric"], *found["reported_metrics"]], [results.metric, *results.reported_metrics], strict=True
+    ):
+        metric |= {"key": before.key, "aggregate": before.aggregate}  # what code reads
+    for baseline, before in zip(found["baselines"], results.baselines, strict=True):
+        baseline["role"] = before.role
     found["memorization"][-1]["name"] = results.memorization[-1].name  # that of the reference
     return TypeAdapter(Results).validate_python(found)

@@ -15,7 +15,6 @@ from verdict_cases import NATS, entrant, runs_of
 
 from seqlab.comparison.judgment.statistics import estimate, seeds_needed
 from seqlab.comparison.judgment.verdicts import BETTER, SUGGESTIVE, judge_pairs
-from seqlab.metrics.metric import ratio
 
 DIFFERENCE = 0.7
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -88,7 +87,7 @@ def called_different(seeds: int, pairs: int) -> int:
         values = 2 + 0.01 * draw.normal(size=(2, seeds, 1)) + 0.1 * draw.normal(size=60)
         values = values + 0.03 * draw.normal(size=(2, seeds, 60))
         runs = [*runs_of("a", values[0]), *runs_of("b", values[1])]
-        (pair,) = judge_pairs([entrant("a"), entrant("b")], runs, NATS, ratio)
+        (pair,) = judge_pairs([entrant("a"), entrant("b")], runs, NATS)
         different += pair.verdict in (BETTER, SUGGESTIVE)
     return different
 

@@ -42,7 +42,7 @@ def test_floors_are_on_the_same_units_of_text(small: Comparison):
         if baseline.sums is not None:
             assert [row[1] for row in baseline.sums] == characters
             assert ratio(np.sum(baseline.sums, 0)) == pytest.approx(baseline.value)
-    assert {pair.verdict for pair in small.results.counting} and len(small.results.counting) == 2
+    assert {pair.verdict for pair in small.results.baseline_pairs} and len(small.results.baseline_pairs) == 2
 
 
 def test_the_pair_is_judged_by_the_sums_of_its_runs(small: Comparison):

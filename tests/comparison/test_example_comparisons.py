@@ -12,7 +12,6 @@ from small_comparisons import compared
 from seqlab.comparison.compare import Comparison
 from seqlab.comparison.judgment.merge import merge
 from seqlab.comparison.report import write_report
-from seqlab.metrics.named import METRICS
 
 METRIC = {"classify": "accuracy, %", "tag": "entity F1, %", "translate": "BLEU"}
 
@@ -32,8 +31,8 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_it_is_judged_by_the_metric_of_its_task(made: tuple[str, Comparison]) -> None:
     name, done = made
     results = done.results
-    assert results.metric.name == METRIC[name] and not results.metric.lower_is_better
-    value = METRICS[results.metric.name].value
+    assert results.metric.label == METRIC[name] and not results.metric.lower_is_better
+    value = results.metric.value
     test = results.corpus["examples"]["test"]
     for run in results.runs:
         sums_UK = np.array(run.sums)
@@ -43,7 +42,7 @@ def test_it_is_judged_by_the_metric_of_its_task(made: tuple[str, Comparison]) ->
     for baseline in results.baselines:
         assert len(baseline.sums or []) == test
     assert len(results.pairs) == 1 and results.pairs[0].units <= test
-    assert {pair.a for pair in results.counting} | {pair.b for pair in results.counting} >= {"rnn", "gru"}
+    assert {pair.a for pair in results.baseline_pairs} | {pair.b for pair in results.baseline_pairs} >= {"rnn", "gru"}
 
 
 def test_the_audits_are_green_and_the_best_is_ready_to_use(made: tuple[str, Comparison]) -> None:
@@ -56,10 +55,10 @@ def test_the_audits_are_green_and_the_best_is_ready_to_use(made: tuple[str, Comp
 
 def test_table_and_report_speak_of_examples(made: tuple[str, Comparison], tmp_path: Path) -> None:
     _, done = made
-    assert done.results.metric.name in done.table() and "bits/char" not in done.table()
+    assert done.results.metric.label in done.table() and "bits/char" not in done.table()
     write_report(done.results, tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert done.results.metric.name.split(",")[0] in page and "position in the window" not in page
+    assert done.results.metric.label.split(",")[0] in page and "position in the window" not in page
 
 
 def test_seeds_can_be_put_together(made: tuple[str, Comparison]) -> None:

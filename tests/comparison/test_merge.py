@@ -23,7 +23,7 @@ def test_two_halves_are_the_whole() -> None:
     merged, whole = merge([realistic(names=A), realistic(names=B)], SOURCES), realistic()
     assert [one.name for one in merged.entrants] == [*A, *B]
     assert merged.pairs == whole.pairs and len(merged.pairs) == 6
-    assert merged.counting == whole.counting and merged.recommendation == whole.recommendation
+    assert merged.baseline_pairs == whole.baseline_pairs and merged.recommendation == whole.recommendation
     assert {one.name for one in merged.samples} == {*A, *B}
     assert [one.name for one in merged.memorization].count("held-out text") == 1
     assert merged.baselines == whole.baselines and len(merged.audits) == 4 and len(merged.trials) == 12

@@ -84,7 +84,7 @@ def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int
 
 def test_a_small_text_is_not_read_more_often_than_helps(text: Path):
     plan, _, prepared = planned(text, minutes=600)
-    epoch = prepared.task(prepared.models["rnn"]).epoch
+    epoch = prepared.task(prepared.models["rnn"]).steps_per_epoch
     assert plan.models[0].steps == pytest.approx(40 * epoch, rel=0.02)
 
 
@@ -186,7 +186,7 @@ def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
     wanted = asked(str(text), "mine", {}, {"window": 32, "split_ratios": "90/10"})
     prepared = prepare(wanted, text.parent, NullReporter())
     plan = make_plan(wanted, prepared, NullReporter())
-    assert steps(plan) == {"one": 2 * prepared.task(prepared.models["one"]).epoch, "two": 17}
+    assert steps(plan) == {"one": 2 * prepared.task(prepared.models["one"]).steps_per_epoch, "two": 17}
     assert prepared.decides == "validation" and any("validation" in note for note in plan.notes)
 
 

@@ -144,11 +144,12 @@ def test_strings_stay_strings(payload: str) -> None:
     for given in (
         safe.corpus["name"], safe.corpus["about"], safe.protocol["tokenizer"], safe.estimand, safe.command,
         safe.entrants[0].name, safe.entrants[0].implementation, *safe.entrants[0].settings, safe.baselines[0].name,
-        safe.baselines[0].about, safe.pairs[0].sentence, safe.counting[0].sentence, safe.recommendation[0].sentence,
-        safe.recommendation[1].sentence, safe.best.path, safe.samples[0].prompt, safe.samples[0].text,
+        safe.baselines[0].about, safe.pairs[0].sentence, safe.baseline_pairs[0].sentence,
+        safe.recommendation[0].sentence, safe.recommendation[1].sentence, safe.best.path, safe.samples[0].prompt,
+        safe.samples[0].text,
         safe.memorization[0].longest_text, safe.audits[0].checks[0].name, safe.audits[0].checks[0].found,
         *safe.ledger.equal, *safe.ledger.equal.values(), *safe.ledger.unequal, safe.warnings[0], safe.machine,
-        *safe.versions, *safe.versions.values(), safe.metric.name, safe.plan["match"],
+        *safe.versions, *safe.versions.values(), safe.metric.label, safe.plan["match"],
     ):  # fmt: skip
         assert " ".join(given.split()) in text
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", html)
@@ -175,7 +176,7 @@ def test_every_section_is_there_and_reached() -> None:
     assert {value for _, name, value in found.attributes if name == "href"} == {f"#{one}" for one in SECTIONS[1:]}
     results = realistic()
     order = [
-        *(one.sentence for one in results.recommendation), "Every model predicts", results.pairs[0].sentence,
+        *(one.sentence for one in results.recommendation), "Every model is better", results.pairs[0].sentence,
         results.warnings[0], results.estimand, "Four lenses", "Written at temperature", "what a model writes stands",
         results.baselines[0].about, "Fairness ledger", results.command,
     ]  # fmt: skip
@@ -201,7 +202,7 @@ def test_the_table_has_every_number() -> None:
         low, high = map(float, found.pop(2).split(" to "))
         assert low < mean - spread / math.sqrt(3) < mean + spread / math.sqrt(3) < high
         assert found[1:] == [
-            f"{mean:.4f} ± {spread:.4f}", "3", f"{mean / math.log(2):.3f}", f"{math.exp(mean):.2f}", carried,
+            f"{mean:.4f} ± {spread:.4f}", "3", f"{mean / math.log(2):.4f}", f"{math.exp(mean):.2f}", carried,
             f"{core:,}", "4,160", f"{flops / 1e6:.2f}M", f"{4000 * step:,.0f}", f"{4096 / step:,.0f}", "392.9 MiB",
             *writing, *(["2.2 KiB", "2.2 KiB"] if len(writing) == 2 else []),
         ]  # fmt: skip
@@ -210,8 +211,8 @@ def test_the_table_has_every_number() -> None:
 def test_the_best_is_first_and_floors_follow() -> None:
     made = table(realistic())
     assert [row.name for row in made.rows] == ["transformer", "lstm", "gru", "rnn", COUNTED, "xz", "unigram"]
-    assert [line[0] for line in made.lines()][4] == f"{COUNTED} (no training)"
-    assert cells(realistic(), COUNTED)[:6] == [f"{COUNTED} no training", "1.7370", "", "", "2.506", "5.68"]
+    assert [line[0] for line in made.lines()][4] == f"{COUNTED} (baseline)"
+    assert cells(realistic(), COUNTED)[:6] == [f"{COUNTED} baseline", "1.7370", "", "", "2.5060", "5.68"]
     results = realistic()
     upside_down = replace(results, metric=replace(results.metric, lower_is_better=False))
     names = [row.name for row in table(upside_down).rows]
@@ -251,7 +252,7 @@ def floor_without_numbers(results: Results) -> list[BaselineResult]:
 BARE = {
     "one seed": lambda: realistic(seeds=1),
     "one entrant": lambda: realistic(names=("lstm",)),
-    "no floors": lambda: replace(realistic(), baselines=[], counting=[]),
+    "no floors": lambda: replace(realistic(), baselines=[], baseline_pairs=[]),
     "floors that are no numbers": lambda: replace(realistic(), baselines=floor_without_numbers(realistic())),
     "nothing beside the runs": lambda: replace(
         realistic(), trials=[], samples=[], memorization=[], audits=[], warnings=[], recommendation=[], pairs=[]
@@ -262,7 +263,7 @@ BARE = {
     "one evaluation": lambda: replace(
         realistic(), runs=[replace(run, curve=run.curve[:1], loss_by_position=[2.0]) for run in realistic().runs]
     ),
-    "no runs": lambda: replace(realistic(), runs=[], pairs=[], counting=[]),
+    "no runs": lambda: replace(realistic(), runs=[], pairs=[], baseline_pairs=[]),
     "diverged": lambda: replace(
         realistic(),
         runs=[

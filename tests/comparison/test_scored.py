@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from seqlab.comparison.judgment.memorization import longest_copy
 from seqlab.contracts import TextScores
-from seqlab.tasks.text import BLOCK, blocks
+from seqlab.tasks.text import BLOCK, merge_into_blocks
 
 
 def scores(tokens_U: list[int], per_token: float = 1.0) -> TextScores:
@@ -19,7 +19,8 @@ def scores(tokens_U: list[int], per_token: float = 1.0) -> TextScores:
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=60), st.sampled_from([1.0, 3.7, 0.5]))
 def test_blocks_hold_everything_in_order(tokens_U: list[int], per_token: float):
     one = scores(tokens_U, per_token)
-    sums_UK, tokens_N = blocks(one)
+    units = merge_into_blocks(one)
+    sums_UK, tokens_N = units.sums_UK, units.tokens_U
     assert np.isclose(sums_UK[:, 0].sum(), one.nats) and np.isclose(sums_UK[:, 1].sum(), one.characters)
     assert tokens_N.sum() == one.tokens and (tokens_N > 0).all()
     ends = np.cumsum(tokens_U)
@@ -27,19 +28,20 @@ def test_blocks_hold_everything_in_order(tokens_U: list[int], per_token: float):
 
 
 def test_windows_of_128_characters_make_blocks_of_1024():
-    sums_UK, tokens_N = blocks(scores([128] * 80))
+    units = merge_into_blocks(scores([128] * 80))
+    sums_UK, tokens_N = units.sums_UK, units.tokens_U
     assert tokens_N.tolist() == [1024] * 10
     assert sums_UK[:, 0].tolist() == [sum(range(8 * at + 1, 8 * at + 9)) for at in range(10)]
 
 
 def test_a_short_rest_joins_the_block_before_it():
-    assert blocks(scores([128] * 17))[1].tolist() == [1024, 1152]
-    assert blocks(scores([128] * 22))[1].tolist() == [1024, 1024, 768]
-    assert blocks(scores([100]))[1].tolist() == [100]
+    assert merge_into_blocks(scores([128] * 17)).tokens_U.tolist() == [1024, 1152]
+    assert merge_into_blocks(scores([128] * 22)).tokens_U.tolist() == [1024, 1024, 768]
+    assert merge_into_blocks(scores([100])).tokens_U.tolist() == [100]
 
 
 def test_windows_longer_than_a_block_stand_alone():
-    assert blocks(scores([4096] * 3))[1].tolist() == [4096] * 3
+    assert merge_into_blocks(scores([4096] * 3)).tokens_U.tolist() == [4096] * 3
     assert BLOCK == 1024
 
 

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqlab.comparison.results import BaselineResult, Entrant, Metric, Pair, RunResult
+from seqlab.baselines.role import BaselineRole
+from seqlab.comparison.results import BaselineResult, Entrant, Pair, RunResult
+from seqlab.metrics.descriptions import NATS_PER_CHAR
 
-NATS = Metric("nats/char", lower_is_better=True, negligible=0.01)
+NATS = NATS_PER_CHAR
 CHARACTERS = 1024.0
 
 
@@ -61,9 +63,11 @@ def runs_of(name: str, values_SU: Sequence[Sequence[float]] | np.ndarray, second
     ]
 
 
-def floor_of(name: str, values_U: Sequence[float] | np.ndarray | None) -> BaselineResult:
+def baseline_of(
+    name: str, values_U: Sequence[float] | np.ndarray | None, role: BaselineRole = "reference"
+) -> BaselineResult:
     sums = None if values_U is None else sums_of(values_U)
-    return BaselineResult(name, "about it", 1.0, {"nats_per_token": 1.0}, sums)
+    return BaselineResult(name, "about it", role, 1.0, {"nats_per_token": 1.0}, sums)
 
 
 def pair_of(a: str, b: str, difference: float, verdict: str) -> Pair:

@@ -117,6 +117,6 @@ def test_the_comparison_shown_is_what_its_results_give(tmp_path: Path) -> None:
     for name in ("report.html", "table.md"):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
     shown = " ".join((ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").split())
-    counted = baseline_sentence(done.results.counting, done.results.metric)
+    counted = baseline_sentence(done.results.baseline_pairs, done.results.baselines, done.results.metric)
     for words in (*done.table().splitlines(), *done.verdicts, counted, done.results.command):
         assert " ".join(words.split()) in shown, words

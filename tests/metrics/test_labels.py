@@ -43,8 +43,14 @@ def test_nothing_counted_is_not_a_number():
 
 
 def test_one_label_is_not_a_sequence_of_letters():
+    np.testing.assert_array_equal(correct_sums("positive", "negative"), [0, 1])
+    np.testing.assert_array_equal(correct_sums("positive", "positive"), [1, 1])
     with pytest.raises(AssertionError, match="not one label"):
-        correct_sums("positive", "negative")
+        macro_f1("positive", "negative")
+
+
+def test_words_without_a_gold_tag_are_not_counted():
+    np.testing.assert_array_equal(correct_sums(["a", "_", "b"], ["a", "c", "c"]), [1, 2])
 
 
 def test_no_label_is_left_over():

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
-from seqeval.metrics.sequence_labeling import get_entities, precision_recall_fscore_support
+from seqeval.metrics.sequence_labeling import get_entities
 from sklearn.exceptions import UndefinedMetricWarning
 
-from seqlab.metrics.spans import by_type, entity_f1, precision, recall, span_sums, spans
+from seqlab.metrics.spans import entity_f1, precision, recall, span_sums, spans
 
 TAGS = ["O", "B-a", "I-a", "B-b", "I-b", "B-a-b", "I-a-b", "B", "I", "B-_"]
 words = st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), max_size=12)
@@ -42,19 +42,6 @@ def test_the_scores_of_seqeval(sentences):
         assert recall(sums_K) == pytest.approx(100 * recall_score(gold, predicted))
 
 
-@settings(deadline=None)
-@given(sentences)
-def test_the_scores_of_each_type(sentences):
-    gold, predicted = sides(sentences)
-    rows = by_type(gold, predicted)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        expected = precision_recall_fscore_support(gold, predicted)
-    for name, scores in zip(["precision", "recall", "f1"], expected, strict=False):
-        np.testing.assert_allclose([getattr(row, name) for row in rows], 100 * np.array(scores))
-    np.testing.assert_array_equal([row.support for row in rows], expected[3])
-
-
 def test_worked_by_hand():
     """Two people and a place: one found, one cut short, the place taken for a person."""
     gold = ["B-person", "I-person", "O", "B-person", "I-person", "B-place"]
@@ -63,10 +50,6 @@ def test_worked_by_hand():
     sums_K = span_sums(gold, predicted)
     np.testing.assert_array_equal(sums_K, [1, 3, 3])
     assert entity_f1(sums_K) == pytest.approx(100 / 3)
-    person, place = by_type([gold], [predicted])
-    assert (person.type, person.support, place.type, place.support) == ("person", 2, "place", 1)
-    assert (person.precision, person.recall, person.f1) == pytest.approx((100 / 3, 50, 40))
-    assert (place.precision, place.recall, place.f1) == (0, 0, 0)
 
 
 def test_broken_sequences_are_read_kindly():

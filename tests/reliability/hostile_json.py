@@ -83,8 +83,10 @@ RESULTS: dict[str, dict[str, Any]] = {
     "a loss in words": {"validation": {"nats_per_token": "low"}},
     "figures that are not there": {"validation": {}},
     "figures of another task": {"validation": {"nats_per_token": 1.0, "accuracy": 50.0}},
-    "a headline that is no figure": {"headline": "execute"},
-    "a baseline without metrics": {"baselines": [{"name": "kneser-ney (order 3)", "about": "counting", "metrics": {}}]},
+    "a headline that is no figure": {"headline_metric": {"key": "execute", "label": "", "meaning": ""}},
+    "a baseline without metrics": {
+        "baselines": [{"name": "kneser-ney (order 3)", "about": "counting", "role": "main", "metrics": {}}]
+    },
     "floors that are no list": {"baselines": {"a": 1}},
     "steps in words": {"steps": "many"},
 }

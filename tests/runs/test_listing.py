@@ -8,6 +8,7 @@ import pytest
 from runs_cases import metrics, results, trained
 
 from seqlab import api
+from seqlab.metrics.descriptions import ACCURACY
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.listing import list_runs
 from seqlab.runs.results import write_results
@@ -38,7 +39,7 @@ def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
     entries = list_runs(folder)
     assert [Path(entry.path).name for entry in entries] == ["better", "good", "unfinished"]
     assert [entry.value for entry in entries] == [1.0, 3.0, None]
-    assert [entry.figure for entry in entries] == ["bits_per_char", "bits_per_char", ""]
+    assert [entry.metric and entry.metric.key for entry in entries] == ["bits_per_char", "bits_per_char", None]
     assert {entry.task for entry in entries} == {"language"}
     assert [entry.status for entry in entries] == ["finished", "finished", "unfinished"]
     assert [entry.steps for entry in entries] == [1, 3, 2]
@@ -50,7 +51,7 @@ def test_where_more_is_better_the_most_comes_first_and_figures_are_not_mixed(fol
     for name, accuracy in (("good", 71.0), ("better", 93.5)):
         run = RunDirectory(folder / name)
         write_results(
-            run, results(validation={"accuracy": accuracy, "examples": 9.0}, headline="accuracy", baselines=[])
+            run, results(validation={"accuracy": accuracy, "examples": 9.0}, headline_metric=ACCURACY, baselines=[])
         )
         shutil.copytree(run.path, folder / f"bits {name}")
     for name, bits in (("bits good", 3.0), ("bits better", 200.0)):

@@ -13,7 +13,6 @@ from runs_cases import metrics, results, trained
 from seqlab import api
 from seqlab.__main__ import main
 from seqlab.errors import DataError
-from seqlab.metrics.wording import in_words
 from seqlab.runs.directory import begin_run
 from seqlab.runs.results import Results, read_results, write_results
 
@@ -46,17 +45,10 @@ def test_results_that_were_changed_are_refused(tmp_path: Path) -> None:
         read_results(directory)
 
 
-def test_counting_is_the_floor_of_n_grams() -> None:
-    counting = results().counting
-    assert counting is not None and counting.metrics["nats_per_token"] == 1.2
-    assert results(baselines=[]).counting is None
-
-
-def test_the_sentence_says_how_many_characters_one_is_unsure_among() -> None:
-    """2 to the power of 2.16 and of 1.7 bits."""
-    said = "as unsure as choosing among 4.5 equally likely characters"
-    assert results().sentence == f"{said}; counting: 3.2"
-    assert results(baselines=results().baselines[:1]).sentence == results(baselines=[]).sentence == said
+def test_the_main_baseline_is_the_one_with_that_role() -> None:
+    main = results().main_baseline
+    assert main is not None and main.metrics["nats_per_token"] == 1.2
+    assert results(baselines=results().baselines[:1]).main_baseline is None
 
 
 # --- the card -------------------------------------------------------------------------------------------------------
@@ -96,15 +88,19 @@ def test_the_card_has_the_figures_that_an_evaluation_finds(run: api.Run, card: s
         f"| this model | {likelihood.nats_per_token:.4f} | {likelihood.perplexity:.2f} | "
         f"{likelihood.bits_per_char:.4f} | {likelihood.bits_per_byte:.4f} |" in card
     )
-    assert run.results is not None and run.results.counting is not None
-    counting = run.results.counting
-    assert counting.name.startswith("kneser-ney")
-    assert in_words(found.metrics, (counting.name, counting.metrics)) in card
+    assert run.results is not None and run.results.main_baseline is not None
+    main = run.results.main_baseline
+    assert main.name.startswith("kneser-ney")
+    assert str(found) == run.results.sentence and f"{found}." in card
+    assert str(found) == (
+        f"as uncertain as a choice among {2**likelihood.bits_per_char:.1f} equally likely characters; "
+        f"{main.name}: {2 ** main.metrics['bits_per_char']:.1f}"
+    )
     assert f"{likelihood.tokens:,} tokens" in card
     for baseline in run.results.baselines:
         assert f"| {baseline.name} | {baseline.metrics['nats_per_token']:.4f} |" in card
         assert f"- {baseline.name}: {baseline.about}." in card
-    assert f"{found.as_dict()['unknown_share']:.2%} of the tokens" in card
+    assert f"Unknown tokens: {found.as_dict()['unknown_share']:.2%}." in card
 
 
 def test_the_card_has_every_setting(run: api.Run, card: str) -> None:

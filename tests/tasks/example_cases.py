@@ -63,12 +63,12 @@ def case(name: str, arch: str = "lstm", train: int = 40, held_out: int = 12, **c
     made = {part: [MADE[name](words) for words in found] for part, found in splits.items()}
     task_class = TASKS.load(name)
     assert issubclass(task_class, ExampleTask)
-    vocabulary = task_class.learn(made["train"], settings)
+    vocabulary = task_class.build_vocabulary(made["train"], settings)
     examples = Examples("random", made, "as made")
     encoded = {part: task_class.encode(found, vocabulary, settings) for part, found in made.items()}
     dataset = Dataset("random", "", examples.fingerprint, examples, vocabulary, encoded)
     model = build_model(settings, vocabulary.sizes).eval()
-    return Case(settings, dataset, task_class.on(settings, dataset), model)
+    return Case(settings, dataset, task_class.from_dataset(settings, dataset), model)
 
 
 def gradients(found: Case) -> tuple[float, dict[str, torch.Tensor]]:
@@ -77,7 +77,7 @@ def gradients(found: Case) -> tuple[float, dict[str, torch.Tensor]]:
     found.model.train()
     found.model.zero_grad()
     total = torch.zeros(())
-    for index in range(found.task.epoch):
+    for index in range(found.task.steps_per_epoch):
         total = total + found.task.loss(found.model, found.task.batch("train", 0, index), None, 0).total
     total.backward()
     return float(total.detach()), {name: p.grad for name, p in found.model.named_parameters()}

@@ -12,7 +12,7 @@ from seqlab.contracts import Trace
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.registry import TOKENIZERS
 from seqlab.tasks.classify import label_batch
-from seqlab.tasks.tag import TagTask, tag_batch, words_of
+from seqlab.tasks.tag import TagTask, split_words, tag_batch
 from seqlab.tokenization.vocabulary import Vocabulary
 
 
@@ -73,7 +73,9 @@ def test_entity_f1_is_that_of_seqeval(layer: str) -> None:
     )
     expected: Any = f1_score([list(one.tags) for one in part.examples], [one.tags for one in said], zero_division=0)  # pyright: ignore[reportArgumentType]
     metrics = found.task.metrics(found.task.score(found.model, "test"))
-    assert found.task.headline == "entity_f1" and metrics["entity_f1"] == pytest.approx(100 * float(expected))
+    assert found.task.headline_metric.key == "entity_f1" and metrics["entity_f1"] == pytest.approx(
+        100 * float(expected)
+    )
     right = np.mean(
         [a == b for one, two in zip(part.examples, said, strict=True) for a, b in zip(one.tags, two.tags, strict=True)]
     )
@@ -98,7 +100,7 @@ def test_a_tag_that_training_has_not_is_never_right() -> None:
     found = case("tag")
     part = TagTask.encode([TaggedSentence(("the", "cat"), ("O", "B-ghost"))], found.dataset.vocabulary, found.settings)
     scores = TagTask(found.task.settings, {"test": part}, found.dataset.vocabulary).score(found.model, "test")
-    assert scores.shown["accuracy"] <= 50
+    assert scores.metrics["accuracy"] <= 50
 
 
 def test_tags_without_spans_are_judged_one_by_one() -> None:
@@ -106,9 +108,9 @@ def test_tags_without_spans_are_judged_one_by_one() -> None:
         TaggedSentence(words, tuple("VERB" if word == "runs" else "OTHER" for word in words)) for words in sentences(30)
     ]
     found = case("tag")
-    vocabulary = TagTask.learn(examples, found.settings)
+    vocabulary = TagTask.build_vocabulary(examples, found.settings)
     task = TagTask(found.task.settings, {"test": TagTask.encode(examples, vocabulary, found.settings)}, vocabulary)
-    assert task.headline == "accuracy" and task.metric.name == "accuracy, %"
+    assert task.headline_metric.key == "accuracy" and task.metric.label == "accuracy, %"
 
 
 @pytest.mark.parametrize("tokenizer", ["bpe", "char"])
@@ -125,9 +127,9 @@ def test_a_word_of_several_tokens_is_read_where_it_ends(tokenizer: str) -> None:
 def test_a_typed_sentence_is_cut_into_words_and_punctuation() -> None:
     examples = [TaggedSentence(("Mr.", "k3=v1", "U.S."), ("A", "B", "C"))] * 2
     settings = case("tag").settings
-    vocabulary = TagTask.learn(examples, settings)
+    vocabulary = TagTask.build_vocabulary(examples, settings)
     typed = "Don't ask Mr. Bean's shops, please! k3=v1 k4=v1 can’t"
-    assert " ".join(words_of(typed, vocabulary)) == "Do n't ask Mr. Bean 's shops , please ! k3=v1 k4 = v1 ca n’t"
-    assert words_of("   ", vocabulary) == ["   "]
+    assert " ".join(split_words(typed, vocabulary)) == "Do n't ask Mr. Bean 's shops , please ! k3=v1 k4 = v1 ca n’t"
+    assert split_words("   ", vocabulary) == ["   "]
     pieces = Vocabulary(TOKENIZERS.load("char").train(["Mr."], TOKENIZERS.settings("char")()), labels=("A",))
-    assert words_of("Mr. Bean", pieces) == ["Mr", ".", "Bean"]
+    assert split_words("Mr. Bean", pieces) == ["Mr", ".", "Bean"]

@@ -145,19 +145,19 @@ def test_the_figures_follow_from_the_sums(task: str) -> None:
     found = case(task)
     scores = found.task.score(found.model, "test")
     value = float(found.task.metric.value(scores.sums_UK.sum(0)))
-    assert found.task.metrics(scores)[found.task.headline] == pytest.approx(value)
+    assert found.task.metrics(scores)[found.task.headline_metric.key] == pytest.approx(value)
 
 
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_floors_are_on_the_same_examples(task: str) -> None:
     found = case(task)
-    units = found.task.units(found.task.score(found.model, "test"))
+    units = found.task.unit_sums(found.task.score(found.model, "test"))
     baselines = found.task.score_baselines(found.dataset, "test", units)
     assert baselines
     for baseline in baselines:
-        assert baseline.sums_UK is not None and baseline.sums_UK.shape == units[0].shape
+        assert baseline.sums_UK is not None and baseline.sums_UK.shape == units.sums_UK.shape
         assert baseline.value == pytest.approx(float(found.task.metric.value(baseline.sums_UK.sum(0))))
-        assert baseline.metrics[found.task.headline] == baseline.value
+        assert baseline.metrics[found.task.headline_metric.key] == baseline.value
 
 
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)

@@ -126,7 +126,7 @@ def test_padding_changes_neither_loss_nor_gradient(folder):
 
     def summed(task):
         model, count = tiny_model(), 0
-        for index in range(task.epoch):
+        for index in range(task.steps_per_epoch):
             loss = task.loss(model, task.batch("train", 0, index), None, 0)
             loss.total.backward()
             count += loss.count
@@ -144,8 +144,8 @@ def test_a_stream_carries_its_state_and_starts_afresh_with_each_epoch(folder):
     carry = None
     for epoch in range(2):
         totals = []
-        for index in range(task.epoch):
-            loss = task.loss(model, task.batch("train", 0, epoch * task.epoch + index), carry, index)
+        for index in range(task.steps_per_epoch):
+            loss = task.loss(model, task.batch("train", 0, epoch * task.steps_per_epoch + index), carry, index)
             carry = loss.carry
             assert carry is not None
             assert not any(leaf.requires_grad for leaf in carry.tensors())
@@ -277,6 +277,6 @@ def test_short_texts_get_several_windows():
 
 
 def test_an_epoch_is_one_pass(folder):
-    assert task_on(part_of(folder, 1001), batch_size=10, window=10).epoch == 10
-    assert task_on(part_of(folder, 1001), batch_size=10, window=10, batching="stream").epoch == 10
-    assert task_on(part_of(folder, *[4] * 25), batch_size=10, window=10).epoch == 3
+    assert task_on(part_of(folder, 1001), batch_size=10, window=10).steps_per_epoch == 10
+    assert task_on(part_of(folder, 1001), batch_size=10, window=10, batching="stream").steps_per_epoch == 10
+    assert task_on(part_of(folder, *[4] * 25), batch_size=10, window=10).steps_per_epoch == 3

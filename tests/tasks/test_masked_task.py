@@ -18,7 +18,7 @@ from seqlab.models.masked_language_model import MaskedModel
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
 from seqlab.tasks.dataset import text_dataset, train_tokenizer
-from seqlab.tasks.masked import PASSES, hide, hide_every
+from seqlab.tasks.masked import PASSES, mask_every, mask_tokens
 from seqlab.tasks.text_settings import MaskedSettings
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -52,7 +52,7 @@ def rows_of(ids_BT: np.ndarray) -> Rows:
 
 def test_the_shares():
     ids_BT = np.random.default_rng(0).integers(0, MASK, (400, 500))
-    shown = hide(rows_of(ids_BT), MaskedSettings(), MASK, np.random.default_rng(1))
+    shown = mask_tokens(rows_of(ids_BT), MaskedSettings(), MASK, np.random.default_rng(1))
     chosen_BT = shown.targets_BT != NOT_SCORED
     assert chosen_BT.mean() == pytest.approx(0.15, abs=0.003)
     fates_N, before_N = shown.inputs_BT[chosen_BT], ids_BT[chosen_BT]
@@ -66,7 +66,7 @@ def test_the_shares():
 def test_the_shares_can_be_set():
     ids_BT = np.random.default_rng(0).integers(0, MASK, (100, 100))
     settings = MaskedSettings(predicted_share=0.5, masked_share=1.0, random_share=0.0)
-    shown = hide(rows_of(ids_BT), settings, MASK, np.random.default_rng(1))
+    shown = mask_tokens(rows_of(ids_BT), settings, MASK, np.random.default_rng(1))
     assert ((shown.inputs_BT == MASK) == (shown.targets_BT != NOT_SCORED)).all()
     with pytest.raises(UsageError, match="shares of one whole"):
         settings_with(masked_share=0.8, random_share=0.3)
@@ -74,14 +74,14 @@ def test_the_shares_can_be_set():
 
 def test_the_smallest_batch_has_something_to_predict():
     for seed in range(30):
-        shown = hide(rows_of(np.array([[3, 4]])), MaskedSettings(), MASK, np.random.default_rng(seed))
+        shown = mask_tokens(rows_of(np.array([[3, 4]])), MaskedSettings(), MASK, np.random.default_rng(seed))
         assert (shown.targets_BT != NOT_SCORED).any()
 
 
 @given(st.integers(1, 40), st.integers(1, 3))
 def test_every_token_is_hidden_exactly_once(length: int, rows: int):
     ids_BT = np.arange(rows * length).reshape(rows, length) % MASK
-    turns = [hide_every(rows_of(ids_BT), PASSES, turn, MASK) for turn in range(PASSES)]
+    turns = [mask_every(rows_of(ids_BT), PASSES, turn, MASK) for turn in range(PASSES)]
     hidden = np.stack([turn.targets_BT != NOT_SCORED for turn in turns])
     assert (hidden.sum(0) == 1).all()
     for turn in turns:

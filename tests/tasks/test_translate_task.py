@@ -15,7 +15,7 @@ from seqlab.decode.translation import attended, search, sources_of, translate
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.tasks.example_settings import TranslateSettings
-from seqlab.tasks.translate import by_itself, pair_batch, teacher_forcing_ratio
+from seqlab.tasks.translate import free_running_logits, pair_batch, teacher_forcing_ratio
 
 CAUSAL_ARCHS = [name for name in ARCHS if name != "transformer-encoder"]
 
@@ -54,7 +54,7 @@ def test_with_the_truth_at_every_place_steps_are_teacher_forcing(arch: str) -> N
     found = case("translate", arch)
     batch = found.task.batch("train", 0, 0)
     with torch.inference_mode():
-        stepped = by_itself(found.model, batch, 1.0)
+        stepped = free_running_logits(found.model, batch, 1.0)
         whole = found.model(batch.source, batch.inputs_BT, batch.mask_BT)
     kept = batch.targets_BT >= 0
     torch.testing.assert_close(stepped[kept], whole[kept], atol=2e-5, rtol=1e-5)
@@ -64,7 +64,7 @@ def test_running_free_the_decoder_reads_its_own_words() -> None:
     found = case("translate")
     batch = found.task.batch("train", 0, 0)
     with torch.inference_mode():
-        logits_BTV = by_itself(found.model, batch, 0.0)
+        logits_BTV = free_running_logits(found.model, batch, 0.0)
         chosen_BT = torch.cat([batch.inputs_BT[:, :1], logits_BTV.argmax(2)[:, :-1]], dim=1)
         expected = found.model(batch.source, chosen_BT)
     torch.testing.assert_close(logits_BTV, expected, atol=2e-5, rtol=1e-5)
@@ -157,7 +157,7 @@ def test_texts_may_be_judged_by_being_exactly_right() -> None:
     right = sum(text == example.target for text, example in zip(written, part.examples, strict=True))
     assert right >= 6
     assert found.task.metrics(scores)["exact"] == pytest.approx(100 * right / 8)
-    sums_UK, _ = found.task.units(scores)
+    sums_UK = found.task.unit_sums(scores).sums_UK
     assert float(found.task.metric.value(sums_UK.sum(0))) == pytest.approx(100 * right / 8)
     assert "bleu" not in found.task.metrics(scores)
 

@@ -31,7 +31,7 @@ def budget(reporter: NullReporter | None = None, **train: Any) -> dict[str, Any]
 
 
 def epoch(**train: Any) -> int:
-    return task_and_model(run_settings(**train))[0].epoch
+    return task_and_model(run_settings(**train))[0].steps_per_epoch
 
 
 def test_steps_are_steps() -> None:
@@ -82,11 +82,11 @@ def test_sizes_that_do_not_fit_are_said() -> None:
     settings, listener = run_settings(batch_size=64, window=64), Listener()
     dataset = material_of(settings)
     part = dataset.splits["train"]
-    task_settings: Any = TextTask.fitted(settings, dataset, listener.log).task.settings
+    task_settings: Any = TextTask.fit_settings(settings, dataset, listener.log).task.settings
     assert task_settings.batch_size * task_settings.window < len(part)
-    assert f"{len(part):,} tokens" in listener.said[0] and "asked for: 64 and 64" in listener.said[0]
+    assert f"{len(part):,} tokens" in listener.said[0] and "instead of 64 and 64" in listener.said[0]
     small = run_settings()
-    assert TextTask.fitted(small, dataset, listener.log) == small and len(listener.said) == 1
+    assert TextTask.fit_settings(small, dataset, listener.log) == small and len(listener.said) == 1
 
 
 @pytest.mark.parametrize("name", ["abacus", "meta", "cpu:x", "", "cuda:99"])

@@ -30,7 +30,7 @@ class Scored:
 def score(run: Run, part: str, peak_memory: int | None) -> Scored:
     task = run.task()
     found, *others = (task.score(run.model, part, mode, MOST_TOKENS) for mode in task.modes)
-    sums_UK, tokens_U = task.units(found)
+    units = task.unit_sums(found)
     by_position = []
     if isinstance(found, TextScores):
         by_position = (found.nats_by_position_T / found.tokens_by_position_T).tolist()
@@ -38,8 +38,8 @@ def score(run: Run, part: str, peak_memory: int | None) -> Scored:
         part=part,
         metrics=task.metrics(found),
         carried=others[0].loss if others else None,
-        sums_UK=sums_UK.tolist(),
-        tokens_U=tokens_U.tolist(),
+        sums_UK=units.sums_UK.tolist(),
+        tokens_U=units.tokens_U.tolist(),
         loss_by_position=by_position,
         peak_memory=peak_memory,
     )

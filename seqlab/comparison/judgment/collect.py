@@ -1,5 +1,6 @@
 """From finished runs to results: scores, floors, costs, samples, audits, and what follows from them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from seqlab.comparison.results import (
     Best,
     Entrant,
     Memorization,
-    Metric,
     Results,
     RunResult,
     Sample,
@@ -29,18 +29,20 @@ from seqlab.config import resolve
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError
 from seqlab.measures.cost import generation, state_bytes
+from seqlab.metrics.descriptions import describe
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.log import read_log
 from seqlab.runs.machine import machine
 from seqlab.runs.results import read_results, timestamp
 from seqlab.runs.run import Run, load
+from seqlab.tasks.task import UnitSums
 
 
 def gather(plan: Plan, asked: ComparisonRequest, prepared: Prepared, directory: Path, command: str) -> Results:
-    judged = prepared.task(next(iter(prepared.models.values()))).metric
-    given = asked.comparison.negligible
-    metric = Metric(judged.name, judged.lower_is_better, judged.negligible if given is None else given)
+    task = prepared.task(next(iter(prepared.models.values())))
+    metric, negligible = task.metric, asked.comparison.negligible
+    metric = metric if negligible is None else replace(metric, negligible=negligible)
     for name in asked.models:
         for seed in plan.seeds:
             refuse_foreign(plan, name, seed, directory)
@@ -51,7 +53,7 @@ def gather(plan: Plan, asked: ComparisonRequest, prepared: Prepared, directory: 
     entrants = [_entrant(plan, prepared, loaded[name]) for name in asked.models]
     scored = read_scored(RunDirectory(directory / runs[0].path))
     baselines = _floors(prepared, scored)
-    pairs = judge_pairs(entrants, runs, metric, judged.value)
+    pairs = judge_pairs(entrants, runs, metric)
     advice = recommendation(entrants, runs, metric, pairs)
     chosen = best[advice[0].name]
     samples, copies = _written(loaded, prepared)
@@ -59,6 +61,8 @@ def gather(plan: Plan, asked: ComparisonRequest, prepared: Prepared, directory: 
         corpus=_corpus(prepared),
         protocol=_protocol(plan, prepared, scored),
         metric=metric,
+        reported_metrics=[describe(key) for key in task.reported_metrics if key != metric.key],
+        loss_unit=task.loss_unit,
         estimand=ESTIMAND,
         command=command,
         plan=_plan(plan, asked),
@@ -66,7 +70,7 @@ def gather(plan: Plan, asked: ComparisonRequest, prepared: Prepared, directory: 
         runs=runs,
         baselines=baselines,
         pairs=pairs,
-        counting=judge_baseline(entrants, runs, baselines, metric, judged.value),
+        baseline_pairs=judge_baseline(entrants, runs, baselines, metric),
         recommendation=advice,
         best=Best(chosen.name, chosen.seed, chosen.path),
         trials=plan.tried,
@@ -160,10 +164,10 @@ def _entrant(plan: Plan, prepared: Prepared, run: Run) -> Entrant:
 def _floors(prepared: Prepared, scored: Scored) -> list[BaselineResult]:
     """On the same units as the runs."""
     task = prepared.task(next(iter(prepared.models.values())))
-    units = np.array(scored.sums_UK), np.array(scored.tokens_U)
+    units = UnitSums(np.array(scored.sums_UK), np.array(scored.tokens_U))
     return [
         BaselineResult(
-            one.name, one.about, one.value, one.metrics, None if one.sums_UK is None else one.sums_UK.tolist()
+            one.name, one.about, one.role, one.value, one.metrics, None if one.sums_UK is None else one.sums_UK.tolist()
         )
         for one in task.score_baselines(prepared.dataset, prepared.decides, units)
     ]

@@ -14,7 +14,6 @@ from seqlab.comparison.plan.plan import difference
 from seqlab.comparison.plan.request import BUDGETS, Amount, amount
 from seqlab.comparison.results import Best, Entrant, Ledger, Results, RunResult
 from seqlab.errors import UsageError
-from seqlab.metrics.named import METRICS
 
 WARNED = {
     "match": "their models were made equal in different things",
@@ -29,10 +28,7 @@ def merge(results: Sequence[Results], sources: Sequence[str]) -> Results:
     first = results[0]
     entrants = _entrants(results, sources)
     runs = _runs(results, sources)
-    if first.metric.name not in METRICS:
-        raise UsageError(f"'{sources[0]}' is judged by '{first.metric.name}', which this seqlab does not know.")
-    value = METRICS[first.metric.name].value
-    pairs = judge_pairs(entrants, runs, first.metric, value)
+    pairs = judge_pairs(entrants, runs, first.metric)
     advice = recommendation(entrants, runs, first.metric, pairs)
     return replace(
         first,
@@ -41,7 +37,7 @@ def merge(results: Sequence[Results], sources: Sequence[str]) -> Results:
         entrants=entrants,
         runs=runs,
         pairs=pairs,
-        counting=judge_baseline(entrants, runs, first.baselines, first.metric, value),
+        baseline_pairs=judge_baseline(entrants, runs, first.baselines, first.metric),
         recommendation=advice,
         best=_best(advice[0].name if advice else first.best.name, runs),
         trials=_of_first(results, "trials"),
@@ -89,7 +85,7 @@ def _facts(results: Results) -> dict[str, Any]:
         "split": corpus.get("split"),
         "documents": corpus.get("documents"),
         **results.protocol,
-        "metric": results.metric.name,
+        "metric": results.metric.key,
         "negligible difference": results.metric.negligible,
         "budget": budget,
         # a second is worth more on a faster machine

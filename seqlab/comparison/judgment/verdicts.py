@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 
-from seqlab.comparison.judgment.statistics import LEVEL, Estimate, Value, estimate, holm, level, seeds_needed
-from seqlab.comparison.results import Advice, BaselineResult, Entrant, Metric, Pair, RunResult
-from seqlab.metrics.wording import digits_of, unit
+from seqlab.comparison.judgment.statistics import LEVEL, Estimate, estimate, holm, level, seeds_needed
+from seqlab.comparison.results import Advice, BaselineResult, Entrant, Pair, RunResult
+from seqlab.metrics.metric import Metric
 
 ESTIMAND = (
     "The expected difference between two architectures for fresh seeds and fresh text of the same source, "
@@ -17,8 +17,6 @@ ESTIMAND = (
 )
 BETTER, SUGGESTIVE, AHEAD = "better", "suggestive", "ahead on this text"
 EQUAL, UNCLEAR = "equal for practical purposes", "not distinguishable"
-# how the name of the floor begins that the models are held against: of each task the strongest
-COUNTING = ("kneser-ney", "naive Bayes", "most frequent tag", "dictionary")
 SAME = 0.05  # a ratio of costs this near to 1 is not worth a number
 MEMORY_LENGTH = "1000"  # tokens that stand there already when memory is compared
 
@@ -44,12 +42,12 @@ LENSES = {
 }
 
 
-def judge_pairs(entrants: Sequence[Entrant], runs: Sequence[RunResult], metric: Metric, value: Value) -> list[Pair]:
+def judge_pairs(entrants: Sequence[Entrant], runs: Sequence[RunResult], metric: Metric) -> list[Pair]:
     """All pairs, the best first. Entrants without a run are left out."""
     sums = _sums_by_name(entrants, runs)
-    ranked = sorted(sums, key=lambda name: level(sums[name], value), reverse=not metric.lower_is_better)
+    ranked = sorted(sums, key=lambda name: level(sums[name], metric.value), reverse=not metric.lower_is_better)
     seconds = {run.name: run.seconds for run in runs}
-    return _judged(combinations(ranked, 2), sums, metric, value, lambda a, b: _cost(seconds[a], seconds[b]))
+    return _judged(combinations(ranked, 2), sums, metric, lambda a, b: _cost(seconds[a], seconds[b]))
 
 
 def judge_baseline(
@@ -57,42 +55,36 @@ def judge_baseline(
     runs: Sequence[RunResult],
     baselines: Sequence[BaselineResult],
     metric: Metric,
-    value: Value,
 ) -> list[Pair]:
-    """Every entrant against counting, which has no seeds. Empty where counting has no sums."""
-    baseline = next((one for one in baselines if one.name.startswith(COUNTING) and one.sums is not None), None)
+    """Every entrant against the main baseline, which has no seeds. Empty without one, or without its sums."""
+    baseline = next((one for one in baselines if one.role == "main" and one.sums is not None), None)
     if baseline is None:
         return []
     sums = _sums_by_name(entrants, runs)
     names = [(name, baseline.name) for name in sums]
-    return _judged(names, sums | {baseline.name: np.array(baseline.sums, float)}, metric, value, lambda a, b: "")
+    return _judged(names, sums | {baseline.name: np.array(baseline.sums, float)}, metric, lambda a, b: "")
 
 
-def baseline_sentence(counting: Sequence[Pair], metric: Metric) -> str:
-    """Whether the models predict better than counting does; empty where they were not compared."""
-    if not counting:
+def baseline_sentence(pairs: Sequence[Pair], baselines: Sequence[BaselineResult], metric: Metric) -> str:
+    """Whether the models are better than the main baseline; empty if they were not compared with it."""
+    baseline = next((one.name for one in baselines if one.role == "main"), None)
+    if not pairs or baseline is None:
         return ""
-    baseline = next(name for name in (counting[0].a, counting[0].b) if name.startswith(COUNTING))
-    of_text = baseline.startswith("kneser-ney")
-    called = f"counting ({baseline.replace(' (', ', ').removesuffix(')')})" if of_text else baseline
-    title = called[0].upper() + called[1:]
-    better, does = ("predict", "predicts") if of_text else ("do", "does")
-    better, does = (f"{verb} {'this text ' if of_text else ''}better" for verb in (better, does))
-    nearest = min(counting, key=lambda pair: pair.difference)
+    nearest = min(pairs, key=lambda pair: pair.difference)
     by = _amount(nearest.difference, nearest.low, nearest.high, metric)
-    beaten = [pair.b for pair in counting if pair.a == baseline and pair.verdict == BETTER]
-    if len(beaten) == len(counting):
-        return f"{title} still {does} than every model: {nearest.b} comes nearest, behind by {by}."
-    if all(pair.b == baseline and pair.verdict == BETTER for pair in counting):
-        return f"Every model {does} than {called}{' does' if of_text else ''}: {nearest.a} the least, by {by}."
-    rest = [pair for pair in counting if pair.b not in beaten]
+    beaten = [pair.b for pair in pairs if pair.a == baseline and pair.verdict == BETTER]
+    if len(beaten) == len(pairs):
+        return f"The baseline {baseline} is still better than every model: {nearest.b} comes nearest, behind by {by}."
+    if all(pair.b == baseline and pair.verdict == BETTER for pair in pairs):
+        return f"Every model is better than the baseline {baseline}: {nearest.a} the least, by {by}."
+    rest = [pair for pair in pairs if pair.b not in beaten]
     clauses = [f"it is {words}" for words in _related((pair.b, pair.verdict) for pair in rest if pair.a == baseline)]
     for verdict, relation in RELATIONS.items():
         names = [pair.a for pair in rest if pair.b == baseline and pair.verdict == verdict]
         if names:
             clauses.append(f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {relation.format('it')}")
-    shown = _listed(beaten) if beaten else "no model"
-    return f"{title} is shown to {better} than {shown}: {'; '.join(clauses)}."
+    lead = _listed(beaten) if beaten else "no model"
+    return f"The baseline {baseline} is better than {lead}: {'; '.join(clauses)}."
 
 
 def seed_warnings(runs: Sequence[RunResult]) -> list[str]:
@@ -157,7 +149,7 @@ def _economy(lens: str, cost: Mapping[str, float], best: str, against: Mapping[s
         words = f"{best} has the best mean, and all others are behind it"
     cheapest = min([*contenders, *against], key=lambda name: cost[name])
     if cheapest != best and cost[cheapest] >= (1 - SAME) * cost[best]:
-        words += "; no other saves anything worth a number"
+        words += "; no other model is noticeably cheaper"
     elif cheapest not in contenders:
         lost = _amount(against[cheapest].difference, None, None, metric)
         words += f"; {saves.format(cheapest, _times(cost[cheapest], cost[best]), best)} and gives up {lost}"
@@ -179,14 +171,13 @@ def _judged(
     names: Iterable[tuple[str, str]],
     sums: Mapping[str, np.ndarray],
     metric: Metric,
-    value: Value,
     cost: Callable[[str, str], str],
 ) -> list[Pair]:
     found: list[tuple[str, str, Estimate]] = []
     for pair in names:
-        a, b = sorted(pair, key=lambda name: level(sums[name], value), reverse=not metric.lower_is_better)
+        a, b = sorted(pair, key=lambda name: level(sums[name], metric.value), reverse=not metric.lower_is_better)
         below, above = (a, b) if metric.lower_is_better else (b, a)
-        found.append((a, b, estimate(sums[below], sums[above], value)))
+        found.append((a, b, estimate(sums[below], sums[above], metric.value)))
     tested = [one.p for _, _, one in found if one.p is not None]
     adjusted = iter(holm(tested))
     pairs = [_pair(a, b, one, None if one.p is None else next(adjusted), metric) for a, b, one in found]
@@ -253,7 +244,7 @@ def _more(pair: Pair) -> str:
         return f"with {pair.seeds_needed:,} seeds such a difference would be shown at 80 % power"
     if not pair.difference:
         return "there is no difference to show"
-    return "no number of seeds would show such a difference at 80 % power; more held-out text would"
+    return "more seeds will not settle this; more test data could"
 
 
 def _cost(a_seconds: float, b_seconds: float) -> str:
@@ -273,10 +264,10 @@ def _amount(difference: float, low: float | None, high: float | None, metric: Me
     """Two or three decimals, and more where a number or half the interval would be printed as zero."""
     bounds = [] if low is None or high is None else [low, high]
     shown = [abs(number) for number in (difference, *bounds, (bounds[-1] - bounds[0]) / 2 if bounds else 0.0) if number]
-    digits = min(6, max(min(3, digits_of(metric.name)), -math.floor(math.log10(min(shown, default=1.0)))))
+    digits = min(6, max(min(3, metric.digits), -math.floor(math.log10(min(shown, default=1.0)))))
     written = [f"{round(number, digits) + 0.0:.{digits}f}" for number in (difference, *bounds)]
-    interval = f" (95 % {' to '.join(written[1:])})" if bounds else ""
-    return f"{written[0]} {unit(metric.name)}{interval}"
+    interval = f" (95 % interval {' to '.join(written[1:])})" if bounds else ""
+    return f"{written[0]} {metric.difference_unit}{interval}"
 
 
 def _related(others: Iterable[tuple[str, str]]) -> list[str]:

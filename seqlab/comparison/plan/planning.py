@@ -137,7 +137,7 @@ def _own_steps(name: str, sized: Sized) -> int:
     train = settings.train
     if train.seconds is not None:
         return max(1, round(train.seconds / sized.timed[name].step_seconds))
-    epoch = sized.prepared.task(settings).epoch / train.accumulate
+    epoch = sized.prepared.task(settings).steps_per_epoch / train.accumulate
     return train.steps or max(1, round((train.epochs or 0.0) * epoch))
 
 
@@ -147,7 +147,7 @@ def _steps_in_time(asked: ComparisonRequest, sized: Sized, jobs: int) -> int:
     each = _estimate(asked, sized, dict.fromkeys(sized.timed, 1000), jobs) - fixed
     possible = int(1000 * (SPARE * 60 * asked.comparison.minutes - fixed) / each)
     one = next(iter(sized.prepared.models.values()))
-    passes = MAX_EPOCHS * sized.prepared.task(one).epoch / one.train.accumulate
+    passes = MAX_EPOCHS * sized.prepared.task(one).steps_per_epoch / one.train.accumulate
     return max(20, min(possible, round(passes)))
 
 
@@ -192,7 +192,7 @@ def _planned(name: str, sized: Sized, steps: int, threads: int) -> PlannedModel:
 def tokens_per_step(prepared: Prepared, name: str) -> float:
     """Tokens that are read; of sequences of unequal length, on average."""
     settings = prepared.models[name]
-    train, epoch = prepared.dataset.splits["train"], prepared.task(settings).epoch
+    train, epoch = prepared.dataset.splits["train"], prepared.task(settings).steps_per_epoch
     if isinstance(train, ExampleSplit):
         return settings.train.accumulate * train.tokens / epoch
     if train.facts.documents > 1:

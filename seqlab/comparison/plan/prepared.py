@@ -65,8 +65,8 @@ def prepare(asked: ComparisonRequest, directory: Path, reporter: Reporter) -> Pr
         one = next(iter(models.values()))
     check_trainable(one)
     task = TASKS.load(one.task.name)
-    dataset = task.open(one, reporter.log, teacher_vocabulary(one))
-    sizes = task.fitted(one, dataset, reporter.log).resolved()["task"]
+    dataset = task.open_dataset(one, reporter.log, teacher_vocabulary(one))
+    sizes = task.fit_settings(one, dataset, reporter.log).resolved()["task"]
     fit = {f"task.{key}": sizes[key] for key in ("window", "batch_size") if key in sizes}
     return Prepared({name: model.with_values(**fit) for name, model in models.items()}, dataset)
 

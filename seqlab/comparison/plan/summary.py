@@ -7,7 +7,7 @@ from seqlab.comparison.plan.plan import Plan
 from seqlab.comparison.plan.planning import jobs_of
 from seqlab.comparison.plan.prepared import Prepared
 from seqlab.comparison.plan.request import ComparisonRequest
-from seqlab.metrics.table import columns
+from seqlab.text_table import aligned_table
 from seqlab.training.progress import clock
 
 
@@ -48,7 +48,7 @@ def _table(plan: Plan) -> list[str]:
                 f"{model.seconds:.0f}",
             ]
         )
-    return ["  " + line for line in columns(rows).splitlines()]
+    return ["  " + line for line in aligned_table(rows).splitlines()]
 
 
 def _trials(plan: Plan) -> str:

@@ -9,7 +9,6 @@ from seqlab.comparison.report.amounts import linear_ticks, log_ticks, short
 from seqlab.comparison.report.series import LIGHT, Panel, best_baseline, height, lenses, positions
 from seqlab.comparison.report.svg import cut
 from seqlab.comparison.results import BaselineResult, Pair, Results
-from seqlab.metrics.wording import loss_unit, unit
 from seqlab.plotting import new_figure, quiet, write_figure
 
 STYLES = ["-", "--", ":"]  # when the colours are used up, as on the page
@@ -22,9 +21,7 @@ def write_figures(results: Results, folder: Path) -> list[Path]:
     drawn = {}
     panels, by_position = lenses(results), positions(results)
     if panels:
-        drawn["lenses"] = _lines(
-            panels, best_baseline(results), f"loss on validation ({loss_unit(results.metric.name)})"
-        )
+        drawn["lenses"] = _lines(panels, best_baseline(results), f"loss on validation ({results.loss_unit})")
     if by_position:
         drawn["positions"] = _lines([by_position], None, "loss (nats per token)")
     if results.pairs:
@@ -61,7 +58,7 @@ def _lines(panels: list[Panel], baseline: BaselineResult | None, label: str) -> 
         axes.set_xlim(*reach)
         axes.set_xlabel(panel.x_label)
         _quiet(axes)
-    row[0].set_ylabel(label)
+    row[0].set_ylabel(label, parse_math=False)
     row[0].set_ylim(*y)
     handles, labels = row[0].get_legend_handles_labels()
     legend = figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
@@ -81,7 +78,7 @@ def _forest(results: Results) -> Any:
         _draw_pair(axes, row, pair)
     axes.set_yticks(range(len(pairs)), [f"{_name(pair.a)} – {_name(pair.b)}" for pair in pairs], parse_math=False)
     axes.set_ylim(len(pairs) - 0.4, -0.6)
-    axes.set_xlabel(f"by how much the first is ahead ({unit(metric.name)}); shaded: negligible", parse_math=False)
+    axes.set_xlabel(f"by how much the first is ahead ({metric.difference_unit}); shaded: negligible", parse_math=False)
     _quiet(axes)
     axes.grid(visible=False, axis="y")
     return figure

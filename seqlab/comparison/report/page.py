@@ -14,11 +14,9 @@ from seqlab.comparison.report.series import DARK, LIGHT, best_baseline, lenses, 
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
 from seqlab.comparison.results import HELD_OUT, Results, Sample
 from seqlab.measures.crossover import crossovers
-from seqlab.metrics.wording import HEADS, digits_of, loss_unit, unit
+from seqlab.metrics.descriptions import describe
+from seqlab.metrics.metric import Metric
 
-# figures of the baselines beside the metric, and decimals of those that need more than two
-BASELINE_METRICS = ("nats_per_token", "bits_per_char", "bits_per_byte", "perplexity", "macro_f1", "chrf")
-PLACES = {"nats_per_token": 4, "bits_per_char": 3, "bits_per_byte": 3}
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
 # what each recommendation is for
@@ -41,7 +39,6 @@ def page(results: Results) -> str:
         keep_trailing_newline=True,
     )
     environment.filters |= {"whole": whole, "short": short, "decimals": decimals, "said": said}
-    environment.filters |= {"unit": unit, "digits_of": digits_of}
     environment.globals |= {"swatch": swatch, "color": color}
     style = _style()
     return environment.get_template(TEMPLATE).render(
@@ -49,7 +46,6 @@ def page(results: Results) -> str:
         policy=_policy(style),
         r=results,
         is_text="examples" not in results.protocol,
-        loss_unit=loss_unit(results.metric.name),
         index={entrant.name: index for index, entrant in enumerate(results.entrants)},
         names=[entrant.name for entrant in ranked(results)],
         **_verdict(results),
@@ -80,9 +76,9 @@ def _verdict(results: Results) -> dict[str, Any]:
     return {
         "headline": headline,
         "lenses": [(LENS_NAMES.get(one.lens, one.lens), one) for one in results.recommendation if one is not headline],
-        "counted": baseline_sentence(results.counting, results.metric),
+        "against_baseline": baseline_sentence(results.baseline_pairs, results.baselines, results.metric),
         "pairs": [(pair, forest.row(pair), _p_value(pair.adjusted_p)) for pair in results.pairs],
-        "scale": forest.axis(unit(results.metric.name)),
+        "scale": forest.axis(results.metric.difference_unit),
     }
 
 
@@ -104,16 +100,19 @@ def _charts(results: Results) -> dict[str, Any]:
         "terms": terms(results),
         "no_training": NO_TRAINING,
         "baseline": baseline,
-        "baseline_metrics": [
-            name for name in BASELINE_METRICS if any(name in one.metrics for one in results.baselines)
-        ],
-        "heads": HEADS,
-        "places": PLACES,
+        "baseline_metrics": _baseline_metrics(results),
         "panels": panel_charts(panels, "Loss on validation", baseline),
         "position": panel_charts([by_position], "Loss")[0] if by_position else None,
         "rates": list(zip(plotted, rate_charts(plotted), strict=True)),
         "trials": [_trial_table(grid) for grid in found if not grid.of_rates],
     }
+
+
+def _baseline_metrics(results: Results) -> list[Metric]:
+    """All metrics of the baselines but the one that models are compared by."""
+    keys = dict.fromkeys(key for baseline in results.baselines for key in baseline.metrics)
+    metrics = [describe(key, results.reported_metrics) for key in keys if key != results.metric.key]
+    return [metric for metric in metrics if not metric.is_count]
 
 
 def _grouped(made: Table) -> dict[str, Any]:
@@ -149,7 +148,7 @@ def _cards(results: Results) -> dict[str, Any]:
         "checks": checks,
         "audits": found,
         "failures": sum(not check.passed for _, by_name in found for check in by_name.values()),
-        "forms": {entrant.name: entrant.implementation for entrant in results.entrants},
+        "implementations": {entrant.name: entrant.implementation for entrant in results.entrants},
     }
 
 

@@ -1,0 +1,94 @@
+"""Every built-in metric, described once: label, unit, digits and meaning."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from seqlab.metrics.metric import Metric
+
+_loss = partial(Metric, digits=4, lower_is_better=True)
+_percentage = partial(Metric, highest=100.0, aggregate="percentage")
+_count = partial(Metric, is_count=True)
+
+NATS_PER_CHAR = _loss(
+    "nats_per_char",
+    "nats/char",
+    "the mean loss per character of held-out text, in natural-log units",
+    negligible=0.01,
+)
+BITS_PER_CHAR = _loss(
+    "bits_per_char",
+    "bits/char",
+    "the same loss in bits: the size to which the model could compress a character",
+)
+ACCURACY = _percentage(
+    "accuracy",
+    "accuracy, %",
+    "the percentage of held-out predictions that are correct",
+    unit="points of accuracy",
+    negligible=0.2,
+)
+ENTITY_F1 = _percentage(
+    "entity_f1",
+    "entity F1, %",
+    "the harmonic mean of the precision and recall of the predicted spans",
+    unit="points of entity F1",
+    negligible=0.5,
+    aggregate="f1",
+)
+BLEU = _percentage(
+    "bleu",
+    "BLEU",
+    "how many words, and groups of up to four words, the translation shares with its reference",
+    negligible=0.3,
+    aggregate="bleu",
+)
+CHRF = _percentage(
+    "chrf",
+    "chrF",
+    "like BLEU, but over groups of characters: more tolerant of other word forms",
+    negligible=0.3,
+    aggregate="chrf",
+)
+EXACT = _percentage(
+    "exact",
+    "exact, %",
+    "the percentage of held-out texts that equal their reference exactly",
+    unit="points of exact",
+    negligible=0.5,
+)
+
+DESCRIPTIONS = {
+    metric.key: metric
+    for metric in (
+        NATS_PER_CHAR,
+        _loss("nats_per_token", "nats/token", "the mean loss per token, in natural-log units"),
+        Metric(
+            "perplexity",
+            "perplexity",
+            "the number of equally likely tokens that would leave a reader as uncertain",
+            lower_is_better=True,
+        ),
+        BITS_PER_CHAR,
+        _loss("bits_per_byte", "bits/byte", "the same loss in bits per byte of UTF-8"),
+        ACCURACY,
+        _percentage("macro_f1", "macro F1, %", "F1 averaged over labels: rare labels count as much as frequent ones"),
+        ENTITY_F1,
+        _percentage("precision", "precision, %", "the percentage of predicted spans that are correct"),
+        _percentage("recall", "recall, %", "the percentage of true spans that the model finds"),
+        _loss("nats_per_tag", "nats/tag", "the mean loss per tag, in natural-log units"),
+        _loss("nats_per_example", "nats/example", "the mean loss per text, in natural-log units"),
+        BLEU,
+        CHRF,
+        EXACT,
+        _count("tokens", "tokens", "how many tokens were scored"),
+        _count("tags", "tags", "how many tags were scored"),
+        _count("examples", "examples", "how many examples were scored"),
+        _count("sentences", "sentences", "how many sentences were scored"),
+    )
+}
+
+
+def describe(key: str, known: Iterable[Metric] = ()) -> Metric:
+    """The description of a metric: from `known`, among the built-in ones, or its bare key."""
+    given = {metric.key: metric for metric in known}
+    return given.get(key) or DESCRIPTIONS.get(key) or Metric(key, key, "a metric of the task", digits=4)
