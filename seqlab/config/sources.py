@@ -27,7 +27,7 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
     key, equals, value = assignment.partition("=")
     if not equals or key.count(".") != 1 or not all(key.split(".")):
         raise UsageError(f"'{assignment}' is not a setting: write section.key=value, such as train.lr=0.001.")
-    if key.endswith(".name"):
+    if names_code(key):
         allow_plugin(value)
     if value.lower() in ("none", "null"):
         return key, None
@@ -35,6 +35,11 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
         return key, json.loads(value.lower() if value.lower() in ("true", "false") else value)
     except json.JSONDecodeError:
         return key, value
+
+
+def names_code(key: str) -> bool:
+    """Whether a setting may name a class or function of another package."""
+    return key.endswith(".name") or key == "task.metric"
 
 
 # the usual settings by one word, as commands and functions take them
@@ -50,6 +55,7 @@ SHORT = {
     "batching": ("task.batching",),
     "batch_size": ("task.batch_size",),
     "window": ("task.window",),
+    "metric": ("task.metric",),
     "batch_tokens": ("task.batch_tokens",),
     "encoder": ("backbone.name",),
     "decoder": ("decoder.name",),
@@ -67,7 +73,7 @@ def expand_short_names(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
     for word, value in short.items():
         if word not in SHORT:
             raise UsageError(f"unknown setting '{word}'{did_you_mean(word, list(SHORT))}.")
-        if SHORT[word][0].endswith(".name"):
+        if names_code(SHORT[word][0]):
             allow_plugin(str(value))  # whoever calls this named it
         changes += [(dotted, value) for dotted in SHORT[word]]
     return changes
