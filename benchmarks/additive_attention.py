@@ -26,11 +26,13 @@ LENGTHS = (128, 256, 512, 1024)
 PLAIN_UP_TO = 256  # beyond, the plain form needs 26 GB and more
 
 
-def make_step(implementation: str, length: int, batch: int = BATCH, spread: float = 1.0) -> Callable[[], None]:
+def make_step(
+    implementation: str, length: int, batch: int = BATCH, additive_backward: float = 1.0
+) -> Callable[[], None]:
     """One forward and backward pass from projected queries and keys to the attention's output."""
     torch.manual_seed(0)
     score = Additive(HIDDEN, HIDDEN, HIDDEN)
-    q_BTH, k_BSH, values_BSH = (spread * torch.randn(batch, length, HIDDEN) for _ in range(3))
+    q_BTH, k_BSH, values_BSH = (additive_backward * torch.randn(batch, length, HIDDEN) for _ in range(3))
     for tensor in (q_BTH, k_BSH, values_BSH):
         tensor.requires_grad_()
     seen = causal(torch.zeros(batch, dtype=torch.long), length)
@@ -101,7 +103,9 @@ def main(rounds: int = 3) -> None:
             line += f"{min(times['plain']) * 1e3:>9.1f} {min(times['fast']) * 1e3:>9.1f} {time_ratio:>6.1f}x "
             line += f"{plain_bytes / 1e6:>9.1f} {fast_bytes / 1e6:>8.1f} {plain_bytes / fast_bytes:>6.1f}x"
         print(line, flush=True)
-    usual, large = (make_step("fast", LENGTHS[0], spread=spread) for spread in (1.0, LARGE))
+    usual, large = (
+        make_step("fast", LENGTHS[0], additive_backward=additive_backward) for additive_backward in (1.0, LARGE)
+    )
     pairs = [(timed(usual), timed(large)) for _ in range(8 * rounds)]
     slower = min(large for _, large in pairs) / min(usual for usual, _ in pairs)
     print(f"queries and keys {LARGE:g} times as large: {slower:.2f} times the time", flush=True)

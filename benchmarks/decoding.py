@@ -39,7 +39,7 @@ def our_model(arch: str, precision: str = "float32", **backbone: Any) -> Any:
 
 
 def ours(model: Any, rows: int, how: str = "compiled", tokens: int = TOKENS) -> Step:
-    generator = EngineSelector(model).choose(rows, tokens, how)
+    generator = EngineSelector(model).select(rows, tokens, how)
     return lambda: generate(generator, [[0]] * rows, tokens, SamplingSettings())
 
 

@@ -8,7 +8,7 @@ row's own last kept position; `step` never changes the State it was given; nothi
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import torch
@@ -202,11 +202,20 @@ class Backbone(nn.Module, ABC):
     fast: ClassVar[str] = "torch operations"  # what the fused implementation calls, in words
     carries: bool = True  # whether the State that `forward` is given changes what comes out
     reads_memory: bool = False  # whether `start` takes a Memory: see BackboneSettings.cross_attends
+    # Optional, as "module:Class": a compiled token loop (decode/engines/compiled.py) and ONNX operations
+    # (exporters/onnx/backbone.py). Without them generation runs the plain loop, and ONNX export is refused.
+    compiled_engine: ClassVar[str | None] = None
+    onnx_backbone: ClassVar[str | None] = None
 
     def __init__(self, settings: BackboneSettings, inputs: int):
         super().__init__()
         self.settings = settings
         self.inputs = inputs
+
+    @classmethod
+    def declares(cls, name: Literal["compiled_engine", "onnx_backbone"]) -> str | None:
+        """What this very class declares. It is not inherited: a subclass may compute something else."""
+        return vars(cls).get(name)
 
     @abstractmethod
     def start(self, batch: int, memory: Memory | None = None) -> State:

@@ -46,19 +46,19 @@ class CompiledAdditive(torch.autograd.Function):
     def forward(
         ctx: Any, q_BTH: Tensor, k_BSH: Tensor, v_H: Tensor, values_BSD: Tensor, first_BT: Tensor, last_BT: Tensor
     ):
-        from seqlab.kernels import call
-        from seqlab.kernels.additive_attention import weigh
+        from seqlab.kernels import call_kernel
+        from seqlab.kernels.additive_attention import additive_weights
 
         read = _readable(q_BTH, k_BSH, v_H, first_BT, last_BT)
         weights_BTS = q_BTH.new_zeros(q_BTH.shape[0], q_BTH.shape[1], k_BSH.shape[1])
-        call(weigh, [tensor.numpy() for tensor in (*read, weights_BTS)], torch.get_num_threads())
+        call_kernel(additive_weights, [tensor.numpy() for tensor in (*read, weights_BTS)], torch.get_num_threads())
         ctx.save_for_backward(values_BSD, weights_BTS, *read)
         return weights_BTS @ values_BSD
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor):
-        from seqlab.kernels import call
-        from seqlab.kernels.additive_attention import spread
+        from seqlab.kernels import call_kernel
+        from seqlab.kernels.additive_attention import additive_backward
 
         values_BSD, weights_BTS, *read = ctx.saved_tensors
         q_BTH, k_BSH, v_H = read[0], read[1], read[6]
@@ -66,7 +66,7 @@ class CompiledAdditive(torch.autograd.Function):
         dq_BTH, dk_BSH = torch.zeros_like(q_BTH), torch.zeros_like(k_BSH)
         dv_BH = v_H.new_zeros(len(q_BTH), len(v_H))
         arrays = [tensor.numpy() for tensor in (*read, ds_BTS, dq_BTH, dk_BSH, dv_BH)]
-        call(spread, arrays, torch.get_num_threads())
+        call_kernel(additive_backward, arrays, torch.get_num_threads())
         slope_H = 4 * v_H
         return dq_BTH.mul_(slope_H), dk_BSH.mul_(slope_H), ds_BTS.sum() - 2 * dv_BH.sum(0), dvalues_BSD, None, None
 

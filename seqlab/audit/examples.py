@@ -9,7 +9,7 @@ from seqlab.analysis.overlap import REMEMBERING_PAYS
 from seqlab.audit.agreement import ALLOWED_MEAN, agree, deviation, in_words, largest
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
-from seqlab.decode.translation import sources_of, translate
+from seqlab.decode.translation import batch_sources, translate
 from seqlab.models.translator import Translator
 from seqlab.registry import TASKS
 from seqlab.tasks.dataset import ExampleDataset
@@ -64,7 +64,7 @@ def generation(task: TranslateTask, model: Translator) -> tuple[bool, str]:
         for source, one in zip(sources, translate(model, sources, task.vocabulary, 1, 0.0, WRITTEN), strict=True):
             begin = task.vocabulary.target_tokenizer.begin if task.vocabulary.target_tokenizer else 0
             inputs_1T = torch.tensor([[begin, *one.tokens[:-1]]])
-            logprobs_1TV = model(sources_of([source], model), inputs_1T).double().log_softmax(2)
+            logprobs_1TV = model(batch_sources([source], model), inputs_1T).double().log_softmax(2)
             read = float(logprobs_1TV[0].gather(1, torch.tensor(one.tokens)[:, None]).sum())
             found.append(abs(read - one.logprob) / max(1.0, abs(read)))
         return largest(found)

@@ -9,10 +9,10 @@ from torch import Tensor
 from seqlab.audit.agreement import agree, deviation, in_words, largest
 from seqlab.audit.result import check
 from seqlab.data.text.tokens import TokenSplit
-from seqlab.decode.context import held
+from seqlab.decode.context import context_length
 from seqlab.decode.generate import generate
-from seqlab.decode.logits import allowed, log_softmax
-from seqlab.decode.rules import Rules
+from seqlab.decode.logits import log_softmax, mask_banned
+from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
@@ -114,13 +114,15 @@ def generation(model: LanguageModel, text: Sequence[int], banned: Sequence[int])
     prompts = [list(text[: max(1, length)]) for length in (SHORT_PROMPT, end - WRITTEN // 3)]
 
     def measure(model: LanguageModel) -> float:
-        written = generate(model, prompts, WRITTEN, SamplingSettings(temperature=0), rules=Rules(banned=tuple(banned)))
+        written = generate(
+            model, prompts, WRITTEN, SamplingSettings(temperature=0), rules=DecodingRules(banned=tuple(banned))
+        )
         found: list[float] = []
         for prompt, tokens, logprobs in zip(prompts, written.tokens, written.logprobs, strict=True):
             for place, (token, logprob) in enumerate(zip(tokens, logprobs, strict=True)):
                 logits_V = _read_anew(model, prompt + tokens[:place])
                 expected_V = log_softmax(logits_V[None])[0]
-                likeliest = int(allowed(logits_V[None], banned)[0].argmax())
+                likeliest = int(mask_banned(logits_V[None], banned)[0].argmax())
                 scale = max(1.0, abs(expected_V[token]))
                 found.append(abs(logprob - expected_V[token]) / scale)
                 found.append(expected_V[likeliest] - expected_V[token])  # another choice, unless they are equal
@@ -132,7 +134,7 @@ def generation(model: LanguageModel, text: Sequence[int], banned: Sequence[int])
 
 
 def _read_anew(model: LanguageModel, text: list[int]) -> np.ndarray:
-    tail = text[-held(len(text), model.limit) :]
+    tail = text[-context_length(len(text), model.limit) :]
     tokens_1T = torch.tensor([tail], device=next(model.parameters()).device)
     return model(tokens_1T)[0][0, -1].double().cpu().numpy()
 

@@ -21,6 +21,7 @@ class Feedforward(Backbone):
 
     Settings = FeedforwardSettings
     fast = "matrix products over all positions at once"
+    onnx_backbone = "seqlab.exporters.onnx.feedforward:FeedforwardOnnx"
     settings: FeedforwardSettings
 
     def __init__(self, settings: FeedforwardSettings, inputs: int):

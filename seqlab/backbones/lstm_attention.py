@@ -33,6 +33,8 @@ class AttentiveState(State):
 class LstmAttention(Backbone):
     Settings = AttentiveSettings
     fast = f"{Lstm.fast}, then our compiled attention"
+    compiled_engine = "seqlab.decode.engines.lstm_attention:LstmAttentionEngine"
+    onnx_backbone = "seqlab.exporters.onnx.lstm_attention:LstmAttentionOnnx"
     settings: AttentiveSettings
 
     def __init__(self, settings: AttentiveSettings, inputs: int):

@@ -135,6 +135,8 @@ def reverse(x_BTD: Tensor, mask_BT: Tensor | None) -> Tensor:
 class Rnn(Recurrent):
     Settings = RnnSettings
     fast = "torch's recurrent loop"
+    compiled_engine = "seqlab.decode.engines.recurrent:RnnEngine"
+    onnx_backbone = "seqlab.exporters.onnx.recurrent:RecurrentOnnx"
     settings: RnnSettings
 
     def make_cell(self, inputs: int) -> RnnCell:
@@ -144,6 +146,8 @@ class Rnn(Recurrent):
 class Gru(Recurrent):
     Settings = GruSettings
     fast = "torch's recurrent loop"
+    compiled_engine = "seqlab.decode.engines.recurrent:GruEngine"
+    onnx_backbone = "seqlab.exporters.onnx.recurrent:RecurrentOnnx"
     settings: GruSettings
 
     def make_cell(self, inputs: int) -> GruCell:
@@ -153,6 +157,8 @@ class Gru(Recurrent):
 class Lstm(Recurrent):
     Settings = LstmSettings
     fast = "torch's LSTM kernel (oneDNN on a CPU)"
+    compiled_engine = "seqlab.decode.engines.recurrent:LstmEngine"
+    onnx_backbone = "seqlab.exporters.onnx.recurrent:RecurrentOnnx"
     settings: LstmSettings
 
     def make_cell(self, inputs: int) -> LstmCell:

@@ -161,6 +161,8 @@ class Transformer(Backbone):
 
     Settings = TransformerSettings
     fast = "torch's attention kernel, all positions at once"
+    compiled_engine = "seqlab.decode.engines.transformer:TransformerEngine"
+    onnx_backbone = "seqlab.exporters.onnx.transformer:TransformerOnnx"
     settings: TransformerSettings
 
     def __init__(self, settings: TransformerSettings, inputs: int, memory: int | None = None):

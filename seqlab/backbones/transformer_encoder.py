@@ -23,6 +23,7 @@ class EncoderState(State):
 class TransformerEncoder(Backbone):
     Settings = EncoderSettings
     fast = "torch's attention kernel, all positions at once"
+    onnx_backbone = "seqlab.exporters.onnx.transformer:TransformerOnnx"
     settings: EncoderSettings
     carries = False
 

@@ -26,7 +26,7 @@ def generate(
     seed: Annotated[int, Sampling(help="The same seed writes the same text.")] = 0,
     beam: Annotated[int | None, Beam(help="Search with this many hypotheses instead of sampling.")] = None,
     length_penalty: Annotated[float, Beam(help="Divide log-probability by length to this power.")] = 0.0,
-    best: Annotated[int, Beam(help="How many results of the search.")] = 1,
+    n_best: Annotated[int, Beam(help="How many results of the search.")] = 1,
     engine: Annotated[
         str, Option(help="auto, plain or compiled: a loop in torch, or one that is compiled first.")
     ] = "auto",
@@ -50,7 +50,7 @@ def generate(
             prompt,
             length,
             as_json,
-            {"width": beam, "length_penalty": length_penalty, "best": best, "engine": engine},
+            {"width": beam, "length_penalty": length_penalty, "n_best": n_best, "engine": engine},
         )
     elif as_json or loaded.tokenizer.documents or (samples or 1) > 1:
         _several(loaded, prompt, length, as_json, samples, stop or [], sampling)

@@ -19,7 +19,7 @@ def predict(
     as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
     beam: Annotated[int | None, Translating(help="Hypotheses of the search; else the run's own.", min=1)] = None,
     length_penalty: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
-    best: Annotated[int, Translating(help="How many translations of each.", min=1)] = 1,
+    n_best: Annotated[int, Translating(help="How many translations of each.", min=1)] = 1,
     attention: Annotated[bool, Translating("--attention", help="Show what each word looked at.")] = False,
     picture: Annotated[Path | None, Translating(help="Draw that as a heatmap, of the first text.")] = None,
 ) -> None:
@@ -35,7 +35,7 @@ def predict(
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
     predictions = api.load(run).predict(
-        given, beam=beam, length_penalty=length_penalty, best=best, weights=attention or picture is not None
+        given, beam=beam, length_penalty=length_penalty, n_best=n_best, weights=attention or picture is not None
     )
     if attention and not predictions[0].has_attention:
         raise UsageError(f"'{run}' has no attention to show.")

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from seqlab.contracts import AutoregressiveModel
-from seqlab.decode.context import checked_prompt, feed, pick
-from seqlab.decode.logits import allowed, largest, log_softmax
-from seqlab.decode.rules import Rules
+from seqlab.decode.context import check_prompt, next_logits, select_rows
+from seqlab.decode.logits import log_softmax, mask_banned, top_indices
+from seqlab.decode.rules import DecodingRules
 from seqlab.errors import UsageError
 
 
@@ -36,8 +36,8 @@ def beam_search(
     length: int,
     *,
     length_penalty: float = 0.0,
-    best: int = 1,
-    rules: Rules | None = None,
+    n_best: int = 1,
+    rules: DecodingRules | None = None,
     source: Any = None,
 ) -> list[Hypothesis]:
     """The `best` continuations of at most `length` tokens, by score: finished ones first, unfinished ones after them.
@@ -47,46 +47,46 @@ def beam_search(
     overtake the `best` finished ones, whatever it goes on with. Width 1 is greedy. `stop` is always asked about row 0
     and must depend on the tokens alone.
     """
-    _check(width, length, length_penalty, best)
-    rules = rules or Rules()
-    prompt = checked_prompt(prompt)
+    _check(width, length, length_penalty, n_best)
+    rules = rules or DecodingRules()
+    prompt = check_prompt(prompt)
     live: list[Hypothesis] = [Hypothesis([], 0.0, 0.0, False)]
     done: list[Hypothesis] = []
     state = None
     for _ in range(length):
-        logits_WV, state = feed(model, [prompt + one.tokens for one in live], state, source, [0] * len(live))
+        logits_WV, state = next_logits(model, [prompt + one.tokens for one in live], state, source, [0] * len(live))
         extended = _extend(live, logits_WV, width, length_penalty, rules)
-        done = sorted([*done, *(one for _, one in extended if one.finished)], key=lambda one: -one.score)[:best]
+        done = sorted([*done, *(one for _, one in extended if one.finished)], key=lambda one: -one.score)[:n_best]
         going = [(parent, one) for parent, one in extended if not one.finished]
         live = [one for _, one in going]
-        if not live or (len(done) == best and live[0].logprob / length**length_penalty <= done[-1].score):
+        if not live or (len(done) == n_best and live[0].logprob / length**length_penalty <= done[-1].score):
             break
-        state = pick(state, [parent for parent, _ in going])
-    return [*done, *live][:best]
+        state = select_rows(state, [parent for parent, _ in going])
+    return [*done, *live][:n_best]
 
 
 def _extend(
-    live: list[Hypothesis], logits_WV: np.ndarray, width: int, length_penalty: float, rules: Rules
+    live: list[Hypothesis], logits_WV: np.ndarray, width: int, length_penalty: float, rules: DecodingRules
 ) -> list[tuple[int, Hypothesis]]:
     """The likeliest extensions by one token, each with the row of its parent."""
-    possible_WV = np.isfinite(allowed(logits_WV, rules.banned))
+    possible_WV = np.isfinite(mask_banned(logits_WV, rules.banned))
     totals_WV = np.array([[one.logprob] for one in live]) + log_softmax(logits_WV)
     totals_N = np.where(possible_WV, totals_WV, -np.inf).ravel()
     extended: list[tuple[int, Hypothesis]] = []
-    for place in largest(totals_N, width).tolist():
+    for place in top_indices(totals_N, width).tolist():
         if totals_N[place] == -np.inf:
             break
         parent, token = divmod(place, logits_WV.shape[1])
         tokens, logprob = [*live[parent].tokens, token], float(totals_N[place])
         score = logprob / len(tokens) ** length_penalty
-        extended.append((parent, Hypothesis(tokens, logprob, score, rules.over(0, tokens))))
+        extended.append((parent, Hypothesis(tokens, logprob, score, rules.finishes(0, tokens))))
     return extended
 
 
-def _check(width: int, length: int, length_penalty: float, best: int) -> None:
+def _check(width: int, length: int, length_penalty: float, n_best: int) -> None:
     if width < 1 or length < 1:
         raise UsageError(f"a beam of width {width} and length {length} was asked for: both must be 1 or more.")
-    if not 1 <= best <= width:
-        raise UsageError(f"the {best} best hypotheses of a beam of width {width} were asked for: give 1 to {width}.")
+    if not 1 <= n_best <= width:
+        raise UsageError(f"the {n_best} best hypotheses of a beam of width {width} were asked for: give 1 to {width}.")
     if not 0 <= length_penalty <= 10:
         raise UsageError(f"the length exponent alpha is {length_penalty}: give a number from 0 to 10, such as 0.65.")

@@ -1,7 +1,7 @@
-"""Sampled or greedy text: many prompts in one batch, streamed token by token, and continued later.
+"""Sampled or greedy generation: many prompts in one batch, streamed token by token, and continued later.
 
-`begin` makes a Generation, `stream` lets it grow; `generate` and `resume` are these two run to the end. How a token
-is chosen stands in sampling.py, how tokens reach the model in context.py. An engine grows by several tokens at a time.
+`begin` makes a Generation and `stream` extends it; `generate` and `continue_from` run the two to the end. sampling.py
+chooses tokens, context.py feeds them to the model. A compiled engine generates several tokens in one call.
 """
 
 import time
@@ -13,36 +13,35 @@ import numpy as np
 import torch
 
 from seqlab.contracts import AutoregressiveModel, State
-from seqlab.decode.context import checked_prompt, feed, pick, ready
-from seqlab.decode.engine import Engine
+from seqlab.decode.context import check_prompt, next_logits, prepare_block, select_rows
+from seqlab.decode.engines.compiled import CompiledEngine
 from seqlab.decode.logits import log_softmax
-from seqlab.decode.rules import Rules
-from seqlab.decode.sampling import SamplingSettings, choose
-from seqlab.decode.uniform import uniforms
+from seqlab.decode.rules import DecodingRules
+from seqlab.decode.sampling import SamplingSettings, sample
 from seqlab.errors import UsageError
+from seqlab.kernels.uniform import uniforms
 
-FEW, MANY = 4, 64  # tokens that an engine writes in one call: for a listener, and for one who waits for all
-PATIENCE = 0.05  # seconds that a call may take before it is asked for more at once: nothing stops it half-way
+STREAM_BLOCK, BATCH_BLOCK = 4, 64  # most tokens that an engine generates in one call, which cannot be interrupted
+FAST_BLOCK = 0.05  # seconds: a block that takes less is doubled
 
 
 @dataclass
 class Generation:
-    """What was generated, row by row, and all that is needed to go on."""
+    """The generated tokens, row by row, and everything that is needed to continue."""
 
     settings: SamplingSettings
-    rules: Rules
+    rules: DecodingRules
     source: Any
-    sequences: int  # number of the first row; a row's number and its positions decide its random numbers
+    first_sequence: int  # number of row 0; a row's random numbers depend on its number and position
     texts: list[list[int]]  # prompts and tokens
     tokens: list[list[int]]  # without the prompts
-    logprobs: list[list[float]]  # under the model itself: temperature 1, no penalty or filter, banned tokens included
-    finished: list[bool]  # by the end symbol or by `stop`, as opposed to cut off at the length
+    logprobs: list[list[float]]  # of the model itself: temperature 1, no penalty or filter, banned tokens included
+    finished: list[bool]  # by the end token or by `stop`, not by reaching the length
     seen: list[set[int]]  # the tokens of each text
-    state: State | None = None  # of the unfinished rows, having seen all but each text's last token; None: unread
+    state: State | None = None  # of the unfinished rows, before each text's last token; None: not prefilled
 
     @property
-    def live(self) -> list[int]:
-        """The rows that are not finished."""
+    def unfinished(self) -> list[int]:
         return [row for row, finished in enumerate(self.finished) if not finished]
 
 
@@ -50,19 +49,19 @@ def begin(
     prompts: Sequence[Sequence[int]],
     settings: SamplingSettings | None = None,
     *,
-    rules: Rules | None = None,
+    rules: DecodingRules | None = None,
     source: Any = None,
-    sequences: int = 0,
+    first_sequence: int = 0,
 ) -> Generation:
-    """A Generation before its first token. Row r has the sequence number `sequences` + r."""
-    if sequences < 0:
-        raise UsageError(f"the first sequence number is {sequences}: give 0 or more.")
-    texts = [checked_prompt(prompt) for prompt in prompts]
+    """A Generation before its first token. Row r has the sequence number `first_sequence` + r."""
+    if first_sequence < 0:
+        raise UsageError(f"the first sequence number is {first_sequence}: give 0 or more.")
+    texts = [check_prompt(prompt) for prompt in prompts]
     return Generation(
         settings=settings or SamplingSettings(),
-        rules=rules or Rules(),
+        rules=rules or DecodingRules(),
         source=source,
-        sequences=sequences,
+        first_sequence=first_sequence,
         texts=texts,
         tokens=[[] for _ in texts],
         logprobs=[[] for _ in texts],
@@ -72,24 +71,24 @@ def begin(
 
 
 def stream(
-    model: AutoregressiveModel, generation: Generation, length: int, ahead: int = FEW
+    model: AutoregressiveModel, generation: Generation, length: int, ahead: int = STREAM_BLOCK
 ) -> Iterator[list[int | None]]:
-    """Let a Generation grow by at most `length` tokens a row, yielding each row's new token, None where finished.
+    """Extend a Generation by at most `length` tokens per row; each step yields one token per row, None if finished.
 
-    The Generation given is changed, and is complete after every step: whoever stops listening can resume it. With an
-    engine it may have come up to `ahead` tokens further than what was yielded.
+    It changes the given Generation, which is valid after every step: a caller may stop early and continue later. With
+    an engine the Generation may be up to `ahead` tokens further than the steps that were yielded.
     """
     if length < 0:
         raise UsageError(f"the length is {length}: give the number of tokens to generate, 0 or more.")
-    done, at_once = 0, FEW
-    while done < length and generation.live:
-        if isinstance(model, Engine):
+    done, block = 0, STREAM_BLOCK
+    while done < length and generation.unfinished:
+        if isinstance(model, CompiledEngine):
             began = time.perf_counter()
-            steps = _run(model, generation, min(length - done, at_once))
-            if time.perf_counter() - began < PATIENCE:
-                at_once = min(2 * at_once, ahead)
+            steps = _decode_block(model, generation, min(length - done, block))
+            if time.perf_counter() - began < FAST_BLOCK:
+                block = min(2 * block, ahead)
         else:
-            steps = [_grow(model, generation)]
+            steps = [_decode_step(model, generation)]
         done += len(steps)
         yield from steps
 
@@ -100,21 +99,21 @@ def generate(
     length: int,
     settings: SamplingSettings | None = None,
     *,
-    rules: Rules | None = None,
+    rules: DecodingRules | None = None,
     source: Any = None,
-    sequences: int = 0,
+    first_sequence: int = 0,
 ) -> Generation:
-    """At most `length` tokens after each prompt. What a row gets does not depend on the rows beside it."""
-    return _exhaust(model, begin(prompts, settings, rules=rules, source=source, sequences=sequences), length)
+    """Generate at most `length` tokens after each prompt. A row does not depend on the other rows of the batch."""
+    return _run(model, begin(prompts, settings, rules=rules, source=source, first_sequence=first_sequence), length)
 
 
-def resume(model: AutoregressiveModel, generation: Generation, length: int) -> Generation:
-    """At most `length` tokens more, the same as if they had been asked for at once. The one given stays as it is."""
-    return _exhaust(model, _copy(generation), length)
+def continue_from(model: AutoregressiveModel, generation: Generation, length: int) -> Generation:
+    """Generate at most `length` more tokens, the same as in one call. The given Generation stays unchanged."""
+    return _run(model, _copy(generation), length)
 
 
-def _exhaust(model: AutoregressiveModel, generation: Generation, length: int) -> Generation:
-    for _ in stream(model, generation, length, ahead=MANY):
+def _run(model: AutoregressiveModel, generation: Generation, length: int) -> Generation:
+    for _ in stream(model, generation, length, ahead=BATCH_BLOCK):
         pass
     return generation
 
@@ -131,48 +130,47 @@ def _copy(generation: Generation) -> Generation:
 
 
 @torch.inference_mode()
-def _grow(model: AutoregressiveModel, generation: Generation) -> list[int | None]:
-    """One token for each unfinished row; rows that it finishes leave the state."""
-    live = generation.live
-    logits_BV, state = feed(model, [generation.texts[row] for row in live], generation.state, generation.source, live)
-    chosen_B = choose(
-        logits_BV,
-        generation.settings,
-        _random(generation, live),
-        [generation.seen[row] for row in live],
-        generation.rules.banned,
-    )
-    logprobs_B = log_softmax(logits_BV)[np.arange(len(live)), chosen_B]
-    step = _record(generation, live, chosen_B, logprobs_B)
-    _go_on_with(generation, live, state)
+def _decode_step(model: AutoregressiveModel, generation: Generation) -> list[int | None]:
+    """One token for each unfinished row."""
+    rows = generation.unfinished
+    texts = [generation.texts[row] for row in rows]
+    logits_BV, state = next_logits(model, texts, generation.state, generation.source, rows)
+    uniforms_B = uniforms(generation.settings.seed, _sequences(generation, rows), _positions(generation, rows))
+    seen = [generation.seen[row] for row in rows]
+    tokens_B = sample(logits_BV, generation.settings, uniforms_B, seen, generation.rules.banned)
+    logprobs_B = log_softmax(logits_BV)[np.arange(len(rows)), tokens_B]
+    step = _append_tokens(generation, rows, tokens_B, logprobs_B)
+    _keep_unfinished(generation, rows, state)
     return step
 
 
-def _run(engine: Engine, generation: Generation, most: int) -> list[list[int | None]]:
-    """Up to `most` tokens for each unfinished row. What a row writes after its end is thrown away."""
-    live = generation.live
-    state, steps = ready(engine, [generation.texts[row] for row in live], generation.state, most)
-    seen_BV = np.zeros((len(live), engine.vocab_size), np.bool_)
-    for seen_V, row in zip(seen_BV, live, strict=True):
+def _decode_block(engine: CompiledEngine, generation: Generation, most: int) -> list[list[int | None]]:
+    """Up to `most` tokens for each unfinished row. Tokens after the end of a row are dropped."""
+    rows = generation.unfinished
+    state, steps = prepare_block(engine, [generation.texts[row] for row in rows], generation.state, most)
+    seen_BV = np.zeros((len(rows), engine.vocab_size), np.bool_)
+    for seen_V, row in zip(seen_BV, rows, strict=True):
         seen_V[list(generation.seen[row])] = True
-    tokens_BT, logprobs_BT = engine.run(
+    tokens_BT, logprobs_BT = engine.generate_block(
         state,
-        np.array([generation.texts[row][-1] for row in live]),
-        engine.sampling(generation.settings, generation.rules.banned),
-        generation.sequences + np.array(live),
-        _positions(generation, live),
+        np.array([generation.texts[row][-1] for row in rows]),
+        engine.sampling_parameters(generation.settings, generation.rules.banned),
+        _sequences(generation, rows),
+        _positions(generation, rows),
         seen_BV,
         steps,
     )
-    grown = [_record(generation, live, tokens_BT[:, t], logprobs_BT[:, t]) for t in range(steps)]
-    _go_on_with(generation, live, state)
-    return [step for step in grown if any(token is not None for token in step)]
+    block = [_append_tokens(generation, rows, tokens_BT[:, t], logprobs_BT[:, t]) for t in range(steps)]
+    _keep_unfinished(generation, rows, state)
+    return [step for step in block if any(token is not None for token in step)]
 
 
-def _record(generation: Generation, live: list[int], tokens_B: np.ndarray, logprobs_B: np.ndarray) -> list[int | None]:
-    """One token more for those of the rows that are not over yet."""
+def _append_tokens(
+    generation: Generation, rows: list[int], tokens_B: np.ndarray, logprobs_B: np.ndarray
+) -> list[int | None]:
+    """Append one token to each of the rows that is not finished."""
     step: list[int | None] = [None] * len(generation.texts)
-    for row, token, logprob in zip(live, tokens_B.tolist(), logprobs_B.tolist(), strict=True):
+    for row, token, logprob in zip(rows, tokens_B.tolist(), logprobs_B.tolist(), strict=True):
         if generation.finished[row]:
             continue
         step[row] = token
@@ -180,18 +178,19 @@ def _record(generation: Generation, live: list[int], tokens_B: np.ndarray, logpr
         generation.tokens[row].append(token)
         generation.logprobs[row].append(logprob)
         generation.seen[row].add(token)
-        generation.finished[row] = generation.rules.over(row, generation.tokens[row])
+        generation.finished[row] = generation.rules.finishes(row, generation.tokens[row])
     return step
 
 
-def _go_on_with(generation: Generation, live: list[int], state: State) -> None:
-    going = [i for i, row in enumerate(live) if not generation.finished[row]]
-    generation.state = pick(state, going) if going else None
+def _keep_unfinished(generation: Generation, rows: list[int], state: State) -> None:
+    """Finished rows leave the state."""
+    kept = [i for i, row in enumerate(rows) if not generation.finished[row]]
+    generation.state = select_rows(state, kept) if kept else None
 
 
 def _positions(generation: Generation, rows: list[int]) -> np.ndarray:
     return np.array([len(generation.tokens[row]) for row in rows])
 
 
-def _random(generation: Generation, rows: list[int]) -> np.ndarray:
-    return uniforms(generation.settings.seed, generation.sequences + np.array(rows), _positions(generation, rows))
+def _sequences(generation: Generation, rows: list[int]) -> np.ndarray:
+    return generation.first_sequence + np.array(rows)

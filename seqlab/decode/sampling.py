@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from seqlab.config import Settings
-from seqlab.decode.logits import allowed, largest
+from seqlab.decode.logits import mask_banned, top_indices
 
 
 class SamplingSettings(Settings):
@@ -25,7 +25,7 @@ class SamplingSettings(Settings):
     seed: int = Field(default=0, ge=0, lt=2**63)
 
 
-def choose(
+def sample(
     logits_BV: np.ndarray,
     settings: SamplingSettings,
     uniforms_B: np.ndarray,
@@ -47,7 +47,7 @@ def choose(
     7. the kept weights are summed in the order of ids: the token is the first whose sum exceeds the uniform number
        times the whole.
     """
-    scores_BV = allowed(logits_BV, banned)
+    scores_BV = mask_banned(logits_BV, banned)
     if seen is not None and settings.repetition_penalty != 1:
         for scores_V, tokens in zip(scores_BV, seen, strict=True):
             _penalize(scores_V, list(tokens), settings.repetition_penalty)
@@ -71,7 +71,7 @@ def _penalize(scores_V: np.ndarray, tokens: list[int], penalty: float) -> None:
 
 def _filter(scores_V: np.ndarray, weights_V: np.ndarray, settings: SamplingSettings) -> None:
     """Set to zero the weights that top-k and top-p leave out."""
-    order_K = largest(scores_V, settings.top_k or len(scores_V))
+    order_K = top_indices(scores_V, settings.top_k or len(scores_V))
     if settings.top_p is not None and settings.top_p < 1:
         sums_K = weights_V[order_K].cumsum()
         order_K = order_K[: sums_K.searchsorted(settings.top_p * sums_K[-1]) + 1]

@@ -5,10 +5,10 @@ from typing import Protocol
 
 from seqlab.errors import UsageError
 
-BROKEN = 3  # characters at the start of a tail that may be pieces of one that was cut through
+PARTIAL_CHARACTERS = 3  # characters at the start of a tail that may be pieces of one that was cut through
 
 
-class Decodes(Protocol):
+class TokenDecoder(Protocol):
     """All that is asked of a tokenizer."""
 
     def decode(self, ids: Sequence[int], /) -> str: ...
@@ -17,7 +17,7 @@ class Decodes(Protocol):
 class StopStrings:
     """Looks for strings in the text of the generated tokens; the prompt's text does not count."""
 
-    def __init__(self, tokenizer: Decodes, strings: Sequence[str]):
+    def __init__(self, tokenizer: TokenDecoder, strings: Sequence[str]):
         if isinstance(strings, str) or "" in strings:
             raise UsageError(f"the stop strings are {strings!r}: give a list of strings, none of them empty.")
         self._tokenizer = tokenizer
@@ -38,7 +38,7 @@ class StopStrings:
 
     def _tail(self, tokens: Sequence[int]) -> str:
         """A text in which any stop string that the last token completed is whole."""
-        needed = self._longest + BROKEN
+        needed = self._longest + PARTIAL_CHARACTERS
         count = needed + 1
         while count < len(tokens) and len(self._tokenizer.decode(tokens[-count:-1])) < needed:
             count *= 2

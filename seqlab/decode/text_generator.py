@@ -6,11 +6,11 @@ from typing import Any
 
 from seqlab.contracts import AutoregressiveModel, State
 from seqlab.decode.beam import beam_search
-from seqlab.decode.context import held
-from seqlab.decode.engine import Engine, EngineState
+from seqlab.decode.context import context_length
+from seqlab.decode.engines.compiled import CompiledEngine, EngineState
 from seqlab.decode.engines.selection import EngineSelector
-from seqlab.decode.generate import Generation, begin, generate, resume, stream
-from seqlab.decode.rules import Rules
+from seqlab.decode.generate import Generation, begin, continue_from, generate, stream
+from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.stop_strings import StopStrings
 from seqlab.tokenization.streaming import TextStream
@@ -52,7 +52,7 @@ class TextGenerator:
     """A model that writes text. `engine` says how: plain, compiled, or auto for what is done sooner."""
 
     def __init__(self, model: AutoregressiveModel, tokenizer: Tokenizer):
-        self.ways, self.tokenizer = EngineSelector(model), tokenizer
+        self.selector, self.tokenizer = EngineSelector(model), tokenizer
 
     def write(
         self,
@@ -64,28 +64,28 @@ class TextGenerator:
     ) -> GeneratedText:
         """At most `length` tokens after each prompt."""
         ids = [self.encode(prompt) for prompt in prompts]
-        model = self.ways.choose(len(ids), length, engine)
-        return self._written(generate(model, ids, length, settings, rules=self._rules(stop)))
+        model = self.selector.select(len(ids), length, engine)
+        return self._to_text(generate(model, ids, length, settings, rules=self._rules(stop)))
 
-    def go_on(self, written: GeneratedText, length: int) -> GeneratedText:
+    def continue_from(self, previous: GeneratedText, length: int) -> GeneratedText:
         """At most `length` tokens more, as if they had been asked for at once, and so in the same way."""
-        model = self.ways.engine if isinstance(written.state, EngineState) else self.ways.model
-        return self._written(resume(model, written.generation, length))
+        model = self.selector.engine if isinstance(previous.state, EngineState) else self.selector.model
+        return self._to_text(continue_from(model, previous.generation, length))
 
-    def standing(self, length: int, engine: str = "auto") -> GeneratedText:
+    def dummy_context(self, length: int, engine: str = "auto") -> GeneratedText:
         """Some text of so many tokens, to go on from: how long the next one takes does not depend on what they are."""
-        model = self.ways.choose(1, length, engine)
-        if not isinstance(model, Engine):
+        model = self.selector.select(1, length, engine)
+        if not isinstance(model, CompiledEngine):
             return self.write([""], length, SamplingSettings(), engine="plain")
         generation = begin([[0] * length])
-        generation.state = model.after(held(length, model.limit) - 1)
-        return self._written(generation)
+        generation.state = model.dummy_state(context_length(length, model.limit) - 1)
+        return self._to_text(generation)
 
     def stream(
         self, prompt: Prompt, length: int, settings: SamplingSettings, stop: Sequence[str] = (), engine: str = "auto"
     ) -> Iterator[str]:
         """The text in bits, as soon as they are certain; what may turn out to be a stop string is held back."""
-        model = self.ways.choose(1, length, engine)
+        model = self.selector.select(1, length, engine)
         generation = begin([self.encode(prompt)], settings, rules=self._rules(stop))
         text, sent = TextStream(self.tokenizer), 0
         so_far = ""
@@ -100,16 +100,22 @@ class TextGenerator:
         yield so_far[sent:cut]
 
     def search(
-        self, prompt: Prompt, length: int, width: int, length_penalty: float = 0.0, best: int = 1, engine: str = "auto"
+        self,
+        prompt: Prompt,
+        length: int,
+        width: int,
+        length_penalty: float = 0.0,
+        n_best: int = 1,
+        engine: str = "auto",
     ) -> list[BeamResult]:
-        """Beam search: the `best` most probable continuations, best first."""
+        """Beam search: the `n_best` most probable continuations, best first."""
         found = beam_search(
-            self.ways.choose(width, length, engine),
+            self.selector.select(width, length, engine),
             self.encode(prompt),
             width,
             length,
             length_penalty=length_penalty,
-            best=best,
+            n_best=n_best,
             rules=self._rules(()),
         )
         return [BeamResult(self._text(one.tokens), list(one.tokens), one.logprob, one.score) for one in found]
@@ -125,14 +131,14 @@ class TextGenerator:
         ordinary = range(self.tokenizer.ordinary_size)
         return [next((i for i in ordinary if self.tokenizer.decode_bytes([i]) == b"\n"), 0)]
 
-    def _rules(self, stop: Sequence[str]) -> Rules:
+    def _rules(self, stop: Sequence[str]) -> DecodingRules:
         halt: Any = StopStrings(self.tokenizer, stop) if stop else None
-        return Rules(end=self.tokenizer.end, banned=self.tokenizer.never_sampled, stop=halt)
+        return DecodingRules(end=self.tokenizer.end, banned=self.tokenizer.never_sampled, stop=halt)
 
-    def _written(self, generation: Generation) -> GeneratedText:
+    def _to_text(self, generation: Generation) -> GeneratedText:
         return GeneratedText([self._text(tokens, generation.rules) for tokens in generation.tokens], generation)
 
-    def _text(self, tokens: Sequence[int], rules: Rules | None = None) -> str:
+    def _text(self, tokens: Sequence[int], rules: DecodingRules | None = None) -> str:
         kept = tokens[:-1] if tokens and tokens[-1] == self.tokenizer.end else tokens
         if rules is not None and isinstance(rules.stop, StopStrings):
             return rules.stop.cut(kept)

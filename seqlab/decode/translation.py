@@ -10,13 +10,13 @@ import torch
 from seqlab.contracts import Trace
 from seqlab.decode.beam import beam_search
 from seqlab.decode.generate import generate
-from seqlab.decode.rules import Rules
+from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.models.translator import Source, Translator
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
-AT_ONCE = 128  # sources that are translated greedily together
+GREEDY_BATCH = 128  # sources that are translated greedily together
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ def translate(
     vocabulary: Vocabulary,
     width: int,
     length_penalty: float,
-    longest: int,
+    max_length: int,
 ) -> list[Translation]:
     """One translation of each source, in their order."""
     if width == 1:
-        return _greedily(model, sources, vocabulary, length_penalty, longest)
-    return [search(model, source, vocabulary, width, length_penalty, longest)[0] for source in sources]
+        return _translate_greedily(model, sources, vocabulary, length_penalty, max_length)
+    return [search(model, source, vocabulary, width, length_penalty, max_length)[0] for source in sources]
 
 
 def search(
@@ -49,8 +49,8 @@ def search(
     vocabulary: Vocabulary,
     width: int,
     length_penalty: float,
-    longest: int,
-    best: int = 1,
+    max_length: int,
+    n_best: int = 1,
 ) -> list[Translation]:
     """The `best` translations of one source that a beam finds."""
     target = _target(vocabulary)
@@ -58,50 +58,52 @@ def search(
         model,
         [_begin(target)],
         width,
-        _most(len(source), longest),
+        _max_length(len(source), max_length),
         length_penalty=length_penalty,
-        best=best,
+        n_best=n_best,
         rules=_rules(target),
-        source=sources_of([source] * width, model),
+        source=batch_sources([source] * width, model),
     )
-    return [Translation(text_of(target, one.tokens), one.tokens, one.logprob, one.score) for one in found]
+    return [Translation(detokenize(target, one.tokens), one.tokens, one.logprob, one.score) for one in found]
 
 
-def _greedily(
-    model: Translator, sources: Sequence[np.ndarray], vocabulary: Vocabulary, length_penalty: float, longest: int
+def _translate_greedily(
+    model: Translator, sources: Sequence[np.ndarray], vocabulary: Vocabulary, length_penalty: float, max_length: int
 ) -> list[Translation]:
     """Sources of similar length together, so that none waits long for another."""
     target = _target(vocabulary)
     order = sorted(range(len(sources)), key=lambda at: len(sources[at]))
     found: dict[int, Translation] = {}
-    for first in range(0, len(order), AT_ONCE):
-        places = order[first : first + AT_ONCE]
+    for first in range(0, len(order), GREEDY_BATCH):
+        places = order[first : first + GREEDY_BATCH]
         chosen = [sources[place] for place in places]
         written = generate(
             model,
             [[_begin(target)]] * len(chosen),
-            _most(max(map(len, chosen)), longest),
+            _max_length(max(map(len, chosen)), max_length),
             SamplingSettings(temperature=0),
             rules=_rules(target),
-            source=sources_of(chosen, model),
+            source=batch_sources(chosen, model),
         )
         for place, tokens, logprobs in zip(places, written.tokens, written.logprobs, strict=True):
             total = sum(logprobs)
             found[place] = Translation(
-                text_of(target, tokens), tokens, total, total / max(1, len(tokens)) ** length_penalty
+                detokenize(target, tokens), tokens, total, total / max(1, len(tokens)) ** length_penalty
             )
     return [found[place] for place in range(len(sources))]
 
 
 @torch.inference_mode()
-def attended(model: Translator, source: np.ndarray, tokens: Sequence[int], vocabulary: Vocabulary) -> dict[str, Any]:
+def attention_weights(
+    model: Translator, source: np.ndarray, tokens: Sequence[int], vocabulary: Vocabulary
+) -> dict[str, Any]:
     """What each written token looked at: tokens of both sides, and weights; none where there is no attention.
 
     Of a Transformer, the mean over the heads of its last layer."""
     target = _target(vocabulary)
     trace = Trace()
     inputs_1T = torch.tensor([[_begin(target), *tokens[:-1]]])
-    model(sources_of([source], model), inputs_1T, None, trace)
+    model(batch_sources([source], model), inputs_1T, None, trace)
     names = [name for name in trace.values if name.endswith(("reader.weights", "cross.weights"))]
     shown = {
         "source_tokens": [vocabulary.tokenizer.decode([int(token)]).strip() for token in source],
@@ -113,7 +115,7 @@ def attended(model: Translator, source: np.ndarray, tokens: Sequence[int], vocab
     return {**shown, "weights": (weights if weights.dim() == 2 else weights.mean(0)).tolist()}
 
 
-def sources_of(sources: Sequence[np.ndarray], model: Translator) -> Source:
+def batch_sources(sources: Sequence[np.ndarray], model: Translator) -> Source:
     lengths_B = torch.tensor([len(source) for source in sources])
     tokens_BS = torch.zeros(len(sources), int(lengths_B.max()), dtype=torch.long)
     for row, source in zip(tokens_BS, sources, strict=True):
@@ -123,15 +125,15 @@ def sources_of(sources: Sequence[np.ndarray], model: Translator) -> Source:
     return Source(tokens_BS.to(device), mask_BS.to(device))
 
 
-def text_of(target: Tokenizer, tokens: Sequence[int]) -> str:
+def detokenize(target: Tokenizer, tokens: Sequence[int]) -> str:
     """Without the end symbol and the space that every text begins with."""
     kept = tokens[:-1] if tokens and tokens[-1] == target.end else tokens
     return target.decode(list(kept)).removeprefix(" ")
 
 
-def _most(source: int, longest: int) -> int:
+def _max_length(source: int, max_length: int) -> int:
     """Tokens that are written at most: what goes on for much longer than its source has lost its way."""
-    return min(longest, 3 * source + 20)
+    return min(max_length, 3 * source + 20)
 
 
 def _target(vocabulary: Vocabulary) -> Tokenizer:
@@ -144,5 +146,5 @@ def _begin(target: Tokenizer) -> int:
     return target.begin
 
 
-def _rules(target: Tokenizer) -> Rules:
-    return Rules(end=target.end, banned=target.never_sampled)
+def _rules(target: Tokenizer) -> DecodingRules:
+    return DecodingRules(end=target.end, banned=target.never_sampled)

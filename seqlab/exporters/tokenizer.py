@@ -23,7 +23,7 @@ MOST_CHECKED = 5000  # symbols
 SINGLE = Regex(r"[\s\S]")
 
 
-def library_of(tokenizer: Tokenizer) -> Library:
+def to_tokenizers(tokenizer: Tokenizer) -> Library:
     """Encodes as ours does; begin and end are ids that no text has, so it does not know them."""
     match tokenizer:
         case CharTokenizer():
@@ -60,7 +60,7 @@ def _by_word(words: Any, unknown: int | None) -> Library:
     return found
 
 
-def check(tokenizer: Tokenizer, found: Library) -> None:
+def verify_tokenizer(tokenizer: Tokenizer, found: Library) -> None:
     """UsageError where the two do not read a symbol alike."""
     for number in range(min(tokenizer.ordinary_size, MOST_CHECKED)):
         text = tokenizer.decode([number])
@@ -70,5 +70,5 @@ def check(tokenizer: Tokenizer, found: Library) -> None:
             )
 
 
-def as_text(found: Library) -> str:
+def to_json_text(found: Library) -> str:
     return json.dumps(json.loads(found.to_str()), ensure_ascii=False)

@@ -13,31 +13,31 @@ from torch import Tensor
 
 from seqlab.attention.positions import Sinusoidal
 from seqlab.backbones.transformer import Transformer
-from seqlab.decode.engines.transformer import entered
+from seqlab.decode.engines.transformer import input_embeddings
 from seqlab.errors import UsageError
-from seqlab.exporters.tokenizer import as_text, check, library_of
+from seqlab.exporters.tokenizer import to_json_text, to_tokenizers, verify_tokenizer
 from seqlab.models.language_model import LanguageModel
 from seqlab.runs import tensors
 from seqlab.runs.load import LoadedRun
 from seqlab.storage import to_json, write_atomic
 
-LEAST = 1e-3  # of a gain: what is divided by a smaller one is not what it was
+MIN_GAIN = 1e-3  # of a gain: what is divided by a smaller one is not what it was
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu"}
 
 
 def write_transformers(run: LoadedRun, out: Path) -> list[Path]:
     """config.json, model.safetensors and tokenizer.json."""
     model = run.model
-    refuse(run)
+    check_supported(run)
     config, weights = as_gpt_neox(model) if model.backbone.settings.positions == "rotary" else as_gpt2(model)
     tokenizer = run.tokenizer
     config |= {"bos_token_id": tokenizer.begin, "eos_token_id": tokenizer.end, "tie_word_embeddings": False}
-    library = library_of(tokenizer)
-    check(tokenizer, library)
+    library = to_tokenizers(tokenizer)
+    verify_tokenizer(tokenizer, library)
     contents = {
         "config.json": to_json(config),
         "model.safetensors": tensors.to_bytes(weights),
-        "tokenizer.json": as_text(library).encode(),
+        "tokenizer.json": to_json_text(library).encode(),
         "tokenizer_config.json": json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}).encode(),
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def write_transformers(run: LoadedRun, out: Path) -> list[Path]:
     return [out / name for name in contents]
 
 
-def refuse(run: LoadedRun) -> None:
+def check_supported(run: LoadedRun) -> None:
     """UsageError with the first reason why the library has no architecture that computes the same."""
     model = run.model
     if not (isinstance(model, LanguageModel) and isinstance(model.backbone, Transformer)):
@@ -74,7 +74,7 @@ def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
         "layer_norm_epsilon": stack.last.eps,
     }  # fmt: skip
     weights = {
-        "transformer.wte.weight": entered(model),
+        "transformer.wte.weight": input_embeddings(model),
         "transformer.wpe.weight": _positions(stack.positions, settings),
     }
     for layer, block in enumerate(stack.blocks):
@@ -87,7 +87,7 @@ def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
             "mlp.c_proj": block.feedforward.down,
         }.items():
             weights |= {f"{here}.{name}.weight": linear.weight.T, f"{here}.{name}.bias": linear.bias}
-    last, head = without_bias(model)
+    last, head = fold_output_bias(model)
     return config, {**weights, **_norm("transformer.ln_f", stack.last, last), "lm_head.weight": head}
 
 
@@ -102,7 +102,7 @@ def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0},
         "rotary_pct": 1.0, "rotary_emb_base": 10000,
     }  # fmt: skip
-    weights = {"gpt_neox.embed_in.weight": entered(model)[: model.vocab_size]}
+    weights = {"gpt_neox.embed_in.weight": input_embeddings(model)[: model.vocab_size]}
     for layer, block in enumerate(stack.blocks):
         here = f"gpt_neox.layers.{layer}"
         weights |= _norm(f"{here}.input_layernorm", block.norms[0])
@@ -116,16 +116,16 @@ def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
             "mlp.dense_4h_to_h": block.feedforward.down,
         }.items():
             weights |= {f"{here}.{name}.weight": linear.weight, f"{here}.{name}.bias": linear.bias}
-    last, head = without_bias(model)
+    last, head = fold_output_bias(model)
     return config, {**weights, **_norm("gpt_neox.final_layer_norm", stack.last, last), "embed_out.weight": head}
 
 
 @torch.no_grad()
-def without_bias(model: Any) -> tuple[Tensor, Tensor]:
+def fold_output_bias(model: Any) -> tuple[Tensor, Tensor]:
     """The bias of the last norm and a projection without one, that together give the logits that there were."""
     norm, V = model.backbone.stack.last, model.vocab_size
     gain_D, bias_D = norm.weight.double(), norm.bias.double()
-    if bool((gain_D.abs() < LEAST).any()):
+    if bool((gain_D.abs() < MIN_GAIN).any()):
         raise UsageError("a gain of the last norm is all but zero, so that the output's bias has no place to go.")
     weight = model.output.weight[:V] if model.narrow is None else model.output.weight[:V] @ model.narrow.weight
     weight_VD, bias_V = weight.double(), model.output.bias[:V].double()

@@ -18,10 +18,10 @@ import torch
 from seqlab.cache import cache_directory
 
 
-def compiled() -> Path:
+def kernel_cache() -> Path:
     """Where compiled kernels are kept: one folder for each state of their sources, as a kernel is compiled with all
     that it calls, and the compiler looks at the age of its own file alone."""
-    name = _sources()
+    name = _sources_digest()
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given is None:
         return cache_directory("numba", name)
@@ -29,7 +29,7 @@ def compiled() -> Path:
 
 
 @cache
-def _sources() -> str:
+def _sources_digest() -> str:
     """A name for what the kernels' sources are now."""
     found = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
@@ -37,7 +37,7 @@ def _sources() -> str:
     return found.hexdigest()[:16]
 
 
-os.environ["NUMBA_CACHE_DIR"] = str(compiled())
+os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
 # the one layer whose threads may be entered from several threads at once
 os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 
@@ -46,10 +46,10 @@ FASTMATH = {"contract", "reassoc", "arcp", "afn"}
 # a division by zero is infinity, not an error: to look for one would keep the compiler from taking many at a time
 KERNEL: dict[str, Any] = {"error_model": "numpy", "cache": True}
 FAST: dict[str, Any] = {**KERNEL, "fastmath": FASTMATH}
-PATIENCE = 1.0  # seconds of silence before a first use says what it is doing
+ANNOUNCE_AFTER = 1.0  # seconds of silence before a first use says what it is doing
 
 
-def call(kernel: Callable[..., None], arguments: list[Any], threads: int) -> None:
+def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int) -> None:
     """Run a kernel on so many threads; its first use in a process compiles it, or loads what was compiled before."""
     import numba
 
@@ -57,24 +57,24 @@ def call(kernel: Callable[..., None], arguments: list[Any], threads: int) -> Non
     if getattr(kernel, "signatures", None):
         kernel(*arguments)
         return
-    with announced(getattr(kernel, "__name__", "")):
+    with announce_compilation(getattr(kernel, "__name__", "")):
         kernel(*arguments)
     # numba's first parallel loop sets the thread count of the OpenMP library that torch uses too
     torch.set_num_threads(threads)
 
 
 @contextmanager
-def announced(name: str) -> Iterator[None]:
+def announce_compilation(name: str) -> Iterator[None]:
     """Say what is being made ready, if it takes long."""
-    said = threading.Timer(PATIENCE, _say, [name])
-    said.daemon = True
-    said.start()
+    timer = threading.Timer(ANNOUNCE_AFTER, _announce, [name])
+    timer.daemon = True
+    timer.start()
     try:
         yield
     finally:
-        said.cancel()
+        timer.cancel()
 
 
-def _say(name: str) -> None:
+def _announce(name: str) -> None:
     message = f"preparing the kernel '{name}': it is compiled once for this machine and kept for later runs"
     print(message, file=sys.stderr, flush=True)  # noqa: T201

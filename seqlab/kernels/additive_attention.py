@@ -46,7 +46,7 @@ def _softmax(row_S, first, last, largest):
 
 
 @numba.njit(parallel=True, **FAST)
-def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, weights_BTS):
+def additive_weights(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, weights_BTS):
     """Fill `weights_BTS` with the softmax of the scores over each query's own keys; others stay as they are."""
     B, T, H = q_BTH.shape
     half = H // 2
@@ -76,7 +76,7 @@ def weigh(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_
 
 
 @numba.njit(**FAST)
-def _spread_far(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
+def _backward_far(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
     for h in range(len(dq_H)):
         r = _r(q_H[h], k_H[h], eq_H[h], ek_H[h])
         dq_H[h] += d * r - d * r * r
@@ -85,7 +85,9 @@ def _spread_far(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
 
 
 @numba.njit(parallel=True, **FAST)
-def spread(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, ds_BTS, dq_BTH, dk_BSH, dv_BH):
+def additive_backward(
+    q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, ds_BTS, dq_BTH, dk_BSH, dv_BH
+):
     """Gradients of the scores, `ds_BTS`, back to queries, keys and v; the tanh of every pair is computed again.
 
     What comes out lacks the factor 4 v_h for queries and keys, and is Σ d r for v."""
@@ -96,7 +98,7 @@ def spread(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last
             for s in range(first_BT[b, t], last_BT[b, t]):
                 d = ds_BTS[b, t, s]
                 if reach_BT[b, t] == 2 or reach_BS[b, s] == 2:
-                    _spread_far(
+                    _backward_far(
                         d, q_BTH[b, t], k_BSH[b, s], eq_BTH[b, t], ek_BSH[b, s], dq_BTH[b, t], dk_BSH[b, s], dv_BH[b]
                     )
                 else:

@@ -53,7 +53,7 @@ def softmax(scores_S, scale):
 
 
 @register_jitable
-def remember(key_D, value_D, position, keys_DS, values_SD):
+def store_key_value(key_D, value_D, position, keys_DS, values_SD):
     place = position % keys_DS.shape[1]
     for d in range(len(keys_DS)):
         keys_DS[d, place] = key_D[d]

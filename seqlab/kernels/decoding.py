@@ -13,32 +13,32 @@ from numba.extending import register_jitable
 
 from seqlab.kernels import KERNEL
 from seqlab.kernels.linear import add_product
-from seqlab.kernels.sampling import CHOSEN, choose, uniform
+from seqlab.kernels.sampling import OK, sample, uniform
 
 
-class Matrix(NamedTuple):
+class PackedMatrix(NamedTuple):
     """A packed matrix: float32 with scales of 1, or int8."""
 
     w_NKC: np.ndarray
     scale_G: np.ndarray
 
 
-class Output(NamedTuple):
+class OutputLayer(NamedTuple):
     """From vectors to logits; a tied output may have to narrow them first."""
 
-    narrow: Matrix
-    logits: Matrix
+    narrow: PackedMatrix
+    logits: PackedMatrix
     bias_V: np.ndarray
 
 
-class Texts(NamedTuple):
+class PromptBatch(NamedTuple):
     """To be taken in, the longest first."""
 
     tokens_BT: np.ndarray
     lengths_B: np.ndarray
 
 
-class Sampling(NamedTuple):
+class SamplingParameters(NamedTuple):
     temperature: float
     top_k: int
     top_p: float
@@ -47,18 +47,18 @@ class Sampling(NamedTuple):
     banned_V: np.ndarray
 
 
-def is_of(weights: Any, kind: type) -> bool:
+def is_weights_type(weights: Any, kind: type) -> bool:
     """Whether this is the compiler's type of such weights."""
     return getattr(weights, "instance_class", None) is kind
 
 
-def advance(weights, state, token_B, rows):
+def decode_step(weights, state, token_B, rows):
     """Overloaded by every kind of weights."""
     raise AssertionError("there is no form for these weights")
 
 
 @register_jitable
-def copy(from_N, to_N):
+def copy_row(from_N, to_N):
     """An assignment of slices, without what it would have to say of shapes that differ: a third of the compilation."""
     for n in range(len(to_N)):
         to_N[n] = from_N[n]
@@ -77,13 +77,13 @@ def affine(matrix, bias_G, x_BK, rows):
     """x W + b"""
     y_BG = np.empty((rows, len(matrix.scale_G)), np.float32)
     for b in range(rows):
-        copy(bias_G, y_BG[b])
+        copy_row(bias_G, y_BG[b])
     add_product(matrix.w_NKC, matrix.scale_G, x_BK, y_BG, rows)
     return y_BG
 
 
 @register_jitable
-def project(output, y_BH, rows):
+def output_logits(output, y_BH, rows):
     """Logits, and padding after them."""
     if len(output.narrow.w_NKC):
         y_BH = product(output.narrow, y_BH, rows)
@@ -91,48 +91,48 @@ def project(output, y_BH, rows):
 
 
 @register_jitable
-def _take_in(weights, state, texts_BT, lengths_B):
+def _prefill(weights, state, prompts_BT, lengths_B):
     rows = len(lengths_B)
     token_B = np.empty(rows, np.int64)
-    for t in range(texts_BT.shape[1]):
+    for t in range(prompts_BT.shape[1]):
         while rows and lengths_B[rows - 1] <= t:
             rows -= 1
         for b in range(rows):
-            token_B[b] = texts_BT[b, t]
-        advance(weights, state, token_B, rows)
+            token_B[b] = prompts_BT[b, t]
+        decode_step(weights, state, token_B, rows)
 
 
 @register_jitable
-def _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT):
+def _generate(weights, output, state, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT):
     rows, V = seen_BV.shape
     scores_V, weights_V, heap_V = np.empty(V), np.empty(V), np.empty(V, np.int64)
     for t in range(tokens_BT.shape[1]):
-        logits_BV = project(output, advance(weights, state, token_B, rows), rows)
+        logits_BV = output_logits(output, decode_step(weights, state, token_B, rows), rows)
         for b in range(rows):
-            drawn = uniform(how.seed, sequence_B[b], position_B[b] + t)
-            token, logprob, came = choose(
-                logits_BV[b, :V], how.banned_V, seen_BV[b], how.temperature, how.top_k, how.top_p, how.penalty, drawn,
-                scores_V, weights_V, heap_V,
-            )  # fmt: skip
-            if came != CHOSEN:
-                return came
+            uniform_number = uniform(sampling.seed, sequence_B[b], position_B[b] + t)
+            token, logprob, status = sample(
+                logits_BV[b, :V], sampling, seen_BV[b], uniform_number, scores_V, weights_V, heap_V
+            )
+            if status != OK:
+                return status
             token_B[b] = tokens_BT[b, t] = token
             logprobs_BT[b, t] = logprob
             seen_BV[b, token] = True
-    return CHOSEN
+    return OK
 
 
 @numba.njit(nogil=True, **KERNEL)
 def decode(
-    weights, output, state, texts, token_B, logits_BV, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT
+    weights, output, state, prompts, token_B, logits_BV, sampling, sequence_B, position_B, seen_BV, tokens_BT,
+    logprobs_BT,
 ):  # fmt: skip
     """All that is done with a state, as one function: each would be compiled for as long as all of them.
 
     Texts are taken in. Where there are rows for logits, they are those after `token_B`. Then every row grows by as many
     tokens as there is room for, `token_B` being the last of each text, new to the state. What came of the last one."""
-    _take_in(weights, state, texts.tokens_BT, texts.lengths_B)
+    _prefill(weights, state, prompts.tokens_BT, prompts.lengths_B)
     if len(logits_BV):
-        padded_BV = project(output, advance(weights, state, token_B, len(logits_BV)), len(logits_BV))
+        padded_BV = output_logits(output, decode_step(weights, state, token_B, len(logits_BV)), len(logits_BV))
         for b in range(len(logits_BV)):
-            copy(padded_BV[b], logits_BV[b])
-    return _write(weights, output, state, token_B, how, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT)
+            copy_row(padded_BV[b], logits_BV[b])
+    return _generate(weights, output, state, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT)

@@ -24,7 +24,7 @@ TOGETHER = 4  # rows that share the loading of a tile: with four vectors each th
 CONTRACT = ("contract",)  # a product and a sum are one operation
 
 
-def pack(weights_GK: np.ndarray) -> np.ndarray:
+def pack_tiles(weights_GK: np.ndarray) -> np.ndarray:
     """A matrix as torch has it, one row for each output, in tiles; its columns are filled up with zeros."""
     G, K = weights_GK.shape
     tiles = -(-G // COLUMNS)
@@ -33,7 +33,7 @@ def pack(weights_GK: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(padded.reshape(tiles, COLUMNS, K).transpose(0, 2, 1))
 
 
-def padded(columns: int) -> int:
+def padded_width(columns: int) -> int:
     """The width of y that a product with so many columns writes."""
     return -(-columns // COLUMNS) * COLUMNS
 

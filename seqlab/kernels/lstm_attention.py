@@ -6,25 +6,25 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from seqlab.kernels.attention import add_rows, add_tanhs, remember, softmax
-from seqlab.kernels.decoding import Matrix, advance, affine, is_of, product
+from seqlab.kernels.attention import add_rows, add_tanhs, softmax, store_key_value
+from seqlab.kernels.decoding import PackedMatrix, affine, decode_step, is_weights_type, product
 from seqlab.kernels.recurrent import LstmWeights, lstm
 
 ADDITIVE, DOT, SCALED = 0, 1, 2
 CONCAT, CONTEXT, ADD = 0, 1, 2
 
 
-class AttentiveWeights(NamedTuple):
+class LstmAttentionWeights(NamedTuple):
     recurrent: LstmWeights
     score: int
     combine: int
-    queries: Matrix
-    keys: Matrix
+    queries: PackedMatrix
+    keys: PackedMatrix
     key_bias_H: np.ndarray
     v_H: np.ndarray
 
 
-class AttentiveState(NamedTuple):
+class LstmAttentionKernelState(NamedTuple):
     length_B: np.ndarray
     h_BLH: np.ndarray
     c_BLH: np.ndarray
@@ -33,7 +33,7 @@ class AttentiveState(NamedTuple):
 
 
 @register_jitable
-def _attentive(weights, state, token_B, rows):
+def _lstm_attention(weights, state, token_B, rows):
     h_BH = lstm(weights.recurrent, state, token_B, rows)  # which counts the token
     H = state.h_BLH.shape[2]
     q_BH = product(weights.queries, h_BH, rows) if weights.score == ADDITIVE else h_BH
@@ -43,7 +43,7 @@ def _attentive(weights, state, token_B, rows):
     at = H if weights.combine == CONCAT else 0  # where the context stands
     for b in range(rows):
         keys_HS, states_SH = state.keys_BHS[b], state.states_BSH[b]
-        remember(k_BH[b], h_BH[b], state.length_B[b] - 1, keys_HS, states_SH)
+        store_key_value(k_BH[b], h_BH[b], state.length_B[b] - 1, keys_HS, states_SH)
         scores_S = np.zeros(min(state.length_B[b], len(states_SH)), np.float32)
         if weights.score == ADDITIVE:
             add_tanhs(q_BH[b, :H], keys_HS, weights.v_H, scores_S)
@@ -57,8 +57,8 @@ def _attentive(weights, state, token_B, rows):
     return y_BH
 
 
-@overload(advance)
-def _advance(weights, state, token_B, rows):
-    if not is_of(weights, AttentiveWeights):
+@overload(decode_step)
+def _decode_step(weights, state, token_B, rows):
+    if not is_weights_type(weights, LstmAttentionWeights):
         return None
-    return lambda weights, state, token_B, rows: _attentive(weights, state, token_B, rows)
+    return lambda weights, state, token_B, rows: _lstm_attention(weights, state, token_B, rows)

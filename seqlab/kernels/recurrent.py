@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from seqlab.kernels.decoding import Matrix, advance, affine, copy, is_of, product
+from seqlab.kernels.decoding import PackedMatrix, affine, copy_row, decode_step, is_weights_type, product
 from seqlab.kernels.elementary import sigmoid, tanh
 from seqlab.kernels.linear import add_product
 
 TANH, RELU, SIGMOID = 0, 1, 2
 
 
-class Layers(NamedTuple):
+class PackedLayers(NamedTuple):
     """Matrices of equal shape, one for each layer: w_LNKC and scale_LG."""
 
     w_LNKC: np.ndarray
@@ -26,9 +26,9 @@ class RnnWeights(NamedTuple):
     """`table_VG` and `bias_LG` hold both biases; the input matrices and biases begin with the second layer."""
 
     table_VG: np.ndarray
-    inputs: Layers
+    inputs: PackedLayers
     bias_LG: np.ndarray
-    states: Layers
+    states: PackedLayers
     residual: bool
     activation: int
 
@@ -37,10 +37,10 @@ class GruWeights(NamedTuple):
     """The biases of r and z are in the table; that of U_n h is `candidate_LH`, because r may come between."""
 
     table_VG: np.ndarray
-    inputs: Layers
+    inputs: PackedLayers
     bias_LG: np.ndarray
-    gates: Layers  # U_r and U_z
-    candidates: Layers  # U_n
+    gates: PackedLayers  # U_r and U_z
+    candidates: PackedLayers  # U_n
     candidate_LH: np.ndarray
     residual: bool
     reset_before: bool
@@ -48,50 +48,50 @@ class GruWeights(NamedTuple):
 
 class LstmWeights(NamedTuple):
     table_VG: np.ndarray
-    inputs: Layers
+    inputs: PackedLayers
     bias_LG: np.ndarray
-    states: Layers
+    states: PackedLayers
     residual: bool
 
 
-class HiddenState(NamedTuple):
+class HiddenKernelState(NamedTuple):
     length_B: np.ndarray
     h_BLH: np.ndarray
 
 
-class LstmState(NamedTuple):
+class LstmKernelState(NamedTuple):
     length_B: np.ndarray
     h_BLH: np.ndarray
     c_BLH: np.ndarray
 
 
 @register_jitable
-def layer_of(layers, layer):
-    return Matrix(layers.w_LNKC[layer], layers.scale_LG[layer])
+def layer_matrix(layers, layer):
+    return PackedMatrix(layers.w_LNKC[layer], layers.scale_LG[layer])
 
 
 @register_jitable
-def from_input(weights, layer, token_B, x_BH, rows):
+def input_projection(weights, layer, token_B, x_BH, rows):
     """What a layer makes of its input: W x + b, of the first one from the table."""
     if layer:
-        return affine(layer_of(weights.inputs, layer - 1), weights.bias_LG[layer - 1], x_BH, rows)
+        return affine(layer_matrix(weights.inputs, layer - 1), weights.bias_LG[layer - 1], x_BH, rows)
     y_BG = np.empty((rows, weights.table_VG.shape[1]), np.float32)
     for b in range(rows):
-        copy(weights.table_VG[token_B[b]], y_BG[b])
+        copy_row(weights.table_VG[token_B[b]], y_BG[b])
     return y_BG
 
 
 @register_jitable
-def driven(weights, state, layer, token_B, x_BH, rows):
+def pre_activations(weights, state, layer, token_B, x_BH, rows):
     """W x + U h and both biases, of a layer that does not come between them."""
-    z_BG = from_input(weights, layer, token_B, x_BH, rows)
-    matrix = layer_of(weights.states, layer)
+    z_BG = input_projection(weights, layer, token_B, x_BH, rows)
+    matrix = layer_matrix(weights.states, layer)
     add_product(matrix.w_NKC, matrix.scale_G, state.h_BLH[:, layer], z_BG, rows)
     return z_BG
 
 
 @register_jitable
-def passed_on(weights, layer, h_BLH, x_BH, rows):
+def layer_output(weights, layer, h_BLH, x_BH, rows):
     """The input of the layer above."""
     H = h_BLH.shape[2]
     y_BH = np.empty((rows, H), np.float32)
@@ -102,7 +102,7 @@ def passed_on(weights, layer, h_BLH, x_BH, rows):
 
 
 @register_jitable
-def count(state, rows):
+def count_token(state, rows):
     for b in range(rows):
         state.length_B[b] += 1
 
@@ -112,7 +112,7 @@ def _rnn(weights, state, token_B, rows):
     L, H = state.h_BLH.shape[1:]
     x_BH = np.empty((rows, H), np.float32)
     for layer in range(L):
-        z_BG = driven(weights, state, layer, token_B, x_BH, rows)
+        z_BG = pre_activations(weights, state, layer, token_B, x_BH, rows)
         for b in range(rows):
             for h in range(H):
                 z = z_BG[b, h]
@@ -122,8 +122,8 @@ def _rnn(weights, state, token_B, rows):
                     state.h_BLH[b, layer, h] = sigmoid(z)
                 else:
                     state.h_BLH[b, layer, h] = max(z, np.float32(0))
-        x_BH = passed_on(weights, layer, state.h_BLH, x_BH, rows)
-    count(state, rows)
+        x_BH = layer_output(weights, layer, state.h_BLH, x_BH, rows)
+    count_token(state, rows)
     return x_BH
 
 
@@ -133,8 +133,8 @@ def _gru(weights, state, token_B, rows):
     x_BH = np.empty((rows, H), np.float32)
     shown_BH = np.empty((rows, H), np.float32)  # what the candidate sees of h
     for layer in range(L):
-        z_BG = from_input(weights, layer, token_B, x_BH, rows)
-        h_BG = product(layer_of(weights.gates, layer), state.h_BLH[:, layer], rows)
+        z_BG = input_projection(weights, layer, token_B, x_BH, rows)
+        h_BG = product(layer_matrix(weights.gates, layer), state.h_BLH[:, layer], rows)
         for b in range(rows):
             for h in range(H):
                 z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
@@ -142,15 +142,15 @@ def _gru(weights, state, token_B, rows):
                 shown_BH[b, h] = shown * state.h_BLH[b, layer, h]
             for h in range(H, 2 * H):
                 z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
-        n_BH = affine(layer_of(weights.candidates, layer), weights.candidate_LH[layer], shown_BH, rows)
+        n_BH = affine(layer_matrix(weights.candidates, layer), weights.candidate_LH[layer], shown_BH, rows)
         for b in range(rows):
             for h in range(H):
                 r = np.float32(1) if weights.reset_before else z_BG[b, h]
                 n = tanh(z_BG[b, 2 * H + h] + r * n_BH[b, h])
                 z = z_BG[b, H + h]
                 state.h_BLH[b, layer, h] = (np.float32(1) - z) * n + z * state.h_BLH[b, layer, h]
-        x_BH = passed_on(weights, layer, state.h_BLH, x_BH, rows)
-    count(state, rows)
+        x_BH = layer_output(weights, layer, state.h_BLH, x_BH, rows)
+    count_token(state, rows)
     return x_BH
 
 
@@ -159,7 +159,7 @@ def lstm(weights, state, token_B, rows):
     L, H = state.h_BLH.shape[1:]
     x_BH = np.empty((rows, H), np.float32)
     for layer in range(L):
-        z_BG = driven(weights, state, layer, token_B, x_BH, rows)
+        z_BG = pre_activations(weights, state, layer, token_B, x_BH, rows)
         for b in range(rows):
             for h in range(H):
                 i, f = sigmoid(z_BG[b, h]), sigmoid(z_BG[b, H + h])
@@ -167,15 +167,15 @@ def lstm(weights, state, token_B, rows):
                 c = f * state.c_BLH[b, layer, h] + i * g
                 state.c_BLH[b, layer, h] = c
                 state.h_BLH[b, layer, h] = o * tanh(c)
-        x_BH = passed_on(weights, layer, state.h_BLH, x_BH, rows)
-    count(state, rows)
+        x_BH = layer_output(weights, layer, state.h_BLH, x_BH, rows)
+    count_token(state, rows)
     return x_BH
 
 
-@overload(advance)
-def _advance(weights, state, token_B, rows):
+@overload(decode_step)
+def _decode_step(weights, state, token_B, rows):
     forms = {RnnWeights: _rnn, GruWeights: _gru, LstmWeights: lstm}
-    form = next((form for kind, form in forms.items() if is_of(weights, kind)), None)
+    form = next((form for kind, form in forms.items() if is_weights_type(weights, kind)), None)
     if form is None:
         return None
     return lambda weights, state, token_B, rows: form(weights, state, token_B, rows)

@@ -12,20 +12,12 @@ import numpy as np
 
 from seqlab.kernels import KERNEL
 from seqlab.kernels.elementary import LARGEST, exp
+from seqlab.kernels.uniform import splitmix64
 
-INCREMENT = np.uint64(0x9E3779B97F4A7C15)
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
-SECOND = np.uint64(0x94D049BB133111EB)
-
-CHOSEN, NOT_FINITE, NOTHING_LEFT = 0, 1, 2  # what may come of it
+OK, NOT_FINITE, NO_TOKEN_LEFT = 0, 1, 2  # what may come of it
 
 
-@numba.njit(**KERNEL)
-def _splitmix64(seed, index):
-    z = seed + (index + np.uint64(1)) * INCREMENT
-    z = (z ^ (z >> np.uint64(30))) * FIRST
-    z = (z ^ (z >> np.uint64(27))) * SECOND
-    return z ^ (z >> np.uint64(31))
+_splitmix64 = numba.njit(**KERNEL)(splitmix64)
 
 
 @numba.njit(**KERNEL)
@@ -35,7 +27,7 @@ def uniform(seed, sequence, position):
 
 
 @numba.njit(**KERNEL)
-def _weigh(scores_V, largest, temperature, weights_V):
+def _exp_weights(scores_V, largest, temperature, weights_V):
     """exp((score - largest) / temperature); what is too small for a float32 is nothing."""
     for token in range(len(scores_V)):
         power = (float(scores_V[token]) - largest) / temperature
@@ -57,7 +49,7 @@ def _before(scores_V, a, b):
 
 
 @numba.njit(**KERNEL)
-def _sink(heap_V, size, at, scores_V):
+def _sift_down(heap_V, size, at, scores_V):
     """Let the token at this place of the heap go down to where it belongs."""
     token = heap_V[at]
     while True:
@@ -74,20 +66,20 @@ def _sink(heap_V, size, at, scores_V):
 
 
 @numba.njit(**KERNEL)
-def _keep(scores_V, weights_V, heap_V, top_k, top_p):
+def _apply_top_k_top_p(scores_V, weights_V, heap_V, top_k, top_p):
     """Set to zero the weights that top-k and top-p leave out."""
     V = len(scores_V)
     for token in range(V):
         heap_V[token] = token
     for at in range(V // 2 - 1, -1, -1):
-        _sink(heap_V, V, at, scores_V)
+        _sift_down(heap_V, V, at, scores_V)
     most = min(top_k, V)
     whole = _sum(weights_V) if top_k >= V else 0.0  # all of them need not be sorted to be summed
     taken, reached, size = 0, 0.0, V
     while taken < most and (top_k < V or reached < top_p * whole):
         size -= 1  # the token taken goes where the heap ends now
         heap_V[0], heap_V[size] = heap_V[size], heap_V[0]
-        _sink(heap_V, size, 0, scores_V)
+        _sift_down(heap_V, size, 0, scores_V)
         reached += weights_V[heap_V[size]]
         taken += 1
     if top_k < V and top_p < 1:
@@ -101,16 +93,16 @@ def _keep(scores_V, weights_V, heap_V, top_k, top_p):
 
 
 @numba.njit(**KERNEL)
-def choose(logits_V, banned_V, seen_V, temperature, top_k, top_p, penalty, drawn, scores_V, weights_V, heap_V):
-    """A token, its log-probability under the model itself, and what came of it; the last three are room to work in."""
-    V = len(logits_V)
+def sample(logits_V, sampling, seen_V, uniform_number, scores_V, weights_V, heap_V):
+    """A token, its log-probability under the model itself, and the status; the last three arrays are scratch space."""
+    V, penalty = len(logits_V), sampling.penalty
     largest, highest, best = -math.inf, -math.inf, 0
     for token in range(V):
         score = float(logits_V[token])
         if not score < math.inf:  # not a number, too
             return 0, 0.0, NOT_FINITE
         highest = max(highest, score)
-        if banned_V[token]:
+        if sampling.banned_V[token]:
             score = -math.inf
         elif seen_V[token] and penalty != 1.0:
             score = score / penalty if score > 0 else score * penalty
@@ -118,18 +110,18 @@ def choose(logits_V, banned_V, seen_V, temperature, top_k, top_p, penalty, drawn
         if score > largest:
             largest, best = score, token
     if largest == -math.inf:
-        return 0, 0.0, NOTHING_LEFT
-    _weigh(logits_V, highest, 1.0, weights_V)
+        return 0, 0.0, NO_TOKEN_LEFT
+    _exp_weights(logits_V, highest, 1.0, weights_V)
     logprob = -highest - math.log(_sum(weights_V))
-    if temperature == 0.0:
-        return best, float(logits_V[best]) + logprob, CHOSEN
-    _weigh(scores_V, largest, temperature, weights_V)
-    if top_k < V or top_p < 1:
-        _keep(scores_V, weights_V, heap_V, top_k, top_p)
-    target = drawn * _sum(weights_V)
+    if sampling.temperature == 0.0:
+        return best, float(logits_V[best]) + logprob, OK
+    _exp_weights(scores_V, largest, sampling.temperature, weights_V)
+    if sampling.top_k < V or sampling.top_p < 1:
+        _apply_top_k_top_p(scores_V, weights_V, heap_V, sampling.top_k, sampling.top_p)
+    target = uniform_number * _sum(weights_V)
     reached = 0.0
     for token in range(V):
         reached += weights_V[token]
         if reached > target:
-            return token, float(logits_V[token]) + logprob, CHOSEN
-    return best, float(logits_V[best]) + logprob, CHOSEN
+            return token, float(logits_V[token]) + logprob, OK
+    return best, float(logits_V[best]) + logprob, OK

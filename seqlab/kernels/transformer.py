@@ -8,12 +8,12 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from seqlab.kernels import FAST
-from seqlab.kernels.attention import add_rows, remember, softmax
-from seqlab.kernels.decoding import advance, affine, copy, is_of
+from seqlab.kernels.attention import add_rows, softmax, store_key_value
+from seqlab.kernels.decoding import affine, copy_row, decode_step, is_weights_type
 from seqlab.kernels.elementary import gelu, sigmoid
-from seqlab.kernels.recurrent import Layers, count, layer_of
+from seqlab.kernels.recurrent import PackedLayers, count_token, layer_matrix
 
-NOWHERE, LEARNED, SINUSOIDAL, ROTARY = 0, 1, 2, 3
+NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY = 0, 1, 2, 3
 GELU, RELU, SWIGLU = 0, 1, 2
 
 
@@ -34,13 +34,13 @@ class TransformerWeights(NamedTuple):
     frequency_F: np.ndarray
     positions: int
     heads: int
-    into: Layers
-    into_LG: np.ndarray
-    out: Layers
+    qkv: PackedLayers
+    qkv_LG: np.ndarray
+    out: PackedLayers
     out_LD: np.ndarray
-    up: Layers
+    up: PackedLayers
     up_LG: np.ndarray
-    down: Layers
+    down: PackedLayers
     down_LD: np.ndarray
     inner: int
     activation: int
@@ -48,14 +48,14 @@ class TransformerWeights(NamedTuple):
     norm_before: bool
 
 
-class TransformerState(NamedTuple):
+class TransformerKernelState(NamedTuple):
     length_B: np.ndarray
     keys_BLDS: np.ndarray
     values_BLSD: np.ndarray
 
 
 @numba.njit(**FAST)
-def _normal(x_D, gain_D, bias_D, epsilon, centered, y_D):
+def _normalize_row(x_D, gain_D, bias_D, epsilon, centered, y_D):
     D = len(gain_D)
     mean = np.float32(0)
     if centered:
@@ -71,20 +71,20 @@ def _normal(x_D, gain_D, bias_D, epsilon, centered, y_D):
 
 
 @register_jitable
-def _normed(norms, which, x_BD, rows):
+def _normalize(norms, which, x_BD, rows):
     y_BD = np.empty_like(x_BD)
     for b in range(rows):
-        _normal(x_BD[b], norms.gain_ND[which], norms.bias_ND[which], norms.epsilon, norms.centered, y_BD[b])
+        _normalize_row(x_BD[b], norms.gain_ND[which], norms.bias_ND[which], norms.epsilon, norms.centered, y_BD[b])
     return y_BD
 
 
 @register_jitable
-def _entered(weights, state, token_B, rows):
+def _embed(weights, state, token_B, rows):
     """The embedding, with its position where that is added."""
     D = weights.table_VD.shape[1]
     x_BD = np.empty((rows, D), np.float32)
     for b in range(rows):
-        copy(weights.table_VD[token_B[b]], x_BD[b])
+        copy_row(weights.table_VD[token_B[b]], x_BD[b])
         position = state.length_B[b]
         if weights.positions == LEARNED:
             for d in range(D):
@@ -97,31 +97,31 @@ def _entered(weights, state, token_B, rows):
 
 
 @register_jitable
-def _turns(weights, state, rows):
+def _rotations(weights, state, rows):
     """How far each pair of features is turned at a row's position, the same in every layer."""
-    turns_BF2 = np.empty((rows, len(weights.frequency_F), 2), np.float32)
+    rotation_BF2 = np.empty((rows, len(weights.frequency_F), 2), np.float32)
     if weights.positions == ROTARY:
         for b in range(rows):
             for f in range(len(weights.frequency_F)):
                 angle = state.length_B[b] * weights.frequency_F[f]
-                turns_BF2[b, f, 0], turns_BF2[b, f, 1] = math.cos(angle), math.sin(angle)
-    return turns_BF2
+                rotation_BF2[b, f, 0], rotation_BF2[b, f, 1] = math.cos(angle), math.sin(angle)
+    return rotation_BF2
 
 
 @register_jitable
-def _turn(x_D, turns_F2, heads):
+def _rotate(x_D, rotation_F2, heads):
     """Each pair of features as a complex number, times its turn."""
-    pairs = len(turns_F2)
+    pairs = len(rotation_F2)
     for head in range(heads):
         for f in range(pairs):
             at = 2 * (head * pairs + f)
             a, b = x_D[at], x_D[at + 1]
-            x_D[at] = a * turns_F2[f, 0] - b * turns_F2[f, 1]
-            x_D[at + 1] = a * turns_F2[f, 1] + b * turns_F2[f, 0]
+            x_D[at] = a * rotation_F2[f, 0] - b * rotation_F2[f, 1]
+            x_D[at + 1] = a * rotation_F2[f, 1] + b * rotation_F2[f, 0]
 
 
 @register_jitable
-def _look(weights, q_D, keys_DS, values_SD, visible, y_D):
+def _attend(weights, q_D, keys_DS, values_SD, visible, y_D):
     """Every head's weighted mean of the values that it sees."""
     size = len(q_D) // weights.heads
     scale = np.float32(1 / math.sqrt(size))
@@ -138,25 +138,25 @@ def _look(weights, q_D, keys_DS, values_SD, visible, y_D):
 
 
 @register_jitable
-def _attended(weights, state, layer, y_BD, turns_BF2, rows):
+def _self_attention(weights, state, layer, y_BD, rotation_BF2, rows):
     D = weights.table_VD.shape[1]
-    qkv_BG = affine(layer_of(weights.into, layer), weights.into_LG[layer], y_BD, rows)
+    qkv_BG = affine(layer_matrix(weights.qkv, layer), weights.qkv_LG[layer], y_BD, rows)
     seen_BD = np.empty((rows, D), np.float32)
     for b in range(rows):
         position = state.length_B[b]
         q_D, k_D, v_D = qkv_BG[b, :D], qkv_BG[b, D : 2 * D], qkv_BG[b, 2 * D : 3 * D]
         if weights.positions == ROTARY:
-            _turn(q_D, turns_BF2[b], weights.heads)
-            _turn(k_D, turns_BF2[b], weights.heads)
+            _rotate(q_D, rotation_BF2[b], weights.heads)
+            _rotate(k_D, rotation_BF2[b], weights.heads)
         keys_DS, values_SD = state.keys_BLDS[b, layer], state.values_BLSD[b, layer]
-        remember(k_D, v_D, position, keys_DS, values_SD)
-        _look(weights, q_D, keys_DS, values_SD, min(position + 1, len(values_SD)), seen_BD[b])
-    return affine(layer_of(weights.out, layer), weights.out_LD[layer], seen_BD, rows)
+        store_key_value(k_D, v_D, position, keys_DS, values_SD)
+        _attend(weights, q_D, keys_DS, values_SD, min(position + 1, len(values_SD)), seen_BD[b])
+    return affine(layer_matrix(weights.out, layer), weights.out_LD[layer], seen_BD, rows)
 
 
 @register_jitable
-def _fed_forward(weights, layer, y_BD, rows):
-    up_BG = affine(layer_of(weights.up, layer), weights.up_LG[layer], y_BD, rows)
+def _feed_forward(weights, layer, y_BD, rows):
+    up_BG = affine(layer_matrix(weights.up, layer), weights.up_LG[layer], y_BD, rows)
     inner = weights.inner
     for b in range(rows):
         up_G = up_BG[b]
@@ -169,11 +169,11 @@ def _fed_forward(weights, layer, y_BD, rows):
         else:
             for g in range(inner):
                 up_G[g] = up_G[g] * sigmoid(up_G[g]) * up_G[inner + g]
-    return affine(layer_of(weights.down, layer), weights.down_LD[layer], up_BG, rows)
+    return affine(layer_matrix(weights.down, layer), weights.down_LD[layer], up_BG, rows)
 
 
 @register_jitable
-def _added(x_BD, y_BD, rows):
+def _add_residual(x_BD, y_BD, rows):
     for b in range(rows):
         for d in range(x_BD.shape[1]):
             x_BD[b, d] += y_BD[b, d]
@@ -182,23 +182,23 @@ def _added(x_BD, y_BD, rows):
 @register_jitable
 def _transformer(weights, state, token_B, rows):
     norms = weights.norms
-    x_BD = _entered(weights, state, token_B, rows)
-    turns_BF2 = _turns(weights, state, rows)
+    x_BD = _embed(weights, state, token_B, rows)
+    rotation_BF2 = _rotations(weights, state, rows)
     for layer in range(len(weights.out_LD)):
-        y_BD = _normed(norms, 2 * layer, x_BD, rows) if weights.norm_before else x_BD
-        _added(x_BD, _attended(weights, state, layer, y_BD, turns_BF2, rows), rows)
+        y_BD = _normalize(norms, 2 * layer, x_BD, rows) if weights.norm_before else x_BD
+        _add_residual(x_BD, _self_attention(weights, state, layer, y_BD, rotation_BF2, rows), rows)
         if not weights.norm_before:
-            x_BD = _normed(norms, 2 * layer, x_BD, rows)
-        y_BD = _normed(norms, 2 * layer + 1, x_BD, rows) if weights.norm_before else x_BD
-        _added(x_BD, _fed_forward(weights, layer, y_BD, rows), rows)
+            x_BD = _normalize(norms, 2 * layer, x_BD, rows)
+        y_BD = _normalize(norms, 2 * layer + 1, x_BD, rows) if weights.norm_before else x_BD
+        _add_residual(x_BD, _feed_forward(weights, layer, y_BD, rows), rows)
         if not weights.norm_before:
-            x_BD = _normed(norms, 2 * layer + 1, x_BD, rows)
-    count(state, rows)
-    return _normed(norms, 2 * len(weights.out_LD), x_BD, rows) if weights.norm_before else x_BD
+            x_BD = _normalize(norms, 2 * layer + 1, x_BD, rows)
+    count_token(state, rows)
+    return _normalize(norms, 2 * len(weights.out_LD), x_BD, rows) if weights.norm_before else x_BD
 
 
-@overload(advance)
-def _advance(weights, state, token_B, rows):
-    if not is_of(weights, TransformerWeights):
+@overload(decode_step)
+def _decode_step(weights, state, token_B, rows):
+    if not is_weights_type(weights, TransformerWeights):
         return None
     return lambda weights, state, token_B, rows: _transformer(weights, state, token_B, rows)

@@ -40,8 +40,8 @@ def fastest(action: Callable[[], object], rounds: int) -> float:
 
 def late(run: Run, length: int, engine: str) -> float:
     """Seconds of a token when `length` stand there already."""
-    begun = run.standing(length, engine)
-    return fastest(lambda: run.go_on(begun, WRITTEN), 3) / WRITTEN
+    begun = run.dummy_context(length, engine)
+    return fastest(lambda: run.continue_from(begun, WRITTEN), 3) / WRITTEN
 
 
 def lengths(engine: str) -> list[int]:

@@ -6,9 +6,7 @@ from seqlab.registry.registry import Registry as Registry
 from seqlab.registry.registry import did_you_mean as did_you_mean
 from seqlab.registry.tables import BACKBONES as BACKBONES
 from seqlab.registry.tables import CORPORA as CORPORA
-from seqlab.registry.tables import ENGINES as ENGINES
 from seqlab.registry.tables import MEASURES as MEASURES
 from seqlab.registry.tables import METRICS as METRICS
-from seqlab.registry.tables import ONNX_BACKBONES as ONNX_BACKBONES
 from seqlab.registry.tables import TASKS as TASKS
 from seqlab.registry.tables import TOKENIZERS as TOKENIZERS

@@ -204,29 +204,6 @@ TASKS = Registry(
     base="seqlab.tasks.task:Task",
 )
 
-_ENGINES = {
-    **{name: f"recurrent:{name.capitalize()}Engine" for name in ("rnn", "gru", "lstm")},
-    "lstm-attention": "lstm_attention:AttentiveEngine",
-    "transformer": "transformer:TransformerEngine",
-}
-ENGINES = Registry(
-    "engine",
-    "engines",
-    {name: Entry(f"seqlab.decode.engines.{at}", f"the compiled token loop of {name}") for name, at in _ENGINES.items()},
-)
-
-_PARTS = {
-    "feedforward": "others:WindowPart",
-    "lstm-attention": "others:AttentivePart",
-    **dict.fromkeys(("rnn", "gru", "lstm"), "recurrent:RecurrentPart"),
-    **dict.fromkeys(("transformer", "transformer-encoder"), "transformer:TransformerPart"),
-}
-ONNX_BACKBONES = Registry(
-    "ONNX part",
-    "parts",
-    {name: Entry(f"seqlab.exporters.onnx.{at}", f"{name} in operations of ONNX") for name, at in _PARTS.items()},
-)
-
 MEASURES = Registry(
     "measure",
     "measures",

@@ -130,7 +130,7 @@ class Run:
     def predict(self, texts: str | Sequence[str], **how: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, by what it was trained for.
 
-        `how`: of a translator beam, alpha and best (how many translations of each), weights (what it looked at)."""
+        `how`, for translators: beam, length_penalty, n_best (translations of each text), weights (return attention)."""
         task = TASKS.load(self.settings.task.name)
         if not hasattr(task, "predict"):
             raise UsageError(f"'{self.path}' is a {task.model_kind}: it writes. Use generate instead of predict.")
@@ -138,7 +138,7 @@ class Run:
         for number, text in enumerate(given, 1):
             if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
-        refused = [name for name in ("beam", "length_penalty", "best") if how.get(name) not in (None, 1)]
+        refused = [name for name in ("beam", "length_penalty", "n_best") if how.get(name) not in (None, 1)]
         if refused and task.name != "translate":
             raise UsageError(f"'{self.path}' is a {task.model_kind}: {' and '.join(refused)} are for translators.")
         return task.predict(self.model, given, self._loaded.vocabulary, self.settings, **how)
@@ -157,11 +157,11 @@ class Run:
 
         `engine`: plain, compiled, or auto for what is done sooner. `sampling`: temperature, top_k, top_p,
         repetition_penalty, seed."""
-        return self._writer.write([prompt] * samples, length, _sampling(sampling), stop, engine)
+        return self._generator.write([prompt] * samples, length, _sampling(sampling), stop, engine)
 
-    def go_on(self, written: "GeneratedText", length: int = 200) -> "GeneratedText":
+    def continue_from(self, written: "GeneratedText", length: int = 200) -> "GeneratedText":
         """Take up what `generate` wrote where it ended, as if it had been asked for at once."""
-        return self._writer.go_on(written, length)
+        return self._generator.continue_from(written, length)
 
     def stream(
         self,
@@ -173,7 +173,7 @@ class Run:
         **sampling: Any,
     ) -> Iterator[str]:
         """What `generate` writes, in bits as soon as they are certain."""
-        return self._writer.stream(prompt, length, _sampling(sampling), stop, engine)
+        return self._generator.stream(prompt, length, _sampling(sampling), stop, engine)
 
     def search(
         self,
@@ -182,20 +182,20 @@ class Run:
         *,
         width: int = 5,
         length_penalty: float = 0.0,
-        best: int = 1,
+        n_best: int = 1,
         engine: str = "auto",
     ) -> "list[BeamResult]":
         """Beam search: the most probable continuations, best first."""
-        return self._writer.search(prompt, length, width, length_penalty, best, engine)
+        return self._generator.search(prompt, length, width, length_penalty, n_best, engine)
 
     @property
     def engine(self) -> str:
         """What writes long texts: compiled, or plain where its architecture has no compiled loop."""
-        return "plain" if self._writer.ways.name is None else "compiled"
+        return "plain" if self._generator.selector.name is None else "compiled"
 
-    def standing(self, length: int, engine: str = "auto") -> "GeneratedText":
+    def dummy_context(self, length: int, engine: str = "auto") -> "GeneratedText":
         """Some text of so many tokens, to be gone on from: for measuring what the next ones cost."""
-        return self._writer.standing(length, engine)
+        return self._generator.dummy_context(length, engine)
 
     def known(self, texts: Sequence[str]) -> list[bool]:
         """Which of these lines stand in the training text."""
@@ -204,7 +204,7 @@ class Run:
         return known_lines(self._loaded, texts)
 
     @cached_property
-    def _writer(self) -> Any:
+    def _generator(self) -> Any:
         from seqlab.decode.text_generator import TextGenerator
 
         if not self.generates:

@@ -18,7 +18,7 @@ from seqlab.contracts import Backbone, Batch, Loss, State
 from seqlab.data.examples.encoded import ExampleSplit, padded
 from seqlab.data.examples.example import Pair
 from seqlab.data.text.batches import NOT_SCORED
-from seqlab.decode.translation import attended, search, translate
+from seqlab.decode.translation import attention_weights, search, translate
 from seqlab.metrics.bleu import Bleu
 from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
 from seqlab.models.translator import Source, Translator
@@ -132,17 +132,17 @@ class TranslateTask(ExampleTask):
         settings: RunSettings,
         beam: int | None = None,
         length_penalty: float | None = None,
-        best: int = 1,
+        n_best: int = 1,
         weights: bool = False,
         **options: Any,
     ) -> list[Translation]:
         task = settings.task.settings_as(TranslateSettings)
-        width, power = max(beam or task.beam, best), task.length_penalty if length_penalty is None else length_penalty
+        width, power = max(beam or task.beam, n_best), task.length_penalty if length_penalty is None else length_penalty
         sources = encode_all(vocabulary.tokenizer, texts)
         translations = []
         for text, source in zip(texts, sources, strict=True):
-            first, *others = search(model, source, vocabulary, width, power, task.max_target_length, best)
-            attention = attended(model, source, first.tokens, vocabulary) if weights else {}
+            first, *others = search(model, source, vocabulary, width, power, task.max_target_length, n_best)
+            attention = attention_weights(model, source, first.tokens, vocabulary) if weights else {}
             more = [(other.text, other.score) for other in others]
             translations.append(Translation(text, first.text, first.score, first.logprob, more, **attention))
         return translations

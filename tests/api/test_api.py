@@ -76,7 +76,7 @@ def test_generation_is_reproducible_and_can_be_continued(run: seqlab.Run) -> Non
     assert whole.texts == run.generate("the ", 60, temperature=0.8, seed=3).texts
     assert whole.texts != run.generate("the ", 60, temperature=0.8, seed=4).texts
     first = run.generate("the ", 25, temperature=0.8, seed=3)
-    assert run.go_on(first, 35).texts == whole.texts
+    assert run.continue_from(first, 35).texts == whole.texts
     assert "".join(run.stream("the ", 60, temperature=0.8, seed=3)) == str(whole)
     ids = run.tokenizer.encode("the ")
     assert run.generate(ids, 60, temperature=0.8, seed=3).texts == whole.texts
@@ -100,7 +100,7 @@ def test_stop_strings(run: seqlab.Run) -> None:
 def test_greedy_is_temperature_zero_and_beam_one(run: seqlab.Run) -> None:
     greedy = str(run.generate("the ", 30, temperature=0))
     assert run.search("the ", 30, width=1)[0].text == greedy
-    several = run.search("the ", 30, width=4, best=3)
+    several = run.search("the ", 30, width=4, n_best=3)
     assert [one.score for one in several] == sorted((one.score for one in several), reverse=True)
     assert several[0].logprob >= run.search("the ", 30, width=1)[0].logprob - 1e-6
 

@@ -8,9 +8,9 @@ from decode_fakes import Hashing, TinyGru, hashing
 
 from seqlab.contracts import AutoregressiveModel
 from seqlab.decode.beam import Hypothesis, beam_search
-from seqlab.decode.context import held
+from seqlab.decode.context import context_length
 from seqlab.decode.generate import generate
-from seqlab.decode.rules import Rules
+from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.errors import UsageError
 
@@ -21,7 +21,7 @@ def logprob_of(model: Hashing, prompt: Sequence[int], tokens: Sequence[int], sta
     """The model's log-probability of a continuation, each token from its whole context anew."""
     text, total = list(prompt), 0.0
     for token in tokens:
-        total += float(model.logprobs(text[-held(len(text), model.limit) :], start)[token])
+        total += float(model.logprobs(text[-context_length(len(text), model.limit) :], start)[token])
         text.append(token)
     return total
 
@@ -49,7 +49,7 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best(
         ),
         reverse=True,
     )[:4]
-    found = beam_search(model, PROMPT, 3**5, 5, length_penalty=length_penalty, best=4, rules=Rules(end=end))
+    found = beam_search(model, PROMPT, 3**5, 5, length_penalty=length_penalty, n_best=4, rules=DecodingRules(end=end))
     assert [tuple(one.tokens) for one in found] == [tokens for _, tokens in scored]
     assert [one.score for one in found] == pytest.approx([score for score, _ in scored], abs=1e-12)
     assert [one.finished for one in found] == [end is not None] * 4
@@ -59,7 +59,7 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best(
 @pytest.mark.parametrize("length_penalty", [0.0, 0.65])
 @pytest.mark.parametrize("seed", range(8))
 def test_width_one_is_greedy(end: int | None, length_penalty: float, seed: int):
-    rules = Rules(end=end, banned=[0])
+    rules = DecodingRules(end=end, banned=[0])
     models: list[AutoregressiveModel] = [
         hashing(6, seed),
         hashing(6, seed, memory=0),
@@ -79,7 +79,7 @@ def test_width_one_is_greedy(end: int | None, length_penalty: float, seed: int):
 @pytest.mark.parametrize("end", [None, 4])
 def test_log_probabilities_and_scores_are_the_models_own(limit: int | None, end: int | None):
     model = hashing(7, limit=limit)
-    found = beam_search(model, PROMPT, 4, 12, length_penalty=0.65, best=4, rules=Rules(end=end, banned=[1]))
+    found = beam_search(model, PROMPT, 4, 12, length_penalty=0.65, n_best=4, rules=DecodingRules(end=end, banned=[1]))
     assert len(found) == 4
     for one in found:
         assert one.logprob == pytest.approx(logprob_of(model, PROMPT, one.tokens), abs=1e-12)
@@ -89,7 +89,7 @@ def test_log_probabilities_and_scores_are_the_models_own(limit: int | None, end:
 
 def test_a_real_model_gives_the_log_probabilities_that_it_gives_in_one_pass():
     model = TinyGru(8).eval()
-    for one in beam_search(model, PROMPT, 5, 10, best=5):
+    for one in beam_search(model, PROMPT, 5, 10, n_best=5):
         text = torch.tensor([PROMPT + one.tokens])
         with torch.no_grad():
             logits = [model.read(text[:, :count], torch.tensor([count]))[0][0] for count in range(3, 13)]
@@ -107,21 +107,21 @@ def test_a_wider_beam_finds_what_greedy_misses():
 
 def test_the_prompt_is_read_once_and_hypotheses_share_one_batch():
     model = hashing(6)
-    beam_search(model, PROMPT, 4, 5, best=2)
+    beam_search(model, PROMPT, 4, 5, n_best=2)
     assert model.reads == [[PROMPT]]
     assert [len(fed) for fed in model.steps] == [4, 4, 4, 4]
 
 
 def test_ties_go_to_the_lower_parent_and_the_lower_id():
     model = Hashing(torch.zeros(5, 4), memory=0)
-    assert [one.tokens for one in beam_search(model, [0], 3, 2, best=3)] == [[0, 0], [0, 1], [0, 2]]
+    assert [one.tokens for one in beam_search(model, [0], 3, 2, n_best=3)] == [[0, 0], [0, 1], [0, 2]]
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.65])
 def test_the_search_stops_once_nothing_better_can_come(length_penalty: float):
     # the end is near certain, so whatever goes on has lost
     model = Hashing(torch.log(torch.tensor([[0.98, 0.01, 0.01]] * 4)), memory=0)
-    (found,) = beam_search(model, [1], 3, 50, length_penalty=length_penalty, rules=Rules(end=0))
+    (found,) = beam_search(model, [1], 3, 50, length_penalty=length_penalty, rules=DecodingRules(end=0))
     assert found.tokens == [0]
     assert len(model.steps) == 0
 
@@ -130,7 +130,7 @@ def test_a_late_end_may_still_win_when_length_is_divided_out():
     # ending at once costs log 2; going on is free after the first step, and the longest wins
     table_NV = torch.log(torch.tensor([[0.5, 0.5], [0.5, 0.5], [0.001, 0.999]]))
     model = Hashing(table_NV, memory=0)
-    rules = Rules(end=0)
+    rules = DecodingRules(end=0)
     assert beam_search(model, [0], 4, 6, length_penalty=0.0, rules=rules)[0].tokens == [0]
     # [0] scores log .5; k ones and an end score (log .5 + (k - 1) log .999 + log .001) / (k + 1)
     values = {k: (math.log(0.5) + (k - 1) * math.log(0.999) + math.log(0.001)) / (k + 1) for k in range(1, 30)}
@@ -143,7 +143,7 @@ def test_unfinished_hypotheses_only_fill_the_places_left_over():
     # the end comes once, early and unlikely: [2]; after 1 it is all but impossible
     table_NV = torch.log(torch.tensor([[1, 1, 1], [1e-6, 0.9, 0.1], [0.5, 0.5, 1e-30], [1, 1, 1]]))
     model = Hashing(table_NV, memory=0)
-    one, two = (beam_search(model, [0], 2, 4, best=best, rules=Rules(end=2)) for best in (1, 2))
+    one, two = (beam_search(model, [0], 2, 4, n_best=n_best, rules=DecodingRules(end=2)) for n_best in (1, 2))
     assert [(found.tokens, found.finished) for found in one] == [([2], True)]
     assert [found.finished for found in two] == [True, False]
     assert len(two[1].tokens) == 4
@@ -152,27 +152,27 @@ def test_unfinished_hypotheses_only_fill_the_places_left_over():
 
 def test_stop_finishes_a_hypothesis():
     model = hashing(5)
-    rules = Rules(stop=lambda row, tokens: row == 0 and len(tokens) >= 2 and tokens[-1] == tokens[-2])
-    found = beam_search(model, PROMPT, 20, 6, best=3, rules=rules)
+    rules = DecodingRules(stop=lambda row, tokens: row == 0 and len(tokens) >= 2 and tokens[-1] == tokens[-2])
+    found = beam_search(model, PROMPT, 20, 6, n_best=3, rules=rules)
     assert all(one.finished and one.tokens[-1] == one.tokens[-2] for one in found)
 
 
 @pytest.mark.parametrize("limit", [None, 3])
 def test_the_source_is_read_by_every_hypothesis(limit: int | None):
     model = hashing(5, limit=limit)
-    for one in beam_search(model, [1], 3, 8, best=3, source=torch.tensor([40])):
+    for one in beam_search(model, [1], 3, 8, n_best=3, source=torch.tensor([40])):
         assert one.logprob == pytest.approx(logprob_of(model, [1], one.tokens, 40), abs=1e-12)
 
 
 def test_fewer_possible_tokens_than_the_width_are_no_problem():
-    found = beam_search(hashing(4), PROMPT, 5, 1, best=5, rules=Rules(banned=[0, 2]))
+    found = beam_search(hashing(4), PROMPT, 5, 1, n_best=5, rules=DecodingRules(banned=[0, 2]))
     assert sorted(one.tokens for one in found) == [[1], [3]]
     assert all(isinstance(one, Hypothesis) for one in found)
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"width": 0}, {"length": 0}, {"best": 0}, {"best": 3}, {"length_penalty": -0.1}, {"length_penalty": math.nan}],
+    [{"width": 0}, {"length": 0}, {"n_best": 0}, {"n_best": 3}, {"length_penalty": -0.1}, {"length_penalty": math.nan}],
 )
 def test_what_makes_no_beam_is_refused(wrong: dict[str, float]):
     arguments: dict[str, float] = {"width": 2, "length": 3, **wrong}

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from seqlab.config import VocabSizes, gather
 from seqlab.decode.beam import beam_search
-from seqlab.decode.engine import Engine
+from seqlab.decode.engines.compiled import CompiledEngine
 from seqlab.decode.engines.selection import EngineSelector
-from seqlab.decode.generate import begin, generate, resume, stream
-from seqlab.decode.rules import Rules
-from seqlab.decode.sampling import SamplingSettings, choose
-from seqlab.decode.uniform import uniform
+from seqlab.decode.generate import begin, continue_from, generate, stream
+from seqlab.decode.rules import DecodingRules
+from seqlab.decode.sampling import SamplingSettings, sample
 from seqlab.errors import DataError, UsageError
-from seqlab.registry import ENGINES
+from seqlab.kernels.uniform import uniforms
+from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
 
 V = 61
@@ -39,7 +39,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"positions": "none", "scale_input": True, "context": 20},
     ],
 }
-CASES = [(name, variant) for name in ENGINES for variant in VARIANTS[name]]
+ENGINES = [name for name in BACKBONES if BACKBONES.load(name).declares("compiled_engine")]
+CASES = [(name, variant) for name in ENGINES for variant in VARIANTS.get(name, [{}])]
 NEAR = 1e-4  # of a draw to a boundary between two tokens
 PROMPTS = [[1, 2, 3], [5], list(range(30)), [7, 8], [9] * 12, [3, 1]]
 
@@ -50,7 +51,7 @@ def built(backbone: dict[str, Any], tie_embeddings: bool = False) -> Any:
     return build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
 
 
-def ways(
+def selector(
     name: str, variant: dict[str, Any] | None = None, tie_embeddings: bool = False, hidden: int = 40
 ) -> EngineSelector:
     torch.manual_seed(0)
@@ -71,16 +72,12 @@ def ways(
     return EngineSelector(model)
 
 
-FREE = {name: ways(name, hidden=32) for name in ENGINES}
+FREE = {name: selector(name, hidden=32) for name in ENGINES}
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}-{'-'.join(map(str, case[1].values()))}")
 def both(request: pytest.FixtureRequest) -> EngineSelector:
-    return ways(*request.param)
-
-
-def test_every_engine_has_variants() -> None:
-    assert set(VARIANTS) == set(ENGINES)
+    return selector(*request.param)
 
 
 def test_logits_after_a_forced_text(both: EngineSelector) -> None:
@@ -104,7 +101,7 @@ def test_logits_after_a_forced_text(both: EngineSelector) -> None:
 
 
 def test_texts_are_those_of_the_plain_path(both: EngineSelector) -> None:
-    rules = Rules(end=4, banned=(0, 17))
+    rules = DecodingRules(end=4, banned=(0, 17))
     for sampling in (SamplingSettings(seed=3), SamplingSettings(temperature=0), SamplingSettings(top_k=9, top_p=0.8)):
         plain = generate(both.model, PROMPTS, 60, sampling, rules=rules)
         ours = generate(both.engine, PROMPTS, 60, sampling, rules=rules)
@@ -118,12 +115,12 @@ def test_neighbours_parts_and_threads_change_nothing(both: EngineSelector) -> No
     many = [PROMPTS[i % len(PROMPTS)] for i in range(21)]
     whole = generate(both.engine, many, 40, sampling)
     for row in (0, 7, 20):
-        alone = generate(both.engine, [many[row]], 40, sampling, sequences=row)
+        alone = generate(both.engine, [many[row]], 40, sampling, first_sequence=row)
         assert (alone.tokens, alone.logprobs) == ([whole.tokens[row]], [whole.logprobs[row]])
     parts = generate(both.engine, many, 13, sampling)
     kept = [list(tokens) for tokens in parts.tokens]
     for _ in range(2):
-        assert resume(both.engine, parts, 27).tokens == whole.tokens
+        assert continue_from(both.engine, parts, 27).tokens == whole.tokens
     assert parts.tokens == kept
     try:
         torch.set_num_threads(2)
@@ -133,15 +130,17 @@ def test_neighbours_parts_and_threads_change_nothing(both: EngineSelector) -> No
 
 
 def test_a_beam_finds_the_same(both: EngineSelector) -> None:
+    rules = DecodingRules(end=4)
     for plain, ours in zip(
-        *(beam_search(one, [1, 2], 4, 15, best=3, rules=Rules(end=4)) for one in (both.model, both.engine)), strict=True
+        *(beam_search(one, [1, 2], 4, 15, n_best=3, rules=rules) for one in (both.model, both.engine)),
+        strict=True,
     ):
         assert ours.tokens == plain.tokens and ours.logprob == pytest.approx(plain.logprob, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 def test_a_stream_is_a_few_tokens_behind_at_most_and_can_be_left(name: str) -> None:
-    engine = ways(name).engine
+    engine = selector(name).engine
     generation = begin([[1, 2]], SamplingSettings(seed=2))
     heard = []
     for step in stream(engine, generation, 50):
@@ -150,34 +149,34 @@ def test_a_stream_is_a_few_tokens_behind_at_most_and_can_be_left(name: str) -> N
         if len(heard) == 10:
             break
     assert (
-        resume(engine, generation, 50 - len(generation.tokens[0])).tokens
+        continue_from(engine, generation, 50 - len(generation.tokens[0])).tokens
         == generate(engine, [[1, 2]], 50, SamplingSettings(seed=2)).tokens
     )
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("tie_embeddings", [False, True])
 def test_tied_outputs_and_odd_sizes(name: str, tie_embeddings: bool) -> None:
     for hidden in (4, 68, 132):
-        both = ways(name, tie_embeddings=tie_embeddings, hidden=hidden)
+        both = selector(name, tie_embeddings=tie_embeddings, hidden=hidden)
         plain, ours = (generate(one, PROMPTS, 20, SamplingSettings(seed=1)) for one in (both.model, both.engine))
         assert ours.tokens == plain.tokens
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 def test_stop_is_asked_after_every_token(name: str) -> None:
-    both: Any = ways(name)
-    rules = Rules(stop=lambda row, tokens: len(tokens) == 5 + row)
+    both: Any = selector(name)
+    rules = DecodingRules(stop=lambda row, tokens: len(tokens) == 5 + row)
     for one in (both.model, both.engine):
         written = generate(one, PROMPTS, 40, SamplingSettings(seed=9), rules=rules)
         assert [len(tokens) for tokens in written.tokens] == [5, 6, 7, 8, 9, 10] and all(written.finished)
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 def test_damaged_weights_and_nothing_to_choose_are_said(name: str) -> None:
-    both: Any = ways(name)
+    both: Any = selector(name)
     with pytest.raises(UsageError, match="every token is banned"):
-        generate(both.engine, [[1]], 5, rules=Rules(banned=range(V)))
+        generate(both.engine, [[1]], 5, rules=DecodingRules(banned=range(V)))
     with torch.no_grad():
         next(both.model.backbone.parameters()).view(-1)[0] = float("nan")
     damaged = EngineSelector(both.model)
@@ -185,7 +184,7 @@ def test_damaged_weights_and_nothing_to_choose_are_said(name: str) -> None:
         generate(damaged.engine, [[0] * 3], 5)
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=st.lists(st.integers(0, V - 1), min_size=1, max_size=50),
@@ -207,14 +206,14 @@ def test_the_same_draw_after_the_same_text(
     )
     with torch.inference_mode():
         plain_TV = both.model(torch.tensor([text]))[0][0].double().numpy()
-    begun = begin([text[:1]], sampling, sequences=sequence)
+    begun = begin([text[:1]], sampling, first_sequence=sequence)
     for t in range(len(text)):
         ours = next(iter(stream(both.engine, begun, 1)))[0]
         seen = [set(text[: t + 1])]
 
         def chosen(shift: float, t: int = t, seen: list[set[int]] = seen) -> int:
-            drawn = min(max(uniform(seed, sequence, t) + shift, 0.0), 1 - 2**-53)
-            return int(choose(plain_TV[t : t + 1], sampling, np.array([drawn]), seen)[0])
+            drawn = min(max(uniforms(seed, np.array([sequence]), np.array([t]))[0] + shift, 0.0), 1 - 2**-53)
+            return int(sample(plain_TV[t : t + 1], sampling, np.array([drawn]), seen)[0])
 
         if ours != chosen(0):
             assert ours in (chosen(NEAR), chosen(-NEAR)) or at_an_edge(plain_TV[t], sampling, seen[0]), t
@@ -239,7 +238,7 @@ def at_an_edge(logits_V: np.ndarray, sampling: SamplingSettings, seen: set[int])
     return bool((np.abs(weights_K.cumsum() / weights_K.sum() - sampling.top_p) < NEAR).any())
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 def test_texts_of_two_hundred_tokens_are_equal(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """For 99 of 100 seeds, and fewer than one draw in a thousand is so near to a boundary that it could differ."""
     both: Any = FREE[name]
@@ -249,7 +248,7 @@ def test_texts_of_two_hundred_tokens_are_equal(name: str, capsys: pytest.Capture
     with torch.inference_mode():
         logits_BTV = both.model(torch.tensor([[1, *tokens[:-1]] for tokens in plain.tokens]))[0].double()
     sums_BTV = logits_BTV.softmax(-1).cumsum(-1).numpy()
-    drawn_BT = np.array([[uniform(7, row, t) for t in range(200)] for row in range(rows)])
+    drawn_BT = np.stack([uniforms(7, np.full(200, row), np.arange(200)) for row in range(rows)])
     share = (np.abs(sums_BTV[..., :-1] - drawn_BT[..., None]).min(-1) < 1e-6).mean()
     with capsys.disabled():
         print(f" {name}: {share:.4%} of the draws are within 1e-6 of a boundary", end="")  # noqa: T201
@@ -261,11 +260,11 @@ def test_what_has_no_engine_stays_plain() -> None:
     plain = build_model(
         gather({"corpus": {"source": ["none"]}}, [("backbone.name", "feedforward")]), VocabSizes(V, V, 256, 2)
     ).eval()
-    assert EngineSelector(plain).choose(1, 10**9) is plain
+    assert EngineSelector(plain).select(1, 10**9) is plain
     with pytest.raises(UsageError, match="no compiled engine"):
-        EngineSelector(plain).choose(1, 10, "compiled")
+        EngineSelector(plain).select(1, 10, "compiled")
     with pytest.raises(UsageError, match="auto, plain or compiled"):
-        EngineSelector(plain).choose(1, 10, "fast")
+        EngineSelector(plain).select(1, 10, "fast")
 
 
 def test_a_short_text_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
@@ -273,8 +272,8 @@ def test_a_short_text_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(choice, "READY", set())
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    both = ways("lstm")
-    assert both.choose(1, 200) is both.model
-    long = both.choose(32, 1_000_000)
-    assert isinstance(long, Engine)
-    assert both.choose(1, 1) is long, "once it is there, it is used"
+    both = selector("lstm")
+    assert both.select(1, 200) is both.model
+    long = both.select(32, 1_000_000)
+    assert isinstance(long, CompiledEngine)
+    assert both.select(1, 1) is long, "once it is there, it is used"

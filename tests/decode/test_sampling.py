@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from seqlab.decode.sampling import SamplingSettings, choose
+from seqlab.decode.sampling import SamplingSettings, sample
 from seqlab.errors import DataError, UsageError
 
 LOGITS = st.lists(st.integers(-12, 12).map(lambda value: value / 4), min_size=2, max_size=7)  # coarse: ties are common
@@ -17,7 +17,7 @@ def shares(logits: list[float], settings: SamplingSettings, count: int = 4000, *
     uniforms = (np.arange(count) + 0.5) / count
     seen = options.pop("seen", None)
     rows = np.tile(np.array([logits]), (count, 1))
-    chosen = choose(rows, settings, uniforms, None if seen is None else [seen] * count, **options)  # pyright: ignore
+    chosen = sample(rows, settings, uniforms, None if seen is None else [seen] * count, **options)  # pyright: ignore
     assert (np.diff(chosen) >= 0).all(), "larger numbers give larger ids"
     return np.bincount(chosen, minlength=len(logits)) / count
 
@@ -62,8 +62,8 @@ def test_the_distribution_is_the_one_described(
 def test_greedy_takes_the_lowest_id_of_equal_maxima():
     settings = SamplingSettings(temperature=0, top_k=1, top_p=0.1)
     logits = np.array([[1.0, 3.0, 3.0, 2.0], [5.0, 5.0, 0.0, 5.0]])
-    assert choose(logits, settings, np.array([0.9, 0.9])).tolist() == [1, 0]
-    assert choose(logits, settings, np.array([0.9, 0.9]), banned=[0, 1]).tolist() == [2, 3]
+    assert sample(logits, settings, np.array([0.9, 0.9])).tolist() == [1, 0]
+    assert sample(logits, settings, np.array([0.9, 0.9]), banned=[0, 1]).tolist() == [2, 3]
 
 
 def test_ties_at_the_edge_of_a_filter_go_to_lower_ids():
@@ -81,15 +81,15 @@ def test_top_p_keeps_the_token_that_reaches_p():
 
 def test_the_penalty_lowers_positive_and_negative_logits():
     settings = SamplingSettings(temperature=0, repetition_penalty=2.0)
-    assert choose(np.array([[4.0, 3.0]]), settings, np.zeros(1), [{0}]).tolist() == [1]
-    assert choose(np.array([[-2.0, -3.0]]), settings, np.zeros(1), [{0}]).tolist() == [1]
+    assert sample(np.array([[4.0, 3.0]]), settings, np.zeros(1), [{0}]).tolist() == [1]
+    assert sample(np.array([[-2.0, -3.0]]), settings, np.zeros(1), [{0}]).tolist() == [1]
 
 
 def test_extreme_random_numbers_never_choose_an_impossible_token():
     logits = np.array([[-math.inf, 0.0, 0.1, 0.3, -math.inf]] * 2)
     extremes = np.array([0.0, 1 - 2.0**-53])
-    assert choose(logits, SamplingSettings(), extremes).tolist() == [1, 3]
-    assert choose(logits, SamplingSettings(), extremes, banned=[1, 3]).tolist() == [2, 2]
+    assert sample(logits, SamplingSettings(), extremes).tolist() == [1, 3]
+    assert sample(logits, SamplingSettings(), extremes, banned=[1, 3]).tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("temperature", [1e-320, 1e-9, 1e308])
@@ -100,16 +100,16 @@ def test_extreme_temperatures_stay_numbers(temperature: float):
 
 def test_the_logits_given_are_left_alone():
     logits = np.array([[1.0, 2.0, 3.0]])
-    choose(logits, SamplingSettings(top_k=1, repetition_penalty=2), np.array([0.5]), [{2}], banned=[0])
+    sample(logits, SamplingSettings(top_k=1, repetition_penalty=2), np.array([0.5]), [{2}], banned=[0])
     assert logits.tolist() == [[1.0, 2.0, 3.0]]
 
 
 def test_what_cannot_be_chosen_from_is_refused():
     with pytest.raises(UsageError, match="every token is banned"):
-        choose(np.zeros((1, 2)), SamplingSettings(), np.zeros(1), banned=[0, 1])
+        sample(np.zeros((1, 2)), SamplingSettings(), np.zeros(1), banned=[0, 1])
     for wrong in (math.nan, math.inf):
         with pytest.raises(DataError, match="not finite"):
-            choose(np.array([[0.0, wrong]]), SamplingSettings(), np.zeros(1))
+            sample(np.array([[0.0, wrong]]), SamplingSettings(), np.zeros(1))
 
 
 @pytest.mark.parametrize(

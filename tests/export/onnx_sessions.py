@@ -17,7 +17,7 @@ def run(runs: Any, given: dict[str, Any]) -> dict[str, np.ndarray]:
     return dict(zip([one.name for one in runs.get_outputs()], runs.run(None, given), strict=True))
 
 
-def nothing(one: Any, rows: int) -> np.ndarray:
+def initial_state(one: Any, rows: int) -> np.ndarray:
     """A state before the first token: zeros, and no places yet."""
     shape = [rows if axis == "B" else 0 if axis == "S" else int(axis) for axis in one.shape]
     return np.zeros(shape, np.int64 if "int64" in one.type else np.float32)

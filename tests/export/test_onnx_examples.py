@@ -12,6 +12,7 @@ from seqlab.exporters.onnx.examples import classifier_graph, tagger_graph
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
 
+EXPORTED = [name for name in BACKBONES if BACKBONES.load(name).declares("onnx_backbone")]
 SIZES = VocabSizes(31, 31, 20, 4)
 SHAPES = [(1, 1), (3, 9), (2, 34)]
 
@@ -35,7 +36,7 @@ def padded(B: int, T: int, symbols: int) -> tuple[torch.Tensor, torch.Tensor, to
 
 
 @pytest.mark.parametrize("pooling", ["last", "mean", "max", "attention"])
-@pytest.mark.parametrize("arch", list(BACKBONES))
+@pytest.mark.parametrize("arch", EXPORTED)
 def test_classifiers(arch: str, pooling: str) -> None:
     model = built("classify", arch, {"task.pooling": pooling})
     graph = classifier_graph(model)
@@ -46,7 +47,7 @@ def test_classifiers(arch: str, pooling: str) -> None:
         np.testing.assert_allclose(answered(graph, tokens=tokens_BT, lengths=lengths_B)[0], expected_BK, atol=1e-4)
 
 
-@pytest.mark.parametrize("arch", list(BACKBONES))
+@pytest.mark.parametrize("arch", EXPORTED)
 @pytest.mark.parametrize("more", [{"task.char_encoder": "lstm"}, {"task.output_layer": "crf"}], ids=str)
 def test_taggers_of_words_with_their_spelling(arch: str, more: dict[str, Any]) -> None:
     model = built("tag", arch, {"tokenizer.name": "word", **more})
@@ -66,7 +67,7 @@ def test_taggers_of_words_with_their_spelling(arch: str, more: dict[str, Any]) -
             np.testing.assert_array_equal(found[1], model.chain.transitions_KK.detach().numpy())
 
 
-@pytest.mark.parametrize("arch", list(BACKBONES))
+@pytest.mark.parametrize("arch", EXPORTED)
 def test_taggers_of_pieces(arch: str) -> None:
     model = built("tag", arch, {"tokenizer.name": "bpe"})
     tokens_BT, lengths_B, mask_BT = padded(2, 12, 31)

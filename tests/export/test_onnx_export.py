@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from seqlab import api
 from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.exporters.onnx.graph import Graph
-from seqlab.exporters.tokenizer import library_of
+from seqlab.exporters.tokenizer import to_tokenizers
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.tokenizer import Tokenizer
 
@@ -81,7 +81,7 @@ MADE = {name: made(name) for name in TOKENIZERS}
 @given(text=st.text(alphabet=st.sampled_from(sorted(set(TEXT + "Ünïcödé 123 — it's\t\r_"))), max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_the_library_reads_a_text_as_our_tokenizer_does(name: str, text: str) -> None:
-    found = library_of(MADE[name])
+    found = to_tokenizers(MADE[name])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeqlabWarning)  # of what is unknown
         ours = MADE[name].encode(text)

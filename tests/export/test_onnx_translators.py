@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from onnx_sessions import nothing, run, session
+from onnx_sessions import initial_state, run, session
 
 from seqlab.config import VocabSizes, gather
 from seqlab.errors import UsageError
@@ -58,7 +58,7 @@ def test_step_by_step(arch: str, more: dict[str, Any]) -> None:
         found = run(encoder, given)
         for one in step.get_inputs():
             if one.name != "token" and one.name not in found:
-                found[one.name] = nothing(one, B)
+                found[one.name] = initial_state(one, B)
         for t in range(T):
             after = run(step, {"token": tokens_BT[:, t].numpy(), **found})
             np.testing.assert_allclose(after["logits"], logits_BTV[:, t], atol=1e-4)

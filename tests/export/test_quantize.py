@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import seqlab
 from seqlab import api
-from seqlab.decode.engines.packing import Packer
+from seqlab.decode.engines.packing import WeightPacker
 from seqlab.errors import DataError, UsageError
-from seqlab.kernels.linear import pack
+from seqlab.kernels.linear import pack_tiles
 from seqlab.models.int8 import from_int8, quantized, restored, to_int8
-from seqlab.registry import ENGINES
+from seqlab.registry import BACKBONES
 
+ENGINES = [name for name in BACKBONES if BACKBONES.load(name).declares("compiled_engine")]
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
 
 
@@ -57,8 +58,8 @@ def test_what_is_kept_is_found_again(rows: int, columns: int, seed: int, scale: 
     assert torch.all((near - weight).abs() <= scale_R[:, None] * 0.5001)
     again, scales = quantized(near)
     assert torch.equal(again, whole) and torch.allclose(scales, scale_R, rtol=1e-6, atol=0)
-    packed = Packer(int8=True).matrix(near)
-    assert np.array_equal(packed.w_NKC, pack(whole.numpy()))
+    packed = WeightPacker(int8=True).matrix(near)
+    assert np.array_equal(packed.w_NKC, pack_tiles(whole.numpy()))
 
 
 def test_only_matrices_are_changed() -> None:
@@ -69,7 +70,7 @@ def test_only_matrices_are_changed() -> None:
     assert back.keys() == weights.keys() and torch.equal(back["b"], weights["b"]) and back["kernel"].shape == (4, 3, 2)
 
 
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 def test_it_is_smaller_and_nearly_as_good(name: str, runs: dict[str, tuple[Path, Path]]) -> None:
     first, second = runs[name]
     before, after = ((path / "model.safetensors").stat().st_size for path in (first, second))
@@ -124,7 +125,7 @@ def test_scales_that_do_not_fit_are_refused(runs: dict[str, tuple[Path, Path]], 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("name", list(ENGINES))
+@pytest.mark.parametrize("name", ENGINES)
 def test_a_trained_model_loses_at_most_half_a_percent(name: str, shared_data: Path, tmp_path: Path) -> None:
     text = shared_data / "tiny-shakespeare" / "input.txt"
     sizes: dict[str, Any] = {"hidden": 256, "embedding": 128, "steps": 400, "threads": 1}

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqlab.decode.sampling import SamplingSettings
-from seqlab.decode.sampling import choose as choose_plainly
-from seqlab.decode.uniform import uniform as uniform_plainly
+from seqlab.decode.sampling import sample as sample_plain
 from seqlab.kernels import elementary, sampling
 from seqlab.kernels.attention import add_rows, add_tanhs, softmax
-from seqlab.kernels.linear import add_product, pack, padded
+from seqlab.kernels.decoding import SamplingParameters
+from seqlab.kernels.linear import add_product, pack_tiles, padded_width
+from seqlab.kernels.uniform import uniforms
 
 SMALL = settings(max_examples=40, deadline=None)
 
@@ -23,22 +24,22 @@ def test_products_and_that_a_row_is_what_it_is_alone(rows: int, inputs: int, col
     draw = np.random.default_rng(seed)
     weights_GK = draw.normal(size=(columns, inputs)).astype(np.float32)
     x_BK = draw.normal(size=(rows, 2, inputs)).astype(np.float32)[:, 1]  # rows that lie apart
-    scale_G = np.zeros(padded(columns), np.float32)
+    scale_G = np.zeros(padded_width(columns), np.float32)
     scale_G[:columns] = draw.uniform(0.5, 2, columns)
-    y_BG = draw.normal(size=(rows, padded(columns))).astype(np.float32)
+    y_BG = draw.normal(size=(rows, padded_width(columns))).astype(np.float32)
     before_BG = y_BG.copy()
-    add_product(pack(weights_GK), scale_G, x_BK, y_BG, rows)
+    add_product(pack_tiles(weights_GK), scale_G, x_BK, y_BG, rows)
     expected_BG = before_BG[:, :columns] + scale_G[:columns] * (x_BK.astype(np.float64) @ weights_GK.T)
     np.testing.assert_allclose(y_BG[:, :columns], expected_BG, atol=2e-4)
     for row in range(rows):
         alone_1G = before_BG[row : row + 1].copy()
-        add_product(pack(weights_GK), scale_G, x_BK[row : row + 1], alone_1G, 1)
+        add_product(pack_tiles(weights_GK), scale_G, x_BK[row : row + 1], alone_1G, 1)
         assert np.array_equal(alone_1G[0], y_BG[row])
 
 
 def test_rows_beyond_those_asked_for_are_left_alone() -> None:
     y_BG = np.ones((6, 64), np.float32)
-    add_product(pack(np.ones((64, 8), np.float32)), np.ones(64, np.float32), np.ones((6, 8), np.float32), y_BG, 5)
+    add_product(pack_tiles(np.ones((64, 8), np.float32)), np.ones(64, np.float32), np.ones((6, 8), np.float32), y_BG, 5)
     assert (y_BG[:5] == 9).all() and (y_BG[5] == 1).all()
 
 
@@ -48,8 +49,8 @@ def test_whole_numbers_are_multiplied_exactly(rows: int, inputs: int, columns: i
     draw = np.random.default_rng(seed)
     weights_GK = draw.integers(-127, 128, (columns, inputs)).astype(np.int8)
     x_BK = draw.integers(-9, 10, (rows, inputs)).astype(np.float32)
-    y_BG = np.zeros((rows, padded(columns)), np.float32)
-    add_product(pack(weights_GK), np.full(padded(columns), 0.5, np.float32), x_BK, y_BG, rows)
+    y_BG = np.zeros((rows, padded_width(columns)), np.float32)
+    add_product(pack_tiles(weights_GK), np.full(padded_width(columns), 0.5, np.float32), x_BK, y_BG, rows)
     assert np.array_equal(y_BG[:, :columns], (x_BK @ weights_GK.astype(np.float32).T) / 2)
 
 
@@ -92,17 +93,16 @@ def test_attention_of_one_query(size: int) -> None:
 @given(seed=st.integers(0, 2**63 - 1), sequence=st.integers(0, 2**50), position=st.integers(0, 2**40))
 @settings(max_examples=200, deadline=None)
 def test_random_numbers_are_the_same_bits(seed: int, sequence: int, position: int) -> None:
-    assert sampling.uniform(seed, sequence, position) == uniform_plainly(seed, sequence, position)
+    assert sampling.uniform(seed, sequence, position) == uniforms(seed, np.array([sequence]), np.array([position]))[0]
 
 
-def chosen(logits_V: np.ndarray, how: SamplingSettings, drawn: float, seen: set[int], banned: set[int]):
+def chosen(logits_V: np.ndarray, settings: SamplingSettings, number: float, seen: set[int], banned: set[int]):
     V = len(logits_V)
     masks = np.zeros((2, V), np.bool_)
     masks[0, list(banned)] = masks[1, list(seen)] = True
-    k, p = how.top_k or V, how.top_p or 1.0
-    room = np.empty(V), np.empty(V), np.empty(V, np.int64)
-    given = how.temperature, min(k, V), p, how.repetition_penalty, drawn
-    return sampling.choose(logits_V, masks[0], masks[1], *given, *room)
+    top_k, top_p = min(settings.top_k or V, V), settings.top_p or 1.0
+    parameters = SamplingParameters(settings.temperature, top_k, top_p, settings.repetition_penalty, 0, masks[0])
+    return sampling.sample(logits_V, parameters, masks[1], number, np.empty(V), np.empty(V), np.empty(V, np.int64))
 
 
 @SMALL
@@ -124,10 +124,10 @@ def test_the_same_token_as_the_plain_sampler(
     seen = data.draw(st.sets(tokens))
     banned = data.draw(st.sets(tokens, max_size=len(logits) - 1))
     for drawn in data.draw(st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=8)):
-        token, logprob, came = chosen(logits_V, how, drawn, seen, banned)
-        assert came == sampling.CHOSEN and token not in banned
+        token, logprob, status = chosen(logits_V, how, drawn, seen, banned)
+        assert status == sampling.OK and token not in banned
         near = {
-            int(choose_plainly(logits_V[None].astype(float), how, np.array([u]), [seen], sorted(banned))[0])
+            int(sample_plain(logits_V[None].astype(float), how, np.array([u]), [seen], sorted(banned))[0])
             for u in (max(drawn - 1e-6, 0.0), drawn, min(drawn + 1e-6, 1 - 2**-53))
         }
         assert token in near
@@ -139,5 +139,5 @@ def test_what_cannot_be_chosen_from_is_said() -> None:
     how = SamplingSettings()
     assert chosen(np.array([1, np.nan], np.float32), how, 0.5, set(), set())[2] == sampling.NOT_FINITE
     assert chosen(np.array([1, np.inf], np.float32), how, 0.5, set(), set())[2] == sampling.NOT_FINITE
-    assert chosen(np.zeros(3, np.float32), how, 0.5, set(), {0, 1, 2})[2] == sampling.NOTHING_LEFT
+    assert chosen(np.zeros(3, np.float32), how, 0.5, set(), {0, 1, 2})[2] == sampling.NO_TOKEN_LEFT
     assert chosen(np.array([-np.inf, 1, -np.inf], np.float32), how, 0.0, set(), set())[0] == 1

@@ -44,8 +44,8 @@ def first_use(cache: Path) -> tuple[float, str]:
 def test_the_first_use_compiles_says_so_and_keeps_it(tmp_path: Path) -> None:
     seconds, said = first_use(tmp_path)
     assert list(tmp_path.joinpath("numba").rglob("*.nbi")), "nothing was kept"
-    if seconds > kernels.PATIENCE + 0.5:
-        assert "preparing the kernel 'weigh'" in said
+    if seconds > kernels.ANNOUNCE_AFTER + 0.5:
+        assert "preparing the kernel 'additive_weights'" in said
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.joinpath("numba").rglob("*.nb?")}
     first_use(tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.joinpath("numba").rglob("*.nb?")} == kept
@@ -53,7 +53,7 @@ def test_the_first_use_compiles_says_so_and_keeps_it(tmp_path: Path) -> None:
 
 def test_what_takes_no_time_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     met = []
-    kernels.call(lambda *arguments: met.append(arguments), [1, 2], threads=1)
+    kernels.call_kernel(lambda *arguments: met.append(arguments), [1, 2], threads=1)
     assert met == [(1, 2)]
     assert capsys.readouterr().err == ""
 
@@ -63,24 +63,24 @@ def test_a_failing_kernel_says_nothing_later(
 ) -> None:
     import time
 
-    monkeypatch.setattr(kernels, "PATIENCE", 0.05)
+    monkeypatch.setattr(kernels, "ANNOUNCE_AFTER", 0.05)
 
     def failing() -> None:
         raise ValueError
 
     with pytest.raises(ValueError):
-        kernels.call(failing, [], threads=1)
+        kernels.call_kernel(failing, [], threads=1)
     time.sleep(0.15)
     assert capsys.readouterr().err == ""
 
 
 def test_what_takes_long_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "PATIENCE", 0.05)
+    monkeypatch.setattr(kernels, "ANNOUNCE_AFTER", 0.05)
 
     def slow() -> None:
         time.sleep(0.2)
 
-    kernels.call(slow, [], threads=1)
+    kernels.call_kernel(slow, [], threads=1)
     assert "preparing the kernel 'slow'" in capsys.readouterr().err
 
 

@@ -11,7 +11,7 @@ import torch
 from example_cases import ARCHS, case, gradients, sentences
 
 from seqlab.contracts import Trace
-from seqlab.decode.translation import attended, search, sources_of, translate
+from seqlab.decode.translation import attention_weights, batch_sources, search, translate
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.tasks.example_settings import TranslateSettings
@@ -91,7 +91,7 @@ def test_greedy_translations_are_the_likeliest_tokens_in_turn(arch: str) -> None
         text = [target.begin]
         for token in one.tokens:
             with torch.inference_mode():
-                logits_V = found.model(sources_of([source], found.model), torch.tensor([text]))[0, -1].clone()
+                logits_V = found.model(batch_sources([source], found.model), torch.tensor([text]))[0, -1].clone()
                 logits_V[list(target.never_sampled)] = -torch.inf
             assert int(logits_V.argmax()) == token
             text.append(token)
@@ -105,7 +105,7 @@ def test_a_beam_of_one_is_greedy_and_a_wider_one_finds_no_less_likely_text() -> 
         greedy = translate(found.model, [source], vocabulary, 1, 0.0, 10)[0]
         narrow = search(found.model, source, vocabulary, 1, 0.0, 10)[0]
         assert narrow.tokens == greedy.tokens
-        wide = search(found.model, source, vocabulary, 8, 0.0, 10, best=3)
+        wide = search(found.model, source, vocabulary, 8, 0.0, 10, n_best=3)
         finished = [one for one in wide if one.tokens[-1] == vocabulary.target_tokenizer.end]
         assert wide[0].score >= wide[-1].score or len(finished) < len(wide)
         if greedy.tokens[-1] == vocabulary.target_tokenizer.end:
@@ -165,7 +165,7 @@ def test_texts_may_be_judged_by_being_exactly_right() -> None:
 def test_predictions_bring_other_translations_and_what_was_looked_at() -> None:
     found = case("translate")
     texts = [" ".join(words) for words in sentences(3, 5)]
-    for one in found.task.predict(found.model, texts, found.dataset.vocabulary, found.settings, best=3, weights=True):
+    for one in found.task.predict(found.model, texts, found.dataset.vocabulary, found.settings, n_best=3, weights=True):
         assert len(one.others) == 2
         weights_TS = np.array(one.weights)
         assert (
@@ -211,7 +211,7 @@ def test_what_a_token_looked_at_follows_from_those_before_it(arch: str) -> None:
     vocabulary, source = found.dataset.vocabulary, found.task.splits["test"].inputs[0]
     a, b, end = *found.task.splits["test"].targets[0][1:3].tolist(), vocabulary.target_tokenizer.end
     one, other = (
-        np.array(attended(found.model, source, tokens, vocabulary)["weights"]) for tokens in ([a, b], [b, end])
+        np.array(attention_weights(found.model, source, tokens, vocabulary)["weights"]) for tokens in ([a, b], [b, end])
     )
     assert one.shape == (2, len(source))
     np.testing.assert_allclose(one.sum(1), 1, rtol=1e-5)
@@ -224,10 +224,10 @@ def test_heads_are_shown_by_their_mean() -> None:
     vocabulary, source = found.dataset.vocabulary, found.task.splits["test"].inputs[0]
     tokens, trace = found.task.splits["test"].targets[0].tolist(), Trace()
     with torch.inference_mode():
-        found.model(sources_of([source], found.model), torch.tensor([tokens[:-1]]), None, trace)
+        found.model(batch_sources([source], found.model), torch.tensor([tokens[:-1]]), None, trace)
     heads_HTS = [values[0] for name, values in trace.values.items() if name.endswith("cross.weights")][-1][0]
     assert len(heads_HTS) == 2 and float((heads_HTS[0] - heads_HTS[1]).abs().max()) > 1e-4
-    shown = attended(found.model, source, tokens[1:], vocabulary)["weights"]
+    shown = attention_weights(found.model, source, tokens[1:], vocabulary)["weights"]
     torch.testing.assert_close(torch.tensor(shown), heads_HTS.mean(0))
 
 

@@ -1,1 +1,1 @@
-"""Language models as compiled token loops: the same texts as by `Generator.step`, many times as fast."""
+"""Compiled engines: the texts of the plain loop, many times as fast. Start with compiled.py."""

@@ -1,97 +1,136 @@
-"""What all engines share: they are Generators, and they write many tokens in one call."""
+"""Compiled token loops: the base class of all engines, and the state that they carry.
 
-from abc import abstractmethod
+An engine is an AutoregressiveModel that also generates a block of tokens in one call, without returning to Python.
+An architecture declares its engine as `compiled_engine = "module:Class"`; the kernels behind it are in seqlab/kernels.
+This module imports without numba, which the decoders need only where an engine runs.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from seqlab.contracts import Trace
-from seqlab.decode.engine import Engine, EngineState
-from seqlab.decode.engines.packing import Packer
-from seqlab.decode.logits import not_finite, nothing_left
+from seqlab.contracts import State, Trace
+from seqlab.decode.logits import no_token_left, not_finite
 from seqlab.decode.sampling import SamplingSettings
-from seqlab.kernels.decoding import Sampling, Texts, decode
-from seqlab.kernels.sampling import NOT_FINITE, NOTHING_LEFT
 from seqlab.models.token_model import TokenModel
 
+if TYPE_CHECKING:
+    from seqlab.kernels.decoding import SamplingParameters
 
-class CompiledEngine(Engine):
-    """A language model whose token loop is compiled."""
+ROWS_PER_TILE = 4  # rows that share a tile of weights, see kernels/linear.py
 
-    kernel_state: ClassVar[type]  # of the arrays
+
+@dataclass(frozen=True)
+class EngineState(State):
+    """The arrays of a compiled token loop, which updates them in place."""
+
+    arrays: tuple[Tensor, ...]
+
+    def copy(self) -> Self:
+        return self.map(Tensor.clone)
+
+    @classmethod
+    def concat(cls, states: Sequence[Any]) -> Any:
+        return states[0].join(states[1:], _stack_with_capacity)
+
+
+def _stack_with_capacity(leaves: tuple[Tensor, ...]) -> Tensor:
+    """Concatenate rows; every axis becomes as long as the longest. Unused capacity is at the end of its axis."""
+    longest = [max(sizes) for sizes in zip(*(leaf.shape[1:] for leaf in leaves), strict=True)]
+    padded = [leaf.new_zeros(len(leaf), *longest) for leaf in leaves]
+    for target, leaf in zip(padded, leaves, strict=True):
+        target[tuple(slice(size) for size in leaf.shape)] = leaf
+    return torch.cat(padded)
+
+
+class CompiledEngine(ABC):
+    """A language model with a compiled token loop. Only `generate_block` changes the state that it is given."""
+
+    kernel_state_type: ClassVar[type]  # the named tuple of arrays that the kernel takes
 
     def __init__(self, model: TokenModel):
+        from seqlab.decode.engines.packing import WeightPacker
+
         self.vocab_size = model.vocab_size
         self.limit = model.limit
-        self.packer = Packer(int8=model.settings.precision == "int8")
+        self.packer = WeightPacker(int8=model.settings.precision == "int8")
         self.output = self.packer.output(model)
-        self.weights = self.pack(model)
+        self.weights = self.pack_weights(model)
 
     @abstractmethod
-    def pack(self, model: Any) -> Any:
-        """Its weights as the kernel reads them."""
+    def pack_weights(self, model: Any) -> Any:
+        """The model's weights in the layout of the kernel."""
 
     @abstractmethod
     def start(self, rows: int) -> EngineState:
         """The state before the first token."""
 
-    def with_room(self, state: EngineState, tokens: int) -> EngineState:
+    def with_capacity(self, state: EngineState, tokens: int) -> EngineState:
+        """A copy of the state that has space for `tokens` more tokens."""
         return state.copy()
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, EngineState]:
         assert source is None, "a language model has no source"
         texts = [tokens_T[:length].tolist() for tokens_T, length in zip(tokens_BT, lengths_B.tolist(), strict=True)]
         last_B = torch.tensor([text[-1] for text in texts])
-        return self.step(last_B, self.read_in([text[:-1] for text in texts]))
+        return self.step(last_B, self.prefill([text[:-1] for text in texts]))
 
     def step(self, token_B: Tensor, state: EngineState, trace: Trace | None = None) -> tuple[Tensor, EngineState]:
-        assert trace is None, "an engine shows nothing of its inside"
-        state = self.with_room(state, 1)
+        assert trace is None, "an engine records no trace"
+        state = self.with_capacity(state, 1)
         logits_BV = np.empty((len(token_B), self.vocab_size), np.float32)
-        self._decode(self._kernel(state), token_B=token_B.numpy().astype(np.int64), logits_BV=logits_BV)
+        self._decode(self._kernel_state(state), token_B=token_B.numpy().astype(np.int64), logits_BV=logits_BV)
         return torch.from_numpy(logits_BV), state
 
-    def read_in(self, texts: Sequence[Sequence[int]]) -> EngineState:
-        order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))  # as the kernel wants them
+    def prefill(self, texts: Sequence[Sequence[int]]) -> EngineState:
+        """The state after all tokens of each text."""
+        from seqlab.kernels.decoding import PromptBatch
+
+        order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))  # the kernel expects the longest first
         lengths_B = np.array([len(texts[row]) for row in order])
         tokens_BT = np.zeros((len(texts), lengths_B[0]), np.int64)
         for tokens_T, row in zip(tokens_BT, order, strict=True):
             tokens_T[: len(texts[row])] = texts[row]
-        state = self.with_room(self.start(len(texts)), int(lengths_B[0]))
-        self._decode(self._kernel(state), texts=Texts(tokens_BT, lengths_B))
+        state = self.with_capacity(self.start(len(texts)), int(lengths_B[0]))
+        self._decode(self._kernel_state(state), prompts=PromptBatch(tokens_BT, lengths_B))
         return state.select(torch.from_numpy(np.argsort(order)))
 
-    def after(self, tokens: int) -> EngineState:
-        state = self.with_room(self.start(1), tokens)
+    def dummy_state(self, tokens: int) -> EngineState:
+        """One row, as if `tokens` tokens had been read. For timing, where their content does not matter."""
+        state = self.with_capacity(self.start(1), tokens)
         state.lengths_B.fill_(tokens)
         return state
 
-    def run(
+    def generate_block(
         self,
         state: EngineState,
         token_B: np.ndarray,
-        sampling: Sampling,
+        sampling: "SamplingParameters",
         sequence_B: np.ndarray,
         position_B: np.ndarray,
         seen_BV: np.ndarray,
         length: int,
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Generate `length` tokens for each row: tokens_BT and their log-probabilities.
+
+        `token_B` is the last token of each text, which the state has not seen yet."""
         tokens_BT = np.empty((len(token_B), length), np.int64)
         logprobs_BT = np.empty((len(token_B), length))
-        parts = _shares(len(token_B), torch.get_num_threads())
-        kernel = self._kernel(state)
+        kernel_state = self._kernel_state(state)
 
-        def part(rows: slice) -> int:
+        def generate_rows(rows: slice) -> int:
             return self._decode(
-                type(kernel)(*(array[rows] for array in kernel)),
+                type(kernel_state)(*(array[rows] for array in kernel_state)),
                 token_B=token_B[rows],
-                how=sampling,
+                sampling=sampling,
                 sequence_B=sequence_B[rows],
                 position_B=position_B[rows],
                 seen_BV=seen_BV[rows],
@@ -99,34 +138,44 @@ class CompiledEngine(Engine):
                 logprobs_BT=logprobs_BT[rows],
             )
 
-        if len(parts) == 1:
-            _complain(part(parts[0]))
+        slices = _thread_slices(len(token_B), torch.get_num_threads())
+        if len(slices) == 1:
+            _raise_failure(generate_rows(slices[0]))
         else:
-            with ThreadPoolExecutor(len(parts)) as pool:
-                for came in pool.map(part, parts):
-                    _complain(came)
+            with ThreadPoolExecutor(len(slices)) as pool:
+                for status in pool.map(generate_rows, slices):
+                    _raise_failure(status)
         return tokens_BT, logprobs_BT
 
-    def sampling(self, settings: SamplingSettings, banned: Sequence[int]) -> Sampling:
+    def sampling_parameters(self, settings: SamplingSettings, banned: Sequence[int]) -> "SamplingParameters":
+        from seqlab.kernels.decoding import SamplingParameters
+
         banned_V = np.zeros(self.vocab_size, np.bool_)
         banned_V[list(banned)] = True
-        top_k = min(settings.top_k or self.vocab_size, self.vocab_size)
-        return Sampling(
-            float(settings.temperature), top_k, float(settings.top_p or 1.0), float(settings.repetition_penalty),
-            settings.seed, banned_V,
-        )  # fmt: skip
+        return SamplingParameters(
+            temperature=float(settings.temperature),
+            top_k=min(settings.top_k or self.vocab_size, self.vocab_size),
+            top_p=float(settings.top_p or 1.0),
+            penalty=float(settings.repetition_penalty),
+            seed=settings.seed,
+            banned_V=banned_V,
+        )
 
-    def _decode(self, state: Any, **given: Any) -> int:
-        """The kernel; of what is not given there is nothing to do."""
-        return decode(self.weights, self.output, state, **{**self._nothing, **given})
+    def _decode(self, state: Any, **arguments: Any) -> int:
+        """Call the kernel; arguments that are left out are empty arrays, and their stage does nothing."""
+        from seqlab.kernels.decoding import decode
+
+        return decode(self.weights, self.output, state, **{**self._empty_arguments, **arguments})
 
     @cached_property
-    def _nothing(self) -> dict[str, Any]:
+    def _empty_arguments(self) -> dict[str, Any]:
+        from seqlab.kernels.decoding import PromptBatch
+
         return {
-            "texts": Texts(np.zeros((0, 0), np.int64), np.zeros(0, np.int64)),
+            "prompts": PromptBatch(np.zeros((0, 0), np.int64), np.zeros(0, np.int64)),
             "token_B": np.zeros(0, np.int64),
             "logits_BV": np.zeros((0, 0), np.float32),
-            "how": self.sampling(SamplingSettings(), ()),
+            "sampling": self.sampling_parameters(SamplingSettings(), ()),
             "sequence_B": np.zeros(0, np.int64),
             "position_B": np.zeros(0, np.int64),
             "seen_BV": np.zeros((0, self.vocab_size), np.bool_),
@@ -134,19 +183,37 @@ class CompiledEngine(Engine):
             "logprobs_BT": np.zeros((0, 0)),
         }
 
-    def _kernel(self, state: EngineState) -> Any:
-        return self.kernel_state(state.lengths_B.numpy(), *(array.numpy() for array in state.arrays))
+    def _kernel_state(self, state: EngineState) -> Any:
+        return self.kernel_state_type(state.lengths_B.numpy(), *(array.numpy() for array in state.arrays))
 
 
-def _shares(rows: int, threads: int) -> list[slice]:
-    """Rows for each thread: whole groups of those that share a tile, and no thread for fewer than two groups."""
-    parts = max(1, min(threads, rows // 8))
-    bounds = [round(rows * part / parts / 4) * 4 for part in range(parts)] + [rows]
+def with_kv_capacity(state: EngineState, tokens: int, context: int | None) -> EngineState:
+    """A copy whose KV cache, the last two arrays, has space for `tokens` more.
+
+    The cache doubles when it is full. At `context` positions it stops growing and becomes a ring buffer."""
+    keys, values = state.arrays[-2:]  # keys_B..S, values_B..S.
+    capacity = keys.shape[-1]
+    limit = float("inf") if context is None else context
+    needed = min(int(state.lengths_B.max()) + tokens, limit)
+    if needed <= capacity:
+        return state.copy()
+    added = int(min(max(needed, 2 * capacity, 32), limit)) - capacity
+    keys = torch.cat([keys, keys.new_zeros(*keys.shape[:-1], added)], dim=-1)
+    values = torch.cat([values, values.new_zeros(*values.shape[:-2], added, values.shape[-1])], dim=-2)
+    return EngineState(state.lengths_B.clone(), (*(array.clone() for array in state.arrays[:-2]), keys, values))
+
+
+def _thread_slices(rows: int, threads: int) -> list[slice]:
+    """Rows of each thread: whole groups that share a tile, and at least two groups per thread."""
+    count = max(1, min(threads, rows // (2 * ROWS_PER_TILE)))
+    bounds = [round(rows * part / count / ROWS_PER_TILE) * ROWS_PER_TILE for part in range(count)] + [rows]
     return [slice(first, last) for first, last in pairwise(bounds)]
 
 
-def _complain(came: int) -> None:
-    if came == NOTHING_LEFT:
-        raise nothing_left()
-    if came == NOT_FINITE:
+def _raise_failure(status: int) -> None:
+    from seqlab.kernels.sampling import NO_TOKEN_LEFT, NOT_FINITE
+
+    if status == NO_TOKEN_LEFT:
+        raise no_token_left()
+    if status == NOT_FINITE:
         raise not_finite()

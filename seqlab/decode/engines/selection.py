@@ -1,87 +1,107 @@
-"""Which way of writing is sooner: the plain one at once, or the compiled one after it has been made ready."""
+"""Plain or compiled: which token loop finishes a request sooner, compilation included."""
 
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import torch
 
 from seqlab.contracts import AutoregressiveModel
-from seqlab.decode.engine import Engine
+from seqlab.decode.engines.compiled import CompiledEngine
 from seqlab.errors import UsageError
-from seqlab.kernels import announced, compiled
+from seqlab.kernels import announce_compilation, kernel_cache
 from seqlab.models.language_model import LanguageModel
-from seqlab.registry import BACKBONES, ENGINES
 
-READY: set[str] = set()  # engines whose kernels this process has run
+READY: set[str] = set()  # kernels that this process has run
 
-# seconds on a machine of today, for a choice that need not be exact
-STARTING = 0.6  # the compiler itself
-LOADING, COMPILING = 0.4, 12.0  # a kernel that was compiled before, and one that was not
-PLAIN_STEP = 2e-4  # of a plain step, whatever the architecture, and for each of its layers
-PLAIN_LAYER = {"rnn": 5e-5, "gru": 1e-4, "lstm": 1e-4, "lstm-attention": 3e-4, "transformer": 3e-4}
-PLAIN_FLOPS = 1e10
-
-
-def engine_name(model: Any) -> str | None:
-    """The engine that can run this model; None where there is none."""
-    if not isinstance(model, LanguageModel) or not model.backbone.causal:
-        return None
-    weight = next(model.parameters())
-    if weight.device.type != "cpu" or weight.dtype != torch.float32:
-        return None
-    return next((name for name in ENGINES if BACKBONES.load(name) is type(model.backbone)), None)
+# Rough seconds on a current machine: the choice need not be exact.
+IMPORT_NUMBA = 0.6
+LOAD_KERNEL, COMPILE_KERNEL = 0.4, 12.0  # a kernel from the cache, and one that is compiled now
+PLAIN_MODULE = 4e-5  # overhead of each torch module in one plain step
+PLAIN_FLOPS = 1e10  # per second
 
 
 class EngineSelector:
-    """A language model and its engine, which is made when it is first worth it."""
+    """A language model and its compiled engine, which is built when it is first worth it."""
 
     def __init__(self, model: AutoregressiveModel):
         self.model = model
-        self.name = engine_name(model)
-        self.kind = f"{self.name}-{getattr(getattr(model, 'settings', None), 'precision', '')}"  # as it is compiled
-        self._engine: Engine | None = None
+        self._engine: CompiledEngine | None = None
 
-    def choose(self, rows: int, length: int, how: str = "auto") -> AutoregressiveModel:
-        """What writes `length` tokens in each of `rows` rows; `auto` takes what is done sooner."""
-        if how not in ("auto", "plain", "compiled"):
-            raise UsageError(f"the engine is '{how}': give auto, plain or compiled.")
-        if how == "plain" or self.name is None:
-            if how == "compiled":
-                raise UsageError(f"there is no compiled engine for this model. Known: {', '.join(ENGINES)}.")
+    @property
+    def missing(self) -> str | None:
+        """Why this model has no compiled engine; None if it has one."""
+        model = self.model
+        if not isinstance(model, LanguageModel) or not model.backbone.causal:
+            return "it is not a causal language model"
+        weight = next(model.parameters())
+        if weight.device.type != "cpu" or weight.dtype != torch.float32:
+            return f"its weights are {weight.dtype} on {weight.device.type}, expected float32 on the CPU"
+        if self._target is None:
+            return f"its architecture, {type(model.backbone).__name__}, declares no compiled_engine"
+        if find_spec("numba") is None:
+            return "the package numba is not installed"
+        return None
+
+    def select(self, rows: int, length: int, engine: str = "auto") -> AutoregressiveModel:
+        """What generates `length` tokens for each of `rows` rows; `auto` takes what finishes sooner."""
+        if engine not in ("auto", "plain", "compiled"):
+            raise UsageError(f"the engine is '{engine}': give auto, plain or compiled.")
+        if engine == "plain":
             return self.model
-        if how == "auto" and self._plain_seconds(rows, length) < self._wait():
+        missing = self.missing
+        if missing is not None:
+            if engine == "compiled":
+                raise UsageError(f"there is no compiled engine for this model: {missing}. Use plain or auto.")
+            return self.model
+        if engine == "auto" and self._plain_seconds(rows, length) < self._seconds_until_ready():
             return self.model
         return self.engine
 
     @property
-    def engine(self) -> Engine:
-        assert self.name is not None
+    def engine(self) -> CompiledEngine:
+        assert self._target is not None
         if self._engine is None:
-            with torch.inference_mode(), announced(self.name):
-                self._engine = ENGINES.load(self.name)(self.model)
-                assert self._engine is not None
-                self._engine.read_in([[0]])
-            READY.add(self.kind)
-            with suppress(OSError):  # a place that cannot be written to is no reason not to write text
-                self._mark.parent.mkdir(parents=True, exist_ok=True)
-                self._mark.touch()
+            with torch.inference_mode(), announce_compilation(type(self._language_model.backbone).__name__):
+                engine = resolve_name(self._target)(self.model)
+                engine.prefill([[0]])
+            self._engine = engine
+            READY.add(self._kernel)
+            with suppress(OSError):  # a cache that cannot be written to must not stop generation
+                self._marker.parent.mkdir(parents=True, exist_ok=True)
+                self._marker.touch()
+        assert self._engine is not None
         return self._engine
 
     @property
-    def _mark(self) -> Path:
-        """Stands where the kernel was compiled on this machine."""
-        return compiled() / f"{self.kind}.compiled"
+    def _language_model(self) -> LanguageModel:
+        assert isinstance(self.model, LanguageModel)
+        return self.model
+
+    @property
+    def _target(self) -> str | None:
+        return type(self._language_model.backbone).declares("compiled_engine")
+
+    @property
+    def _kernel(self) -> str:
+        """numba compiles one kernel for each engine and precision."""
+        return f"{(self._target or '').replace(':', '.')}-{self._language_model.settings.precision}"
+
+    @property
+    def _marker(self) -> Path:
+        """A file that exists if the kernel was compiled on this machine."""
+        return kernel_cache() / f"{self._kernel}.compiled"
 
     def _plain_seconds(self, rows: int, length: int) -> float:
-        model: Any = self.model
-        step = PLAIN_STEP + PLAIN_LAYER[self.name or ""] * model.backbone.settings.layers
-        return length * (step + rows * model.flops_per_token(length) / PLAIN_FLOPS)
+        model: Any = self._language_model
+        overhead = PLAIN_MODULE * sum(1 for _ in model.modules())
+        return length * (overhead + rows * model.flops_per_token(length) / PLAIN_FLOPS)
 
-    def _wait(self) -> float:
-        """Until an engine can begin."""
-        if self.kind in READY:
+    def _seconds_until_ready(self) -> float:
+        if self._kernel in READY:
             return 0.0
-        start = 0.0 if "numba" in sys.modules else STARTING
-        return start + (LOADING if self._mark.is_file() else COMPILING)
+        start = 0.0 if "numba" in sys.modules else IMPORT_NUMBA
+        return start + (LOAD_KERNEL if self._marker.is_file() else COMPILE_KERNEL)

@@ -7,30 +7,28 @@ import torch
 from torch import nn
 
 from seqlab.attention.positions import angles
-from seqlab.decode.engine import EngineState
-from seqlab.decode.engines.capacity import grown
-from seqlab.decode.engines.compiled import CompiledEngine
-from seqlab.decode.engines.packing import numbers, stacked
+from seqlab.decode.engines.compiled import CompiledEngine, EngineState, with_kv_capacity
+from seqlab.decode.engines.packing import as_numpy, stack_layers
 from seqlab.kernels.transformer import (
     GELU,
     LEARNED,
-    NOWHERE,
+    NO_POSITIONS,
     RELU,
     ROTARY,
     SINUSOIDAL,
     SWIGLU,
     Norms,
-    TransformerState,
+    TransformerKernelState,
     TransformerWeights,
 )
 from seqlab.models.token_model import TokenModel
 
 ACTIVATIONS = {"gelu": GELU, "relu": RELU, "swiglu": SWIGLU}
-POSITIONS = {"none": NOWHERE, "learned": LEARNED, "sinusoidal": SINUSOIDAL, "rotary": ROTARY}
+POSITIONS = {"none": NO_POSITIONS, "learned": LEARNED, "sinusoidal": SINUSOIDAL, "rotary": ROTARY}
 
 
 class TransformerEngine(CompiledEngine):
-    kernel_state = TransformerState
+    kernel_state_type = TransformerKernelState
 
     def __init__(self, model: TokenModel):
         settings: Any = model.backbone.settings
@@ -41,28 +39,28 @@ class TransformerEngine(CompiledEngine):
         keys = torch.zeros(rows, self.layers, self.hidden, 0)
         return EngineState(torch.zeros(rows, dtype=torch.long), (keys, keys.transpose(2, 3)))
 
-    def with_room(self, state: EngineState, tokens: int) -> EngineState:
-        return grown(state, tokens, self.context)
+    def with_capacity(self, state: EngineState, tokens: int) -> EngineState:
+        return with_kv_capacity(state, tokens, self.context)
 
-    def pack(self, model: Any) -> TransformerWeights:
+    def pack_weights(self, model: Any) -> TransformerWeights:
         settings, stack = model.backbone.settings, model.backbone.stack
         blocks, D = list(stack.blocks), settings.hidden
         learned = stack.positions.table if settings.positions == "learned" else torch.zeros(0, D)
         width = D // settings.heads if settings.positions == "rotary" else D
         return TransformerWeights(
-            table_VD=numbers(entered(model)),
-            position_PD=numbers(learned),
+            table_VD=as_numpy(input_embeddings(model)),
+            position_PD=as_numpy(learned),
             frequency_F=angles(torch.ones(1, 1), width)[0, 0].numpy(),
             positions=POSITIONS[settings.positions],
             heads=settings.heads,
-            into=self.packer.layers([block.attention.into.weight for block in blocks]),
-            into_LG=stacked([block.attention.into.bias for block in blocks], 3 * D),
+            qkv=self.packer.layers([block.attention.into.weight for block in blocks]),
+            qkv_LG=stack_layers([block.attention.into.bias for block in blocks], 3 * D),
             out=self.packer.layers([block.attention.out.weight for block in blocks]),
-            out_LD=stacked([block.attention.out.bias for block in blocks], D),
+            out_LD=stack_layers([block.attention.out.bias for block in blocks], D),
             up=self.packer.layers([block.feedforward.up.weight for block in blocks]),
-            up_LG=stacked([block.feedforward.up.bias for block in blocks], settings.inner),
+            up_LG=stack_layers([block.feedforward.up.bias for block in blocks], settings.inner),
             down=self.packer.layers([block.feedforward.down.weight for block in blocks]),
-            down_LD=stacked([block.feedforward.down.bias for block in blocks], D),
+            down_LD=stack_layers([block.feedforward.down.bias for block in blocks], D),
             inner=settings.inner,
             activation=ACTIVATIONS[settings.activation],
             norms=_norms([norm for block in blocks for norm in block.norms], stack.last),
@@ -70,7 +68,7 @@ class TransformerEngine(CompiledEngine):
         )
 
 
-def entered(model: Any) -> torch.Tensor:
+def input_embeddings(model: Any) -> torch.Tensor:
     """What each token is to the first layer."""
     stack, settings = model.backbone.stack, model.backbone.settings
     with torch.no_grad():
@@ -81,6 +79,6 @@ def entered(model: Any) -> torch.Tensor:
 def _norms(norms: list[nn.Module], last: nn.Module | None) -> Norms:
     every: list[Any] = [*norms, *([] if last is None else [last])]
     centered = isinstance(every[0], nn.LayerNorm)
-    gain_ND = np.stack([numbers(norm.weight) for norm in every])
-    bias_ND = np.stack([numbers(norm.bias) for norm in every]) if centered else np.zeros_like(gain_ND)
+    gain_ND = np.stack([as_numpy(norm.weight) for norm in every])
+    bias_ND = np.stack([as_numpy(norm.bias) for norm in every]) if centered else np.zeros_like(gain_ND)
     return Norms(gain_ND, bias_ND, float(every[0].eps), centered)

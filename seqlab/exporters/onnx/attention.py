@@ -21,42 +21,37 @@ def norm(g: Graph, module: Any, x: Value) -> Value:
     return x / g("Sqrt", (x * x).mean() + float(module.eps or 0)) * g.constant(module.weight)
 
 
-def numbered(g: Graph, count: Value) -> Value:
-    """0, 1, 2, ..."""
-    return g("Range", g.whole(0), count, g.whole(1))
-
-
-def hidden_from(g: Graph, scores: Value, visible: Value) -> Value:
+def mask_scores(g: Graph, scores: Value, visible: Value) -> Value:
     """The scores with minus infinity where nothing is to be seen."""
     return g("Where", visible, scores, float("-inf"))
 
 
-def before_or_at(g: Graph, T: Value, most: int | None) -> Value:
+def causal_mask(g: Graph, T: Value, most: int | None) -> Value:
     """visible_TS: itself and what came before, at most `most` of them."""
-    position_T = numbered(g, T)
+    position_T = g.arange(T)
     i_T1, j_1S = position_T.unsqueeze(1), position_T.unsqueeze(0)
     visible_TS = j_1S <= i_T1
-    return visible_TS if most is None else visible_TS & ((i_T1 - j_1S) < g.whole(most))
+    return visible_TS if most is None else visible_TS & ((i_T1 - j_1S) < g.integers(most))
 
 
-def kept_and_new(g: Graph, kept_BSD: Value, length_B: Value) -> Value:
+def cache_mask(g: Graph, kept_BSD: Value, length_B: Value) -> Value:
     """visible_BS of the places that are kept, the shorter rows' at the right end, and of the new one after them."""
     S = kept_BSD.size(1)
-    return (S - length_B).unsqueeze(1) <= numbered(g, S + 1).unsqueeze(0)
+    return (S - length_B).unsqueeze(1) <= g.arange(S + 1).unsqueeze(0)
 
 
-def last(values_BSD: Value, most: int | None) -> Value:
+def trim_cache(values_BSD: Value, most: int | None) -> Value:
     """What is kept for the next token, which is one of the `most` that it sees itself."""
     if most is None:
         return values_BSD
-    return values_BSD.part(-(most - 1), 2**62, axis=1) if most > 1 else values_BSD.part(0, 0, axis=1)
+    return values_BSD.slice(-(most - 1), 2**62, axis=1) if most > 1 else values_BSD.slice(0, 0, axis=1)
 
 
-def placed(g: Graph, positions: Positions, x_BTD: Value, position_BT: Value, width: int) -> Value:
+def add_positions(g: Graph, positions: Positions, x_BTD: Value, position_BT: Value, width: int) -> Value:
     """With its position added, where it is told so."""
     if isinstance(positions, Learned):
         return x_BTD + g("Gather", g.constant(positions.table), position_BT, axis=0)
-    return x_BTD + waves(g, position_BT, width) if isinstance(positions, Sinusoidal) else x_BTD
+    return x_BTD + sinusoids(g, position_BT, width) if isinstance(positions, Sinusoidal) else x_BTD
 
 
 def heads(x: Value, count: int) -> Value:
@@ -64,7 +59,7 @@ def heads(x: Value, count: int) -> Value:
     return x.reshape(0, 0, count, -1).transpose(0, 2, 1, 3)
 
 
-def turned(g: Graph, positions: Positions, x_BNTK: Value, position_BT: Value, head: int) -> Value:
+def rotate(g: Graph, positions: Positions, x_BNTK: Value, position_BT: Value, head: int) -> Value:
     """Each pair of features as a complex number, turned by its position."""
     if not isinstance(positions, Rotary):
         return x_BNTK
@@ -75,11 +70,11 @@ def turned(g: Graph, positions: Positions, x_BNTK: Value, position_BT: Value, he
     return g.join(pairs, -1).reshape(0, 0, 0, -1)
 
 
-def waves(g: Graph, position: Value, width: int) -> Value:
+def sinusoids(g: Graph, position: Value, width: int) -> Value:
     """sin, cos, sin, cos, ... of a position, `width` of them."""
     angle = _angle(g, position, width)
     pairs = g.join([g("Sin", angle).unsqueeze(-1), g("Cos", angle).unsqueeze(-1)], -1)
-    return pairs.reshape(0, 0, -1).part(0, width, axis=-1)
+    return pairs.reshape(0, 0, -1).slice(0, width, axis=-1)
 
 
 def _angle(g: Graph, position: Value, width: int) -> Value:
@@ -89,7 +84,7 @@ def _angle(g: Graph, position: Value, width: int) -> Value:
     return g("Cast", g("Mod", whole, g.constant(np.array(2 * math.pi)), fmod=1), to=FLOAT)
 
 
-def scored(g: Graph, score: Score, q_BTH: Value, k_BSH: Value) -> Value:
+def attention_scores(g: Graph, score: Score, q_BTH: Value, k_BSH: Value) -> Value:
     """scores_BTS of projected queries and keys."""
     if isinstance(score, Additive):
         sums_BTSH = (q_BTH.unsqueeze(2) + k_BSH.unsqueeze(1)).tanh()
@@ -98,7 +93,7 @@ def scored(g: Graph, score: Score, q_BTH: Value, k_BSH: Value) -> Value:
     return (q_BTH @ k_BSH.transpose(0, 2, 1)) * score.scale
 
 
-def projected(g: Graph, score: Score, x: Value, keys: bool) -> Value:
+def project_queries_or_keys(g: Graph, score: Score, x: Value, keys: bool) -> Value:
     if not isinstance(score, Additive):
         return x
     return g.linear(x, score.from_key.weight, score.from_key.bias) if keys else g.linear(x, score.from_query.weight)

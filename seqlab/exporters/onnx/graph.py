@@ -58,28 +58,28 @@ class Value:
 
     def reshape(self, *shape: int) -> "Value":
         """0 keeps an axis as it is, -1 is what is left."""
-        return self.graph("Reshape", self, self.graph.whole(shape))
+        return self.graph("Reshape", self, self.graph.integers(shape))
 
     def unsqueeze(self, *axes: int) -> "Value":
-        return self.graph("Unsqueeze", self, self.graph.whole(axes))
+        return self.graph("Unsqueeze", self, self.graph.integers(axes))
 
     def squeeze(self, *axes: int) -> "Value":
-        return self.graph("Squeeze", self, self.graph.whole(axes))
+        return self.graph("Squeeze", self, self.graph.integers(axes))
 
-    def part(self, first: int, last: int, axis: int) -> "Value":
+    def slice(self, first: int, last: int, axis: int) -> "Value":
         """From `first` up to `last`; both may be counted from the end."""
         g = self.graph
-        return g("Slice", self, g.whole([first]), g.whole([last]), g.whole([axis]))
+        return g("Slice", self, g.integers([first]), g.integers([last]), g.integers([axis]))
 
     def split(self, parts: int, axis: int = -1) -> "list[Value]":
-        return self.graph.several("Split", parts, self, axis=axis, num_outputs=parts)
+        return self.graph.multi_output("Split", parts, self, axis=axis, num_outputs=parts)
 
     def size(self, axis: int) -> "Value":
         """How long an axis is, as a number."""
         return self.graph("Shape", self, start=axis, end=axis + 1).squeeze(0)
 
     def mean(self) -> "Value":
-        return self.graph("ReduceMean", self, self.graph.whole([-1]), keepdims=1)
+        return self.graph("ReduceMean", self, self.graph.integers([-1]), keepdims=1)
 
 
 class Graph:
@@ -93,9 +93,9 @@ class Graph:
         self._outputs: list[Any] = []
 
     def __call__(self, op: str, *inputs: Any, **attributes: Any) -> Value:
-        return self.several(op, 1, *inputs, **attributes)[0]
+        return self.multi_output(op, 1, *inputs, **attributes)[0]
 
-    def several(self, op: str, count: int, *inputs: Any, **attributes: Any) -> list[Value]:
+    def multi_output(self, op: str, count: int, *inputs: Any, **attributes: Any) -> list[Value]:
         """An operation with several results."""
         names = [self._name_of(one) for one in inputs]
         found = [Value(self, f"{op.lower()}_{len(self._nodes)}_{index}") for index in range(count)]
@@ -108,8 +108,12 @@ class Graph:
         self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(found), name)
         return Value(self, name)
 
-    def whole(self, numbers: Any) -> Value:
+    def integers(self, numbers: Any) -> Value:
         return self.constant(np.array(numbers, np.int64))
+
+    def arange(self, count: Value) -> Value:
+        """0, 1, ..., count - 1"""
+        return self("Range", self.integers(0), count, self.integers(1))
 
     def linear(self, x: Value, weight_GK: Tensor, bias_G: Tensor | None = None) -> Value:
         """W x + b"""
@@ -119,17 +123,17 @@ class Graph:
     def join(self, values: list[Value], axis: int) -> Value:
         return self("Concat", *values, axis=axis)
 
-    def input(self, name: str, shape: list[str | int], whole: bool = False) -> Value:
-        kind = TensorProto.INT64 if whole else TensorProto.FLOAT
+    def input(self, name: str, shape: list[str | int], integer: bool = False) -> Value:
+        kind = TensorProto.INT64 if integer else TensorProto.FLOAT
         self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
         return Value(self, name)
 
-    def output(self, name: str, value: Value, shape: list[str | int], whole: bool = False) -> None:
+    def output(self, name: str, value: Value, shape: list[str | int], integer: bool = False) -> None:
         self._nodes.append(helper.make_node("Identity", [value.name], [name]))
-        kind = TensorProto.INT64 if whole else TensorProto.FLOAT
+        kind = TensorProto.INT64 if integer else TensorProto.FLOAT
         self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
-    def finished(self) -> onnx.ModelProto:
+    def build(self) -> onnx.ModelProto:
         made = helper.make_graph(self._nodes, self.name, self._inputs, self._outputs, list(self._constants.values()))
         model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqlab")
         model.ir_version = IR_VERSION

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM: a step from the equations of the cells, a whole sequence by ONNX's own operators."""
+"""RNN, GRU and LSTM: a step from the equations of the cells, a whole sequence with ONNX's own operators."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import torch
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
-from seqlab.exporters.onnx.backbone import Part, States
+from seqlab.exporters.onnx.backbone import OnnxBackbone, States, last_position
 from seqlab.exporters.onnx.graph import Graph, Value
 
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
@@ -40,7 +40,7 @@ def rnn_step(g: Graph, cell: RnnCell, x_BD: Value, state: list[Value]) -> list[V
 
 
 STEPS: dict[type, Any] = {LstmCell: lstm_step, GruCell: gru_step, RnnCell: rnn_step}
-# the order of the gates: ours, and where ONNX has each of them
+# operator, and for each gate in ONNX's order its place in ours
 OPERATORS: dict[type, tuple[str, list[int]]] = {
     LstmCell: ("LSTM", [0, 3, 1, 2]),
     GruCell: ("GRU", [1, 0, 2]),
@@ -48,11 +48,11 @@ OPERATORS: dict[type, tuple[str, list[int]]] = {
 }
 
 
-class RecurrentPart(Part):
-    """`vectors` names what a layer remembers."""
+class RecurrentOnnx(OnnxBackbone):
+    """`vectors` names the state vectors of a layer."""
 
     def __init__(self, backbone: Any):
-        self.backbone, self.settings = backbone, backbone.settings
+        super().__init__(backbone)
         self.cells = list(backbone.cells)
         self.vectors = ["h", "c"] if isinstance(self.cells[0], LstmCell) else ["h"]
 
@@ -77,14 +77,23 @@ class RecurrentPart(Part):
             cells = self.cells[layer * directions : (layer + 1) * directions]
             vectors = [] if start is None else [start[f"{name}_{layer}"].unsqueeze(0) for name in self.vectors]
             operator = OPERATORS[type(cells[0])][0]
-            y_TNBH = g(operator, x_TBD, *_weights(g, cells), short_B, *vectors, **_how(cells))
+            y_TNBH = g(operator, x_TBD, *_weights(g, cells), short_B, *vectors, **_attributes(cells))
             y_TBH = y_TNBH.transpose(0, 2, 1, 3).reshape(0, 0, -1)
             x_TBD = y_TBH + x_TBD if layer and self.settings.residual else y_TBH
         return x_TBD.transpose(1, 0, 2)
 
+    def summary(self, g: Graph, y_BTH: Value, lengths_B: Value) -> Value:
+        """The final output of each direction."""
+        H = self.settings.hidden
+        last_BH = last_position(g, y_BTH, lengths_B)
+        if self.settings.directions == 1:
+            return last_BH
+        first_BH = y_BTH.slice(0, 1, axis=1).squeeze(1)
+        return g.join([last_BH.slice(0, H, axis=1), first_BH.slice(H, 2 * H, axis=1)], 1)
+
 
 def _weights(g: Graph, cells: list[Any]) -> tuple[Value, Value, Value]:
-    """W, R and B of ONNX: a row of matrices for each direction, the gates in its own order."""
+    """W, R and B of ONNX, stacked by direction, with the gates in ONNX's order."""
     order, hidden = OPERATORS[type(cells[0])][1], cells[0].hidden
 
     def ordered(tensor: torch.Tensor) -> np.ndarray:
@@ -97,7 +106,7 @@ def _weights(g: Graph, cells: list[Any]) -> tuple[Value, Value, Value]:
     return g.constant(w), g.constant(r), g.constant(b)
 
 
-def _how(cells: list[Any]) -> dict[str, Any]:
+def _attributes(cells: list[Any]) -> dict[str, Any]:
     cell = cells[0]
     found: dict[str, Any] = {"hidden_size": cell.hidden, "direction": "bidirectional" if len(cells) == 2 else "forward"}
     if isinstance(cell, GruCell):

@@ -5,23 +5,23 @@ from functools import partial
 from typing import Any
 
 from seqlab.exporters.onnx.attention import (
-    before_or_at,
+    add_positions,
+    cache_mask,
+    causal_mask,
     heads,
-    hidden_from,
-    kept_and_new,
-    last,
+    mask_scores,
     norm,
-    numbered,
-    placed,
-    turned,
+    rotate,
+    trim_cache,
 )
-from seqlab.exporters.onnx.backbone import Part, States
+from seqlab.exporters.onnx.backbone import OnnxBackbone, States
 from seqlab.exporters.onnx.graph import Graph, Value
 
 
-class TransformerPart(Part):
+class TransformerOnnx(OnnxBackbone):
     def __init__(self, backbone: Any):
-        self.backbone, self.settings, self.stack = backbone, backbone.settings, backbone.stack
+        super().__init__(backbone)
+        self.stack = backbone.stack
         self.causal = backbone.causal
         self.head = self.settings.hidden // self.settings.heads
 
@@ -37,29 +37,29 @@ class TransformerPart(Part):
     def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         length_B = state["length"]
         position_B1 = length_B.unsqueeze(1)
-        visible_BS = kept_and_new(g, state["keys_0"], length_B)
+        visible_BS = cache_mask(g, state["keys_0"], length_B)
         after = {"length": length_B + 1}
 
         def attend(layer: int, y_B1D: Value, attention: Any) -> Value:
             q, k_B1D, v_B1D = g.linear(y_B1D, attention.into.weight, attention.into.bias).split(3)
             positions = self.stack.positions
-            k_BN1K = turned(g, positions, heads(k_B1D, self.settings.heads), position_B1, self.head)
+            k_BN1K = rotate(g, positions, heads(k_B1D, self.settings.heads), position_B1, self.head)
             k_B1D = k_BN1K.transpose(0, 2, 1, 3).reshape(0, 0, -1)
             keys_BSD = g.join([state[f"keys_{layer}"], k_B1D], 1)
             values_BSD = g.join([state[f"values_{layer}"], v_B1D], 1)
-            after[f"keys_{layer}"] = last(keys_BSD, self.settings.context)
-            after[f"values_{layer}"] = last(values_BSD, self.settings.context)
-            q_BN1K = turned(g, positions, heads(q, self.settings.heads), position_B1, self.head)
-            return self._mix(g, q_BN1K, keys_BSD, values_BSD, visible_BS.unsqueeze(1, 2), attention)
+            after[f"keys_{layer}"] = trim_cache(keys_BSD, self.settings.context)
+            after[f"values_{layer}"] = trim_cache(values_BSD, self.settings.context)
+            q_BN1K = rotate(g, positions, heads(q, self.settings.heads), position_B1, self.head)
+            return self._attend(g, q_BN1K, keys_BSD, values_BSD, visible_BS.unsqueeze(1, 2), attention)
 
         x_B1D = self._enter(g, x_BD.unsqueeze(1), position_B1)
         return self._blocks(g, x_B1D, attend, self._reader(g, state)).squeeze(1), after
 
     def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         T = x_BTD.size(1)
-        position_1T = numbered(g, T).unsqueeze(0)
+        position_1T = g.arange(T).unsqueeze(0)
         if self.causal:
-            visible = before_or_at(g, T, self.settings.context).unsqueeze(0, 1)
+            visible = causal_mask(g, T, self.settings.context).unsqueeze(0, 1)
         else:
             assert lengths_B is not None
             visible = (position_1T < lengths_B.unsqueeze(1)).unsqueeze(1, 2)
@@ -67,9 +67,9 @@ class TransformerPart(Part):
         def attend(layer: int, y_BTD: Value, attention: Any) -> Value:
             q, k, v_BTD = g.linear(y_BTD, attention.into.weight, attention.into.bias).split(3)
             positions, N = self.stack.positions, self.settings.heads
-            q_BNTK, k_BNTK = (turned(g, positions, heads(part, N), position_1T, self.head) for part in (q, k))
+            q_BNTK, k_BNTK = (rotate(g, positions, heads(part, N), position_1T, self.head) for part in (q, k))
             keys_BTD = k_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1)
-            return self._mix(g, q_BNTK, keys_BTD, v_BTD, visible, attention)
+            return self._attend(g, q_BNTK, keys_BTD, v_BTD, visible, attention)
 
         return self._blocks(g, self._enter(g, x_BTD, position_1T), attend, self._reader(g, start or {}))
 
@@ -78,16 +78,16 @@ class TransformerPart(Part):
         if stack.enter is not None:
             x_BTD = g.linear(x_BTD, stack.enter.weight, stack.enter.bias)
         x_BTD = x_BTD * math.sqrt(D) if self.settings.scale_input else x_BTD
-        x_BTD = placed(g, stack.positions, x_BTD, position_BT, D)
+        x_BTD = add_positions(g, stack.positions, x_BTD, position_BT, D)
         if getattr(self.backbone, "segments_GD", None) is not None:
             x_BTD = x_BTD + g.constant(self.backbone.segments_GD[0])
         first = getattr(self.backbone, "norm", None)
         return x_BTD if first is None else norm(g, first, x_BTD)
 
-    def _mix(self, g: Graph, q_BNTK: Value, k_BSD: Value, v_BSD: Value, visible: Value, attention: Any) -> Value:
+    def _attend(self, g: Graph, q_BNTK: Value, k_BSD: Value, v_BSD: Value, visible: Value, attention: Any) -> Value:
         k_BNSK, v_BNSK = (heads(part, self.settings.heads) for part in (k_BSD, v_BSD))
         scores_BNTS = (q_BNTK @ k_BNSK.transpose(0, 1, 3, 2)) * (1 / math.sqrt(self.head))
-        y_BNTK = hidden_from(g, scores_BNTS, visible).softmax() @ v_BNSK
+        y_BNTK = mask_scores(g, scores_BNTS, visible).softmax() @ v_BNSK
         return g.linear(y_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1), attention.out.weight, attention.out.bias)
 
     def memory(self) -> dict[str, list[str | int]]:
@@ -97,7 +97,7 @@ class TransformerPart(Part):
             found |= {f"memory_{name}_{layer}": ["B", "M", self.settings.hidden] for name in ("keys", "values")}
         return found
 
-    def remembered(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
+    def encode_memory(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
         """The state that it starts with, where that is not nothing, and what it reads of the source."""
         found: States = {"memory_length": lengths_B}
         for layer, block in enumerate(self.stack.blocks):
@@ -109,13 +109,13 @@ class TransformerPart(Part):
         """Attention over a source; None where there is none."""
         if "memory_length" not in state:
             return None
-        position_1M = numbered(g, state["memory_keys_0"].size(1)).unsqueeze(0)
+        position_1M = g.arange(state["memory_keys_0"].size(1)).unsqueeze(0)
         visible = (position_1M < state["memory_length"].unsqueeze(1)).unsqueeze(1, 2)
 
         def read(layer: int, y_BTD: Value, cross: Any) -> Value:
             q_BNTK = heads(g.linear(y_BTD, cross.queries.weight, cross.queries.bias), self.settings.heads)
             keys, values = (state[f"memory_{name}_{layer}"] for name in ("keys", "values"))
-            return self._mix(g, q_BNTK, keys, values, visible, cross)
+            return self._attend(g, q_BNTK, keys, values, visible, cross)
 
         return read
 

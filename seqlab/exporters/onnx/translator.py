@@ -6,21 +6,19 @@ import onnx
 
 from seqlab.backbones.attention_decoder import Reader
 from seqlab.errors import UsageError
-from seqlab.exporters.onnx.attention import hidden_from, scored
-from seqlab.exporters.onnx.attention import projected as project
-from seqlab.exporters.onnx.backbone import Part, States, part_of
-from seqlab.exporters.onnx.examples import kept, summary
+from seqlab.exporters.onnx.attention import attention_scores, mask_scores, project_queries_or_keys
+from seqlab.exporters.onnx.backbone import OnnxBackbone, States, onnx_backbone_of, padding_mask
 from seqlab.exporters.onnx.graph import Graph, Value
-from seqlab.exporters.onnx.language import WHOLE, embedded, projected
+from seqlab.exporters.onnx.language import INTEGER_STATES, embed, output_logits
 
-COUNTS = (*WHOLE, "memory_length")
+INTEGER_INPUTS = (*INTEGER_STATES, "memory_length")
 
 
-class ReaderPart(Part):
+class AttentionDecoderOnnx(OnnxBackbone):
     """Anything recurrent, or a fixed window, that reads a source; backbones/reader.py has the equations."""
 
     def __init__(self, reader: Reader):
-        self.reader, self.inner = reader, part_of(reader.inner)
+        self.reader, self.inner = reader, onnx_backbone_of(reader.inner)
         self.first = reader.reading.reads_first
         self.top = f"h_{reader.inner.settings.layers - 1}"  # whose last value asks, before a step
 
@@ -37,10 +35,12 @@ class ReaderPart(Part):
             found["memory_keys"] = ["B", "M", attention.held - attention.width]
         return found
 
-    def remembered(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
+    def encode_memory(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
         """The state that it starts with, where that is not nothing, and what it reads of the source."""
         starts: list[Any] = list(self.reader.starts)
         vectors = [name for name in self.inner.state() if name[:2] in ("h_", "c_")]
+        if len(vectors) != len(starts):
+            raise UsageError(f"{type(self.reader.inner).__name__} cannot be exported to ONNX as a decoder.")
         start = {
             name: g.linear(summary_BH, linear.weight, linear.bias).tanh()
             for name, linear in zip(vectors, starts, strict=True)
@@ -52,7 +52,7 @@ class ReaderPart(Part):
         values_BMC = values_BMH if fit is None else g.linear(values_BMH, fit.weight, fit.bias)
         found = {"memory_length": lengths_B, "memory_values": values_BMC}
         if "memory_keys" in self.memory():
-            found["memory_keys"] = project(g, attention.score, values_BMC, keys=True)
+            found["memory_keys"] = project_queries_or_keys(g, attention.score, values_BMC, keys=True)
         return start, found
 
     def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
@@ -79,9 +79,10 @@ class ReaderPart(Part):
     def _read(self, g: Graph, query_BTH: Value, memory: States) -> Value:
         assert self.reader.attention is not None
         score, values_BMC = self.reader.attention.score, memory["memory_values"]
-        scores_BTM = scored(g, score, project(g, score, query_BTH, keys=False), memory.get("memory_keys", values_BMC))
-        visible_B1M = kept(g, values_BMC, memory["memory_length"]).unsqueeze(1)
-        return hidden_from(g, scores_BTM, visible_B1M).softmax() @ values_BMC
+        query_BTH = project_queries_or_keys(g, score, query_BTH, keys=False)
+        scores_BTM = attention_scores(g, score, query_BTH, memory.get("memory_keys", values_BMC))
+        visible_B1M = padding_mask(g, values_BMC, memory["memory_length"]).unsqueeze(1)
+        return mask_scores(g, scores_BTM, visible_B1M).softmax() @ values_BMC
 
     def _joined(self, g: Graph, context: Value, y: Value) -> Value:
         assert self.reader.join is not None
@@ -89,51 +90,58 @@ class ReaderPart(Part):
 
 
 def decoder_of(model: Any) -> Any:
-    return ReaderPart(model.decoder) if isinstance(model.decoder, Reader) else part_of(model.decoder)
+    return AttentionDecoderOnnx(model.decoder) if isinstance(model.decoder, Reader) else onnx_backbone_of(model.decoder)
 
 
 def encoder_graph(model: Any) -> onnx.ModelProto:
     """source_BM and source_lengths_B to what the decoder reads, and to the states that it does not start from zeros."""
     g, decoder = Graph("encoder"), decoder_of(model)
-    start, memory = _remembered(g, model, decoder)
+    start, memory = _encode_source(g, model, decoder)
     shapes = {**decoder.state(), **decoder.memory()}
     for name, value in {**start, **memory}.items():
-        g.output(name, value, shapes[name], whole=name in COUNTS)
-    return g.finished()
+        g.output(name, value, shapes[name], integer=name in INTEGER_INPUTS)
+    return g.build()
 
 
 def target_step_graph(model: Any) -> onnx.ModelProto:
     """token_B, the state and what was remembered; logits_BV and the state after it, each `<name>_next`."""
     g, decoder = Graph("step"), decoder_of(model)
-    token_B = g.input("token", ["B"], whole=True)
+    token_B = g.input("token", ["B"], integer=True)
     shapes = decoder.state()
-    given = {name: g.input(name, shape, whole=name in COUNTS) for name, shape in {**shapes, **decoder.memory()}.items()}
+    given = {
+        name: g.input(name, shape, integer=name in INTEGER_INPUTS)
+        for name, shape in {**shapes, **decoder.memory()}.items()
+    }
     y_BH, after = decoder.step(g, _read(g, model, token_B), given)
-    g.output("logits", projected(g, model, y_BH), ["B", model.vocab_size])
+    g.output("logits", output_logits(g, model, y_BH), ["B", model.vocab_size])
     for name, shape in shapes.items():
         g.output(
-            f"{name}_next", after[name], ["S_next" if axis == "S" else axis for axis in shape], whole=name in COUNTS
+            f"{name}_next",
+            after[name],
+            ["S_next" if axis == "S" else axis for axis in shape],
+            integer=name in INTEGER_INPUTS,
         )
-    return g.finished()
+    return g.build()
 
 
 def target_graph(model: Any) -> onnx.ModelProto:
     """source_BM, source_lengths_B and tokens_BT of the target to logits_BTV."""
     g, decoder = Graph("sequence"), decoder_of(model)
-    start, memory = _remembered(g, model, decoder)
-    tokens_BT = g.input("tokens", ["B", "T"], whole=True)
+    start, memory = _encode_source(g, model, decoder)
+    tokens_BT = g.input("tokens", ["B", "T"], integer=True)
     y_BTH = decoder.sequence(g, _read(g, model, tokens_BT), None, {**start, **memory})
-    g.output("logits", projected(g, model, y_BTH), ["B", "T", model.vocab_size])
-    return g.finished()
+    g.output("logits", output_logits(g, model, y_BTH), ["B", "T", model.vocab_size])
+    return g.build()
 
 
-def _remembered(g: Graph, model: Any, decoder: Any) -> tuple[States, States]:
-    source_BM = g.input("source", ["B", "M"], whole=True)
-    lengths_B = g.input("source_lengths", ["B"], whole=True)
-    x_BMD = embedded(g, model.source_embedding.weight, source_BM) * float(model.loudness)
-    y_BMH = part_of(model.backbone).sequence(g, x_BMD, lengths_B)
-    return decoder.remembered(g, y_BMH, lengths_B, summary(g, model.backbone, y_BMH, lengths_B))
+def _encode_source(g: Graph, model: Any, decoder: Any) -> tuple[States, States]:
+    source_BM = g.input("source", ["B", "M"], integer=True)
+    lengths_B = g.input("source_lengths", ["B"], integer=True)
+    x_BMD = embed(g, model.source_embedding.weight, source_BM) * float(model.loudness)
+    encoder = onnx_backbone_of(model.backbone)
+    y_BMH = encoder.sequence(g, x_BMD, lengths_B)
+    return decoder.encode_memory(g, y_BMH, lengths_B, encoder.summary(g, y_BMH, lengths_B))
 
 
 def _read(g: Graph, model: Any, tokens: Value) -> Value:
-    return embedded(g, model.embedding.weight, tokens) * float(model.loudness)
+    return embed(g, model.embedding.weight, tokens) * float(model.loudness)

@@ -22,28 +22,28 @@ from seqlab.tasks.example_settings import TranslateSettings
 from seqlab.tokenization.word import WordTokenizer
 
 ROWS = 2
-SPELT = 5  # characters of the words that taggers are tried with
-Answers = dict[str, np.ndarray]
-Runs = dict[str, Callable[[Answers], Answers]]  # graphs by name: what goes in, what comes out
+CHARACTERS = 5  # characters of the words that taggers are tried with
+Arrays = dict[str, np.ndarray]
+Sessions = dict[str, Callable[[Arrays], Arrays]]  # graphs by name: what goes in, what comes out
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExportPlan:
     """`tried` gives, for texts of a length, by how much each graph is off."""
 
     graphs: dict[str, onnx.ModelProto]
     facts: dict[str, Any]
-    tried: Callable[[Runs, int], dict[str, float]]
+    max_errors: Callable[[Sessions, int], dict[str, float]]
 
 
-def plan_of(run: LoadedRun) -> Plan:
-    for kind, plan in PLANS.items():
+def export_plan(run: LoadedRun) -> ExportPlan:
+    for kind, plan in EXPORT_PLANS.items():
         if isinstance(run.model, kind):
             return plan(run)
     raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: there are no graphs for its task.")
 
 
-def language(run: LoadedRun) -> Plan:
+def language(run: LoadedRun) -> ExportPlan:
     model, tokenizer = run.model, run.tokenizer
     facts = {
         "begin": [] if tokenizer.begin is None else [tokenizer.begin],
@@ -52,56 +52,56 @@ def language(run: LoadedRun) -> Plan:
         "limit": model.limit,
     }
 
-    def tried(runs: Runs, length: int) -> dict[str, float]:
+    def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT = _drawn(model.vocab_size, min(length, model.limit or length))
         with torch.inference_mode():
             expected_BTV = model(tokens_BT)[0].numpy()
-        whole_BTV = runs["sequence"]({"tokens": tokens_BT.numpy()})["logits"]
-        stepped_BTV = _stepped(runs["step"], tokens_BT.numpy(), {})
-        return {"sequence": _off(whole_BTV, expected_BTV), "step": _off(stepped_BTV, expected_BTV)}
+        whole_BTV = sessions["sequence"]({"tokens": tokens_BT.numpy()})["logits"]
+        stepped_BTV = _stepped(sessions["step"], tokens_BT.numpy(), {})
+        return {"sequence": _max_error(whole_BTV, expected_BTV), "step": _max_error(stepped_BTV, expected_BTV)}
 
-    return Plan({"step": step_graph(model), "sequence": sequence_graph(model)}, facts, tried)
+    return ExportPlan({"step": step_graph(model), "sequence": sequence_graph(model)}, facts, max_errors)
 
 
-def masked(run: LoadedRun) -> Plan:
+def masked(run: LoadedRun) -> ExportPlan:
     model = run.model
 
-    def tried(runs: Runs, length: int) -> dict[str, float]:
+    def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
         with torch.inference_mode():
             expected = model(tokens_BT, None, mask_BT)[0][mask_BT].numpy()
-        found = runs["sequence"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
-        return {"sequence": _off(found[mask_BT.numpy()], expected)}
+        found = sessions["sequence"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
+        return {"sequence": _max_error(found[mask_BT.numpy()], expected)}
 
-    return Plan({"sequence": sequence_graph(model)}, {"mask": model.mask, "limit": model.limit}, tried)
+    return ExportPlan({"sequence": sequence_graph(model)}, {"mask": model.mask, "limit": model.limit}, max_errors)
 
 
-def classifier(run: LoadedRun) -> Plan:
+def classifier(run: LoadedRun) -> ExportPlan:
     model = run.model
 
-    def tried(runs: Runs, length: int) -> dict[str, float]:
+    def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
         with torch.inference_mode():
             expected_BK = model(tokens_BT, mask_BT).numpy()
-        found = runs["classifier"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
-        return {"classifier": _off(found, expected_BK)}
+        found = sessions["classifier"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
+        return {"classifier": _max_error(found, expected_BK)}
 
-    return Plan({"classifier": classifier_graph(model)}, {"labels": list(run.vocabulary.labels)}, tried)
+    return ExportPlan({"classifier": classifier_graph(model)}, {"labels": list(run.vocabulary.labels)}, max_errors)
 
 
-def tagger(run: LoadedRun) -> Plan:
+def tagger(run: LoadedRun) -> ExportPlan:
     model = run.model
     words = isinstance(run.tokenizer, WordTokenizer)
     facts = {"labels": list(run.vocabulary.labels), "chain": model.chain is not None, "words": words,
              "unknown": run.tokenizer.unknown}  # fmt: skip
 
-    def tried(runs: Runs, length: int) -> dict[str, float]:
+    def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
         given, own = {"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()}, {}
         if model.spelling is not None:
-            characters_NC = _drawn(model.spelling.embedding.num_embeddings, SPELT, tokens_BT.numel())
-            given |= {"characters": characters_NC.view(*tokens_BT.shape, SPELT).numpy()}
-            given |= {"character_lengths": np.full(tokens_BT.shape, SPELT)}
+            characters_NC = _drawn(model.spelling.embedding.num_embeddings, CHARACTERS, tokens_BT.numel())
+            given |= {"characters": characters_NC.view(*tokens_BT.shape, CHARACTERS).numpy()}
+            given |= {"character_lengths": np.full(tokens_BT.shape, CHARACTERS)}
             own["words_BW"] = torch.arange(tokens_BT.numel()).view(tokens_BT.shape)
             own["spellings"] = (characters_NC, torch.ones_like(characters_NC, dtype=torch.bool))
         if not words:
@@ -109,14 +109,14 @@ def tagger(run: LoadedRun) -> Plan:
             given["ends"] = own["ends_BW"].numpy()
         with torch.inference_mode():
             expected = model(tokens_BT, mask_BT, **own).numpy()
-        found = runs["tagger"](given)["logits"]
+        found = sessions["tagger"](given)["logits"]
         kept = mask_BT.numpy() if words else np.ones(expected.shape[:2], bool)
-        return {"tagger": _off(found[kept], expected[kept])}
+        return {"tagger": _max_error(found[kept], expected[kept])}
 
-    return Plan({"tagger": tagger_graph(model, pieces=not words)}, facts, tried)
+    return ExportPlan({"tagger": tagger_graph(model, pieces=not words)}, facts, max_errors)
 
 
-def translator(run: LoadedRun) -> Plan:
+def translator(run: LoadedRun) -> ExportPlan:
     model, target = run.model, run.vocabulary.target_tokenizer
     assert target is not None and target.begin is not None
     settings = run.settings.task.settings_as(TranslateSettings)
@@ -126,22 +126,24 @@ def translator(run: LoadedRun) -> Plan:
     if settings.attends != "before" or settings.attention == "none":
         graphs["sequence"] = target_graph(model)
 
-    def tried(runs: Runs, length: int) -> dict[str, float]:
+    def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BS, lengths_B, mask_BS = _padded(model, length, model.source_embedding.num_embeddings)
         inputs_BT = _drawn(model.vocab_size, min(length + 2, model.limit or length + 2))
         with torch.inference_mode():
             expected_BTV = model(Source(tokens_BS, mask_BS), inputs_BT).numpy()
         given = {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
-        found = {"step": _off(_stepped(runs["step"], inputs_BT.numpy(), runs["encoder"](given)), expected_BTV)}
-        if "sequence" in runs:
-            whole_BTV = runs["sequence"]({**given, "tokens": inputs_BT.numpy()})["logits"]
-            found["sequence"] = _off(whole_BTV, expected_BTV)
+        found = {
+            "step": _max_error(_stepped(sessions["step"], inputs_BT.numpy(), sessions["encoder"](given)), expected_BTV)
+        }
+        if "sequence" in sessions:
+            whole_BTV = sessions["sequence"]({**given, "tokens": inputs_BT.numpy()})["logits"]
+            found["sequence"] = _max_error(whole_BTV, expected_BTV)
         return found
 
-    return Plan(graphs, facts, tried)
+    return ExportPlan(graphs, facts, max_errors)
 
 
-PLANS: dict[type, Callable[[LoadedRun], Plan]] = {
+EXPORT_PLANS: dict[type, Callable[[LoadedRun], ExportPlan]] = {
     LanguageModel: language,
     MaskedModel: masked,
     Classifier: classifier,
@@ -160,7 +162,7 @@ def _padded(model: Any, length: int, symbols: int | None = None) -> tuple[torch.
     return _drawn(symbols or model.vocab_size, T), lengths_B, torch.arange(T) < lengths_B[:, None]
 
 
-def _stepped(step: Callable[[Answers], Answers], tokens_BT: np.ndarray, state: Answers) -> np.ndarray:
+def _stepped(step: Callable[[Arrays], Arrays], tokens_BT: np.ndarray, state: Arrays) -> np.ndarray:
     """The logits of a text that is read token by token."""
     logits = []
     for token_B in tokens_BT.T:
@@ -170,5 +172,5 @@ def _stepped(step: Callable[[Answers], Answers], tokens_BT: np.ndarray, state: A
     return np.stack(logits, 1)
 
 
-def _off(found: np.ndarray, expected: np.ndarray) -> float:
+def _max_error(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(found - expected).max())
