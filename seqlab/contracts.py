@@ -17,8 +17,6 @@ from torch import Tensor, nn
 from seqlab.config import BackboneSettings
 from seqlab.errors import UsageError
 
-# --- what is carried ------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True)
 class TensorTree:
@@ -107,9 +105,6 @@ class Trace:
         return Trace(self.values, f"{self.scope}{scope}.")
 
 
-# --- what is computed from ------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Batch(TensorTree):
     """What one step of training computes from; each kind of task has its own."""
@@ -175,9 +170,6 @@ class TextScores(Scores):
     unknown_tokens: int
     unknown_nats: float
     mode: str
-
-
-# --- what is built --------------------------------------------------------------------------------------------------
 
 
 class Cell(nn.Module, ABC):
@@ -293,17 +285,14 @@ class Backbone(nn.Module, ABC):
 
 
 class AutoregressiveModel(Protocol):
-    """All that a decoder knows of a model."""
+    """What decoders require of a model."""
 
     @property
     def limit(self) -> int | None:
-        """The longest context it can hold; None where there is no end."""
-        ...
+        """The longest context that it can hold; None if there is no limit."""
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, State]:
-        """A prompt in one pass: the logits after each row's last token, and the state."""
-        ...
+        """Prefill: the logits after each row's last token, and the state."""
 
     def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
-        """One token more: its logits_BV and the state."""
-        ...
+        """Decode step: the logits_BV after one more token, and the state."""
