@@ -293,6 +293,8 @@ class AutoregressiveModel(Protocol):
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, State]:
         """Prefill: the logits after each row's last token, and the state."""
+        ...
 
     def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
         """Decode step: the logits_BV after one more token, and the state."""
+        ...

@@ -28,6 +28,16 @@ class Hypothesis:
     finished: bool  # by the end symbol or by `stop`
 
 
+@dataclass(frozen=True)
+class BeamResult:
+    """The text of a hypothesis; `score` is its log-probability divided by its length to the power length_penalty."""
+
+    text: str
+    tokens: list[int]
+    logprob: float
+    score: float
+
+
 @torch.inference_mode()
 def beam_search(
     model: AutoregressiveModel,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqlab.contracts import AutoregressiveModel, State
-from seqlab.decode.beam import beam_search
+from seqlab.decode.beam import BeamResult, beam_search
 from seqlab.decode.context import context_length
 from seqlab.decode.engines.compiled import CompiledEngine, EngineState
 from seqlab.decode.engines.selection import EngineSelector
@@ -36,16 +36,6 @@ class GeneratedText:
     @property
     def state(self) -> State | None:
         return self.generation.state
-
-
-@dataclass(frozen=True)
-class BeamResult:
-    """One result of a beam search: `score` is its log-probability over its length to the power of alpha."""
-
-    text: str
-    tokens: list[int]
-    logprob: float
-    score: float
 
 
 class TextGenerator:

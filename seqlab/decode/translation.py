@@ -1,14 +1,13 @@
 """Texts to texts: many sources at a time greedily, or each by a beam."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from seqlab.contracts import Trace
-from seqlab.decode.beam import beam_search
+from seqlab.decode.beam import BeamResult, beam_search
 from seqlab.decode.generate import generate
 from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
@@ -19,16 +18,6 @@ from seqlab.tokenization.vocabulary import Vocabulary
 GREEDY_BATCH = 128  # sources that are translated greedily together
 
 
-@dataclass(frozen=True)
-class Translation:
-    """`score` is the log-probability over the length to the power of alpha."""
-
-    text: str
-    tokens: list[int]
-    logprob: float
-    score: float
-
-
 def translate(
     model: Translator,
     sources: Sequence[np.ndarray],
@@ -36,7 +25,7 @@ def translate(
     width: int,
     length_penalty: float,
     max_length: int,
-) -> list[Translation]:
+) -> list[BeamResult]:
     """One translation of each source, in their order."""
     if width == 1:
         return _translate_greedily(model, sources, vocabulary, length_penalty, max_length)
@@ -51,7 +40,7 @@ def search(
     length_penalty: float,
     max_length: int,
     n_best: int = 1,
-) -> list[Translation]:
+) -> list[BeamResult]:
     """The `best` translations of one source that a beam finds."""
     target = _target(vocabulary)
     found = beam_search(
@@ -64,16 +53,16 @@ def search(
         rules=_rules(target),
         source=batch_sources([source] * width, model),
     )
-    return [Translation(detokenize(target, one.tokens), one.tokens, one.logprob, one.score) for one in found]
+    return [BeamResult(detokenize(target, one.tokens), one.tokens, one.logprob, one.score) for one in found]
 
 
 def _translate_greedily(
     model: Translator, sources: Sequence[np.ndarray], vocabulary: Vocabulary, length_penalty: float, max_length: int
-) -> list[Translation]:
+) -> list[BeamResult]:
     """Sources of similar length together, so that none waits long for another."""
     target = _target(vocabulary)
     order = sorted(range(len(sources)), key=lambda at: len(sources[at]))
-    found: dict[int, Translation] = {}
+    found: dict[int, BeamResult] = {}
     for first in range(0, len(order), GREEDY_BATCH):
         places = order[first : first + GREEDY_BATCH]
         chosen = [sources[place] for place in places]
@@ -87,7 +76,7 @@ def _translate_greedily(
         )
         for place, tokens, logprobs in zip(places, written.tokens, written.logprobs, strict=True):
             total = sum(logprobs)
-            found[place] = Translation(
+            found[place] = BeamResult(
                 detokenize(target, tokens), tokens, total, total / max(1, len(tokens)) ** length_penalty
             )
     return [found[place] for place in range(len(sources))]
