@@ -104,7 +104,7 @@ def _reading(name: str, task: TaskSettings) -> str:
 
 def _backbone(name: str, content: dict[str, Any], task: TaskSettings) -> BackboneSettings:
     cls: type[BackboneSettings] = BACKBONES.settings(name)
-    if cls.has("context"):
+    if cls.has("context") and cls.model_fields["context"].default is not None:  # None: attention sees everything
         content.setdefault("context", task.sequence_length)
     if cls.has("bidirectional") and task.reads == "everything":
         content.setdefault("bidirectional", True)
