@@ -70,7 +70,8 @@ class BackboneSettings(Settings):
 
     Four fields have a meaning outside the architecture if it declares them: `dropout` (a rate), `bidirectional`
     (a bool, switched on for tasks that read the whole text), `context` (positions that attention sees: the task's
-    sequence length if unset, unless its default is None) and `implementation` ("fused" or "plain": the equations, position by position)."""
+    sequence length if unset, unless its default is None) and `implementation` ("fused", or "plain": the equations,
+    position by position)."""
 
     bidirectional_sibling: ClassVar[str | None] = None  # the registered architecture that is this one, bidirectional
     causal_sibling: ClassVar[str | None] = None  # the registered architecture that is this one, causal

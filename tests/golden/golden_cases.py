@@ -209,7 +209,9 @@ TAG = [
     Case("gru", "tag", "", {"task.output_layer": "crf", "task.char_encoder": "none"}),
     Case("lstm", "tag", "", {"task.output_layer": "crf"}),
     Case("lstm-attention", "tag"),
-    Case("transformer", "tag", "", {"tokenizer.name": "bpe", "tokenizer.vocab_size": 280, "backbone.positions": "none"}),
+    Case(
+        "transformer", "tag", "", {"tokenizer.name": "bpe", "tokenizer.vocab_size": 280, "backbone.positions": "none"}
+    ),
     Case("transformer-encoder", "tag", "", {"task.char_encoder": "lstm", "backbone.positions": "learned"}),
 ]
 TRANSLATE = [
