@@ -21,7 +21,7 @@ Prompt = str | Sequence[int]
 
 @dataclass(frozen=True)
 class GeneratedText:
-    """What was written after each prompt, and where it can be taken up again."""
+    """The text after each prompt, and the state from which generation can continue."""
 
     texts: list[str]  # without the prompts
     generation: Generation
@@ -39,12 +39,12 @@ class GeneratedText:
 
 
 class TextGenerator:
-    """A model that writes text. `engine` says how: plain, compiled, or auto for what is done sooner."""
+    """A language model with its tokenizer. `engine` is plain, compiled, or auto for the one that finishes sooner."""
 
     def __init__(self, model: AutoregressiveModel, tokenizer: Tokenizer):
         self.selector, self.tokenizer = EngineSelector(model), tokenizer
 
-    def write(
+    def generate(
         self,
         prompts: Sequence[Prompt],
         length: int,
@@ -52,21 +52,21 @@ class TextGenerator:
         stop: Sequence[str] = (),
         engine: str = "auto",
     ) -> GeneratedText:
-        """At most `length` tokens after each prompt."""
+        """Continue each prompt by at most `length` tokens."""
         ids = [self.encode(prompt) for prompt in prompts]
         model = self.selector.select(len(ids), length, engine)
         return self._to_text(generate(model, ids, length, settings, rules=self._rules(stop)))
 
     def continue_from(self, previous: GeneratedText, length: int) -> GeneratedText:
-        """At most `length` tokens more, as if they had been asked for at once, and so in the same way."""
+        """At most `length` more tokens by the same engine: the same tokens as in one call."""
         model = self.selector.engine if isinstance(previous.state, EngineState) else self.selector.model
         return self._to_text(continue_from(model, previous.generation, length))
 
     def dummy_context(self, length: int, engine: str = "auto") -> GeneratedText:
-        """Some text of so many tokens, to go on from: how long the next one takes does not depend on what they are."""
+        """A text of `length` arbitrary tokens, for timing: what a token costs does not depend on the earlier ones."""
         model = self.selector.select(1, length, engine)
         if not isinstance(model, CompiledEngine):
-            return self.write([""], length, SamplingSettings(), engine="plain")
+            return self.generate([""], length, SamplingSettings(), engine="plain")
         generation = begin([[0] * length])
         generation.state = model.dummy_state(context_length(length, model.limit) - 1)
         return self._to_text(generation)
@@ -74,20 +74,19 @@ class TextGenerator:
     def stream(
         self, prompt: Prompt, length: int, settings: SamplingSettings, stop: Sequence[str] = (), engine: str = "auto"
     ) -> Iterator[str]:
-        """The text in bits, as soon as they are certain; what may turn out to be a stop string is held back."""
+        """The text piece by piece as soon as it is final; the possible beginning of a stop string is held back."""
         model = self.selector.select(1, length, engine)
         generation = begin([self.encode(prompt)], settings, rules=self._rules(stop))
-        text, sent = TextStream(self.tokenizer), 0
-        so_far = ""
+        decoder, sent, text = TextStream(self.tokenizer), 0, ""
         for step in stream(model, generation, length):
-            so_far += text.push([token for token in step if token is not None and token != self.tokenizer.end])
-            safe = len(so_far) - max((len(string) - 1 for string in stop), default=0)
+            text += decoder.push([token for token in step if token is not None and token != self.tokenizer.end])
+            safe = len(text) - max((len(string) - 1 for string in stop), default=0)
             if safe > sent and not generation.finished[0]:
-                yield so_far[sent:safe]
+                yield text[sent:safe]
                 sent = safe
-        so_far += text.flush()
-        cut = min((so_far.find(string) for string in stop if string in so_far), default=len(so_far))
-        yield so_far[sent:cut]
+        text += decoder.flush()
+        cut = min((text.find(string) for string in stop if string in text), default=len(text))
+        yield text[sent:cut]
 
     def search(
         self,
@@ -99,7 +98,7 @@ class TextGenerator:
         engine: str = "auto",
     ) -> list[BeamResult]:
         """Beam search: the `n_best` most probable continuations, best first."""
-        found = beam_search(
+        hypotheses = beam_search(
             self.selector.select(width, length, engine),
             self.encode(prompt),
             width,
@@ -108,16 +107,16 @@ class TextGenerator:
             n_best=n_best,
             rules=self._rules(()),
         )
-        return [BeamResult(self._text(one.tokens), list(one.tokens), one.logprob, one.score) for one in found]
+        return [BeamResult(self._text(best.tokens), best.tokens, best.logprob, best.score) for best in hypotheses]
 
     def encode(self, prompt: Prompt) -> list[int]:
-        """A prompt's ids. Documents open with the begin symbol; an empty prompt of a stream with a line's end."""
+        """Token ids of a prompt. Documents start with the begin token; other text never starts empty."""
         ids = [int(i) for i in (self.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt)]
         if self.tokenizer.begin is not None:
             return ids if ids[:1] == [self.tokenizer.begin] else [self.tokenizer.begin, *ids]
-        return ids or self._opening()
+        return ids or self._line_break()
 
-    def _opening(self) -> list[int]:
+    def _line_break(self) -> list[int]:
         ordinary = range(self.tokenizer.ordinary_size)
         return [next((i for i in ordinary if self.tokenizer.decode_bytes([i]) == b"\n"), 0)]
 

@@ -14,7 +14,7 @@ from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
     from seqlab.contracts import AutoregressiveModel, Scores, TextScores
-    from seqlab.decode.text_generator import BeamResult, GeneratedText
+    from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
     from seqlab.runs.load import LoadedRun
     from seqlab.runs.results import BaselineResult, Results
     from seqlab.tasks.dataset import Dataset
@@ -153,15 +153,15 @@ class Run:
         engine: str = "auto",
         **sampling: Any,
     ) -> "GeneratedText":
-        """Write after a prompt, given as text or ids.
+        """Continue a prompt, given as text or token ids, by at most `length` tokens.
 
-        `engine`: plain, compiled, or auto for what is done sooner. `sampling`: temperature, top_k, top_p,
-        repetition_penalty, seed."""
-        return self._generator.write([prompt] * samples, length, _sampling(sampling), stop, engine)
+        `sampling`: temperature, top_k, top_p, repetition_penalty, seed. `engine`: plain, compiled, or auto for the one
+        that finishes sooner. One engine gives the same text for the same seed; see docs/generation.md for both."""
+        return self._generator.generate([prompt] * samples, length, _sampling(sampling), stop, engine)
 
-    def continue_from(self, written: "GeneratedText", length: int = 200) -> "GeneratedText":
-        """Take up what `generate` wrote where it ended, as if it had been asked for at once."""
-        return self._generator.continue_from(written, length)
+    def continue_from(self, previous: "GeneratedText", length: int = 200) -> "GeneratedText":
+        """Continue a generated text, with the same tokens as in one call of `generate`."""
+        return self._generator.continue_from(previous, length)
 
     def stream(
         self,
@@ -172,7 +172,7 @@ class Run:
         engine: str = "auto",
         **sampling: Any,
     ) -> Iterator[str]:
-        """What `generate` writes, in bits as soon as they are certain."""
+        """The text of `generate`, piece by piece as soon as it is final."""
         return self._generator.stream(prompt, length, _sampling(sampling), stop, engine)
 
     def search(
@@ -185,16 +185,16 @@ class Run:
         n_best: int = 1,
         engine: str = "auto",
     ) -> "list[BeamResult]":
-        """Beam search: the most probable continuations, best first."""
+        """Beam search: the `n_best` most probable continuations of `width` hypotheses, best first."""
         return self._generator.search(prompt, length, width, length_penalty, n_best, engine)
 
     @property
     def engine(self) -> str:
-        """What writes long texts: compiled, or plain where its architecture has no compiled loop."""
-        return "plain" if self._generator.selector.name is None else "compiled"
+        """The engine for long texts: compiled, or plain if the model has no compiled engine."""
+        return "compiled" if self._generator.selector.missing is None else "plain"
 
     def dummy_context(self, length: int, engine: str = "auto") -> "GeneratedText":
-        """Some text of so many tokens, to be gone on from: for measuring what the next ones cost."""
+        """A text of `length` arbitrary tokens to continue from, for timing generation at that context length."""
         return self._generator.dummy_context(length, engine)
 
     def known(self, texts: Sequence[str]) -> list[bool]:
@@ -204,7 +204,7 @@ class Run:
         return known_lines(self._loaded, texts)
 
     @cached_property
-    def _generator(self) -> Any:
+    def _generator(self) -> "TextGenerator":
         from seqlab.decode.text_generator import TextGenerator
 
         if not self.generates:

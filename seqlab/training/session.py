@@ -148,7 +148,7 @@ def make_trainer(session: TrainingSession, reporter: Reporter) -> Trainer:
         sampling = SamplingSettings(temperature=0.8, seed=train.seed)
         try:
             # the plain engine generates the same text on every machine
-            return str(generator.write([""], train.sample_tokens, sampling, engine="plain"))
+            return str(generator.generate([""], train.sample_tokens, sampling, engine="plain"))
         except DataError:  # logits that are not finite: the loop handles them
             return ""
 

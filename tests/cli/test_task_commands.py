@@ -59,7 +59,10 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     assert all(sum(found[at]["probabilities"].values()) == pytest.approx(1) for at in (0, 2))
     blank = seqlab("predict", "run", " ")
     assert blank.code == 2 and "text 1 is ' '" in blank.err
-    for options, words in ((("--best", "3"), "is a classifier: best"), (("--attention",), "has no attention to show")):
+    for options, words in (
+        (("--n-best", "3"), "is a classifier: n_best"),
+        (("--attention",), "has no attention to show"),
+    ):
         refused = seqlab("predict", "run", "red", *options)
         assert refused.code == 2 and words in refused.err
     Path("odd.tsv").write_text("text\tlabel\nred\twarm\nblue\tgreenish\n")
@@ -86,7 +89,7 @@ def test_translations_with_scores_and_attention(here: Path, seqlab) -> None:
     answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--vocab-size", "300", "--arch", "gru")
     assert answer.code == 0 and "the task is translate" in answer.err and "dictionary" in answer.out
     assert "gru to gru" in answer.err
-    answer = seqlab("predict", "run", "small fish", "--best", "2", "--attention", "--picture", "look.png")
+    answer = seqlab("predict", "run", "small fish", "--n-best", "2", "--attention", "--picture", "look.png")
     assert answer.code == 0 and len(re.findall(r"\(-\d+\.\d\d\)", answer.out)) == 2
     assert Path("look.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(seqlab("predict", "run", "small fish", "--json").out)[0]

@@ -8,6 +8,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from seqlab.backbones.recurrent import Lstm
 from seqlab.config import VocabSizes, gather
 from seqlab.decode.beam import beam_search
 from seqlab.decode.engines.compiled import CompiledEngine
@@ -255,16 +256,33 @@ def test_texts_of_two_hundred_tokens_are_equal(name: str, capsys: pytest.Capture
     assert share < 0.001
 
 
-def test_what_has_no_engine_stays_plain() -> None:
+class Subclass(Lstm):
+    """An architecture of somebody else, which inherits from one with an engine."""
+
+
+def test_without_an_engine_generation_is_plain() -> None:
     torch.manual_seed(0)
-    plain = build_model(
-        gather({"corpus": {"source": ["none"]}}, [("backbone.name", "feedforward")]), VocabSizes(V, V, 256, 2)
-    ).eval()
+    plain = built({"name": "feedforward"})
     assert EngineSelector(plain).select(1, 10**9) is plain
-    with pytest.raises(UsageError, match="no compiled engine"):
+    with pytest.raises(UsageError, match=r"no compiled engine.*Feedforward, declares no compiled_engine"):
         EngineSelector(plain).select(1, 10, "compiled")
     with pytest.raises(UsageError, match="auto, plain or compiled"):
         EngineSelector(plain).select(1, 10, "fast")
+
+
+def test_a_subclass_does_not_inherit_an_engine() -> None:
+    model = built({"name": "lstm", "hidden": 8})
+    model.backbone.__class__ = Subclass
+    assert EngineSelector(model).select(1, 10**9) is model
+    assert Subclass.declares("compiled_engine") is None and Lstm.declares("compiled_engine") is not None
+    assert generate(model, [[1, 2]], 5).tokens[0]
+
+
+def test_other_precisions_and_devices_are_plain() -> None:
+    model = built({"name": "lstm", "hidden": 8}).double()
+    assert EngineSelector(model).select(1, 10**9) is model
+    with pytest.raises(UsageError, match="float64 on cpu, expected float32 on the CPU"):
+        EngineSelector(model).select(1, 10, "compiled")
 
 
 def test_a_short_text_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:

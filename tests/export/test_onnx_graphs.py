@@ -7,7 +7,9 @@ import pytest
 import torch
 from onnx_sessions import initial_state, run, session
 
+from seqlab.backbones.recurrent import Lstm
 from seqlab.config import VocabSizes, gather
+from seqlab.errors import UsageError
 from seqlab.exporters.onnx.language import sequence_graph, step_graph
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
@@ -78,3 +80,13 @@ def test_step_by_step(name: str, variant: dict[str, Any]) -> None:
             found = run(runs, {"token": tokens_BT[:, t].numpy(), **state})
             np.testing.assert_allclose(found["logits"], logits_BTV[:, t], atol=1e-4)
             state = {key: found[f"{key}_next"] for key in state}
+
+
+def test_an_architecture_without_onnx_operations_is_refused_with_a_sentence() -> None:
+    class Foreign(Lstm):
+        """Inherits the equations, but declares no ONNX backbone of its own."""
+
+    model = built("lstm", {}, tie_embeddings=False)
+    model.backbone.__class__ = Foreign
+    with pytest.raises(UsageError, match=r"the architecture Foreign cannot be exported to ONNX.*OnnxBackbone"):
+        sequence_graph(model)
