@@ -1,0 +1,80 @@
+"""Promises about models: every registered task can be trained with the architecture, or refuses it with a reason."""
+
+import torch
+
+from seqlab.config import RunSettings, VocabSizes, resolve
+from seqlab.errors import UsageError
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.parameter_count import parameters, refuse_unfit
+from seqlab.models.translator import Source, Translator
+from seqlab.registry import BACKBONES, TASKS
+from seqlab.testing.promises import Promises, require
+from seqlab.testing.sequences import same
+from seqlab.testing.subjects import ArchitectureCase
+
+models: Promises[ArchitectureCase] = Promises()
+SIZES = VocabSizes(11, target=11, characters=7, labels=3, unknown=0)
+LENGTH = 6
+
+
+def run_settings(case: ArchitectureCase, task: str) -> RunSettings:
+    """The settings of a run with this architecture, by the registered name or by the path of its class."""
+    registered = (name for name in BACKBONES.builtin() if BACKBONES.load(name) is case.cls)
+    name = next(registered, f"{case.cls.__module__}:{case.cls.__qualname__}")
+    backbone = {"name": name, **case.settings.model_dump()}
+    tables = {"corpus": {"source": ["none"]}, "task": {"name": task}, "backbone": backbone, "model": {"embedding": 5}}
+    if TASKS.settings(task).decodes:
+        tables["decoder"] = {"name": name}
+    return resolve(tables)
+
+
+@models("the model of every task is built with the number of parameters that its settings declare, or is refused")
+def models_of_tasks(case: ArchitectureCase) -> None:
+    built = 0
+    for task in TASKS.builtin():
+        settings = run_settings(case, task)
+        try:
+            refuse_unfit(settings)
+        except UsageError:
+            continue
+        torch.default_generator.manual_seed(0)
+        model = TASKS.load(task).build(settings, SIZES)
+        count, declared = sum(p.numel() for p in model.parameters()), parameters(settings, SIZES).total
+        require(count == declared, f"{task}: {declared} are declared, {count} are built")
+        built += 1
+    require(built >= 3, f"only {built} tasks could be built")
+
+
+@models("a language model reads a prompt and then steps as in one pass; one that reads ahead is refused")
+def language_models(case: ArchitectureCase) -> None:
+    settings = run_settings(case, "language")
+    try:
+        refuse_unfit(settings)
+    except UsageError:
+        return require(not case.settings.causal, "a causal architecture was refused")
+    require(case.settings.causal, "an architecture that reads ahead was accepted")
+    model = TASKS.load("language").build(settings, SIZES).eval()
+    assert isinstance(model, LanguageModel)
+    tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
+    whole_BTV, _ = model(tokens_BT)
+    logits_BV, state = model.read(tokens_BT[:, :3], torch.tensor([3, 2]))
+    same(logits_BV, whole_BTV[[0, 1], [2, 1]], "logits after a prompt")
+    stepped_BV, _ = model.step(tokens_BT[[0, 1], [3, 2]], state)
+    return same(stepped_BV, whole_BTV[[0, 1], [3, 2]], "logits after one more token")
+
+
+@models("a translator with the architecture as encoder and decoder steps as in one pass")
+def translators(case: ArchitectureCase) -> None:
+    settings = run_settings(case, "translate")
+    try:
+        refuse_unfit(settings)
+    except UsageError:
+        return
+    model = TASKS.load("translate").build(settings, SIZES).eval()
+    assert isinstance(model, Translator)
+    source = Source(torch.tensor([[1, 2, 3], [4, 5, 0]]), torch.tensor([[True] * 3, [True, True, False]]))
+    tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
+    whole_BTV, state = model(source, tokens_BT), model.start(source)
+    for t in range(LENGTH):
+        logits_BV, state = model.step(tokens_BT[:, t], state)
+        same(logits_BV, whole_BTV[:, t], f"logits after token {t}")

@@ -1,0 +1,90 @@
+"""The public contract suite over every registered architecture: registering one is enough to have it tested."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from seqlab.config import ModelSettings
+from seqlab.contracts import Trace
+from seqlab.errors import UsageError
+from seqlab.models.language_model import LanguageModel
+from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.parameter_count import refuse_unfit, token_parameters
+from seqlab.registry import BACKBONES
+from seqlab.testing.architecture import architecture_checks
+from seqlab.testing.models import run_settings
+from seqlab.testing.promises import Check
+from seqlab.testing.subjects import INPUTS, SOURCES, ArchitectureCase, cases, difference, mask_of, vectors
+
+CHECKS = [pair for name in BACKBONES for pair in architecture_checks(BACKBONES.load(name))]
+CASES = [case for name in BACKBONES for case in cases(BACKBONES.load(name))]
+DECODERS = [case for case, _ in CHECKS if case.memory is not None]
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@pytest.mark.parametrize(("case", "checks"), CHECKS, ids=[str(case) for case, _ in CHECKS])
+def test_promises(case: ArchitectureCase, checks: list[Check[ArchitectureCase]]) -> None:
+    for check in checks:
+        check(case)
+
+
+@every_case
+@pytest.mark.parametrize("tie_embeddings", [False, True])
+def test_parameters_of_token_models(case: ArchitectureCase, tie_embeddings: bool) -> None:
+    kind = LanguageModel if case.settings.causal else MaskedModel
+    for embedding in (case.settings.width, case.settings.width + 3):
+        settings = ModelSettings(embedding=embedding, tie_embeddings=tie_embeddings)
+        model = kind(settings, case.build(inputs=embedding), 11)
+        count = token_parameters(settings, case.settings, 11, symbols=kind.symbols)
+        total, core = (sum(p.numel() for p in module.parameters()) for module in (model, model.backbone))
+        assert count.embedding == model.embedding.weight.numel()
+        assert count.core + count.positions == core
+        assert (count.output, count.total) == (total - core - count.embedding, total)
+
+
+@every_case
+def test_a_trace_records_inner_values(case: ArchitectureCase) -> None:
+    backbone, trace = case.build(), Trace()
+    backbone(vectors(2, 4, INPUTS), None, None, trace)
+    assert trace.values
+
+
+@pytest.mark.parametrize("case", DECODERS, ids=str)
+def test_a_trace_records_the_weights_over_the_source(case: ArchitectureCase) -> None:
+    backbone, trace, length = case.build(), Trace(), 3
+    backbone(vectors(4, length, INPUTS), case.start(backbone, 4), None, trace)
+    weights = [value for name, value in trace.values.items() if name.endswith(("cross.weights", "reader.weights"))]
+    assert len(weights) == (case.settings.layers if case.decoder is None else int(case.attends))
+    for [recorded] in weights:
+        weights_BTS = recorded if case.decoder else recorded[:, 0]
+        assert weights_BTS.shape == (4, length, max(SOURCES[:4]))
+        assert difference(weights_BTS.sum(2), torch.ones(4, length)) is None
+        assert torch.equal(weights_BTS != 0, mask_of(SOURCES[:4], max(SOURCES[:4]))[:, None].expand_as(weights_BTS))
+
+
+@every_case
+def test_a_task_that_does_not_suit_is_refused(case: ArchitectureCase) -> None:
+    if case.settings.causal:
+        with pytest.raises(UsageError, match="never sees what comes after"):
+            refuse_unfit(run_settings(case, "masked"))
+    else:
+        with pytest.raises(UsageError, match="reads ahead"):
+            refuse_unfit(run_settings(case, "language"))
+        refuse_unfit(run_settings(case, "masked"))
+
+
+@pytest.mark.parametrize("name", list(BACKBONES))
+def test_the_settings_are_those_of_the_class(name: str) -> None:
+    assert BACKBONES.load(name).Settings is BACKBONES.settings(name)
+    assert BACKBONES.about(name)
+
+
+def test_settings_import_without_torch() -> None:
+    program = (
+        "import sys; from seqlab.registry import BACKBONES\n"
+        "for name in BACKBONES: BACKBONES.settings(name)().core_parameters(8)\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
