@@ -62,9 +62,13 @@ class Registry:
 
     def canonical(self, name: str) -> str:
         """The registered name, where an alias or the path of a registered class may be given."""
-        points = installed(self.group).items() if is_path(name) else ()
-        by_path = (point_name for point_name, point in points if point.value == name)
-        return next((known for known, entry in self._entries.items() if entry.alias == name), next(by_path, name))
+        for known, entry in self._entries.items():
+            if entry.alias == name:
+                return known
+        for known, point in installed(self.group).items() if is_path(name) else ():
+            if point.value == name and known not in self._entries:
+                return known
+        return name
 
     def default_overrides(self, name: str) -> dict[str, Any]:
         entry = self._entry(name)

@@ -112,13 +112,13 @@ def seeds(case: ArchitectureCase) -> None:
     require(not torch.equal(weights[0], weights[2]), "another seed changes nothing")
 
 
-@overfitting("four examples can be memorized in 200 steps")
+@overfitting("four examples can be memorized in 400 steps")
 def memorizes(case: ArchitectureCase) -> None:
     backbone = case.build(hidden=32)
     if case.settings.causal:
         tokens_BT = torch.randint(VOCAB_SIZE, (4, 7), generator=torch.Generator().manual_seed(0))
         tokens_BT[:, 0] = torch.arange(4)
-        loss = fit_next_tokens(LanguageModel(ModelSettings(embedding=INPUTS), backbone, VOCAB_SIZE), tokens_BT, 200)
+        loss = fit_next_tokens(LanguageModel(ModelSettings(embedding=INPUTS), backbone, VOCAB_SIZE), tokens_BT, 400)
     else:
         loss = _fit_hidden_tokens(MaskedModel(ModelSettings(embedding=INPUTS), backbone, VOCAB_SIZE))
     require(loss < 0.05, f"the training loss is {loss:.3f}")
@@ -134,7 +134,7 @@ def _fit_hidden_tokens(model: MaskedModel) -> float:
     tokens_BT = torch.tensor([[1, 0, 2], [1, 5, 3], [1, 6, 4], [1, 2, 5]])
     hidden_BT = tokens_BT.clone()
     hidden_BT[:, 1] = model.mask
-    return _fit(model, 200, lambda: (model(hidden_BT)[0][:, 1], tokens_BT[:, 1]))
+    return _fit(model, 400, lambda: (model(hidden_BT)[0][:, 1], tokens_BT[:, 1]))
 
 
 def _fit(model: nn.Module, steps: int, predict: Any) -> float:
