@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from random import Random
 
 import pytest
 from separate_package import ROOT, fresh_environment, install_by_hand, write_package
@@ -19,7 +20,7 @@ if __name__ == "__main__":  # a comparison starts processes that import this fil
     check_architecture("mingru")
     small = dict(window=16, batch_size=4, embedding=8, hidden=8)
     run = seqlab.train("text.txt", arch="mingru", steps=4, out="run", **small)
-    assert len(run.generate("The ", length=5)) > 0
+    assert str(run.generate("a ", length=5))
     assert all(check.passed for check in audit(run)), audit(run)
     del small["hidden"]
     done = seqlab.compare("text.txt", archs="mingru,lstm", seeds=1, match="params=500", budget="steps=4", tune=0,
@@ -45,7 +46,8 @@ def run_in(folder: Path, python: Path, *arguments: str) -> subprocess.CompletedP
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     path = tmp_path / "text.txt"
-    path.write_text("The cat sat on the mat. A dog ran to the door.\n" * 60, encoding="utf-8")
+    letters = Random(0).choices("abcdefgh     \n", k=4000)  # nothing is repeated, so the audit finds no overlap
+    path.write_text("".join(letters), encoding="utf-8")
     return path
 
 
@@ -67,7 +69,7 @@ def test_a_class_that_is_named_on_the_command_line(tmp_path: Path, text: Path, m
     train = ["train", "text.txt", "--arch", "minimal.gru:MinGru", "--hidden", "8", "--steps", "2", "--out", "run"]
     trained = run_in(tmp_path, Path(sys.executable), *command, *train)
     assert trained.returncode == 0, trained.stderr
-    generate = ["generate", "run", "--prompt", "The", "--length", "3"]
+    generate = ["generate", "run", "--prompt", "a", "--length", "3"]
     refused = run_in(tmp_path, Path(sys.executable), *command, *generate)
     assert refused.returncode == 65
     assert "'minimal.gru:MinGru' is code that is not part of seqlab" in refused.stderr
