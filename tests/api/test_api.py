@@ -45,7 +45,7 @@ def test_evaluation_equals_what_was_recorded(run: seqlab.Run) -> None:
     assert math.isclose(content["bits_per_char"], content["nats_per_token"] / math.log(2))
     assert math.isclose(content["perplexity"], math.exp(content["nats_per_token"]))
     assert len(content["loss_by_position"]) == 24
-    assert "as unsure as choosing among" in content["sentence"]
+    assert "as uncertain as a choice among" in content["sentence"]
 
 
 def test_a_text_that_is_the_held_out_part_scores_the_same(run: seqlab.Run, folder: Path) -> None:

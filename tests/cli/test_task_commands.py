@@ -48,7 +48,7 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     answer = seqlab("train", "reviews.tsv", *TINY, "--out", "run")
     assert answer.code == 0
     assert "reviews.tsv has the columns 'text' and 'label': the task is classify" in answer.err
-    assert "naive Bayes" in answer.out and "majority" in answer.out and "labelled rightly" in answer.out
+    assert "naive Bayes" in answer.out and "majority" in answer.out and "labeled correctly" in answer.out
     assert "seqlab predict run" in answer.out
     answer = seqlab("predict", "run", "a red fish", "old stone")
     assert answer.code == 0 and answer.out.count("%") == 4 and "warm" in answer.out and "cold" in answer.out

@@ -1,0 +1,92 @@
+"""Every registered task keeps the contract, and a task that breaks it is caught."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from seqlab.contracts import Loss
+from seqlab.registry import TASKS
+from seqlab.tasks.classify import ClassifyTask
+from seqlab.testing.task import CHECKS, Subject, check_task, make_subject
+
+# the pairs of options that change what a batch, a loss or a score is
+CASES: dict[str, dict[str, Any]] = {
+    "language": {},
+    "language stream": {"task__batching": "stream"},
+    "masked": {"backbone__name": "transformer-encoder"},
+    "classify": {"task__pooling": "attention"},
+    "tag": {},
+    "tag crf": {"task__output_layer": "crf", "tokenizer__name": "char"},
+    "translate": {"tokenizer__name": "word"},
+    "translate apart": {"tokenizer__name": "word", "task__shared_vocabulary": False, "model__tie_embeddings": False},
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    name = request.param.split()[0]
+    return make_subject(name, "gru", None, tmp_path_factory.mktemp("task"), CASES[request.param])
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_contract(check: Any, subject: Subject) -> None:
+    check(subject)
+
+
+def test_every_registered_task_is_checked() -> None:
+    assert {case.split()[0] for case in CASES} == set(TASKS.builtin())
+
+
+class MeanLoss(ClassifyTask):
+    def loss(self, model: Any, batch: Any, carry: Any, step: int) -> Loss:
+        loss = super().loss(model, batch, carry, step)
+        return Loss(loss.total / loss.count, loss.count)
+
+
+class CountsTwice(ClassifyTask):
+    def score(self, *args: Any, **kwargs: Any) -> Any:
+        scores = super().score(*args, **kwargs)
+        object.__setattr__(scores, "nats_U", 2 * scores.nats_U)
+        return scores
+
+
+class Forgetful(ClassifyTask):
+    def batch(self, split: str, seed: int, index: int) -> Any:
+        return super().batch(split, int(torch.randint(1000, ())), index)
+
+
+class Flattering(ClassifyTask):
+    def metrics(self, scores: Any) -> dict[str, float]:
+        return {**scores.metrics, "accuracy": 100.0}
+
+
+class OtherUnits(ClassifyTask):
+    def score_baselines(self, dataset: Any, split: str, units: Any) -> Any:
+        scores = super().score_baselines(dataset, split, units)
+        object.__setattr__(scores[0], "sums_UK", np.tile(scores[0].sums_UK, (2, 1)))
+        return scores
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (MeanLoss, "an epoch's loss is"),
+        (CountsTwice, "an epoch's loss is"),
+        (Forgetful, "depends on more than its arguments"),
+        (Flattering, "accuracy is 100.0, but its unit sums give"),
+        (OtherUnits, "'majority' is on other units"),
+    ],
+)
+def test_a_broken_task_is_caught(broken: Any, message: str, tmp_path: Path) -> None:
+    subject = make_subject("classify", "gru", None, tmp_path, {})
+    task = broken.from_dataset(subject.settings, subject.dataset)
+    with pytest.raises(AssertionError, match=message):
+        for check in CHECKS:
+            check(Subject(subject.settings, subject.dataset, task, subject.model))
+
+
+def test_by_name() -> None:
+    check_task("classify")
