@@ -65,7 +65,7 @@ class Flattering(ClassifyTask):
 
 class OtherUnits(ClassifyTask):
     def score_baselines(self, dataset: Any, split: str, units: Any) -> Any:
-        scores = super().score_baselines(dataset, split, units)
+        scores: Any = super().score_baselines(dataset, split, units)
         object.__setattr__(scores[0], "sums_UK", np.tile(scores[0].sums_UK, (2, 1)))
         return scores
 
