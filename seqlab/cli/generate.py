@@ -1,4 +1,4 @@
-"""seqlab generate: let a run write."""
+"""seqlab generate: text from a trained language model."""
 
 from functools import partial
 from pathlib import Path
@@ -23,16 +23,16 @@ def generate(
     top_k: Annotated[int | None, Sampling(help="Only the k most probable tokens.")] = None,
     top_p: Annotated[float | None, Sampling(help="Only the most probable tokens that sum to p.")] = None,
     repetition_penalty: Annotated[float, Sampling(help="Above 1: what was written is less likely.")] = 1.0,
-    seed: Annotated[int, Sampling(help="The same seed writes the same text.")] = 0,
+    seed: Annotated[int, Sampling(help="Same seed and engine, same text.")] = 0,
     beam: Annotated[int | None, Beam(help="Search with this many hypotheses instead of sampling.")] = None,
-    length_penalty: Annotated[float, Beam(help="Divide log-probability by length to this power.")] = 0.0,
-    n_best: Annotated[int, Beam(help="How many results of the search.")] = 1,
+    length_penalty: Annotated[float, Beam(help="Divide log-probabilities by length to this power.")] = 0.0,
+    n_best: Annotated[int, Beam(help="Results to show.")] = 1,
     engine: Annotated[
-        str, Option(help="auto, plain or compiled: a loop in torch, or one that is compiled first.")
+        str, Option(help="plain (torch), compiled (compiled once, then fast), or auto: what finishes sooner.")
     ] = "auto",
     as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Write text: streamed to the terminal, reproducible by its seed."""
+    """Generate text by sampling or beam search, streamed to the terminal."""
     from seqlab import api
 
     loaded = api.load(run)
