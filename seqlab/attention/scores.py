@@ -50,17 +50,6 @@ class ScaledDot(Dot):
         self.scale = 1 / math.sqrt(width)
 
 
-class Bilinear(Dot):
-    """q · W k (Luong et al. 2015, "general")"""
-
-    def __init__(self, queries: int, keys: int):
-        super().__init__()
-        self.weight = nn.Linear(keys, queries, bias=False)
-
-    def project_keys(self, k_BSD: Tensor) -> Tensor:
-        return self.weight(k_BSD)
-
-
 class Additive(Score):
     """v · tanh(W₁ q + W₂ k) (Bahdanau et al. 2015, appendix A.1.2)"""
 

@@ -5,8 +5,7 @@ from torch import Tensor, nn
 
 from seqlab.backbones.recurrent import Lstm
 from seqlab.backbones.recurrent_settings import LstmSettings
-
-SPAN = 3  # characters that a filter sees
+from seqlab.models.parameter_count import CHAR_FILTER
 
 
 class Spelling(nn.Module):
@@ -15,7 +14,9 @@ class Spelling(nn.Module):
     def __init__(self, how: str, characters: int, embedding: int, width: int):
         super().__init__()
         self.embedding = nn.Embedding(characters, embedding)
-        self.convolution = nn.Conv1d(embedding, width, SPAN, padding=SPAN // 2) if how == "convolution" else None
+        self.convolution = (
+            nn.Conv1d(embedding, width, CHAR_FILTER, padding=CHAR_FILTER // 2) if how == "convolution" else None
+        )
         self.lstm = Lstm(LstmSettings(hidden=width // 2, bidirectional=True), embedding) if how == "lstm" else None
 
     def forward(self, characters_NC: Tensor, mask_NC: Tensor) -> Tensor:

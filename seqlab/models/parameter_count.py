@@ -6,6 +6,7 @@ from seqlab.config import BackboneSettings, ModelSettings, Parameters, RunSettin
 from seqlab.errors import UsageError
 
 MAX_VOCABULARY = 2**24
+CHAR_FILTER = 3  # characters that a filter of the convolutional character encoder covers
 BYTES_WHEN_TRAINING = 16  # per parameter: weight, gradient and two moments in float32
 
 

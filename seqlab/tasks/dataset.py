@@ -1,4 +1,4 @@
-"""What a run works on: its data in parts, and the symbols that were learnt from the training part."""
+"""A dataset: data in splits, as text and as ids, and the vocabulary that was built from the training split."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -18,30 +18,32 @@ from seqlab.tokenization.vocabulary import Vocabulary
 
 Log = Callable[[str], None]
 Data = TypeVar("Data")
-Part = TypeVar("Part")
+Split = TypeVar("Split")
 
 
 @dataclass(frozen=True)
-class Dataset(Generic[Data, Part]):
+class Dataset(Generic[Data, Split]):
+    """`data` is what was read, `splits` are its encoded ids."""
+
     name: str
     about: str
-    fingerprint: str
+    fingerprint: str  # SHA-256 of the content
     data: Data
     vocabulary: Vocabulary
-    splits: Mapping[str, Part]
+    splits: Mapping[str, Split]
 
     @property
     def kept(self) -> Path | None:
-        """What came from standard input."""
+        """The file that holds standard input, if that is where the text came from."""
         return self.data.corpus.kept if isinstance(self.data, SplitText) else None
 
     def facts(self) -> dict[str, Any]:
-        """What config.json says of it."""
+        """The description of the data in config.json."""
         about = {"name": self.name, "about": self.about}
         if isinstance(self.data, SplitText):
             return {**about, **asdict(self.data.survey)}
         assert isinstance(self.data, Examples)
-        counts = {part: len(examples) for part, examples in self.data.splits.items()}
+        counts = {split: len(examples) for split, examples in self.data.splits.items()}
         characters = characters_of(self.data)
         rule, notes = self.data.rule, list(self.data.notes)
         return {**about, "characters": characters, "fingerprint": self.fingerprint, "examples": counts,
@@ -49,7 +51,7 @@ class Dataset(Generic[Data, Part]):
 
 
 class DatasetChanged(Exception):
-    """The data is not what it was when a run was trained on it."""
+    """The data has changed since a run was trained on it."""
 
     def __init__(self, characters: int):
         super().__init__()
@@ -67,9 +69,9 @@ def open_text_dataset(
     kept: Path | None = None,
     expected: str | None = None,
 ) -> TextDataset:
-    """A running text: read once, split, its tokenizer learnt unless it is given, and encoded.
+    """A running text: read once, split and encoded; without a vocabulary, a tokenizer is trained first.
 
-    ChangedData, before anything is encoded, where its fingerprint is not the expected one."""
+    Raises DatasetChanged, before anything is encoded, if the fingerprint is not the expected one."""
     corpus = open_corpus(settings.corpus.source, kept=kept)
     split = split_text(corpus, settings.corpus)
     if expected not in (None, split.survey.fingerprint):
@@ -78,7 +80,7 @@ def open_text_dataset(
     if vocabulary is None:
         vocabulary = Vocabulary(train_tokenizer(split, settings))
     elif vocabulary.tokenizer.documents != split.by_lines:
-        raise UsageError("the tokenizer is taken over from another run, so --documents must be as it was there.")
+        raise UsageError("the tokenizer comes from a run that was trained with another --documents: use the same.")
     return text_dataset(split, vocabulary)
 
 
@@ -89,11 +91,11 @@ def text_dataset(split: SplitText, vocabulary: Vocabulary) -> TextDataset:
 
 
 def characters_of(examples: Examples) -> int:
-    return sum(len(example.input) for part in examples.splits.values() for example in part)
+    return sum(len(example.input) for split in examples.splits.values() for example in split)
 
 
 def train_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
-    """Of the training part only: what is held out must not leak into the vocabulary."""
+    """Train on the training split only: held-out text must not leak into the vocabulary."""
     pieces = chunk_text(split.blocks("train")) if not split.by_lines else split.lines("train")
     return TOKENIZERS.load(settings.tokenizer.name).train(pieces, settings.tokenizer.settings, split.by_lines)
 

@@ -1,8 +1,8 @@
-"""Learning from another model's doubts: what it thinks probable beside what was right (Hinton et al. 2015).
+"""Distillation: learn from a teacher's predicted distribution as well as from the true tokens (Hinton et al. 2015).
 
-    loss = (1 - mix) · -ln p(right) + mix · T² · KL(teacher at temperature T ‖ student at temperature T)
+    loss = (1 - w) · -ln p(true) + w · T² · KL(teacher at temperature T ‖ student at temperature T)
 
-T² makes up for gradients that are smaller by it, so that `mix` means the same at every temperature.
+w is `task.teacher_weight`. T² makes up for the smaller gradients, so w means the same at every temperature.
 """
 
 from torch import Tensor
@@ -12,7 +12,7 @@ from seqlab.data.text.batches import NOT_SCORED
 
 
 def divergence(student_BTV: Tensor, teacher_BTV: Tensor, targets_BT: Tensor, temperature: float) -> Tensor:
-    """T² times the summed divergence at the positions that are scored."""
+    """T² times the KL divergence, summed over the scored positions."""
     kept_BT = targets_BT != NOT_SCORED
     student_NV, teacher_NV = (log_softmax(logits[kept_BT] / temperature, -1) for logits in (student_BTV, teacher_BTV))
     return temperature**2 * kl_div(student_NV, teacher_NV, reduction="sum", log_target=True)

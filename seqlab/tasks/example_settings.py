@@ -1,4 +1,4 @@
-"""Settings of the tasks on labelled examples, importable without torch, and what their heads cost."""
+"""Settings of the tasks on labeled examples, importable without torch, and their parameter counts."""
 
 from typing import Any, ClassVar, Literal
 
@@ -7,29 +7,28 @@ from pydantic import Field
 from seqlab.backbones.attention_decoder_settings import ReaderSettings
 from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
 from seqlab.errors import UsageError
+from seqlab.models.parameter_count import CHAR_FILTER
 
-SPAN = 3  # characters that a filter sees
 
-
-def _read(settings: RunSettings, inputs: int) -> tuple[int, int, int]:
-    """Of the backbone: its width, core parameters and table of positions."""
+def _backbone_counts(settings: RunSettings, inputs: int) -> tuple[int, int, int]:
+    """Width, core parameters and position parameters of the backbone."""
     backbone = settings.backbone.settings
     return backbone.width, backbone.core_parameters(inputs), backbone.position_parameters
 
 
 class ExampleSettings(TaskSettings):
-    """What all of them share."""
+    """What all tasks on examples share."""
 
-    reads = "everything"  # a text is there as a whole before anything is predicted
+    reads = "everything"
 
     batch_size: int = Field(
         default=32, ge=1, le=65_536, description="examples per step, those of similar length together"
     )
     batch_tokens: int | None = Field(
-        default=None, ge=1, le=2**24, description="tokens per step, padding included; replaces batch"
+        default=None, ge=1, le=2**24, description="tokens per step, padding included; replaces batch_size"
     )
     max_length: int = Field(
-        default=512, ge=1, le=65_536, description="tokens of an example; longer ones are not trained on"
+        default=512, ge=1, le=65_536, description="tokens of an example; longer ones are left out of training"
     )
     word_dropout: float = Field(default=0.0, ge=0, lt=1, description="share of tokens read as unknown while training")
     metric: str = Field(default="accuracy", description="accuracy, or a metric of your own: package.module:function")
@@ -56,11 +55,11 @@ class ClassifySettings(ExampleSettings):
     }
 
     pooling: Literal["last", "mean", "max", "attention"] = Field(
-        default="max", description="how the vectors of a text become one"
+        default="max", description="how the vectors of a text are combined into one"
     )
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
-        width, core, positions = _read(settings, settings.model.embedding)
+        width, core, positions = _backbone_counts(settings, settings.model.embedding)
         weighing = width * (width + 2) if self.pooling == "attention" else 0
         embedding = sizes.vocab_size * settings.model.embedding
         return Parameters(embedding, core + weighing, (width + 1) * sizes.labels, positions)
@@ -79,25 +78,27 @@ class TagSettings(ExampleSettings):
         default="auto",
         description="auto (entity_f1 for spans, else accuracy), or a metric of your own: package.module:function",
     )
-    output_layer: Literal["softmax", "crf"] = Field(default="softmax", description="tags one by one, or as a chain")
-    char_encoder: Literal["none", "convolution", "lstm"] = Field(
-        default="convolution", description="how words are spelt, beside their embedding (word tokenizer only)"
+    output_layer: Literal["softmax", "crf"] = Field(
+        default="softmax", description="tags predicted independently, or as a chain (CRF)"
     )
-    char_embedding: int = Field(default=32, ge=1, le=4096, description="width of a character")
-    char_width: int = Field(default=64, ge=2, le=4096, description="width of what a word's spelling becomes")
+    char_encoder: Literal["none", "convolution", "lstm"] = Field(
+        default="convolution", description="encoder of a word's spelling, beside its embedding (word tokenizer only)"
+    )
+    char_embedding: int = Field(default=32, ge=1, le=4096, description="width of a character embedding")
+    char_width: int = Field(default=64, ge=2, le=4096, description="width of the encoded spelling")
     word_dropout: float = Field(default=0.05, ge=0, lt=1, description="share of words read as unknown while training")
 
     def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
         return ("labels", "characters") if self.spells(tokenizer) else ("labels",)
 
     def spells(self, tokenizer: str) -> bool:
-        """Whether words have their spelling beside them: other units spell them already."""
+        """Whether words have their spelling beside them; tokens below words spell them already."""
         return tokenizer == "word" and self.char_encoder != "none"
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         spells = self.spells(settings.tokenizer.name)
         inputs = settings.model.embedding + (self.char_width if spells else 0)
-        width, core, positions = _read(settings, inputs)
+        width, core, positions = _backbone_counts(settings, inputs)
         embedding = sizes.vocab_size * settings.model.embedding
         embedding += sizes.characters * self.char_embedding if spells else 0
         chain = sizes.labels * (sizes.labels + 2) if self.output_layer == "crf" else 0
@@ -106,7 +107,7 @@ class TagSettings(ExampleSettings):
 
     def _spelling_parameters(self) -> int:
         if self.char_encoder == "convolution":
-            return self.char_width * (SPAN * self.char_embedding + 1)
+            return self.char_width * (CHAR_FILTER * self.char_embedding + 1)
         half = self.char_width // 2
         return 2 * 4 * half * (self.char_embedding + half + 2)
 
@@ -124,32 +125,34 @@ class TranslateSettings(ExampleSettings):
 
     shared_vocabulary: bool = Field(default=True, description="one vocabulary and one embedding for both sides")
     attention: Literal["none", "dot", "scaled", "additive"] = Field(
-        default="additive", description="how a recurrent decoder reads the source; none: its summary only"
+        default="additive", description="attention of a recurrent decoder to the source; none: only its summary"
     )
     attends: Literal["after", "before"] = Field(
         default="after", description="after the recurrence, all positions at once; or before it, from the last state"
     )
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="label smoothing while training")
     forcing: Literal["teacher", "scheduled", "free"] = Field(
-        default="teacher", description="what the decoder reads while training: the truth, a mix, its own words"
+        default="teacher", description="what the decoder reads while training: true tokens, a mix, its own predictions"
     )
     decay: Literal["constant", "linear", "inverse-sigmoid"] = Field(
-        default="inverse-sigmoid", description="of the truth's probability, where it is scheduled"
+        default="inverse-sigmoid", description="how the probability of the true token falls (forcing=scheduled)"
     )
     teacher_ratio: float = Field(
-        default=0.75, ge=0, le=1, description="that probability: constant, or where linear decay ends"
+        default=0.75, ge=0, le=1, description="probability of the true token: constant, or where linear decay ends"
     )
     decay_steps: int = Field(
-        default=1000, ge=1, le=10**9, description="steps of the linear decay; half way of the other"
+        default=1000, ge=1, le=10**9, description="steps of the linear decay; of inverse-sigmoid, until one half"
     )
-    beam: int = Field(default=5, ge=1, le=100, description="hypotheses when translating; 1 is greedy")
-    length_penalty: float = Field(default=0.7, ge=0, le=10, description="length normalisation of the search")
+    beam: int = Field(default=5, ge=1, le=100, description="beam width when translating; 1 is greedy")
+    length_penalty: float = Field(
+        default=0.7, ge=0, le=10, description="exponent of the length normalization in beam search"
+    )
     max_target_length: int = Field(default=200, ge=1, le=65_536, description="tokens of a translation at most")
     metric: str = Field(
         default="bleu", description="bleu, chrf, exact (equal to the reference), or your own package.module:function"
     )
     bleu_tokenizer: Literal["none", "13a", "char"] = Field(
-        default="13a", description="sacrebleu's tokenizer; none: text that is tokenised already"
+        default="13a", description="tokenizer of sacrebleu; none: text that is tokenized already"
     )
 
     def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
@@ -175,7 +178,7 @@ class TranslateSettings(ExampleSettings):
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         model = settings.model
-        memory, core, positions = _read(settings, model.embedding)
+        memory, core, positions = _backbone_counts(settings, model.embedding)
         assert settings.decoder is not None
         decoder = settings.decoder.settings
         if decoder.cross_attends:

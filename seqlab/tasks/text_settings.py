@@ -1,4 +1,4 @@
-"""Settings of the tasks on a running text, importable without torch."""
+"""Settings of the tasks on running text, importable without torch."""
 
 from typing import ClassVar, Literal, Self
 
@@ -9,10 +9,10 @@ from seqlab.models.parameter_count import token_parameters
 
 
 class TextSettings(TaskSettings):
-    symbols: ClassVar[int]  # ids that a model reads beyond the vocabulary
+    symbols: ClassVar[int]  # input ids beyond the vocabulary, such as the mask
 
     batching: Literal["windows", "stream"] = Field(
-        default="windows", description="random windows, or contiguous rows, their state carried where there is one"
+        default="windows", description="random windows, or contiguous rows whose state is carried from step to step"
     )
     window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")
 
@@ -32,14 +32,18 @@ class LanguageSettings(TextSettings):
     reads = "before"
     symbols = 0
 
-    teacher: str | None = Field(default=None, description="a run whose symbols and whose doubts are learnt")
-    teacher_weight: float = Field(default=0.5, ge=0, le=1, description="share of the loss that is the teacher's")
-    temperature: float = Field(default=1.0, gt=0, le=100, description="of teacher and student in that share")
+    teacher: str | None = Field(
+        default=None, description="a run to distill: its vocabulary and its predicted distributions are used"
+    )
+    teacher_weight: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the teacher's distribution in the loss"
+    )
+    temperature: float = Field(default=1.0, gt=0, le=100, description="softmax temperature of teacher and student")
 
     @model_validator(mode="after")
     def _windows_are_fresh(self) -> Self:
         if self.teacher is not None and self.batching == "stream":
-            raise ValueError("a teacher reads every window anew: it cannot be asked about a stream's carried state")
+            raise ValueError("a teacher needs task.batching=windows: it starts every window with a fresh state")
         return self
 
 
@@ -47,14 +51,16 @@ class MaskedSettings(TextSettings):
     reads = "both sides"
     symbols = 1
 
-    predicted_share: float = Field(default=0.15, gt=0, lt=1, description="of the tokens that are to be predicted")
-    masked_share: float = Field(default=0.8, ge=0, le=1, description="of these, the share shown as the mask symbol")
+    predicted_share: float = Field(default=0.15, gt=0, lt=1, description="share of the tokens to predict")
+    masked_share: float = Field(default=0.8, ge=0, le=1, description="of these, the share replaced by the mask symbol")
     random_share: float = Field(
-        default=0.1, ge=0, le=1, description="and the share shown as a random token; others stay"
+        default=0.1, ge=0, le=1, description="of these, the share replaced by a random token; the rest stays"
     )
 
     @model_validator(mode="after")
     def _shares_fit(self) -> Self:
         if self.masked_share + self.random_share > 1:
-            raise ValueError(f"masked ({self.masked_share}) and replaced ({self.random_share}) are shares of one whole")
+            raise ValueError(
+                f"masked_share ({self.masked_share}) and random_share ({self.random_share}) must add up to at most 1"
+            )
         return self
