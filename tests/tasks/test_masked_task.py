@@ -68,7 +68,7 @@ def test_the_shares_can_be_set():
     settings = MaskedSettings(predicted_share=0.5, masked_share=1.0, random_share=0.0)
     shown = mask_tokens(rows_of(ids_BT), settings, MASK, np.random.default_rng(1))
     assert ((shown.inputs_BT == MASK) == (shown.targets_BT != NOT_SCORED)).all()
-    with pytest.raises(UsageError, match="shares of one whole"):
+    with pytest.raises(UsageError, match="must add up to at most 1"):
         settings_with(masked_share=0.8, random_share=0.3)
 
 
