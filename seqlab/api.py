@@ -1,20 +1,25 @@
-"""Train, go on, load, build."""
+"""The public interface: everything that `import seqlab` offers. The command line is a thin layer on it."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seqlab.config import Source, VocabSizes, expand_short_names, gather
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import BACKBONES
-from seqlab.runs.run import Run
+from seqlab.runs.run import EvaluationResult, Run, run_path
 from seqlab.runs.run import load as load
 from seqlab.training.request import least_sizes, settings_from_request, settings_of
 
 if TYPE_CHECKING:
+    from seqlab.comparison.compare import Comparison
+    from seqlab.exporters.quantize import QuantizedRun
+    from seqlab.models.model import Model
     from seqlab.training.progress import Reporter
+
+ExportFormat = Literal["onnx", "transformers"]
 
 
 def train(
@@ -22,84 +27,177 @@ def train(
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
-    init: str | Path | None = None,
-    like: str | Path | None = None,
+    init: str | Path | Run | None = None,
+    like: str | Path | Run | None = None,
     recipe: str | None = None,
     settings: Mapping[str, Any] | None = None,
     reporter: "Reporter | None" = None,
     **short: Any,
 ) -> Run:
-    """Train a model on a text and return the run.
+    """Train a model and return the finished run.
 
-    `source` is a file, several, a folder or a built-in corpus. `short` are the usual settings by one word (arch,
-    steps, hidden, lr, ...), `settings` any setting by its dotted name or nested tables as in a TOML file. `init` is a
-    run whose weights and tokenizer are the start; `like` is a run or a comparison whose settings are taken."""
-    base = settings_of(Path(like)) if like else read_recipe(recipe) if recipe else {}
+    source: a file, several files, a folder or a built-in corpus (`seqlab list corpora`).
+    out: the folder of the run; runs/<corpus>-<arch>-<n> if not given. `overwrite` replaces a run that is there.
+    init: a run whose tokenizer and weights are the starting point.
+    like: a run, or a comparison, whose settings are used.
+    recipe: the name of a recipe with one model, or RECIPE/MODEL (`seqlab list recipes`).
+    settings: any setting, as {"train.lr": 0.003} or as nested tables like those of a TOML file.
+    short: common settings by one word: arch, task, tokenizer, hidden, layers, steps, epochs, seconds, lr, ...
+
+    >>> run = seqlab.train("my.txt", arch="gru", hidden=256, seconds=60)
+    """
     if like and (recipe or init):
-        raise UsageError("a run is trained like another, from a recipe or from weights: give one of them.")
-    said: list[str] = []
-    wanted = settings_from_request(source, base, settings or {}, short, Path(init) if init else None, said.append)
-    refuse_unfit(wanted)
-    refuse_absurd(wanted, least_sizes(wanted))
+        raise UsageError("'like' takes all settings from a run: do not combine it with 'recipe' or 'init'.")
+    base = settings_of(run_path(like)) if like else read_recipe(recipe) if recipe else {}
+    start = run_path(init) if init else None
+    messages: list[str] = []
+    resolved = settings_from_request(source, base, settings or {}, short, start, messages.append)
+    refuse_unfit(resolved)
+    refuse_absurd(resolved, least_sizes(resolved))
 
     from seqlab.training.progress import reporter_for_stderr
     from seqlab.training.session import train as train_run
 
     reporter = reporter or reporter_for_stderr()
-    for words in said:
-        reporter.log(words)
-    loaded = train_run(wanted, Path(out) if out else None, overwrite, reporter, Path(init) if init else None)
-    return Run(loaded)
+    for message in messages:
+        reporter.log(message)
+    return Run(train_run(resolved, Path(out) if out else None, overwrite, reporter, start))
 
 
-def resume(path: str | Path, more: int | None = None, reporter: "Reporter | None" = None) -> Run:
-    """Go on with an interrupted run, or train a finished one for `more` steps."""
+def resume(run: str | Path | Run, more: int | None = None, reporter: "Reporter | None" = None) -> Run:
+    """Continue an interrupted run, or train a finished run for `more` steps; return the finished run.
+
+    A resumed run ends with the same weights, bit by bit, as one that was never interrupted.
+
+    >>> run = seqlab.resume("runs/my-gru-1", more=1000)
+    """
     from seqlab.training.progress import reporter_for_stderr
     from seqlab.training.session import resume as resume_run
 
-    return Run(resume_run(Path(path), more, reporter or reporter_for_stderr()))
+    return Run(resume_run(run_path(run), more, reporter or reporter_for_stderr()))
 
 
-def export(path: str | Path, out: str | Path, *, form: str = "onnx") -> list[Path]:
-    """Write a run for other programs, as `onnx` or `transformers`; the files that were written."""
-    if form not in ("onnx", "transformers"):
-        raise UsageError(f"the format is '{form}': known are onnx and transformers.")
+def evaluate(
+    run: str | Path | Run, data: Source | None = None, *, split: str = "validation", mode: str | None = None
+) -> EvaluationResult:
+    """Score a run on a split of its own data, or on all of `data`, files of the same kind.
+
+    split: train, validation or test; for the run's own data only.
+    mode: for text, "window" (every window starts with a fresh state) or "carry" (the state runs through the text).
+
+    >>> seqlab.evaluate("runs/my-gru-1", split="test").metrics["bits_per_char"]
+    """
+    return (run if isinstance(run, Run) else load(run)).evaluate(data, split=split, mode=mode)
+
+
+def compare(
+    source: Source | None = None,
+    *,
+    out: str | Path | None = None,
+    recipe: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    command: str | None = None,
+    **options: Any,
+) -> "Comparison":
+    """Train several architectures under one plan (equal size, equal budget, several seeds) and say which to use.
+
+    The same call with the same `out` continues a comparison that was stopped.
+    recipe: models, measures and settings by name (`seqlab list recipes`).
+    settings: settings of all models, as in `train`.
+    options: archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible, and the one-word settings of
+    `train` for all models.
+    command: how the report says that it can be repeated; this call if not given.
+
+    >>> comparison = seqlab.compare("my.txt", archs=["lstm", "transformer"], budget="steps=2000", seeds=3)
+    >>> print(comparison.table())
+    """
+    from seqlab.comparison.compare import compare as run_comparison
+
+    return run_comparison(source, out=out, recipe=recipe, settings=settings, command=command, **options)
+
+
+def distill(
+    teacher: str | Path | Run,
+    source: Source | None = None,
+    *,
+    arch: str = "gru",
+    out: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    command: str | None = None,
+    **options: Any,
+) -> "Comparison":
+    """Train a student on a text and on a teacher's predicted distribution, and compare it with the same student alone.
+
+    teacher: a finished language model. source: the teacher's own data if not given.
+    options: teacher_weight and temperature, and those of `compare`; split, window and tokenizer are the teacher's.
+
+    >>> comparison = seqlab.distill("runs/my-transformer-1", arch="gru", budget="steps=2000")
+    """
+    from seqlab.comparison.distill import distill as run_distillation
+
+    path = run_path(teacher)
+    return run_distillation(path, source, arch=arch, out=out, settings=settings, command=command, **options)
+
+
+def quantize(run: str | Path | Run, out: str | Path, *, overwrite: bool = False) -> "QuantizedRun":
+    """Write a copy of a run with int8 weight matrices, about a quarter of the size, and score both.
+
+    >>> seqlab.quantize("runs/my-gru-1", "runs/my-gru-int8").bytes
+    """
+    from seqlab.exporters.quantize import quantize as write
+
+    return write(run_path(run), Path(out), overwrite)
+
+
+def export(run: str | Path | Run, out: str | Path, *, format: ExportFormat = "onnx") -> list[Path]:
+    """Write a run for other programs into the empty folder `out`, check that it computes the same; return the files.
+
+    format: "onnx" (graphs and an example program) or "transformers" (for the library of that name).
+
+    >>> seqlab.export("runs/my-gru-1", "exported", format="onnx")
+    """
+    if format not in get_args(ExportFormat):
+        raise UsageError(f"unknown format '{format}': expected {' or '.join(get_args(ExportFormat))}.")
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"'{out}' holds something already: choose an empty folder.")
+        raise UsageError(f"'{out}' is not empty: choose an empty folder.")
     from seqlab.runs.load import load_run
 
     try:
-        if form == "onnx":
+        if format == "onnx":
             from seqlab.exporters.onnx.write import write_onnx as write
         else:
             from seqlab.exporters.transformers import write_transformers as write
     except ImportError as error:
         raise UsageError(f"this needs the package '{error.name}': pip install 'seqlab[onnx]'.") from None
-    return write(load_run(Path(path)), out)
-
-
-def quantize(path: str | Path, out: str | Path, *, overwrite: bool = False) -> Any:
-    """A run whose matrices are int8, from a finished one: `bytes` and `figures` before and after."""
-    from seqlab.exporters.quantize import quantize as write
-
-    return write(Path(path), Path(out), overwrite)
+    return write(load_run(run_path(run)), out)
 
 
 def build(
-    arch: str = "lstm", *, vocab_size: int, target: int = 0, labels: int = 2, characters: int = 256, **short: Any
-) -> Any:
-    """An untrained model, a language model unless `task` says otherwise: `model(ids)` gives logits and state.
+    arch: str = "lstm",
+    *,
+    vocab_size: int,
+    target_vocab_size: int | None = None,
+    labels: int = 2,
+    characters: int = 256,
+    **short: Any,
+) -> "Model":
+    """Build an untrained model: a language model, unless `task` names another task.
 
-    Other tasks need to know how many labels, characters or target symbols there are."""
+    `model(ids)` returns logits and state. The other tasks need the number of labels (classify, tag), characters (tag)
+    or target tokens (translate). `short`: settings of the architecture and the one-word settings of `train`.
+
+    >>> model = seqlab.build("lstm", vocab_size=2000, hidden=256, layers=2)
+    >>> logits, state = model(torch.randint(0, 2000, (8, 64)))
+    """
     if vocab_size < 1:
-        raise UsageError(f"vocabulary is {vocab_size}: expected at least 1.")
+        raise UsageError(f"vocab_size is {vocab_size}: expected at least 1.")
     own = {word: value for word, value in short.items() if word in BACKBONES.settings(arch).model_fields}
     changes = [(f"backbone.{word}", value) for word, value in own.items()]
     changes += expand_short_names({"arch": arch, **{word: value for word, value in short.items() if word not in own}})
     settings = gather({"corpus": {"source": ["none"]}}, changes)
     refuse_unfit(settings)
-    sizes = VocabSizes(vocab_size, target or vocab_size, characters, labels)
+    sizes = VocabSizes(vocab_size, target_vocab_size or vocab_size, characters, labels)
     refuse_absurd(settings, sizes)
 
     from seqlab.runs.load import build_model

@@ -1,5 +1,8 @@
 """All commands, in the groups that `seqlab --help` shows."""
 
+import sys
+from collections.abc import Callable
+
 import typer
 
 from seqlab.cli.audit import audit
@@ -21,11 +24,9 @@ from seqlab.cli.runs import runs
 from seqlab.cli.train import train
 from seqlab.registry import allow_plugin
 
-TRAIN, USE, COMPARE, LOOK = "Train", "Use", "Compare", "Look inside"
-
 app = typer.Typer(
     name="seqlab",
-    help="Train, compare and look inside sequence models, on your own text.",
+    help="Train, compare and inspect sequence models on your own text.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -48,20 +49,21 @@ def options(
         raise typer.Exit
 
 
-app.command(rich_help_panel=TRAIN)(train)
-app.command(rich_help_panel=TRAIN)(resume)
-app.command(rich_help_panel=TRAIN)(demo)
-app.command(rich_help_panel=USE)(generate)
-app.command(rich_help_panel=USE)(predict)
-app.command(rich_help_panel=USE)(evaluate)
-app.command(rich_help_panel=USE)(quantize)
-app.command(rich_help_panel=USE)(export)
-app.command(rich_help_panel=COMPARE)(compare)
-app.command(rich_help_panel=COMPARE)(distill)
-app.command(rich_help_panel=COMPARE)(report)
-app.command(rich_help_panel=COMPARE)(runs)
-app.command(rich_help_panel=COMPARE)(results)
-app.command(rich_help_panel=COMPARE)(bench)
-app.command(rich_help_panel=LOOK)(doctor)
-app.command(rich_help_panel=LOOK)(audit)
-app.command(rich_help_panel=LOOK, name="list")(list_registered)
+PANELS = {
+    "Train": (train, resume, demo),
+    "Use": (generate, predict, evaluate, quantize, export),
+    "Compare": (compare, distill, report, runs, results, bench),
+    "Inspect": (doctor, audit, list_registered),
+}
+
+
+def _epilog(command: Callable[..., None]) -> str:
+    """The examples at the end of a command's help: paragraphs, because typer joins the lines of one."""
+    examples = sys.modules[command.__module__].EXAMPLES
+    return "\n\n".join(["Examples:", *(f"  {example}" for example in examples)])
+
+
+for panel, commands in PANELS.items():
+    for command in commands:
+        name = "list" if command is list_registered else None
+        app.command(name, rich_help_panel=panel, epilog=_epilog(command))(command)

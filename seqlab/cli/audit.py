@@ -8,12 +8,14 @@ from typer import Argument, Exit, Option
 if TYPE_CHECKING:
     from seqlab.audit.result import CheckResult
 
+EXAMPLES = ("seqlab audit runs/my-gru-1", "seqlab audit runs/my --json")
+
 
 def audit(
-    run: Annotated[Path, Argument(help="The run's folder.")],
-    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+    run: Annotated[Path, Argument(help="Folder of the run.")],
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Look for leaks and mistakes: the future, the state, the cache, padding, the vocabulary, splits, seeds, counts."""
+    """Check a run for leaks and mistakes: causality, carried state, KV cache, padding, splits, seeds, token counts."""
     import json
     from dataclasses import asdict
 
@@ -24,27 +26,27 @@ def audit(
     from seqlab.cli.show import out
 
     with Console(stderr=True).status("checking ..."):
-        found = all_checks(api.load(run))
+        results = all_checks(api.load(run))
     if as_json:
-        out.print_json(json.dumps([asdict(one) for one in found]))
+        out.print_json(json.dumps([asdict(result) for result in results]))
     else:
-        _show(found)
-    if not all(one.passed for one in found):
+        _show(results)
+    if not all(result.passed for result in results):
         raise Exit(1)
 
 
-def _show(found: "list[CheckResult]") -> None:
+def _show(results: "list[CheckResult]") -> None:
     from rich.text import Text
 
     from seqlab.cli.show import out
 
-    width = max(len(one.name) for one in found)
-    for one in found:
-        word = ("pass", "green") if one.passed else ("FAIL", "bold red")
-        # one line each, however long: what is read by a program must not be folded
-        out.print(Text.assemble(word, f"  {one.name:<{width}}  {one.found}"), soft_wrap=True)
-    failed = [one.name for one in found if not one.passed]
+    width = max(len(result.name) for result in results)
+    for result in results:
+        word = ("pass", "green") if result.passed else ("FAIL", "bold red")
+        # one line each, however long: programs read this
+        out.print(Text.assemble(word, f"  {result.name:<{width}}  {result.found}"), soft_wrap=True)
+    failed = [result.name for result in results if not result.passed]
     if failed:
-        out.print(f"\n{len(failed)} of {len(found)} checks failed: {'; '.join(failed)}.", markup=False)
+        out.print(f"\n{len(failed)} of {len(results)} checks failed: {'; '.join(failed)}.", markup=False)
     else:
-        out.print(f"\nAll {len(found)} checks passed.")
+        out.print(f"\nAll {len(results)} checks passed.")

@@ -1,4 +1,4 @@
-"""seqlab doctor: what a text is like before anything is trained on it."""
+"""seqlab doctor: examine a text before training on it."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from seqlab.analysis.doctor import Diagnosis
     from seqlab.analysis.scan import Scan
 
+EXAMPLES = ("seqlab doctor my.txt", "seqlab doctor names.txt --documents lines", "seqlab doctor my-folder --json")
+
 
 def doctor(
-    text: Annotated[list[str], Argument(help=f"Files, a folder, - or: {', '.join(CORPORA)}.")],
-    documents: Annotated[str, Option(help="stream, or lines: every line by itself.")] = "stream",
-    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+    text: Annotated[list[str], Argument(help=f"Files, a folder, - or one of {', '.join(CORPORA)}.")],
+    documents: Annotated[str, Option(help="stream: one running text; lines: every line is a document.")] = "stream",
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Examine a text: faults, symbols, repeats, what counting achieves, and which settings suit it."""
+    """Examine a text: encoding faults, rare characters, duplicates, n-gram baselines, and suggested settings."""
     import json
 
     from rich.console import Console
@@ -59,34 +61,34 @@ def _show(diagnosis: "Diagnosis") -> None:
 def _show_scan(diagnosis: "Diagnosis") -> None:
     from seqlab.cli.show import out, table
 
-    found = diagnosis.scan
-    sizes = f"{found.characters:,} characters in {found.lines.total:,} lines, about {found.words:,} words"
-    out.print(f"{diagnosis.name}: {sizes}, {found.bytes:,} bytes", markup=False)
-    for note in _notes(found):
+    scan = diagnosis.scan
+    sizes = f"{scan.characters:,} characters in {scan.lines.total:,} lines, about {scan.words:,} words"
+    out.print(f"{diagnosis.name}: {sizes}, {scan.bytes:,} bytes", markup=False)
+    for note in _notes(scan):
         out.print(f"- {note}", markup=False)
-    for fault in found.faults:
+    for fault in scan.faults:
         out.print()
         more = f", the first {len(fault.places)}" if fault.count > len(fault.places) else ""
         rows = [[place.file, place.line, place.offset, place.what] for place in fault.places]
         table(f"{fault.kind}: {fault.count:,}{more}", ["file", "line", "offset", "what"], rows)
-    if found.symbols.rarest:
+    if scan.symbols.rarest:
         out.print()
-        rows = [[symbol.code, symbol.name.lower(), symbol.count] for symbol in found.symbols.rarest]
+        rows = [[symbol.code, symbol.name.lower(), symbol.count] for symbol in scan.symbols.rarest]
         table("rare characters", ["", "", "seen"], rows, texts=2)
 
 
-def _notes(found: "Scan") -> list[str]:
-    """What is worth saying in one line each."""
+def _notes(scan: "Scan") -> list[str]:
+    """One-line notes on characters, encoding and line ends."""
     from seqlab.analysis.scan import LONG_LINE, RARE
 
-    lines, symbols = found.lines, found.symbols
-    share = symbols.rare_places / max(1, found.characters)
+    lines, symbols = scan.lines, scan.symbols
+    share = symbols.rare_places / max(1, scan.characters)
     rare = f"{symbols.rare:,} seen fewer than {RARE} times, in {symbols.rare_places:,} places ({share:.4%} of the text)"
     notes = [f"distinct characters: {symbols.distinct:,}; {rare if symbols.rare else 'none of them is rare'}"]
-    if not found.faults:
+    if not scan.faults:
         notes.append("encoding: nothing is wrong")
-    if found.byte_order_marks:
-        notes.append(f"byte-order marks: {found.byte_order_marks:,}, left out when the text is read")
+    if scan.byte_order_marks:
+        notes.append(f"byte-order marks: {scan.byte_order_marks:,}, left out when the text is read")
     if lines.crlf:
         notes.append(f"line ends: {lines.crlf:,} CRLF{f' and {lines.lf:,} LF, mixed' if lines.lf else ''}; read as LF")
     if lines.lone_cr:

@@ -1,42 +1,53 @@
-"""seqlab evaluate: how well a run predicts a text."""
+"""seqlab evaluate: how well a run does on held-out data."""
 
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+EXAMPLES = (
+    "seqlab evaluate runs/my-gru-1",
+    "seqlab evaluate runs/my-gru-1 --split test --mode carry",
+    "seqlab evaluate runs/my-gru-1 other.txt --json",
+)
+POSITIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of a window, whose loss is printed
+
 
 def evaluate(
-    run: Annotated[Path, Argument(help="The run's folder.")],
-    text: Annotated[list[str] | None, Argument(help="Another text; the run's own held-out part if not given.")] = None,
-    split: Annotated[str, Option(help="train, validation or test.")] = "validation",
-    mode: Annotated[
-        str | None, Option(help="Of a text: window (fresh state for each) or carry (state carried through).")
+    run: Annotated[Path, Argument(help="Folder of the run.")],
+    data: Annotated[
+        list[str] | None, Argument(help="Other data of the same kind; default the run's own held-out data.")
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+    split: Annotated[str, Option(help="Split of the run's own data: train, validation or test.")] = "validation",
+    mode: Annotated[
+        str | None,
+        Option(help="For text: window (every window starts with a fresh state) or carry (the state runs through)."),
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """How well a run predicts, labels, tags or translates held-out data, and what the figures mean."""
+    """Score a run on held-out data: perplexity, accuracy, F1 or BLEU, with what the numbers mean."""
     import json
 
     from seqlab import api
     from seqlab.cli.show import metrics_table, out, scored_amount, table
 
-    result = api.load(run).evaluate(text, split=split, mode=mode)
+    result = api.evaluate(run, data, split=split, mode=mode)
     content = result.as_dict()
     if as_json:
         out.print_json(json.dumps(content))
         return
-    part = ", ".join(text) if text else split
-    how = f", context: {result.mode} (windows of {result.window})" if result.window else ""
-    title = f"{part}: {scored_amount(result.metrics)}{how}"
+    name = ", ".join(data) if data else split
+    protocol = f", mode {result.mode} (windows of {result.window} tokens)" if result.window else ""
+    title = f"{name}: {scored_amount(result.metrics)}{protocol}"
     metrics_table(title, [(run.name, result.metrics)], [result.headline_metric])
     out.print(str(result)[0].upper() + str(result)[1:] + ".")
     if result.signature:
-        out.print(f"BLEU by sacrebleu: {result.signature}", markup=False)
+        out.print(f"BLEU signature (sacrebleu): {result.signature}", markup=False)
     if content.get("unknown_share"):
-        cost = content["unknown_nats_per_token"]
-        out.print(f"{content['unknown_share']:.2%} of the tokens are unknown symbols, at {cost:.2f} nats each.")
+        loss = content["unknown_nats_per_token"]
+        out.print(f"{content['unknown_share']:.2%} of the tokens are unknown, at {loss:.2f} nats each.")
     if result.mode == "window":
-        chosen = [place for place in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if place <= len(result.by_position)]
+        positions = [position for position in POSITIONS if position <= len(result.by_position)]
         out.print("\nLoss by position in the window (nats):")
-        table("", [str(place) for place in chosen], [[f"{result.by_position[place - 1]:.3f}" for place in chosen]])
+        losses = [f"{result.by_position[position - 1]:.3f}" for position in positions]
+        table("", [str(position) for position in positions], [losses])

@@ -5,23 +5,28 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+EXAMPLES = (
+    "seqlab export runs/my-gru-1 --out exported",
+    "seqlab export runs/my-transformer-1 --out exported --format transformers",
+)
+
 
 def export(
-    run: Annotated[Path, Argument(help="The run's folder.")],
-    out: Annotated[Path, Option(help="The folder to be filled.")],
-    form: Annotated[
-        str, Option("--format", help="onnx: graphs, and a program that runs them; transformers: for that library.")
+    run: Annotated[Path, Argument(help="Folder of the run.")],
+    out: Annotated[Path, Option(help="An empty or new folder for the files.")],
+    format: Annotated[
+        str, Option(help="onnx: graphs and a program that runs them; transformers: files for that library.")
     ] = "onnx",
 ) -> None:
-    """Write a run in a form that other programs read, after checking that it computes the same."""
+    """Export a model for other programs, and check that it computes the same."""
     from seqlab import api
     from seqlab.cli.show import next_steps
-    from seqlab.cli.show import out as shown
+    from seqlab.cli.show import out as console
 
-    written = api.export(run, out, form=form)
-    for path in written:
-        shown.print(f"{path}  {path.stat().st_size:,} bytes", markup=False)
-    example = next((path for path in written if path.name == "example.py"), None)
+    files = api.export(run, out, format=format)  # pyright: ignore[reportArgumentType]  # it refuses other formats
+    for path in files:
+        console.print(f"{path}  {path.stat().st_size:,} bytes", markup=False)
+    example = next((path for path in files if path.name == "example.py"), None)
     if example is not None:
-        words = example.read_text(encoding="utf-8").split('"""')[1].partition("example.py ")[2]
-        next_steps(f"python {example} {words.replace(chr(92), '')}")
+        arguments = example.read_text(encoding="utf-8").split('"""')[1].partition("example.py ")[2]
+        next_steps(f"python {example} {arguments.replace(chr(92), '')}")

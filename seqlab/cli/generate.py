@@ -9,6 +9,12 @@ from typer import Argument, Option
 if TYPE_CHECKING:
     from seqlab.runs.run import Run
 
+EXAMPLES = (
+    'seqlab generate runs/my-gru-1 --prompt "The " --temperature 0.8',
+    'seqlab generate runs/my-gru-1 --prompt "The " --samples 5 --length 100 --json',
+    'seqlab generate runs/my-gru-1 --prompt "The " --beam 5',
+)
+
 Sampling = partial(Option, rich_help_panel="Sampling")
 Beam = partial(Option, rich_help_panel="Beam search")
 

@@ -1,4 +1,4 @@
-"""seqlab list: what there is to choose from."""
+"""seqlab list: the registered names."""
 
 from typing import Annotated
 
@@ -8,10 +8,11 @@ from seqlab.registry import BACKBONES, CORPORA, MEASURES, TASKS, TOKENIZERS, did
 
 REGISTRIES = {registry.plural: registry for registry in (BACKBONES, CORPORA, TOKENIZERS, TASKS, MEASURES)}
 KINDS = [*REGISTRIES, "recipes"]
+EXAMPLES = ("seqlab list archs", "seqlab list corpora", "seqlab list recipes")
 
 
 def list_registered(
-    kind: Annotated[str, Argument(help=f"{', '.join(KINDS)}.", autocompletion=lambda: KINDS)],
+    kind: Annotated[str, Argument(help=f"What to list: {', '.join(KINDS)}.", autocompletion=lambda: KINDS)],
 ) -> None:
     """List architectures, corpora, tokenizers, tasks, measures or recipes."""
     from seqlab.errors import UsageError

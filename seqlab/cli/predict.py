@@ -9,6 +9,12 @@ from typer import Argument, Option
 if TYPE_CHECKING:
     from seqlab.tasks.predictions import Prediction
 
+EXAMPLES = (
+    'seqlab predict runs/reviews-lstm-1 "What a film!"',
+    "seqlab predict runs/reviews-lstm-1 --file reviews.txt --json",
+    'seqlab predict runs/pairs-lstm-1 "a sentence" --beam 5 --attention',
+)
+
 Translating = partial(Option, rich_help_panel="Translating")
 
 

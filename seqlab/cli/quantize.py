@@ -1,26 +1,31 @@
-"""seqlab quantize: a run in a quarter of the bytes."""
+"""seqlab quantize: a run with int8 weights."""
 
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+EXAMPLES = (
+    "seqlab quantize runs/my-gru-1 --out runs/my-gru-int8",
+    "seqlab quantize runs/my-gru-1 --out runs/my-gru-int8 --overwrite",
+)
+
 
 def quantize(
-    run: Annotated[Path, Argument(help="The run's folder.")],
-    out: Annotated[Path, Option(help="The folder of the new run.")],
+    run: Annotated[Path, Argument(help="Folder of the run.")],
+    out: Annotated[Path, Option(help="Folder of the new run.")],
     overwrite: Annotated[bool, Option("--overwrite", help="Replace the run in that folder.")] = False,
 ) -> None:
-    """Make a run whose weights are int8, one scale for each row: smaller, and used like any other."""
+    """Quantize the weights to int8, one scale per row: about a quarter of the size, used like any other run."""
     from seqlab import api
     from seqlab.cli.show import metrics_table, next_steps, using_command
-    from seqlab.cli.show import out as shown
+    from seqlab.cli.show import out as console
 
-    done = api.quantize(run, out, overwrite=overwrite)
-    before, after = done.bytes
-    shown.print(f"{before:,} bytes of weights have become {after:,}: {after / before:.0%}.")
-    if done.metrics is None:
-        shown.print("The data that it was trained on are not there any more, so it was not scored.")
+    quantized = api.quantize(run, out, overwrite=overwrite)
+    before, after = quantized.bytes
+    console.print(f"Weights: {before:,} bytes before, {after:,} bytes after ({after / before:.0%}).")
+    if quantized.metrics is None:
+        console.print("The training data is no longer available, so the new run was not scored.")
     else:
-        metrics_table("validation", [(run.name, done.metrics[0]), (out.name, done.metrics[1])])
+        metrics_table("validation", [(run.name, quantized.metrics[0]), (out.name, quantized.metrics[1])])
     next_steps(using_command(api.load(out), str(out)), f"seqlab evaluate {out}")

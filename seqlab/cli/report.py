@@ -1,16 +1,18 @@
-"""seqlab report: write a comparison's report again, or one report on several."""
+"""seqlab report: rewrite the report of a comparison, or write one report on several."""
 
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+EXAMPLES = ("seqlab report runs/my", "seqlab report runs/first runs/second --out runs/both")
+
 
 def report(
     comparisons: Annotated[list[Path], Argument(help="Folders of finished comparisons.")],
-    out: Annotated[Path | None, Option(help="Where to write; needed for several.")] = None,
+    out: Annotated[Path | None, Option(help="Folder for the report; required for several comparisons.")] = None,
 ) -> None:
-    """Write the report of a comparison again, or put several that may be mixed into one."""
+    """Rewrite the report of a comparison, or merge several comparisons that share data and protocol into one."""
     from seqlab.cli.show import out as console
     from seqlab.comparison.judgment.merge import merge
     from seqlab.comparison.plan.plan import NAME as PLAN
@@ -18,13 +20,13 @@ def report(
     from seqlab.comparison.results import read_comparison, write_comparison
     from seqlab.errors import UsageError
 
-    found = [read_comparison(folder) for folder in comparisons]
-    if len(found) == 1:
-        path = write_report(found[0], out or comparisons[0])
+    results = [read_comparison(folder) for folder in comparisons]
+    if len(results) == 1:
+        path = write_report(results[0], out or comparisons[0])
     else:
-        merged = merge(found, [str(folder) for folder in comparisons])
+        merged = merge(results, [str(folder) for folder in comparisons])
         if out is None:
-            raise UsageError("several comparisons were named: say with --out where their report should go.")
+            raise UsageError("several comparisons were given: name a folder for their report with --out.")
         if (out / PLAN).exists():
             raise UsageError(f"'{out}' is a comparison itself: choose another --out.")
         out.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+EXAMPLES = ("seqlab results", "seqlab results results --out docs")
+
 
 def results(
     folder: Annotated[Path, Argument(help="Where the records lie.")] = Path("docs/results"),

@@ -1,19 +1,21 @@
-"""seqlab resume: go on where a run stopped."""
+"""seqlab resume: continue a run that was interrupted."""
 
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+EXAMPLES = ("seqlab resume runs/my-gru-1", "seqlab resume runs/my-gru-1 --more 1000")
+
 
 def resume(
-    run: Annotated[Path, Argument(help="The run's folder.")],
-    more: Annotated[int | None, Option(help="Train a finished run for this many steps more.", min=1)] = None,
+    run: Annotated[Path, Argument(help="Folder of the run.")],
+    more: Annotated[int | None, Option(help="Train a finished run for this many more steps.", min=1)] = None,
 ) -> None:
-    """Go on with an interrupted run, or train a finished one further."""
+    """Continue an interrupted run, or train a finished one further."""
     from seqlab import api
     from seqlab.cli.show import finished_run, next_steps, using_command
 
-    done = api.resume(run, more)
-    finished_run(done)
-    next_steps(using_command(done), f"seqlab evaluate {run}")
+    resumed = api.resume(run, more)
+    finished_run(resumed)
+    next_steps(using_command(resumed), f"seqlab evaluate {run}")

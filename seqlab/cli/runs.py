@@ -1,4 +1,4 @@
-"""seqlab runs: what has been trained here."""
+"""seqlab runs: the runs in a folder."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,26 +8,28 @@ from typer import Argument, Option
 if TYPE_CHECKING:
     from seqlab.runs.listing import RunEntry
 
+EXAMPLES = ("seqlab runs", "seqlab runs experiments --json")
+
 
 def runs(
-    folder: Annotated[Path, Argument(help="Where to look.")] = Path("runs"),
-    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+    folder: Annotated[Path, Argument(help="Folder to search.")] = Path("runs"),
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the runs here, best first."""
+    """List runs, best first."""
     import json
 
     from seqlab.cli.show import out, table
     from seqlab.runs.listing import list_runs
 
-    found = list_runs(folder)
+    entries = list_runs(folder)
     if as_json:
-        out.print_json(json.dumps([entry.as_dict() for entry in found]))
+        out.print_json(json.dumps([entry.as_dict() for entry in entries]))
         return
-    if not found:
+    if not entries:
         out.print(f"There are no runs in '{folder}' yet. Train one: seqlab train python-docs", markup=False)
         return
     columns = ["run", "architecture", "corpus", "parameters", "validation", "", "steps", "date"]
-    table("", columns, [_row(entry) for entry in found], texts=3)
+    table("", columns, [_row(entry) for entry in entries], texts=3)
 
 
 def _row(entry: "RunEntry") -> list[str]:

@@ -1,135 +1,104 @@
-"""seqlab train: a text, or labelled examples, to a trained model."""
+"""seqlab train: text or labeled examples in, a trained model out."""
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
 from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS
 
+EXAMPLES = (
+    "seqlab train my.txt --arch gru --seconds 120",
+    "seqlab train reviews.csv --task classify --arch lstm --epochs 5",
+    "seqlab train my.txt --arch transformer --set train.clip_norm=0.5",
+)
+
+Data = partial(Option, rich_help_panel="Data")
 Model = partial(Option, rich_help_panel="Model")
 Budget = partial(Option, rich_help_panel="Budget")
-Data = partial(Option, rich_help_panel="Labelled examples")
-Learning = partial(Option, rich_help_panel="Learning")
-Where = partial(Option, rich_help_panel="Where")
+Optimization = partial(Option, rich_help_panel="Optimization")
+Settings = partial(Option, rich_help_panel="Settings and output")
 
 
 def train(
-    text: Annotated[list[str] | None, Argument(help=f"Files, a folder, - or: {', '.join(CORPORA)}.")] = None,
+    source: Annotated[
+        list[str] | None, Argument(help=f"Files, a folder, - for standard input, or one of {', '.join(CORPORA)}.")
+    ] = None,
     task: Annotated[
         str | None,
-        Model(
-            help=f"{', '.join(TASKS)}; if not given, by the file where that is safe, else language.",
+        Data(
+            help=f"{', '.join(TASKS)}; inferred from the file when unambiguous, otherwise language.",
             autocompletion=lambda: list(TASKS),
         ),
     ] = None,
-    arch: Annotated[
-        str | None, Model(help=f"{', '.join(BACKBONES)}; lstm if not given.", autocompletion=lambda: list(BACKBONES))
+    validation: Annotated[
+        list[str] | None, Data(help="File of validation examples; give it twice for parallel text.")
     ] = None,
-    encoder: Annotated[str | None, Model(help="Of a translator, what reads; --arch is for both sides.")] = None,
-    decoder: Annotated[str | None, Model(help="Of a translator, what writes.")] = None,
+    test: Annotated[list[str] | None, Data(help="File of test examples, scored at the end.")] = None,
+    split_ratios: Annotated[str | None, Data(help="90/10, or 80/10/10 with a test split.")] = None,
+    documents: Annotated[str | None, Data(help="stream: one running text; lines: every line is a document.")] = None,
+    difficulty: Annotated[int | None, Data(help="Difficulty of a generated corpus.")] = None,
     tokenizer: Annotated[
         str | None,
-        Model(help=f"{', '.join(TOKENIZERS)}; by the task if not given.", autocompletion=lambda: list(TOKENIZERS)),
+        Data(help=f"{', '.join(TOKENIZERS)}; the default depends on the task.", autocompletion=lambda: [*TOKENIZERS]),
     ] = None,
-    vocab_size: Annotated[int | None, Model(help="Symbols of a word or bpe tokenizer.")] = None,
-    hidden: Annotated[int | None, Model(help="Width of the state.")] = None,
-    layers: Annotated[int | None, Model(help="How many are stacked.")] = None,
-    embedding: Annotated[int | None, Model(help="Width of the embedding.")] = None,
-    dropout: Annotated[float | None, Model(help="On the embedding, between layers, before the output.")] = None,
-    steps: Annotated[int | None, Budget(help="Train for this many steps.")] = None,
-    epochs: Annotated[float | None, Budget(help="Or this many passes over the text.")] = None,
-    seconds: Annotated[float | None, Budget(help="Or about this long.")] = None,
-    patience: Annotated[int | None, Budget(help="Stop after this many evaluations without a new best.")] = None,
-    evaluate_every: Annotated[int | None, Budget(help="Steps between evaluations.")] = None,
-    validation: Annotated[list[str] | None, Data(help="File of held-out examples; two of parallel text.")] = None,
-    test: Annotated[list[str] | None, Data(help="File of examples to be scored at the end.")] = None,
-    difficulty: Annotated[int | None, Data(help="Of a generated corpus.")] = None,
-    batch_size: Annotated[int | None, Learning(help="Sequences per step.")] = None,
-    batch_tokens: Annotated[int | None, Learning(help="Or tokens per step, with padding.")] = None,
-    window: Annotated[int | None, Learning(help="Tokens per sequence.")] = None,
-    batching: Annotated[str | None, Learning(help="windows, or stream with carried state.")] = None,
-    documents: Annotated[str | None, Learning(help="stream, or lines: every line by itself.")] = None,
-    split_ratios: Annotated[str | None, Learning(help="90/10 or 80/10/10.")] = None,
-    optimizer: Annotated[str | None, Learning(help="adam, adamw, sgd, rmsprop.")] = None,
-    lr: Annotated[float | None, Learning(help="Peak learning rate.")] = None,
-    schedule: Annotated[str | None, Learning(help="constant, cosine, linear, plateau.")] = None,
-    seed: Annotated[int | None, Learning(help="Of everything random.")] = None,
-    threads: Annotated[int | None, Learning(help="All cores if not given.")] = None,
-    out: Annotated[Path | None, Where(help="The run's folder; runs/<text>-<arch>-<n> if not given.")] = None,
-    overwrite: Annotated[bool, Where("--overwrite", help="Replace the run in that folder.")] = False,
-    init: Annotated[Path | None, Where(help="Start from this run's tokenizer and weights.")] = None,
+    vocab_size: Annotated[int | None, Data(help="Vocabulary size of a word or bpe tokenizer.")] = None,
+    arch: Annotated[
+        str | None, Model(help=f"{', '.join(BACKBONES)}; default lstm.", autocompletion=lambda: list(BACKBONES))
+    ] = None,
+    encoder: Annotated[str | None, Model(help="Encoder architecture (translation); --arch sets both sides.")] = None,
+    decoder: Annotated[str | None, Model(help="Decoder architecture (translation).")] = None,
+    hidden: Annotated[int | None, Model(help="Hidden size.")] = None,
+    layers: Annotated[int | None, Model(help="Number of layers.")] = None,
+    embedding: Annotated[int | None, Model(help="Embedding size.")] = None,
+    dropout: Annotated[float | None, Model(help="Dropout on embeddings, between layers and before the output.")] = None,
+    steps: Annotated[int | None, Budget(help="Number of training steps.")] = None,
+    epochs: Annotated[float | None, Budget(help="Number of passes over the training data, instead of steps.")] = None,
+    seconds: Annotated[float | None, Budget(help="Approximate training time, instead of steps.")] = None,
+    patience: Annotated[int | None, Budget(help="Stop after this many evaluations without improvement.")] = None,
+    evaluate_every: Annotated[int | None, Budget(help="Steps between evaluations; default a tenth of the run.")] = None,
+    batch_size: Annotated[int | None, Optimization(help="Sequences per batch.")] = None,
+    batch_tokens: Annotated[int | None, Optimization(help="Tokens per batch with padding, not sequences.")] = None,
+    window: Annotated[int | None, Optimization(help="Tokens per training window.")] = None,
+    batching: Annotated[
+        str | None, Optimization(help="windows: random windows; stream: consecutive ones with carried state.")
+    ] = None,
+    optimizer: Annotated[str | None, Optimization(help="adam, adamw, sgd or rmsprop.")] = None,
+    lr: Annotated[float | None, Optimization(help="Peak learning rate.")] = None,
+    schedule: Annotated[str | None, Optimization(help="constant, cosine, linear or plateau.")] = None,
+    seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
+    threads: Annotated[int | None, Optimization(help="CPU threads; default all cores.")] = None,
+    out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,
+    overwrite: Annotated[bool, Settings("--overwrite", help="Replace the run in that folder.")] = False,
+    init: Annotated[Path | None, Settings(help="Start from the tokenizer and weights of this run.")] = None,
     like: Annotated[
-        Path | None, Where("--from", help="Take the settings of this run, or of a comparison's best, on 90/10.")
+        Path | None, Settings("--from", help="Use the settings of this run or of a comparison's best, split 90/10.")
     ] = None,
-    recipe: Annotated[str | None, Where(help="Settings by name, or name/model: seqlab list recipes.")] = None,
-    config: Annotated[Path | None, Where(help="Settings from a TOML file.")] = None,
+    recipe: Annotated[
+        str | None, Settings(help="Use the model of a recipe: NAME or NAME/MODEL. See: seqlab list recipes.")
+    ] = None,
+    config: Annotated[Path | None, Settings(help="Read settings from a TOML file.")] = None,
     assignments: Annotated[
-        list[str] | None, Where("--set", metavar="SECTION.KEY=VALUE", help="Any setting: --set train.clip_norm=0.5")
+        list[str] | None, Settings("--set", metavar="SECTION.KEY=VALUE", help="Any setting; may be repeated.")
     ] = None,
 ) -> None:
-    """Train a model on a text or on labelled examples, or all models of a recipe."""
-    short = {
-        name: value
-        for name, value in locals().items()
-        if name not in ("text", "out", "overwrite", "init", "like", "recipe", "config", "assignments")
-    }
+    """Train a model on text or on labeled examples."""
+    options = ("source", "out", "overwrite", "init", "like", "recipe", "config", "assignments")
+    short = {name: value for name, value in locals().items() if name not in options and name != "options"}
     from seqlab import api
+    from seqlab.cli.settings import read_settings
     from seqlab.cli.show import finished_run, next_steps, using_command
-    from seqlab.config import parse_assignment, read_toml
-    from seqlab.recipes import is_study
 
-    settings = {**(read_toml(config) if config else {}), **dict(map(parse_assignment, assignments or []))}
-    settings.pop("about", None)
-    if recipe and is_study(recipe):
-        study(recipe, text, out, overwrite or init is not None, settings, short)
-        return
     run = api.train(
-        text or None,
+        source or None,
         out=out,
         overwrite=overwrite,
         init=init,
         like=like,
         recipe=recipe,
-        settings=settings,
+        settings=read_settings(config, assignments),
         **short,
     )
     finished_run(run)
-    next_steps(
-        using_command(run),
-        f"seqlab evaluate {run.path}",
-        f"seqlab resume {run.path} --more 1000",
-    )
-
-
-def study(
-    recipe: str,
-    text: list[str] | None,
-    out: Path | None,
-    refused: bool,
-    settings: dict[str, Any],
-    short: dict[str, Any],
-) -> None:
-    """Every model of a recipe; what is there already is used, what was stopped goes on."""
-    from seqlab.cli.show import finished_run, next_steps
-    from seqlab.cli.show import out as console
-    from seqlab.errors import UsageError
-    from seqlab.studies.run import run_recipe
-
-    if refused:
-        raise UsageError("--overwrite and --init are for one model: name it as --recipe RECIPE/MODEL.")
-    given = {name: value for name, value in short.items() if value is not None}
-    folder = None
-    for done in run_recipe(recipe, source=text or None, out=out, settings=settings, **given):
-        console.rule(f"{recipe}: {done.model}")
-        if done.run is not None:
-            finished_run(done.run)
-        for name, shown in done.measures.items():
-            console.print(f"\n[bold]{name}[/]")
-            console.print(shown.text, markup=False)
-            for figure in shown.figures:
-                console.print(f"Picture: {figure}")
-        console.print(f"Record: {done.record}")
-        folder = done.record.parent
-    next_steps(f"seqlab results {folder}")
+    next_steps(using_command(run), f"seqlab evaluate {run.path}", f"seqlab resume {run.path} --more 1000")

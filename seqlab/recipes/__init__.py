@@ -75,10 +75,15 @@ def recipe(name: str) -> Tables:
     found = find_recipe(name)
     if not model and len(found.models) == 1:
         return next(iter(found.models.values()))
+    if not model:
+        choices = ", ".join(f"{name}/{one}" for one in found.models)
+        count = f"has {len(found.models)} models" if found.models else "has no model"
+        single = f", or train one of them: {choices}" if choices else ""
+        raise UsageError(f"the recipe '{name}' {count}. Run it with 'seqlab compare --recipe {name}'{single}.")
     if model not in found.models:
-        what = f"has no model '{model}'{did_you_mean(model, list(found.models))}" if model else "is not a single model"
         choices = ", ".join(f"{name}/{one}" for one in found.models) or "none"
-        raise UsageError(f"the recipe '{name}' {what}. To be trained one by one: {choices}.")
+        near = did_you_mean(model, list(found.models))
+        raise UsageError(f"the recipe '{name}' has no model '{model}'{near}. Known: {choices}.")
     return found.models[model]
 
 

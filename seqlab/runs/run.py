@@ -228,8 +228,21 @@ def _sampling(given: Mapping[str, Any]) -> Any:
     return checked(SamplingSettings, given, "sampling")
 
 
-def load(path: str | Path) -> Run:
-    """A run, from its directory alone."""
+def run_path(run: str | Path | Run) -> Path:
+    """The folder of a run, given as a path or as the run itself; UsageError for anything else."""
+    if isinstance(run, Run):
+        return run.path
+    if not isinstance(run, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"{run!r} is not a run: expected the path of its folder, or a Run.")
+    return Path(run)
+
+
+def load(run: str | Path | Run) -> Run:
+    """Load a finished run, or the best run of a comparison, from its folder.
+
+    >>> run = seqlab.load("runs/my-gru-1")
+    >>> print(run.generate("The ", 200, temperature=0.8))
+    """
     from seqlab.runs.load import load_run
 
-    return Run(load_run(Path(path)))
+    return run if isinstance(run, Run) else Run(load_run(run_path(run)))

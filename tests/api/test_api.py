@@ -1,13 +1,16 @@
 """The Python interface: train, load, evaluate, generate, continue, search."""
 
+import inspect
 import math
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 import seqlab
+from seqlab import api
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.training.progress import NullReporter
 
@@ -172,3 +175,33 @@ def test_every_tokenizer_trains_and_writes(folder: Path, tokenizer: str) -> None
     )
     assert str(run.generate("the", 30))
     assert run.evaluate().likelihood.bits_per_char > 0
+
+
+def test_the_public_names_are_those_of_the_interface() -> None:
+    functions = {name for name in seqlab.__all__ if name.islower() and not name.startswith("_")}
+    assert functions == {*("train", "load", "resume", "compare", "distill", "quantize", "export", "build", "evaluate")}
+    for name in functions:
+        assert getattr(seqlab, name) is getattr(api, name)
+        assert ">>> " in (getattr(api, name).__doc__ or ""), f"seqlab.{name} shows no example"
+
+
+@pytest.mark.parametrize("owner", [api, seqlab.Run, seqlab.Comparison], ids=lambda owner: owner.__name__)
+def test_everything_public_is_annotated(owner: object) -> None:
+    """Parameters and results; Any stands only for the values of settings."""
+    for name, function in inspect.getmembers(owner, inspect.isfunction):
+        if name.startswith("_") or not function.__module__.startswith("seqlab"):
+            continue
+        signature = inspect.signature(function)
+        assert signature.return_annotation not in (inspect.Signature.empty, Any, "Any"), name
+        for parameter in list(signature.parameters.values()):
+            if parameter.name == "self" or parameter.kind is parameter.VAR_KEYWORD:
+                continue
+            assert parameter.annotation not in (parameter.empty, Any, "Any"), f"{name}({parameter.name})"
+
+
+def test_a_run_is_taken_where_a_path_is(run: seqlab.Run, folder: Path) -> None:
+    assert seqlab.load(run) is run
+    assert seqlab.evaluate(run).metrics == seqlab.evaluate(run.path).metrics == run.evaluate().metrics
+    for wrong in (5, None):
+        with pytest.raises(UsageError, match="expected the path"):
+            seqlab.load(wrong)  # pyright: ignore[reportArgumentType]

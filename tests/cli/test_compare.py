@@ -17,7 +17,7 @@ OPTIONS = [
 def test_the_whole_way(seqlab, text: Path) -> None:
     done = seqlab("compare", "my.txt", "--out", "c", *OPTIONS)
     assert done.code == 0, done.err
-    for word in ("rnn", "gru", "kneser-ney", "Recommendation", "Verdicts", "Counting", "c/report.html"):
+    for word in ("rnn", "gru", "kneser-ney", "Recommendation", "Verdicts", "Baselines", "c/report.html"):
         assert word in done.out, word
     assert re.search(r"runs: 4 to do", done.err) and "verdicts on the test part" in done.err
     assert "two seeds" in done.out.lower()
@@ -38,7 +38,7 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     settings = json.loads(Path("t/config.json").read_text())["settings"]
     best = json.loads(Path("c/best/config.json").read_text())["settings"]
     assert settings["backbone"] == best["backbone"] and settings["train"]["lr"] == best["train"]["lr"]
-    assert (settings["corpus"]["split"], settings["train"]["steps"]) == ("90/10", 5)
+    assert (settings["corpus"]["split_ratios"], settings["train"]["steps"]) == ("90/10", 5)
     assert seqlab("train", "--from", "c", "--recipe", "names").code == 2
 
     page = Path("c/report.html").read_bytes()

@@ -236,4 +236,4 @@ def test_nothing_is_taken_for_something_else_in_silence(
 def test_a_translation_is_scored_with_its_signature(here: Path, seqlab) -> None:
     assert seqlab("train", "train.en", "train.de", *TINY, "--out", "run").code == 0
     assert json.loads(seqlab("evaluate", "run", "--json").out)["signature"].startswith("nrefs:1|case:mixed")
-    assert "BLEU by sacrebleu: nrefs:1" in seqlab("evaluate", "run").out
+    assert "BLEU signature (sacrebleu): nrefs:1" in seqlab("evaluate", "run").out

@@ -33,7 +33,7 @@ def trained(folder: Path, arch: str = "transformer", **more: Any) -> Any:
 )
 def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path) -> None:
     run = trained(tmp_path, **more)
-    api.export(run.path, tmp_path / "left", form="transformers")
+    api.export(run.path, tmp_path / "left", format="transformers")
     theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "left").eval()
     for T in (1, 9, 24):
         tokens_BT = torch.randint(0, run.model.vocab_size, (2, T), generator=torch.Generator().manual_seed(T))
@@ -57,5 +57,5 @@ def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path)
 def test_others_are_refused_by_name(arch: str, more: dict[str, Any], why: str, tmp_path: Path) -> None:
     run = trained(tmp_path, arch, **more)
     with pytest.raises(UsageError, match=why):
-        api.export(run.path, tmp_path / "left", form="transformers")
+        api.export(run.path, tmp_path / "left", format="transformers")
     assert not (tmp_path / "left").exists()

@@ -1,6 +1,6 @@
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -196,7 +196,8 @@ def test_building_is_seeded_and_disturbs_no_other_draw():
     torch.manual_seed(1)
     expected = torch.rand(3)
     torch.manual_seed(1)
-    one, other, third = (seqlab.build("gru", vocab_size=9, hidden=4, seed=seed) for seed in (5, 5, 6))
+    models = (seqlab.build("gru", vocab_size=9, hidden=4, seed=seed) for seed in (5, 5, 6))
+    one, other, third = (cast(LanguageModel, model) for model in models)
     assert torch.equal(torch.rand(3), expected)
     assert torch.equal(one.output.weight, other.output.weight)
     assert not torch.equal(one.output.weight, third.output.weight)
