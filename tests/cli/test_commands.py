@@ -110,7 +110,7 @@ def test_a_short_text_gets_smaller_windows_and_says_so(seqlab, tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     Path("short.txt").write_text(TEXT[:300], encoding="utf-8")
     done = seqlab("train", "short.txt", "--steps", "3", "--hidden", "8", "--threads", "1")
-    assert done.code == 0 and "the window is" in done.err
+    assert done.code == 0 and "using a window of" in done.err
     Path("tiny.txt").write_text("hi", encoding="utf-8")
     assert seqlab("train", "tiny.txt").code == 65
     Path("empty.txt").write_text("", encoding="utf-8")

@@ -53,7 +53,7 @@ def test_the_example_goes_on_as_the_run_does(arch: str, more: dict[str, Any], tm
 def test_what_cannot_be_exported_is_refused_by_name(tmp_path: Path) -> None:
     run = trained(tmp_path, "rnn")
     with pytest.raises(UsageError, match="'gguf'"):
-        api.export(run, tmp_path / "left", format="gguf")
+        api.export(run, tmp_path / "left", format="gguf")  # pyright: ignore[reportArgumentType]
     (tmp_path / "full").mkdir()
     (tmp_path / "full/thesis.txt").write_text("years")
     with pytest.raises(UsageError, match="holds something"):
