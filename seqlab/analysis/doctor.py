@@ -13,8 +13,8 @@ from seqlab.analysis.overlap import Overlap, overlap
 from seqlab.analysis.scan import Scan, scan
 from seqlab.analysis.suggestion import Expected, Suggestion, expect, suggest
 from seqlab.config import CorpusSettings, checked, gather
-from seqlab.data.text.corpus import Corpus, from_text, open_corpus
-from seqlab.data.text.split import SplitText, split_text, stretch
+from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
+from seqlab.data.text.split import SplitText, slice_text, split_text
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.runs.reopen import make_task
 from seqlab.runs.results import BaselineResult
@@ -65,8 +65,8 @@ def examine(source: Sequence[str], documents: str = "stream") -> Diagnosis:
             warnings.simplefilter("ignore", SeqlabWarning)  # of characters that samples lack
             return _examine(corpus, settings)
     finally:
-        if corpus.kept is not None:
-            corpus.kept.unlink(missing_ok=True)
+        if corpus.stdin_copy is not None:
+            corpus.stdin_copy.unlink(missing_ok=True)
 
 
 def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
@@ -102,12 +102,14 @@ def _floors(split: SplitText) -> tuple[list[BaselineResult], str]:
 
 def _sample(split: SplitText, size: int) -> tuple[Corpus, str]:
     """At most `size` characters, and what they are. A stretch of a stream is split where the whole text is."""
-    total = split.survey.characters
+    total = split.stats.characters
     if total <= size:
         return split.corpus, "the whole text"
     if split.by_lines:
-        text = "".join(stretch(split.corpus.blocks(), 0, size))
-        return from_text(text[: text.rfind("\n") + 1] or text, split.corpus.name), f"the first {size:,} characters"
+        text = "".join(slice_text(split.corpus.blocks(), 0, size))
+        return corpus_from_text(
+            text[: text.rfind("\n") + 1] or text, split.corpus.name
+        ), f"the first {size:,} characters"
     first = total * 9 // 10 - size * 9 // 10
-    text = "".join(stretch(split.corpus.blocks(), first, first + size))
-    return from_text(text, split.corpus.name), f"the {size:,} characters around the beginning of the held-out part"
+    text = "".join(slice_text(split.corpus.blocks(), first, first + size))
+    return corpus_from_text(text, split.corpus.name), f"the {size:,} characters around the start of the held-out split"

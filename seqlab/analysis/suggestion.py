@@ -110,7 +110,7 @@ def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggest
     with compute_threads(settings.train.threads):
         timing = time_training(model, task, settings.train)
 
-    times_sample = found.characters / split.survey.characters
+    times_sample = found.characters / split.stats.characters
     steps = min(suggestion.settings["steps"], max(1, round(MAX_EPOCHS * task.steps_per_epoch * times_sample)))
     held_out = len(dataset.splits["validation"])
     evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out

@@ -47,7 +47,7 @@ def _used(tokenizer: Tokenizer, parts: Iterable[TokenSplit]) -> np.ndarray:
 @check("the splits do not overlap")
 def overlap_of_splits(split: SplitText) -> tuple[bool, str]:
     """The parts are the whole text, each position once, and little held-out text stands in the training part too."""
-    whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.survey)
+    whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.stats)
     if _sum_of(split, split.splits) != _sum_of(whole, whole.splits):
         return False, "the parts put together are not the text: some of it stands in two of them, or in none"
     found = {part: overlap(split, part) for part in split.splits if part != "train"}

@@ -114,7 +114,7 @@ def _off(scores: TextScores, nats_N: np.ndarray) -> float:
 
 def _documents(part: TokenSplit) -> list[tuple[int, int]]:
     """First and last + 1 of each document; a stream is one."""
-    return list(pairwise(part.starts().tolist())) if part.facts.documents > 1 else [(0, len(part))]
+    return list(pairwise(part.document_starts().tolist())) if part.stats.documents > 1 else [(0, len(part))]
 
 
 def _targets(part: TokenSplit) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqlab.data.examples.example import Pair
+from seqlab.data.examples.example import TextPair
 
 ITERATIONS = 5
 FIT_LINKS = 20_000_000  # with more than these, no further pairs are read
@@ -36,7 +36,7 @@ class Dictionary:
         self.entries, self.about = entries, about
 
     @classmethod
-    def fit(cls, pairs: Sequence[Pair], iterations: int = ITERATIONS) -> "Dictionary":
+    def fit(cls, pairs: Sequence[TextPair], iterations: int = ITERATIONS) -> "Dictionary":
         links = Links.of(pairs)
         entries = links.best(expectation_maximization(links, iterations))
         about = f"word by word, each by its most probable translation ({iterations} iterations of IBM Model 1)"
@@ -61,7 +61,7 @@ class Links:
     pairs: int
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair]) -> "Links":
+    def of(cls, pairs: Sequence[TextPair]) -> "Links":
         """Of words split at whitespace."""
         sources: dict[str, int] = {NULL: 0}
         targets: dict[str, int] = {}

@@ -64,9 +64,9 @@ def _lines(file: Path) -> list[str]:
     """The lines of a file, read as strictly as a corpus."""
     import sys
 
-    from seqlab.data.files import Oddities, read_file
+    from seqlab.data.files import InputFixes, read_file
 
-    content = sys.stdin.read() if str(file) == "-" else "".join(read_file(file, Oddities()))
+    content = sys.stdin.read() if str(file) == "-" else "".join(read_file(file, InputFixes()))
     return content.removesuffix("\n").split("\n")
 
 

@@ -6,6 +6,7 @@ classes). Importing this never imports torch, so wrong settings are refused at o
 
 from seqlab.config.components import BackboneSettings as BackboneSettings
 from seqlab.config.components import Component as Component
+from seqlab.config.components import ExampleKind as ExampleKind
 from seqlab.config.components import Parameters as Parameters
 from seqlab.config.components import TaskSettings as TaskSettings
 from seqlab.config.components import TokenizerSettings as TokenizerSettings

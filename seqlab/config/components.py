@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 AnySettings = TypeVar("AnySettings", bound=Settings, covariant=True)
 Narrow = TypeVar("Narrow", bound=Settings)
 Shape = tuple[int, ...]
+ExampleKind = Literal["labeled", "tagged", "pairs"]
 
 
 class Component(Settings, Generic[AnySettings]):
@@ -126,6 +127,7 @@ class TaskSettings(Settings):
 
     reads: ClassVar[Literal["before", "both sides", "everything"]]  # what a prediction may depend on
     decodes: ClassVar[bool] = False  # whether there is a decoder beside the backbone
+    examples: ClassVar[ExampleKind | None] = None  # the kind of example files that it reads; None for running text
 
     batch_size: int = Field(default=32, ge=1, le=65_536, description="sequences per step")
 

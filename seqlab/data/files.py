@@ -1,9 +1,10 @@
-"""Bytes to text, in blocks: strict UTF-8, with the file, line and offset of whatever is wrong.
+"""Files to text and lines: strict UTF-8, with the file, line and offset of every error.
 
-A byte-order mark at the start is dropped and CRLF becomes LF; both are counted, so that they can be said aloud.
+A byte-order mark at the start is removed and CRLF becomes LF; `InputFixes` counts both for the notes of a run.
 """
 
 import codecs
+import errno
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,23 +15,50 @@ from pathlib import Path
 from seqlab.errors import DataError, MissingInput, StorageError
 
 BLOCK = 1 << 20
+STANDARD_INPUT = "-"
 
 
 @dataclass
-class Oddities:
-    """What was put right on the way in."""
+class InputFixes:
+    """What reading corrected, over all files of a corpus."""
 
     byte_order_marks: int = 0
-    carriage_returns: int = 0
+    crlf_lines: int = 0
+    double_tags: int = 0
+
+    def notes(self) -> list[str]:
+        notes = []
+        if self.byte_order_marks:
+            notes.append("removed a byte-order mark at the start of a file")
+        if self.crlf_lines:
+            notes.append(f"read {self.crlf_lines:,} CRLF line endings as LF")
+        if self.double_tags:
+            notes.append(f"{self.double_tags:,} words have two tags joined by a comma; only the first is used")
+        return notes
 
 
-def read_file(path: Path, oddities: Oddities) -> Iterator[str]:
+def existing_path(item: str) -> Path | None:
+    """The path, or None if there is nothing; StorageError if that cannot be told."""
+    try:
+        return Path(item) if Path(item).exists() else None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return None
+        raise StorageError(f"'{error.filename or item}' cannot be read: {error.strerror}.") from None
+
+
+def shorten(text: str, longest: int = 200) -> str:
+    """A text from outside, short enough for a message."""
+    return text if len(text) <= longest else text[:longest] + "..."
+
+
+def read_file(path: Path, fixes: InputFixes) -> Iterator[str]:
     """The text of a plain or gzipped file, block by block."""
-    yield from decode(read_bytes(path), str(path), oddities)
+    yield from decode(read_bytes(path), str(path), fixes)
 
 
 def read_bytes(path: Path) -> Iterator[bytes]:
-    """The bytes of a plain or gzipped file, block by block, whatever they mean."""
+    """The bytes of a plain or gzipped file, block by block."""
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
             while raw := stream.read(BLOCK):
@@ -43,37 +71,51 @@ def read_bytes(path: Path) -> Iterator[bytes]:
         raise StorageError(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
-def decode(blocks: Iterable[bytes], name: str, oddities: Oddities) -> Iterator[str]:
-    """Text blocks of a file's bytes, or DataError with line and offset."""
+def decode(blocks: Iterable[bytes], name: str, fixes: InputFixes) -> Iterator[str]:
+    """The text of a file's bytes in blocks, or DataError with line and offset."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    end, line, held = 0, 1, ""
-    for block in chain(blocks, [b""]):  # the empty one brings out what is still held back
-        raw = _without_mark(block, name, oddities) if end == 0 else block
+    end, line, pending_cr = 0, 1, ""
+    for block in chain(blocks, [b""]):  # the empty block flushes the decoder
+        raw = _remove_mark(block, name, fixes) if end == 0 else block
         end += len(block)
         pending = len(decoder.getstate()[0])
         try:
-            text = held + decoder.decode(raw, final=not block)
+            text = pending_cr + decoder.decode(raw, final=not block)
         except UnicodeDecodeError as error:
             raise _not_utf8(name, error, end - len(raw) - pending, line) from None
         # a CR at the end of a block may belong to a CRLF
-        held = "\r" if block and text.endswith("\r") else ""
-        text = text[: len(text) - len(held)]
+        pending_cr = "\r" if block and text.endswith("\r") else ""
+        text = text[: len(text) - len(pending_cr)]
         if "\0" in text:
             at = line + text[: text.index("\0")].count("\n")
             raise DataError(f"'{name}', line {at}: a NUL character. Is it binary, or UTF-16? Convert it to UTF-8.")
         if "\r\n" in text:
-            oddities.carriage_returns += text.count("\r\n")
+            fixes.crlf_lines += text.count("\r\n")
             text = text.replace("\r\n", "\n")
         line += text.count("\n")
         if text:
             yield text
 
 
-def _without_mark(raw: bytes, name: str, oddities: Oddities) -> bytes:
+def split_lines(blocks: Iterable[str]) -> Iterator[str]:
+    """The lines of a text without their newlines; only LF ends a line."""
+    line: list[str] = []
+    for block in blocks:
+        *complete, rest = block.split("\n")
+        for end in complete:
+            yield "".join([*line, end])
+            line = []
+        if rest:
+            line.append(rest)
+    if line:
+        yield "".join(line)
+
+
+def _remove_mark(raw: bytes, name: str, fixes: InputFixes) -> bytes:
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise DataError(f"'{name}' is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 '{name}' > new.txt")
     if raw.startswith(codecs.BOM_UTF8):
-        oddities.byte_order_marks += 1
+        fixes.byte_order_marks += 1
         return raw[len(codecs.BOM_UTF8) :]
     return raw
 

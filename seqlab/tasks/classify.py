@@ -14,7 +14,7 @@ from seqlab.baselines.naive_bayes import NaiveBayes
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State, Trace
-from seqlab.data.examples.encoded import ExampleSplit, padded
+from seqlab.data.examples.encoded import ExampleSplit, pad_rows
 from seqlab.data.examples.example import LabeledText
 from seqlab.metrics.example_metric import accuracy
 from seqlab.metrics.labels import macro_f1
@@ -154,7 +154,7 @@ class ClassifyTask(ExampleTask):
 
 
 def label_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> LabelBatch:
-    ids_BT, mask_BT = padded([split.inputs[row] for row in rows_B])
+    ids_BT, mask_BT = pad_rows([split.inputs[row] for row in rows_B])
     targets_B = np.array([split.targets[row][0] for row in rows_B])
     return LabelBatch(to_tensor(ids_BT), to_tensor(mask_BT), to_tensor(targets_B))
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from seqlab.config import RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples
-from seqlab.data.text.corpus import Corpus, open_corpus
+from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.split import SplitText, split_text
 from seqlab.data.text.tokens import TokenSplit, encode_split
 from seqlab.errors import UsageError
@@ -35,13 +35,13 @@ class Dataset(Generic[Data, Split]):
     @property
     def kept(self) -> Path | None:
         """The file that holds standard input, if that is where the text came from."""
-        return self.data.corpus.kept if isinstance(self.data, SplitText) else None
+        return self.data.corpus.stdin_copy if isinstance(self.data, SplitText) else None
 
     def facts(self) -> dict[str, Any]:
         """The description of the data in config.json."""
         about = {"name": self.name, "about": self.about}
         if isinstance(self.data, SplitText):
-            return {**about, **asdict(self.data.survey)}
+            return {**about, **asdict(self.data.stats)}
         assert isinstance(self.data, Examples)
         counts = {split: len(examples) for split, examples in self.data.splits.items()}
         characters = characters_of(self.data)
@@ -72,11 +72,12 @@ def open_text_dataset(
     """A running text: read once, split and encoded; without a vocabulary, a tokenizer is trained first.
 
     Raises DatasetChanged, before anything is encoded, if the fingerprint is not the expected one."""
-    corpus = open_corpus(settings.corpus.source, kept=kept)
+    corpus = open_corpus(settings.corpus.source, stdin_copy=kept)
     split = split_text(corpus, settings.corpus)
-    if expected not in (None, split.survey.fingerprint):
-        raise DatasetChanged(split.survey.characters)
-    tell_oddities(corpus, log)
+    if expected not in (None, split.stats.fingerprint):
+        raise DatasetChanged(split.stats.characters)
+    for note in corpus.fixes.notes():
+        log(note)
     if vocabulary is None:
         vocabulary = Vocabulary(train_tokenizer(split, settings))
     elif vocabulary.tokenizer.documents != split.by_lines:
@@ -87,7 +88,7 @@ def open_text_dataset(
 def text_dataset(split: SplitText, vocabulary: Vocabulary) -> TextDataset:
     corpus = split.corpus
     splits = encode_split(split, vocabulary.tokenizer)
-    return Dataset(corpus.name, corpus.about, split.survey.fingerprint, split, vocabulary, splits)
+    return Dataset(corpus.name, corpus.about, split.stats.fingerprint, split, vocabulary, splits)
 
 
 def characters_of(examples: Examples) -> int:
@@ -98,10 +99,3 @@ def train_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:
     """Train on the training split only: held-out text must not leak into the vocabulary."""
     pieces = chunk_text(split.blocks("train")) if not split.by_lines else split.lines("train")
     return TOKENIZERS.load(settings.tokenizer.name).train(pieces, settings.tokenizer.settings, split.by_lines)
-
-
-def tell_oddities(corpus: Corpus, log: Log) -> None:
-    if corpus.oddities.byte_order_marks:
-        log("a byte-order mark at the start of the text was left out")
-    if corpus.oddities.carriage_returns:
-        log(f"{corpus.oddities.carriage_returns:,} line ends were CRLF and are read as LF")

@@ -46,6 +46,8 @@ class ExampleSettings(TaskSettings):
 
 
 class ClassifySettings(ExampleSettings):
+    examples = "labeled"
+
     default_overrides: ClassVar[dict[str, Any]] = {
         "tokenizer.name": "word",
         "train.lr": 2e-3,
@@ -66,6 +68,8 @@ class ClassifySettings(ExampleSettings):
 
 
 class TagSettings(ExampleSettings):
+    examples = "tagged"
+
     default_overrides: ClassVar[dict[str, Any]] = {
         "tokenizer.name": "word",
         "train.lr": 3e-3,
@@ -113,6 +117,8 @@ class TagSettings(ExampleSettings):
 
 
 class TranslateSettings(ExampleSettings):
+    examples = "pairs"
+
     decodes: ClassVar[bool] = True
     default_overrides: ClassVar[dict[str, Any]] = {
         "tokenizer.name": "bpe",

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from seqlab.baselines.role import BaselineRole
-from seqlab.config import CorpusSettings, RunSettings
+from seqlab.config import CorpusSettings, ExampleKind, RunSettings
 from seqlab.contracts import Scores
-from seqlab.data.examples.encoded import Buckets, ExampleSplit, in_order
+from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit, batch_by_length
 from seqlab.data.examples.example import Examples
-from seqlab.data.examples.load import open_examples, open_whole
+from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.metrics.example_metric import ExampleMetric, find_metric
 from seqlab.registry import TOKENIZERS
@@ -55,7 +55,7 @@ class ExampleTask(Task):
     def __init__(self, settings: ExampleSettings, splits: Mapping[str, ExampleSplit], vocabulary: Vocabulary):
         self.settings, self.splits, self.vocabulary = settings, splits, vocabulary
         self._buckets = {
-            name: Buckets(split, settings.batch_size, settings.batch_tokens, settings.max_length)
+            name: ExampleBatches(split, settings.batch_size, settings.batch_tokens, settings.max_length)
             for name, split in splits.items()
         }
         self.example_metric = self._example_metric()
@@ -75,7 +75,7 @@ class ExampleTask(Task):
         kept: Path | None = None,
         expected: str | None = None,
     ) -> ExampleDataset:
-        examples = open_examples(cls.name, settings.corpus)
+        examples = open_examples(cls._example_kind(settings), settings.corpus)
         if expected not in (None, examples.fingerprint):
             raise DatasetChanged(characters_of(examples))
         for note in examples.notes:
@@ -89,10 +89,17 @@ class ExampleTask(Task):
     def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
         trained_on = settings.corpus
         columns = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
-        examples = open_whole(cls.name, CorpusSettings(source=source, columns=columns), vocabulary.labels)
+        corpus = CorpusSettings(source=source, columns=columns)
+        examples = open_unsplit(cls._example_kind(settings), corpus, vocabulary.labels)
         for note in examples.notes:
             warnings.warn(note, SeqlabWarning, stacklevel=2)
         return cls._dataset(examples, settings, vocabulary)
+
+    @classmethod
+    def _example_kind(cls, settings: RunSettings) -> ExampleKind:
+        kind = settings.task.settings.examples
+        assert kind is not None, f"{type(settings.task.settings).__name__}.examples is not set"
+        return kind
 
     @classmethod
     def _dataset(cls, examples: Examples, settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
@@ -102,7 +109,7 @@ class ExampleTask(Task):
     @classmethod
     def _refuse_too_long(cls, train: ExampleSplit, settings: RunSettings, log: Log) -> None:
         task = settings.task.settings_as(ExampleSettings)
-        fit = len(Buckets(train, 1, None, task.max_length).kept_N)
+        fit = len(ExampleBatches(train, 1, None, task.max_length).included_N)
         if not fit:
             raise DataError(f"every training example has more than {task.max_length} tokens: raise task.max_length.")
         if fit < len(train):
@@ -125,7 +132,7 @@ class ExampleTask(Task):
 
     @property
     def steps_per_epoch(self) -> int:
-        return self._buckets["train"].epoch
+        return self._buckets["train"].batches_per_epoch
 
     @classmethod
     @abstractmethod
@@ -175,7 +182,7 @@ def count_within(split: ExampleSplit, limit: int | None) -> int:
 def scoring_batches(split: ExampleSplit, count: int) -> list[np.ndarray]:
     """The rows of the first `count` examples, in batches of similar length."""
     longest_N = np.maximum([len(ids) for ids in split.inputs], split.target_lengths_N)
-    return in_order(longest_N[:count], SCORED_AT_ONCE, MOST_ROWS)
+    return batch_by_length(longest_N[:count], SCORED_AT_ONCE, MOST_ROWS)
 
 
 def train_tokenizer(texts: Iterable[str], settings: RunSettings, documents: bool = False) -> Tokenizer:

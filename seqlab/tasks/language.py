@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seqlab.contracts import Loss, State, TextBatch, TextScores
-from seqlab.data.text.batches import Rows, padded
+from seqlab.data.text.batches import TokenRows, pad_windows
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
@@ -98,7 +98,7 @@ def _score_overlapping(
         units_N = np.flatnonzero(seen_P == seen)
         for at in range(0, len(units_N), batch_size(model, context)):
             units_B = units_N[at : at + batch_size(model, context)]
-            rows = padded(split, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
+            rows = pad_windows(split, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
             accumulator.add(units_B, score_rows(model, rows)[0][:, seen:], rows.targets_BT[:, seen:])
 
 
@@ -111,8 +111,8 @@ def _score_chunks(
         accumulator.add(np.array([unit]), nats_1T, rows.targets_BT)
 
 
-def _chunks(split: TokenSplit, limit: int | None) -> Iterator[tuple[int, Rows, bool]]:
+def _chunks(split: TokenSplit, limit: int | None) -> Iterator[tuple[int, TokenRows, bool]]:
     firsts_P, lengths_P, document_P = pieces_within(split, CARRIED_AT_ONCE, limit)
     for unit, (first, length, document) in enumerate(zip(firsts_P, lengths_P, document_P, strict=True)):
-        rows = padded(split, np.array([first]), np.array([length]))
+        rows = pad_windows(split, np.array([first]), np.array([length]))
         yield unit, replace(rows, fresh=False), unit == 0 or document != document_P[unit - 1]

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 
 from seqlab.contracts import Loss, State, TextBatch, TextScores
-from seqlab.data.text.batches import NOT_SCORED, Rows, generator
+from seqlab.data.batching import batch_generator
+from seqlab.data.text.batches import NOT_SCORED, TokenRows
 from seqlab.models.masked_language_model import MaskedModel
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, score_rows, token_nats, windows
@@ -26,7 +27,7 @@ class MaskedTask(TextTask):
 
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
         rows = self._batches[split].rows(seed, index)
-        return as_batch(mask_tokens(rows, self.settings, self.vocab_size, generator(seed ^ MASKING, index)))
+        return as_batch(mask_tokens(rows, self.settings, self.vocab_size, batch_generator(seed ^ MASKING, index)))
 
     def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         logits_BTV, _ = model(batch.inputs_BT, None, batch.mask_BT)
@@ -47,7 +48,7 @@ class MaskedTask(TextTask):
 MASKING = 0x6D61736B  # separates these random numbers from those that place windows
 
 
-def mask_tokens(rows: Rows, settings: Any, mask: int, draw: np.random.Generator) -> Rows:
+def mask_tokens(rows: TokenRows, settings: Any, mask: int, draw: np.random.Generator) -> TokenRows:
     """Choose tokens to predict and mask, replace or keep each; targets are the original tokens."""
     assert isinstance(settings, MaskedSettings)
     kept_BT = rows.targets_BT != NOT_SCORED
@@ -61,14 +62,14 @@ def mask_tokens(rows: Rows, settings: Any, mask: int, draw: np.random.Generator)
     return replace(hidden, inputs_BT=np.where(as_other_BT, draw.integers(0, mask, kept_BT.shape), hidden.inputs_BT))
 
 
-def mask_every(rows: Rows, passes: int, turn: int, mask: int) -> Rows:
+def mask_every(rows: TokenRows, passes: int, turn: int, mask: int) -> TokenRows:
     """Mask every `passes`-th token, beginning with number `turn`."""
     kept_BT = rows.targets_BT != NOT_SCORED
     chosen_BT = kept_BT & (np.arange(kept_BT.shape[1]) % passes == turn)
     return _hidden(rows, chosen_BT, chosen_BT, mask)
 
 
-def _hidden(rows: Rows, chosen_BT: np.ndarray, as_mask_BT: np.ndarray, mask: int) -> Rows:
+def _hidden(rows: TokenRows, chosen_BT: np.ndarray, as_mask_BT: np.ndarray, mask: int) -> TokenRows:
     """Chosen tokens become targets, some of them masked in the input; padding is any valid id."""
     inputs_BT = np.where(as_mask_BT, mask, np.where(rows.targets_BT != NOT_SCORED, rows.targets_BT, 0))
-    return Rows(inputs_BT, np.where(chosen_BT, rows.targets_BT, NOT_SCORED), rows.mask_BT)
+    return TokenRows(inputs_BT, np.where(chosen_BT, rows.targets_BT, NOT_SCORED), rows.mask_BT)

@@ -13,9 +13,9 @@ from torch.nn.functional import cross_entropy
 from seqlab.baselines.frequent_tags import FrequentTags
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State
-from seqlab.data.examples.encoded import ExampleSplit, padded
+from seqlab.data.examples.encoded import ExampleSplit, pad_rows
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
-from seqlab.data.examples.tag_schemes import find_scheme
+from seqlab.data.examples.tag_schemes import detect_scheme
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.metrics.example_metric import ExampleMetric, accuracy, find_metric
 from seqlab.metrics.spans import precision, recall
@@ -66,7 +66,9 @@ class TagTask(ExampleTask):
     def _example_metric(self) -> ExampleMetric:
         if self.settings.metric != "auto":
             return super()._example_metric()
-        return find_metric("accuracy" if find_scheme([self.vocabulary.labels]) is None else "entity_f1", self.predicts)
+        return find_metric(
+            "accuracy" if detect_scheme([self.vocabulary.labels]) is None else "entity_f1", self.predicts
+        )
 
     @property
     def reported_metrics(self) -> Sequence[str]:
@@ -203,18 +205,18 @@ def hide_unscored(gold: Sequence[str], predicted: Sequence[str]) -> list[str]:
 
 
 def tag_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> TagBatch:
-    ids_BT, mask_BT = padded([split.inputs[row] for row in rows_B])
+    ids_BT, mask_BT = pad_rows([split.inputs[row] for row in rows_B])
     targets = [split.targets[row] for row in rows_B]
-    targets_BW, _ = padded(targets, NOT_SCORED)
+    targets_BW, _ = pad_rows(targets, NOT_SCORED)
     kept_BW = np.arange(targets_BW.shape[1]) < np.array([len(one) for one in targets])[:, None]
     ends_BW = words_BW = spellings = None
     if split.ends:
-        ends_BW, _ = padded([split.ends[row] for row in rows_B])
+        ends_BW, _ = pad_rows([split.ends[row] for row in rows_B])
     if split.words:
         which_N, words = np.unique(np.concatenate([split.words[row] for row in rows_B]), return_inverse=True)
         words_BW = np.zeros_like(targets_BW)
         words_BW[kept_BW] = words
-        characters_NC, mask_NC = padded([split.spellings[which] for which in which_N])
+        characters_NC, mask_NC = pad_rows([split.spellings[which] for which in which_N])
         mask_NC = np.ones_like(characters_NC, dtype=bool) if mask_NC is None else mask_NC
         spellings = to_tensor(characters_NC), to_tensor(mask_NC)
     return TagBatch(

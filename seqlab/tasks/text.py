@@ -15,7 +15,7 @@ from seqlab.baselines.role import BaselineRole
 from seqlab.baselines.text import TextBaseline, score_text_baselines
 from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Loss, State, TextBatch, TextScores
-from seqlab.data.text.batches import NOT_SCORED, Batches, Lines, Rows, Stream, Windows, padded, pieces
+from seqlab.data.text.batches import NOT_SCORED, Batches, TokenRows, choose_batches, cut_windows, pad_windows
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.split import split_text
 from seqlab.data.text.tokens import TokenSplit
@@ -66,15 +66,15 @@ class TextTask(Task):
         try:
             return text_dataset(split_text(corpus, whole), vocabulary)
         finally:
-            if corpus.kept is not None:  # standard input, by now encoded
-                corpus.kept.unlink(missing_ok=True)
+            if corpus.stdin_copy is not None:  # standard input, by now encoded
+                corpus.stdin_copy.unlink(missing_ok=True)
 
     @classmethod
     def fit_settings(cls, settings: RunSettings, dataset: TextDataset, log: Log) -> RunSettings:
         """Smaller windows and batches for a short text."""
         task = settings.task.settings_as(TextSettings)
         train = dataset.splits["train"]
-        smaller = task if train.facts.documents > 1 else fit_sizes(task, len(train))
+        smaller = task if train.stats.documents > 1 else fit_sizes(task, len(train))
         if smaller == task:
             return settings
         log(
@@ -102,7 +102,7 @@ class TextTask(Task):
 
     @property
     def steps_per_epoch(self) -> int:
-        return self._batches["train"].epoch
+        return self._batches["train"].batches_per_epoch
 
     @abstractmethod
     def batch(self, split: str, seed: int, index: int) -> TextBatch: ...
@@ -135,7 +135,7 @@ class TextTask(Task):
     def score_baselines(self, dataset: TextDataset, split: str, units: UnitSums) -> list[BaselineScore]:
         sums_UK, tokens_U = units.sums_UK, units.tokens_U
         firsts_U = np.cumsum([0, *tokens_U[:-1]])
-        facts = dataset.splits[split].facts
+        facts = dataset.splits[split].stats
         share = int(tokens_U.sum()) / (facts.tokens - facts.documents)
         characters, size = round(facts.scored_characters * share), round(facts.scored_bytes * share)
         scores = []
@@ -173,33 +173,31 @@ def merge_into_blocks(scores: TextScores) -> UnitSums:
 
 def one_unit(split: TokenSplit) -> UnitSums:
     """A split as a single unit, for baselines without a model beside them."""
-    facts = split.facts
+    facts = split.stats
     return UnitSums(np.array([[0.0, facts.scored_characters]]), np.array([facts.tokens - facts.documents]))
 
 
 def text_baselines(dataset: TextDataset, split: str, scored: int) -> list[TextBaseline]:
     """Baselines fitted on the training split, on as many tokens of a stream as were scored."""
     train, held_out, text = dataset.splits["train"], dataset.splits[split], dataset.data
-    documented = train.facts.documents > 1
+    documented = train.stats.documents > 1
     last = len(held_out) if documented else min(len(held_out), scored + 1)  # the first is context only
     first = 0 if documented else max(0, len(train) - MOST_TOKENS)
     return score_text_baselines(
         train.read(first, len(train)),
         held_out.read(0, last),
         dataset.vocabulary.tokenizer.vocab_size,
-        text.ending("train", MOST_CHARACTERS).encode(),
-        text.text(split, round(held_out.facts.characters * last / len(held_out))).encode(),
-        train.starts()[:-1] if documented else None,
-        held_out.starts()[:-1] if documented else None,
+        text.tail("train", MOST_CHARACTERS).encode(),
+        text.text(split, round(held_out.stats.characters * last / len(held_out))).encode(),
+        train.document_starts()[:-1] if documented else None,
+        held_out.document_starts()[:-1] if documented else None,
     )
 
 
 def make_batches(settings: TextSettings, split: TokenSplit) -> Batches:
-    if split.facts.documents > 1:
-        return Lines(split, settings.batch_size, settings.window)
-    settings = fit_sizes(settings, len(split))
-    kind = Stream if settings.batching == "stream" else Windows
-    return kind(split, settings.batch_size, settings.window)
+    if split.stats.documents == 1:
+        settings = fit_sizes(settings, len(split))
+    return choose_batches(split, settings.batching, settings.batch_size, settings.window)
 
 
 def fit_sizes(settings: TextSettings, tokens: int) -> TextSettings:
@@ -212,7 +210,7 @@ def fit_sizes(settings: TextSettings, tokens: int) -> TextSettings:
     )
 
 
-def as_batch(rows: Rows) -> TextBatch:
+def as_batch(rows: TokenRows) -> TextBatch:
     mask_BT = None if rows.mask_BT is None else torch.from_numpy(rows.mask_BT)
     return TextBatch(torch.from_numpy(rows.inputs_BT), torch.from_numpy(rows.targets_BT), mask_BT, fresh=rows.fresh)
 
@@ -250,7 +248,7 @@ class ScoreAccumulator:
 
     def scores(self) -> TextScores:
         units = [self.units[unit] for unit in sorted(self.units)]
-        facts = self.split.facts
+        facts = self.split.stats
         count = sum(count for _, count in units)
         # the characters of some tokens of a split are known only on average
         share = count / (facts.tokens - facts.documents)
@@ -274,22 +272,24 @@ def batch_size(model: TokenModel, window: int) -> int:
 
 def pieces_within(split: TokenSplit, window: int, limit: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First token, length and document of every piece that begins within the first `limit` tokens."""
-    cut = pieces(split, window)
+    cut = cut_windows(split, window)
     last = len(cut[0]) if limit is None else int(np.searchsorted(cut[0], limit))
     return cut[0][:last], cut[1][:last], cut[2][:last]
 
 
-def windows(model: TokenModel, split: TokenSplit, window: int, limit: int | None) -> Iterator[tuple[np.ndarray, Rows]]:
+def windows(
+    model: TokenModel, split: TokenSplit, window: int, limit: int | None
+) -> Iterator[tuple[np.ndarray, TokenRows]]:
     """The windows of a split, laid end to end, in batches of similar length: their numbers and their ids."""
     firsts_P, lengths_P, _ = pieces_within(split, window, limit)
     order_P = np.argsort(lengths_P, kind="stable")
     size = batch_size(model, window)
     for at in range(0, len(order_P), size):
         units_B = order_P[at : at + size]
-        yield units_B, padded(split, firsts_P[units_B], lengths_P[units_B])
+        yield units_B, pad_windows(split, firsts_P[units_B], lengths_P[units_B])
 
 
-def score_rows(model: TokenModel, rows: Rows, state: State | None = None) -> tuple[np.ndarray, State]:
+def score_rows(model: TokenModel, rows: TokenRows, state: State | None = None) -> tuple[np.ndarray, State]:
     """The loss of every target, and the state after them."""
     batch = as_batch(rows).to(next(model.parameters()).device)
     logits_BTV, after = model(batch.inputs_BT, state, batch.mask_BT)

@@ -15,8 +15,8 @@ from seqlab.baselines.dictionary import Copy, Dictionary
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Backbone, Batch, Loss, State
-from seqlab.data.examples.encoded import ExampleSplit, padded
-from seqlab.data.examples.example import Pair
+from seqlab.data.examples.encoded import ExampleSplit, pad_rows
+from seqlab.data.examples.example import TextPair
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.decode.translation import attention_weights, search, translate
 from seqlab.metrics.bleu import Bleu
@@ -78,7 +78,7 @@ class TranslateTask(ExampleTask):
                 return super().wording(metrics)
 
     @classmethod
-    def build_vocabulary(cls, examples: Sequence[Pair], settings: RunSettings) -> Vocabulary:
+    def build_vocabulary(cls, examples: Sequence[TextPair], settings: RunSettings) -> Vocabulary:
         task = settings.task.settings_as(TranslateSettings)
         sources, targets = [one.source for one in examples], [one.target for one in examples]
         if task.shared_vocabulary:
@@ -88,7 +88,7 @@ class TranslateTask(ExampleTask):
         return Vocabulary(train_tokenizer(sources, settings), target_tokenizer=target)
 
     @classmethod
-    def encode(cls, examples: Sequence[Pair], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
+    def encode(cls, examples: Sequence[TextPair], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
         target = vocabulary.target_tokenizer
         assert target is not None and target.begin is not None and target.end is not None
         around = [target.begin], [target.end]
@@ -223,10 +223,10 @@ def _decoder(settings: RunSettings, task: TranslateSettings, inputs: int, memory
 
 
 def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
-    source_BS, mask_BS = padded([split.inputs[row] for row in rows_B])
+    source_BS, mask_BS = pad_rows([split.inputs[row] for row in rows_B])
     mask_BS = np.ones_like(source_BS, dtype=bool) if mask_BS is None else mask_BS
-    inputs_BT, mask_BT = padded([split.targets[row][:-1] for row in rows_B])
-    targets_BT, _ = padded([split.targets[row][1:] for row in rows_B], NOT_SCORED)
+    inputs_BT, mask_BT = pad_rows([split.targets[row][:-1] for row in rows_B])
+    targets_BT, _ = pad_rows([split.targets[row][1:] for row in rows_B], NOT_SCORED)
     source = Source(to_tensor(source_BS), to_tensor(mask_BS))
     return PairBatch(source, to_tensor(inputs_BT), to_tensor(targets_BT), to_tensor(mask_BT))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings, RunSettings, Source, VocabSizes, checked, expand_short_names, gather
-from seqlab.data.task_inference import guess_task, plain_text_note
+from seqlab.data.task_inference import infer_task, plain_text_note
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
 
@@ -69,20 +69,19 @@ def _guessed(
 ) -> list[tuple[str, Any]]:
     corpus = {**base.get("corpus", {}), **{key.removeprefix("corpus."): value for key, value in changes}}
     columns = checked(CorpusSettings, {"source": corpus["source"], "columns": corpus.get("columns")}, "corpus").columns
-    found = guess_task(corpus["source"], columns)
-    if found is None:
+    task = infer_task(corpus["source"], columns)
+    if task is None:
         if columns:
             raise UsageError(
-                f"corpus.columns names {' and '.join(map(repr, columns))}, and the files do not say what for: give "
+                f"corpus.columns names {' and '.join(map(repr, columns))}, but the files do not tell the task: give "
                 f"--task classify or --task translate."
             )
         if note := plain_text_note(corpus["source"]):
             log(note)
         return []
-    task, reason = found
     if corpus["source"][0] not in CORPORA:
-        log(f"{reason}: the task is {task} (--task language reads it as plain text)")
-    return [("task.name", task)]
+        log(f"{task.reason}: the task is {task.name} (--task language reads it as plain text)")
+    return [("task.name", task.name)]
 
 
 def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _new_session(
     if dataset.kept is not None:
         with storage_errors(directory.stdin_copy, dataset.kept.stat().st_size):
             shutil.copyfile(dataset.kept, directory.stdin_copy)
-        corpus = open_corpus(settings.corpus.source, kept=directory.stdin_copy)
+        corpus = open_corpus(settings.corpus.source, stdin_copy=directory.stdin_copy)
         dataset = replace(dataset, data=replace(dataset.data, corpus=corpus))
     budget = settings.train.budget
     settings = settings.with_values(**budget_in_steps(settings, model, task, reporter))

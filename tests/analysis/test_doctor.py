@@ -74,10 +74,10 @@ def test_lines(tmp_path):
 
 def held_out_lines(text):
     from seqlab.config import CorpusSettings
-    from seqlab.data.text.corpus import from_text
+    from seqlab.data.text.corpus import corpus_from_text
     from seqlab.data.text.split import split_text
 
-    return split_text(from_text(text, "x"), CorpusSettings(source=("x",), documents="lines")).lines("validation")
+    return split_text(corpus_from_text(text, "x"), CorpusSettings(source=("x",), documents="lines")).lines("validation")
 
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from seqlab.analysis import scan as scanning
 from seqlab.analysis.scan import scan
 from seqlab.data import files as reading
-from seqlab.data.files import Oddities, decode
-from seqlab.data.text.corpus import Corpus, from_text, open_corpus, survey
+from seqlab.data.files import InputFixes, decode
+from seqlab.data.text.corpus import Corpus, corpus_from_text, measure_corpus, open_corpus
 from seqlab.errors import DataError
 
 quick = settings(deadline=None, max_examples=150)
@@ -43,15 +43,15 @@ def test_sizes_are_those_that_training_reads(folder, contents, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK", size)
         corpus = of_bytes(folder, *(content.encode() for content in contents))
-        text, found, known = "".join(corpus.blocks()), scan(corpus), survey(corpus)
+        text, found, known = "".join(corpus.blocks()), scan(corpus), measure_corpus(corpus)
     lines = text.split("\n")[: known.lines]
     assert (found.characters, found.lines.total) == (known.characters, known.lines)
     assert found.bytes == sum(len(content.encode()) for content in contents)
     assert found.words == len(text.split())
     assert found.symbols.distinct == len(set(text))
     assert (found.byte_order_marks, found.lines.crlf) == (
-        corpus.oddities.byte_order_marks,
-        corpus.oddities.carriage_returns,
+        corpus.fixes.byte_order_marks,
+        corpus.fixes.crlf_lines,
     )
     assert found.lines.longest == max(map(len, lines), default=0)
     assert found.lines.empty == lines.count("")
@@ -63,7 +63,7 @@ def test_sizes_are_those_that_training_reads(folder, contents, size):
 @given(content=st.lists(st.one_of(texts.map(str.encode), st.binary(max_size=3))).map(b"".join), size=st.integers(4, 30))
 def test_the_first_fault_is_the_one_that_training_stops_at(folder, content, size):
     try:
-        list(decode([content], "x", Oddities()))
+        list(decode([content], "x", InputFixes()))
     except DataError as error:
         refusal = str(error)
     else:
@@ -145,7 +145,7 @@ def test_long_lines(tmp_path):
 
 def test_rare_symbols_are_named():
     text = "e" * 100 + "éé" + "日本日本日" + "ß" * 4 + "\x07"
-    symbols = scan(from_text(text, "x")).symbols
+    symbols = scan(corpus_from_text(text, "x")).symbols
     counts = Counter(text)
     rare = [symbol for symbol in counts if counts[symbol] < 5]
     assert (symbols.distinct, symbols.rare) == (len(counts), len(rare))
@@ -172,7 +172,7 @@ def test_rare_symbols_are_named():
     ],
 )
 def test_what_looks_like_a_list(text, expected):
-    assert scan(from_text(text, "x")).looks_like_a_list is expected
+    assert scan(corpus_from_text(text, "x")).looks_like_a_list is expected
 
 
 def test_a_built_in_corpus_has_no_faults():

@@ -7,7 +7,7 @@ from seqlab.analysis import suggestion as module
 from seqlab.analysis.scan import scan
 from seqlab.analysis.suggestion import Expected, Suggestion, duration, expect, suggest
 from seqlab.config import expand_short_names, gather
-from seqlab.data.text.corpus import from_text, open_corpus
+from seqlab.data.text.corpus import corpus_from_text, open_corpus
 from seqlab.training import budget as prepare
 
 SOURCE = {"corpus": {"source": ["x"]}}
@@ -22,7 +22,7 @@ def quick_timing(monkeypatch):
 
 def found_in(text="some text\n", **changes):
     """What a scan would tell of a text with these numbers."""
-    found = scan(from_text(text, "x"))
+    found = scan(corpus_from_text(text, "x"))
     distinct = changes.pop("distinct", 60)
     return replace(found, symbols=replace(found.symbols, distinct=distinct), **changes)
 
@@ -83,14 +83,14 @@ def test_the_time_is_that_of_timed_steps(documents):
 
 def test_a_short_text_is_not_passed_over_too_often():
     text = "the cat sat on the mat. " * 40
-    corpus = from_text(text, "x")
+    corpus = corpus_from_text(text, "x")
     suggestion, expected = expect(suggest(scan(corpus), "stream"), scan(corpus), corpus)
     assert expected.steps == suggestion.settings["steps"] == prepare.MAX_EPOCHS
 
 
 def test_a_sample_stands_for_the_whole():
     """Ten times the text allows ten times the steps."""
-    sample = from_text("the cat sat on the mat. " * 200, "x")
+    sample = corpus_from_text("the cat sat on the mat. " * 200, "x")
     found = replace(scan(sample), characters=10 * 4800)
     wanted = Suggestion({"hidden": 8, "embedding": 4, "window": 16, "batch_size": 4, "steps": 10**9}, [])
     suggestion, _ = expect(wanted, found, sample)

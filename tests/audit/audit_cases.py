@@ -54,7 +54,7 @@ def untrained(
     split = split_text(open_corpus(wanted.corpus.source), wanted.corpus)
     vocabulary = Vocabulary(learn(split, wanted))
     model = build_model(wanted, vocabulary.sizes).eval()
-    config = {"corpus": {"name": "text", **asdict(split.survey)}}
+    config = {"corpus": {"name": "text", **asdict(split.stats)}}
     return api.Run(LoadedRun(RunDirectory(text.parent / "nowhere"), config, wanted, vocabulary, model))
 
 
@@ -72,7 +72,7 @@ def with_model(run: api.Run, kind: type[TokenModel]) -> api.Run:
 
 def learnt_from_everything(split: SplitText, settings: RunSettings) -> Tokenizer:
     """What learning the vocabulary before splitting comes to."""
-    whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.survey)
+    whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.stats)
     kind = type(train_tokenizer(split, settings))
     return kind.train(chunk_text(whole.blocks("whole")), settings.tokenizer.settings, split.by_lines)
 

@@ -20,7 +20,7 @@ from seqlab.audit.training import carried
 from seqlab.backbones.recurrent import Gru, Lstm, RecurrentState
 from seqlab.backbones.transformer import Transformer, TransformerState
 from seqlab.contracts import Loss, State, TextBatch, Trace
-from seqlab.data.text.batches import Rows, pieces
+from seqlab.data.text.batches import TokenRows, cut_windows
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
@@ -128,7 +128,7 @@ def test_a_state_that_training_does_not_carry(text: Path, monkeypatch: pytest.Mo
 def test_a_state_that_scoring_does_not_carry(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from seqlab.tasks import language
 
-    kept: Callable[..., Iterator[tuple[int, Rows, bool]]] = language._chunks  # pyright: ignore[reportPrivateUsage]
+    kept: Callable[..., Iterator[tuple[int, TokenRows, bool]]] = language._chunks  # pyright: ignore[reportPrivateUsage]
     afresh = lambda *given: ((unit, rows, True) for unit, rows, _ in kept(*given))  # noqa: E731
     monkeypatch.setattr("seqlab.tasks.language._chunks", afresh)
     assert red(untrained(text)) == {BY_HAND}
@@ -217,14 +217,14 @@ def test_dropout_that_is_left_on(text: Path, kind: type[TokenModel]) -> None:
 
 def one_longer(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Windows whose last target is the next one's first."""
-    firsts_P, lengths_P, document_P = pieces(part, window)
+    firsts_P, lengths_P, document_P = cut_windows(part, window)
     lasts_P = np.append(document_P[1:] != document_P[:-1], True)
     return firsts_P, lengths_P + ~lasts_P, document_P
 
 
 def one_back(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The second half of the windows begins one token early: as many tokens are scored as should be."""
-    firsts_P, lengths_P, document_P = pieces(part, window)
+    firsts_P, lengths_P, document_P = cut_windows(part, window)
     return firsts_P - (np.arange(len(firsts_P)) >= len(firsts_P) // 2), lengths_P, document_P
 
 
@@ -239,7 +239,7 @@ def test_a_token_that_is_scored_twice(text: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_gap_that_is_scored_twice(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first token of a window is hidden in two of the passes."""
 
-    def hide(rows: Rows, passes: int, turn: int, mask: int) -> Rows:
+    def hide(rows: TokenRows, passes: int, turn: int, mask: int) -> TokenRows:
         hidden = mask_every(rows, passes, turn, mask)
         if turn == 1:
             hidden.targets_BT[:, 0] = rows.targets_BT[:, 0]

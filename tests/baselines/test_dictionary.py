@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from seqlab.baselines import dictionary
 from seqlab.baselines.dictionary import Copy, Dictionary
-from seqlab.data.examples.example import Pair
+from seqlab.data.examples.example import TextPair
 from seqlab.metrics.bleu import Bleu
 
-HOUSE = [Pair("das Haus", "the house"), Pair("das Buch", "the book"), Pair("ein Buch", "a book")]
+HOUSE = [TextPair("das Haus", "the house"), TextPair("das Buch", "the book"), TextPair("ein Buch", "a book")]
 side = st.lists(st.sampled_from("abcd"), max_size=5).map(" ".join)
-pair_lists = st.lists(st.builds(Pair, side, side.map(str.upper)), min_size=1, max_size=6)
+pair_lists = st.lists(st.builds(TextPair, side, side.map(str.upper)), min_size=1, max_size=6)
 
 
 def one_word_at_a_time(pairs, iterations):
@@ -69,19 +69,19 @@ def test_five_iterations_unless_told_otherwise():
 
 
 def test_unknown_words_are_copied():
-    model = Dictionary.fit([*HOUSE, Pair("allein", "")])
+    model = Dictionary.fit([*HOUSE, TextPair("allein", "")])
     assert model.translate("  das   Schloss\tallein ") == "the Schloss allein"
     assert model.translate("") == ""
 
 
 def test_nothing_to_learn_from():
-    for pairs in ([], [Pair("", "")], [Pair("a", "")]):
+    for pairs in ([], [TextPair("", "")], [TextPair("a", "")]):
         assert Dictionary.fit(pairs).translate("a b") == "a b"
-    assert Dictionary.fit([Pair("", "a")]).translate("a  b") == "a b"
+    assert Dictionary.fit([TextPair("", "a")]).translate("a  b") == "a b"
 
 
 def test_of_many_pairs_the_first_are_learnt_from(monkeypatch):
-    pairs = HOUSE + [Pair("das", "wrong")] * 9
+    pairs = HOUSE + [TextPair("das", "wrong")] * 9
     assert "first" not in Dictionary.fit(pairs).about
     monkeypatch.setattr(dictionary, "FIT_LINKS", 17)
     model = Dictionary.fit(pairs)

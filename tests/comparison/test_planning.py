@@ -146,7 +146,7 @@ def test_documents_are_counted_on_average(tmp_path: Path):
     lines = tmp_path / "lines.txt"
     lines.write_text("".join(f"name {'x' * (n % 7)}\n" for n in range(400)))
     plan, _, prepared = planned(lines, documents="lines", budget="steps=5", batch_size=8)
-    train = prepared.dataset.splits["train"].facts
+    train = prepared.dataset.splits["train"].stats
     assert tokens_per_step(prepared, "rnn") == pytest.approx(8 * (train.tokens / train.documents - 1), rel=0.1)
     assert plan.models[0].tokens_per_step < 8 * 32
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from seqlab.config import expand_short_names, gather
-from seqlab.data.examples.example import Examples, LabeledText, Pair, TaggedSentence
+from seqlab.data.examples.example import Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.runs.load import build_model
 from seqlab.tasks.dataset import Dataset
@@ -35,8 +35,8 @@ def tagged(words: tuple[str, ...]) -> TaggedSentence:
     return TaggedSentence(words, tuple(tags))
 
 
-def pair(words: tuple[str, ...]) -> Pair:
-    return Pair(" ".join(words), " ".join(word.upper() for word in reversed(words)))
+def pair(words: tuple[str, ...]) -> TextPair:
+    return TextPair(" ".join(words), " ".join(word.upper() for word in reversed(words)))
 
 
 MADE = {"classify": labelled, "tag": tagged, "translate": pair}

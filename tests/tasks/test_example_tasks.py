@@ -10,7 +10,7 @@ from example_cases import ARCHS, EXAMPLE_TASKS, Case, case, gradients
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.data.examples.encoded import Buckets, ExampleSplit, in_order, padded
+from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit, batch_by_length, pad_rows
 from seqlab.models.parameter_count import parameters
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import load_weights, weights_of
@@ -185,25 +185,25 @@ lengths = st.lists(st.integers(1, 30), min_size=1, max_size=60)
 @given(lengths, st.integers(1, 9), st.one_of(st.none(), st.integers(1, 120)), st.integers(0, 3))
 def test_a_pass_has_every_example_once(sizes: list[int], batch: int, tokens: int | None, seed: int) -> None:
     rows = [np.zeros(size, dtype=np.int64) for size in sizes]
-    buckets = Buckets(ExampleSplit((), rows, rows), batch, tokens, 25)
+    buckets = ExampleBatches(ExampleSplit((), rows, rows), batch, tokens, 25)
     index = 0
     for _ in range(2):
         met: list[int] = []
-        while len(met) < len(buckets.kept_N):
+        while len(met) < len(buckets.included_N):
             chosen = buckets.rows(seed, index)
             index += 1
             longest = max(sizes[row] for row in chosen)
             assert len(chosen) <= batch if tokens is None else len(chosen) == 1 or longest * len(chosen) <= tokens
             met += chosen.tolist()
         assert sorted(met) == [at for at, size in enumerate(sizes) if size <= 25]
-        if not len(buckets.kept_N):
+        if not len(buckets.included_N):
             break
 
 
 def test_similar_lengths_stand_together_and_never_the_same_ones() -> None:
     """No two lengths are equal: were all examples sorted by length, an example would always have the same company."""
     rows = [np.zeros(size, dtype=np.int64) for size in range(1, 801)]
-    buckets = Buckets(ExampleSplit((), rows, rows), 4, None, 1000)
+    buckets = ExampleBatches(ExampleSplit((), rows, rows), 4, None, 1000)
     first, second = ([frozenset(buckets.rows(0, at).tolist()) for at in range(e * 200, e * 200 + 200)] for e in (0, 1))
     assert len(set(first) & set(second)) < 10
     assert np.mean([max(batch) - min(batch) for batch in first]) < 40
@@ -212,7 +212,7 @@ def test_similar_lengths_stand_together_and_never_the_same_ones() -> None:
 
 @given(lengths, st.integers(1, 200), st.integers(1, 20))
 def test_scoring_takes_all_examples_within_bounds(sizes: list[int], tokens: int, most: int) -> None:
-    batches = in_order(np.array(sizes), tokens, most)
+    batches = batch_by_length(np.array(sizes), tokens, most)
     assert sorted(np.concatenate(batches).tolist()) == list(range(len(sizes)))
     for rows in batches:
         longest = max(sizes[row] for row in rows)
@@ -221,7 +221,7 @@ def test_scoring_takes_all_examples_within_bounds(sizes: list[int], tokens: int,
 
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=8), min_size=1, max_size=6))
 def test_padding_is_on_the_right_and_as_little_as_can_be(rows: list[list[int]]) -> None:
-    ids_BT, mask_BT = padded([np.array(row) for row in rows], fill=-1)
+    ids_BT, mask_BT = pad_rows([np.array(row) for row in rows], fill=-1)
     assert ids_BT.shape == (len(rows), max(map(len, rows)))
     assert (mask_BT is None) == (len({len(row) for row in rows}) == 1)
     for row, ids, mask in zip(rows, ids_BT, mask_BT if mask_BT is not None else ids_BT >= 0, strict=True):

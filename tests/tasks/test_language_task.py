@@ -85,7 +85,7 @@ def task_on(part, **values):
 
 def documents_of(part):
     ids = part.read(0, len(part))
-    starts = part.starts()
+    starts = part.document_starts()
     return [ids[a:b] for a, b in pairwise(starts)]
 
 
@@ -263,7 +263,7 @@ def test_sizes_fit_any_text(folder, tokens, batch, window, batching):
     # what a run keeps in its settings must be accepted when it is read again
     assert LanguageSettings(**fits.model_dump()) == fits
     batches = make_batches(given_, part_of(folder, tokens))
-    for index in (0, batches.epoch - 1, batches.epoch):
+    for index in (0, batches.batches_per_epoch - 1, batches.batches_per_epoch):
         rows = batches.rows(0, index)
         assert 1 <= rows.inputs_BT.shape[1] <= fits.window
         assert rows.inputs_BT.shape[0] == fits.batch_size

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from seqlab.config import resolve
 from seqlab.contracts import Batch
-from seqlab.data.text.batches import NOT_SCORED, Rows
-from seqlab.data.text.corpus import from_text
+from seqlab.data.text.batches import NOT_SCORED, TokenRows
+from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import split_text
 from seqlab.errors import UsageError
 from seqlab.models.masked_language_model import MaskedModel
@@ -40,14 +40,14 @@ def settings_with(documents: str = "stream", **task):
 def task_and_model(documents: str = "stream", **task):
     settings = settings_with(documents, **task)
     text = TEXT if documents == "stream" else "".join(f"{TEXT[: 5 + n % 30]}\n" for n in range(300))
-    split = split_text(from_text(text, "text"), settings.corpus)
+    split = split_text(corpus_from_text(text, "text"), settings.corpus)
     dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
     model = build_model(settings, dataset.vocabulary.sizes).eval()
     return make_task(settings, dataset), model
 
 
-def rows_of(ids_BT: np.ndarray) -> Rows:
-    return Rows(ids_BT, ids_BT)
+def rows_of(ids_BT: np.ndarray) -> TokenRows:
+    return TokenRows(ids_BT, ids_BT)
 
 
 def test_the_shares():
@@ -104,8 +104,8 @@ def test_scores_are_the_loss_of_each_hidden_token(documents: str):
     task, model = task_and_model(documents)
     scores = task.score(model, "validation")
     part = task.splits["validation"]
-    assert scores.tokens == len(part) - part.facts.documents
-    assert scores.characters == part.facts.scored_characters
+    assert scores.tokens == len(part) - part.stats.documents
+    assert scores.characters == part.stats.scored_characters
     assert scores.nats == pytest.approx(by_hand(task, model), rel=1e-5)
 
 
@@ -113,7 +113,7 @@ def by_hand(task, model) -> float:
     """One window, one token after another."""
     part, window, total = task.splits["validation"], task.settings.window, 0.0
     ids = part.read(0, len(part))
-    bounds = part.starts() if part.facts.documents > 1 else [0, len(part)]
+    bounds = part.document_starts() if part.stats.documents > 1 else [0, len(part)]
     for first, last in pairwise(bounds):
         for at in range(first + 1, last, window):
             tokens_T = torch.as_tensor(ids[at : min(at + window, last)])

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import RunSettings, resolve
-from seqlab.data.text.corpus import from_text
+from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import split_text
 from seqlab.models.token_model import TokenModel
 from seqlab.runs.directory import begin_run
@@ -36,7 +36,7 @@ def run_settings(**train: Any) -> RunSettings:
 
 
 def material_of(settings: RunSettings) -> TextDataset:
-    split = split_text(from_text(TEXT, "text"), settings.corpus)
+    split = split_text(corpus_from_text(TEXT, "text"), settings.corpus)
     return text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
 
 

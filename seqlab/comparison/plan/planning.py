@@ -195,8 +195,8 @@ def tokens_per_step(prepared: Prepared, name: str) -> float:
     train, epoch = prepared.dataset.splits["train"], prepared.task(settings).steps_per_epoch
     if isinstance(train, ExampleSplit):
         return settings.train.accumulate * train.tokens / epoch
-    if train.facts.documents > 1:
-        return settings.train.accumulate * (train.facts.tokens - train.facts.documents) / epoch
+    if train.stats.documents > 1:
+        return settings.train.accumulate * (train.stats.tokens - train.stats.documents) / epoch
     batch: Any = prepared.task(settings).batch("train", 0, 0)
     return settings.train.accumulate * batch.targets_BT.numel()
 

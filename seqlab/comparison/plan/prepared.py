@@ -8,6 +8,7 @@ from typing import Any
 from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.config import RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.text.corpus import open_corpus
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
@@ -17,8 +18,6 @@ from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
 from seqlab.training.budget import check_trainable
 from seqlab.training.progress import Reporter
-
-STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,9 @@ def prepare(asked: ComparisonRequest, directory: Path, reporter: Reporter) -> Pr
     if STANDARD_INPUT in one.corpus.source:
         if not kept.is_file():
             corpus = open_corpus(one.corpus.source)
-            assert corpus.kept is not None
-            with storage_errors(kept, corpus.kept.stat().st_size):
-                shutil.move(corpus.kept, kept)
+            assert corpus.stdin_copy is not None
+            with storage_errors(kept, corpus.stdin_copy.stat().st_size):
+                shutil.move(corpus.stdin_copy, kept)
         models = {name: model.with_values(**{"corpus.source": [str(kept)]}) for name, model in models.items()}
         one = next(iter(models.values()))
     check_trainable(one)

@@ -1,86 +1,82 @@
-"""What is wrong with a set of examples, or worth knowing, once it is in parts.
+"""Checks of a set of examples in splits: errors, and notes for the log.
 
-Labels are learnt from the training part: a text with any other label is refused, while a word with another tag is kept
-and counts as an error when it is scored, as published figures count it.
+Labels come from the training split. An unknown label of a text is an error. An unknown tag of a word is allowed and
+scored as a mistake, as published results do.
 """
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from pathlib import Path
 
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence
-from seqlab.data.examples.lines import joined
-from seqlab.data.examples.split import Part
+from seqlab.data.examples.lines import quote_list
+from seqlab.data.examples.split import LocatedExamples
 from seqlab.errors import DataError
 
 
-def look_over(splits: Mapping[str, Part]) -> list[str]:
-    """What to say of a set with a training part; DataError where it cannot be learnt or scored."""
-    kinds = labels_of(splits["train"])
-    if kinds is not None and len(kinds) < 2:
-        only = f"the one label {joined(list(kinds))}" if kinds else "no label"
-        raise DataError(f"'{_file(splits['train'])}' has {only} to learn: at least two different ones are needed.")
+def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
+    """Notes on a set with a training split; DataError if it cannot be trained on or scored."""
+    labels = count_labels(splits["train"])
+    if labels is not None and len(labels) < 2:
+        only = f"only the label {quote_list(list(labels))}" if labels else "no label"
+        raise DataError(f"'{splits['train'][0].location.path}' has {only}; training needs at least two.")
     notes = []
-    for part in splits:
-        if kinds is not None and part != "train":
-            notes += unknown_labels(part, splits[part], kinds)
-    return notes + _on_two_sides(splits)
+    for split in splits:
+        if labels is not None and split != "train":
+            notes += check_labels(split, splits[split], labels)
+    return notes + _repeated_inputs(splits)
 
 
-def labels_of(part: Part) -> Counter[str] | None:
-    """How often each label or tag occurs, those that are not scored left out; None of pairs."""
-    found: Counter[str] = Counter()
-    for one in part:
-        if isinstance(one.example, LabeledText):
-            found[one.example.label] += 1
-        elif isinstance(one.example, TaggedSentence):
-            found.update(tag for tag in one.example.tags if tag != UNSCORED)
+def count_labels(examples: LocatedExamples) -> Counter[str] | None:
+    """How often each scored label or tag occurs; None for pairs."""
+    counts: Counter[str] = Counter()
+    for located in examples:
+        if isinstance(located.example, LabeledText):
+            counts[located.example.label] += 1
+        elif isinstance(located.example, TaggedSentence):
+            counts.update(tag for tag in located.example.tags if tag != UNSCORED)
         else:
             return None
-    return found
+    return counts
 
 
-def unknown_labels(name: str, part: Part, known: Collection[str]) -> list[str]:
-    """DataError for a label that training does not have, or where it has none of the tags; some tags are told of."""
-    tags = labels_of(part) or Counter()
-    unknown = {tag: count for tag, count in tags.items() if tag not in known}
+def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) -> list[str]:
+    """A note on unknown tags; DataError for an unknown label, or if all tags are unknown."""
+    counts = count_labels(examples) or Counter()
+    unknown = {label: count for label, count in counts.items() if label not in known}
     if not unknown:
         return []
-    first = next(one for one in part if _own_labels(one.example) & unknown.keys())
-    which = next(label for label in sorted(_own_labels(first.example)) if label in unknown)
-    has = f"The training part has {joined(sorted(known))}."
+    first = next(located for located in examples if _labels(located.example) & unknown.keys())
+    label = next(label for label in sorted(_labels(first.example)) if label in unknown)
+    expected = f"The training split has {quote_list(sorted(known))}."
     if isinstance(first.example, LabeledText):
-        raise DataError(f"{first.place}: unknown label '{which}'. {has} Correct it, or train with examples of it.")
-    if len(unknown) == len(tags):
-        raise DataError(f"{first.place}: unknown tag '{which}', as are all others of the {name} part. {has}")
+        raise DataError(
+            f"{first.location}: unknown label '{label}'. {expected} Correct it, or add training examples of it."
+        )
+    if len(unknown) == len(counts):
+        raise DataError(f"{first.location}: unknown tag '{label}', like all others of the {split} split. {expected}")
     return [
-        f"{sum(unknown.values()):,} of the {tags.total():,} {name} tags do not occur in the training part "
-        f"({joined(sorted(unknown), 5)}; '{which}' in the sentence at {first.place}): each counts as an error"
+        f"{sum(unknown.values()):,} of the {counts.total():,} {split} tags do not occur in the training split "
+        f"({quote_list(sorted(unknown), 5)}; '{label}' in the sentence at {first.location}): each counts as an error"
     ]
 
 
-def _own_labels(example: Example) -> set[str]:
+def _labels(example: Example) -> set[str]:
     if isinstance(example, LabeledText):
         return {example.label}
     return set(example.tags) - {UNSCORED} if isinstance(example, TaggedSentence) else set()
 
 
-def _on_two_sides(splits: Mapping[str, Part]) -> list[str]:
-    """How many held-out inputs have been met before."""
-    inputs = {name: {one.example.input for one in part} for name, part in splits.items()}
+def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
+    """Notes on held-out inputs that an earlier split has too."""
+    inputs = {split: {located.example.input for located in examples} for split, examples in splits.items()}
     notes = []
-    for name, earlier in (("validation", "train"), ("test", "train"), ("test", "validation")):
-        if name in splits and earlier in splits:
-            met = sum(one.example.input in inputs[earlier] for one in splits[name])
-            other = "training" if earlier == "train" else earlier
-            share = f"{100 * met / len(splits[name]):.1f} %"
-            stand = "stands" if met == 1 else "stand"
-            if met:
-                notes.append(
-                    f"{met:,} of the {len(splits[name]):,} {name} inputs ({share}) also {stand} in the {other} part"
-                )
+    for split, earlier in (("validation", "train"), ("test", "train"), ("test", "validation")):
+        if split in splits and earlier in splits:
+            repeated = sum(located.example.input in inputs[earlier] for located in splits[split])
+            share = f"{100 * repeated / len(splits[split]):.1f} %"
+            also = (
+                f"{'is' if repeated == 1 else 'are'} also in the {'training' if earlier == 'train' else earlier} split"
+            )
+            if repeated:
+                notes.append(f"{repeated:,} of the {len(splits[split]):,} {split} inputs ({share}) {also}")
     return notes
-
-
-def _file(part: Part) -> Path:
-    return part[0].place.path

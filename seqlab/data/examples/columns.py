@@ -1,6 +1,6 @@
-"""Which two columns of a table are meant: those that were named, else those whose names are known.
+"""Which two columns of a table to read: those that corpus.columns names, else those with known names.
 
-Where names leave a doubt, nothing is chosen: the message says how to name the columns.
+If the names are ambiguous, nothing is chosen, and the error says how to name the columns.
 """
 
 import json
@@ -8,29 +8,29 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seqlab.data.examples.lines import JSON_LINES, Place, joined, suffix
+from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
 from seqlab.errors import DataError
 
 
 @dataclass(frozen=True)
-class Roles:
-    """What two columns stand for, and the names that tell it; the first of each wins over the others."""
+class ColumnPair:
+    """The known names of two columns; the first name of each takes precedence."""
 
     first: tuple[str, ...]
     second: tuple[str, ...]
-    weak: frozenset[str] = frozenset()  # names that mean this only where there are no other columns
-    languages: bool = False  # two columns named by languages are these, in their order
+    weak: frozenset[str] = frozenset()  # names that count only in a table of two columns
+    languages: bool = False  # whether two columns named by language codes are this pair, in their order
 
     @property
     def header(self) -> str:
         return f'"{self.first[0]}<TAB>{self.second[0]}"'
 
 
-LABELLED = Roles(
+LABELED = ColumnPair(
     ("text", "sentence", "review", "content", "comment", "document", "tweet", "message", "title", "body"),
     ("label", "class", "category", "sentiment", "tag", "target", "y", "intent"),
 )
-PAIRS = Roles(
+PAIRS = ColumnPair(
     ("source", "src", "input", "en", "text"),
     ("target", "tgt", "output", "translation", "label"),
     weak=frozenset({"en", "text", "label"}),
@@ -38,76 +38,78 @@ PAIRS = Roles(
 )
 
 
-def find_columns(names: Sequence[str], roles: Roles, named: tuple[str, str] | None, place: Place) -> tuple[str, str]:
-    """The names of the two columns, as the file spells them at `place`, or DataError."""
-    wanted = named or _found(names, roles, place)
-    chosen = _spelt(names, wanted[0], place), _spelt(names, wanted[1], place)
-    for name in chosen:
+def find_columns(
+    names: Sequence[str], pair: ColumnPair, requested: tuple[str, str] | None, header: Location
+) -> tuple[str, str]:
+    """The names of the two columns as the file has them, or DataError that begins with the header's location."""
+    first, second = requested or _infer(names, pair, header)
+    columns = _match(names, first, header), _match(names, second, header)
+    for name in columns:
         if list(names).count(name) > 1:
-            raise DataError(f"{place}: {list(names).count(name)} columns are named '{name}'. Rename all but one.")
-    if chosen[0] == chosen[1]:
-        raise DataError(f"{place}: the column '{chosen[0]}' cannot be both. Name two columns in corpus.columns.")
-    return chosen
+            raise DataError(f"{header}: {list(names).count(name)} columns are named '{name}'. Rename all but one.")
+    if columns[0] == columns[1]:
+        raise DataError(f"{header}: the column '{columns[0]}' cannot be both. Name two columns in corpus.columns.")
+    return columns
 
 
-def known_columns(names: Sequence[str], roles: Roles) -> tuple[str, str] | None:
-    """The two columns where both are known by their names, without a doubt."""
-    if roles.languages and len(names) == 2 and len(set(names)) == 2 and all(map(_is_language, names)):
+def known_columns(names: Sequence[str], pair: ColumnPair) -> tuple[str, str] | None:
+    """The two columns, if both names are known and unambiguous."""
+    if pair.languages and len(names) == 2 and len(set(names)) == 2 and all(map(_is_language, names)):
         return names[0], names[1]
-    first, second = _candidates(names, roles.first, roles), _candidates(names, roles.second, roles)
+    first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
     return (first[0], second[0]) if len(first) == len(second) == 1 else None
 
 
-def _found(names: Sequence[str], roles: Roles, place: Place) -> tuple[str, str]:
-    if known := known_columns(names, roles):
-        return known
-    first, second = _candidates(names, roles.first, roles), _candidates(names, roles.second, roles)
-    others = [name for name in names if name.casefold() not in (*roles.first, *roles.second)]
-    if len(names) == 2 and len(others) == 1 and _is_name(others[0]):  # it can only be what the known one is not
+def _infer(names: Sequence[str], pair: ColumnPair, header: Location) -> tuple[str, str]:
+    if columns := known_columns(names, pair):
+        return columns
+    first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
+    others = [name for name in names if name.casefold() not in (*pair.first, *pair.second)]
+    if len(names) == 2 and len(others) == 1 and _is_name(others[0]):  # the unknown name is the other role
         return (first[0], others[0]) if first else (others[0], second[0])
-    raise DataError(f"{place}: {_doubt(names, first, second, roles, suffix(place.path) in JSON_LINES)}")
+    raise DataError(f"{header}: {_explain(names, first, second, pair, suffix(header.path) in JSON_LINES)}")
 
 
-def _doubt(names: Sequence[str], first: list[str], second: list[str], roles: Roles, keys: bool) -> str:
-    """Why no two columns could be chosen, and what to do."""
-    pair = list(names) if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
-    example = json.dumps([name if len(name) <= 40 else "..." for name in pair], ensure_ascii=False)
+def _explain(names: Sequence[str], first: list[str], second: list[str], pair: ColumnPair, keys: bool) -> str:
+    """Why the columns are unclear, and what to do."""
+    pattern = list(names) if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
+    example = json.dumps([name if len(name) <= 40 else "..." for name in pattern], ensure_ascii=False)
     advice = f"name the two columns: --set 'corpus.columns={example}'"
-    there, expected = joined(names, 10), f"a header line such as {roles.header}"
+    given, expected = quote_list(names, 10), f"a header line such as {pair.header}"
     if keys:
-        there, expected = f"the keys {there}", f"an object with keys such as '{roles.first[0]}' and '{roles.second[0]}'"
+        given, expected = f"the keys {given}", f"an object with keys such as '{pair.first[0]}' and '{pair.second[0]}'"
     if len(names) < 2:
-        separated = "" if keys else " Fields are separated by tabs in .tsv and by commas in .csv."
-        return f"{expected} is expected, but there is only {there or 'nothing'}.{separated}"
+        separators = "" if keys else " Fields are separated by tabs in .tsv and by commas in .csv."
+        return f"expected {expected}, but there is only {given or 'nothing'}.{separators}"
     if (not first and not second) or not all(map(_is_name, names)):
-        return f"{expected} is expected, but there is {there}. If that is right, {advice}"
-    what = [
-        f"{'several' if found else 'no'} columns for the {role}{' (' + joined(found) + ')' if found else ''}"
-        for role, found in ((roles.first[0], first), (roles.second[0], second))
-        if len(found) != 1
+        return f"expected {expected}, but there is {given}. If that is right, {advice}"
+    problems = [
+        f"{'several' if columns else 'no'} columns for the {role}{' (' + quote_list(columns) + ')' if columns else ''}"
+        for role, columns in ((pair.first[0], first), (pair.second[0], second))
+        if len(columns) != 1
     ]
-    return f"{' and '.join(what)} among {joined(names)}. Please {advice}"
+    return f"{' and '.join(problems)} among {quote_list(names)}. Please {advice}"
 
 
-def _spelt(names: Sequence[str], wanted: str, place: Place) -> str:
-    """The column's name as the file has it: exactly, else whatever its case."""
-    alike = {name for name in names if name.casefold() == wanted.casefold()}
-    if wanted in alike:
-        return wanted
-    if len(alike) == 1:
-        return alike.pop()
-    raise DataError(f"{place}: there is no column '{wanted}', which corpus.columns names, but {joined(names)}.")
+def _match(names: Sequence[str], requested: str, header: Location) -> str:
+    """The column's name as the file has it: an exact match, else one that ignores case."""
+    matches = {name for name in names if name.casefold() == requested.casefold()}
+    if requested in matches:
+        return requested
+    if len(matches) == 1:
+        return matches.pop()
+    raise DataError(f"{header}: corpus.columns names '{requested}', but the columns are {quote_list(names)}.")
 
 
-def _candidates(names: Sequence[str], known: Sequence[str], roles: Roles) -> list[str]:
-    counted = [name for name in known if len(names) == 2 or name not in roles.weak]
-    found = [name for name in names if name.casefold() in counted]
-    best = [name for name in found if name.casefold() == known[0]]
-    return best or found
+def _candidates(names: Sequence[str], known: Sequence[str], pair: ColumnPair) -> list[str]:
+    usable = [name for name in known if len(names) == 2 or name not in pair.weak]
+    candidates = [name for name in names if name.casefold() in usable]
+    best = [name for name in candidates if name.casefold() == known[0]]
+    return best or candidates
 
 
 def _is_name(field: str) -> bool:
-    """A word: where there is a sentence, the line is no header."""
+    """Whether it is one word: a line with a sentence in it is not a header."""
     return re.fullmatch(r"\S{1,40}", field) is not None
 
 

@@ -1,7 +1,7 @@
-"""Tagged words from CoNLL columns and from CoNLL-U.
+"""Tagged sentences from CoNLL columns and from CoNLL-U.
 
-One word a line and a blank line between sentences. Plain columns: the word is the first, the tag the last. CoNLL-U has
-ten named columns, comments, and lines for what is no word by itself, which are passed over.
+One word per line and a blank line between sentences. In plain columns, the first is the word and the last the tag.
+CoNLL-U has ten named columns; comments, multiword tokens and empty nodes are skipped.
 """
 
 import re
@@ -9,80 +9,77 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from seqlab.data.examples.example import TaggedSentence
-from seqlab.data.examples.lines import Noticed, Place, Placed, numbered
+from seqlab.data.examples.lines import LocatedExample, Location, numbered_lines
+from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 DOCUMENT = "-DOCSTART-"
-WORD_NUMBER = re.compile(r"\d+")
-NO_WORD_NUMBER = re.compile(r"\d+-\d+|\d+\.\d+")  # words written as one, and words that were left out
+WORD_ID = re.compile(r"\d+")
+SKIPPED_ID = re.compile(r"\d+-\d+|\d+\.\d+")  # multiword tokens and empty nodes
 SPAN_TAGS = re.compile(r"([A-Z]-[^,]+|O)(,([A-Z]-[^,]+|O))+")
 
-Line = tuple[Place, str, str] | None  # a word and its tag, or the end of a sentence
+TaggedWord = tuple[Location, str, str]
 
 
-def read_columns(path: Path, noticed: Noticed) -> list[Placed[TaggedSentence]]:
-    """The sentences of a file of columns, separated by tabs if its first line has one, else by any whitespace."""
-    return _sentences(_column_lines(path, noticed), path)
+def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample[TaggedSentence]]:
+    """The sentences of a file of columns, separated by tabs if its first line has one, else by whitespace."""
+    return _sentences(_column_words(path, fixes), path)
 
 
-def read_conllu(path: Path, columns: tuple[str, str] | None, noticed: Noticed) -> list[Placed[TaggedSentence]]:
-    """The sentences of a CoNLL-U file; its columns are FORM and UPOS unless others are named."""
+def read_conllu(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample[TaggedSentence]]:
+    """The sentences of a CoNLL-U file; the columns default to FORM and UPOS."""
     word, tag = (_conllu_column(name) for name in columns or ("FORM", "UPOS"))
-    return _sentences(_conllu_lines(path, word, tag, noticed), path)
+    return _sentences(_conllu_words(path, word, tag, fixes), path)
 
 
-def _sentences(lines: Iterable[Line], path: Path) -> list[Placed[TaggedSentence]]:
-    found: list[Placed[TaggedSentence]] = []
-    words: list[str] = []
-    tags: list[str] = []
-    first: Place | None = None
-    for line in (*lines, None):
-        if line is not None:
-            place, word, tag = line
-            first = first or place
-            words.append(_not_empty(word, "word", place))
-            tags.append(_not_empty(tag, "tag", place))
-        elif first:
-            found.append(Placed(TaggedSentence(tuple(words), tuple(tags)), first))
-            words, tags, first = [], [], None
-    if not found:
-        raise DataError(
-            f"'{path}' has no words. A word and its tag on each line are expected, a blank line between sentences."
-        )
-    return found
+def _sentences(words: Iterable[TaggedWord | None], path: Path) -> list[LocatedExample[TaggedSentence]]:
+    """Group words into sentences; None ends a sentence."""
+    sentences: list[LocatedExample[TaggedSentence]] = []
+    sentence: list[TaggedWord] = []
+    for word in (*words, None):
+        if word is not None:
+            sentence.append(word)
+        elif sentence:
+            tokens = tuple(_stripped(text, "word", location) for location, text, _ in sentence)
+            tags = tuple(_stripped(tag, "tag", location) for location, _, tag in sentence)
+            sentences.append(LocatedExample(TaggedSentence(tokens, tags), sentence[0][0]))
+            sentence = []
+    if not sentences:
+        raise DataError(f"'{path}' has no words. Expected a word and its tag per line, a blank line between sentences.")
+    return sentences
 
 
-def _not_empty(field: str, what: str, place: Place) -> str:
+def _stripped(field: str, what: str, location: Location) -> str:
     if not field.strip():
-        raise DataError(f"{place}: the {what} is empty.")
+        raise DataError(f"{location}: the {what} is empty.")
     return field.strip()
 
 
 # --- plain columns --------------------------------------------------------------------------------------------------
 
 
-def _column_lines(path: Path, noticed: Noticed) -> Iterator[Line]:
+def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | None]:
     columns, tabs = 0, False
-    for number, line in numbered(path, noticed):
+    for number, line in numbered_lines(path, fixes):
         if not line.strip() or line.startswith(DOCUMENT):
             yield None
             continue
-        place = Place(path, number)
+        location = Location(path, number)
         tabs = tabs if columns else "\t" in line
         fields = line.split("\t") if tabs else re.split(r"[ \t]+", line.strip())
         columns = columns or len(fields)
         if len(fields) == 1:
-            raise DataError(f"{place}: one column only. A word and its tag are expected, separated by a tab or space.")
+            raise DataError(f"{location}: one column only. Expected a word and its tag, separated by a tab or space.")
         if len(fields) != columns:
-            raise DataError(f"{place}: {len(fields)} columns, where the lines before have {columns}.")
-        yield place, fields[0], _one_tag(fields[-1], noticed)
+            raise DataError(f"{location}: {len(fields)} columns, but the lines before have {columns}.")
+        yield location, fields[0], _first_tag(fields[-1], fixes)
 
 
-def _one_tag(tag: str, noticed: Noticed) -> str:
-    """The first of several span tags; a comma may also be a tag of its own."""
+def _first_tag(tag: str, fixes: InputFixes) -> str:
+    """The first of several span tags; a comma alone may be a tag."""
     if "," in tag and SPAN_TAGS.fullmatch(tag.strip()):
-        noticed.double_tags += 1
+        fixes.double_tags += 1
         return tag.partition(",")[0]
     return tag
 
@@ -90,25 +87,25 @@ def _one_tag(tag: str, noticed: Noticed) -> str:
 # --- CoNLL-U --------------------------------------------------------------------------------------------------------
 
 
-def _conllu_lines(path: Path, word: int, tag: int, noticed: Noticed) -> Iterator[Line]:
-    for number, line in numbered(path, noticed):
+def _conllu_words(path: Path, word: int, tag: int, fixes: InputFixes) -> Iterator[TaggedWord | None]:
+    for number, line in numbered_lines(path, fixes):
         if not line.strip():
             yield None
         elif not line.startswith("#"):
             fields = line.split("\t")
-            place = Place(path, number)
+            location = Location(path, number)
             if len(fields) != len(CONLLU):
-                raise DataError(f"{place}: {len(fields)} columns, where CoNLL-U has {len(CONLLU)}, separated by tabs.")
-            if WORD_NUMBER.fullmatch(fields[0]):
-                yield place, fields[word], fields[tag]
-            elif not NO_WORD_NUMBER.fullmatch(fields[0]):
-                raise DataError(f"{place}: the ID is '{fields[0]}', where a number is expected, such as 1, 1-2 or 1.1.")
+                raise DataError(f"{location}: {len(fields)} columns, but CoNLL-U has {len(CONLLU)}, separated by tabs.")
+            if WORD_ID.fullmatch(fields[0]):
+                yield location, fields[word], fields[tag]
+            elif not SKIPPED_ID.fullmatch(fields[0]):
+                raise DataError(f"{location}: the ID is '{fields[0]}', expected a number such as 1, 1-2 or 1.1.")
 
 
 def _conllu_column(name: str) -> int:
     if name.upper() not in CONLLU[1:]:
         raise UsageError(
-            f"corpus.columns names '{name}', which is no column of CoNLL-U. Use FORM or LEMMA for the words and UPOS, "
-            f"""XPOS or LEMMA for the tags: --set 'corpus.columns=["FORM", "XPOS"]'"""
+            f"corpus.columns names '{name}', which is not a column of CoNLL-U. Use FORM or LEMMA for the words and "
+            f"""UPOS, XPOS or LEMMA for the tags: --set 'corpus.columns=["FORM", "XPOS"]'"""
         )
     return CONLLU.index(name.upper())

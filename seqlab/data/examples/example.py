@@ -1,7 +1,7 @@
-"""Labelled examples: what each task reads, and a set of them in parts.
+"""Examples of the supervised tasks, and a set of them in splits.
 
-`Labelled` is many-to-one, `Tagged` is aligned many-to-many, `Pair` is unaligned. `opening.py` makes a set from files or
-from a built-in generator; the readers of the formats stand beside it.
+`LabeledText` is many-to-one, `TaggedSentence` aligned many-to-many, `TextPair` unaligned. load.py builds a set from
+files or from a built-in generator; the readers of the file formats are beside it.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ class LabeledText:
 
 @dataclass(frozen=True)
 class TaggedSentence:
-    """Words and a tag for each; a word tagged `UNSCORED` is read and neither learnt from nor scored."""
+    """Words and one tag each; a word tagged `UNSCORED` is input only, neither trained on nor scored."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
@@ -35,8 +35,8 @@ class TaggedSentence:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A text and what it is to become."""
+class TextPair:
+    """A source text and its target."""
 
     source: str
     target: str
@@ -46,25 +46,25 @@ class Pair:
         return self.source
 
 
-Example = LabeledText | TaggedSentence | Pair
-UNSCORED = "_"  # what CoNLL-U writes where nothing is said
+Example = LabeledText | TaggedSentence | TextPair
+UNSCORED = "_"  # CoNLL-U's mark for an unspecified value
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Examples in parts: `train` and `validation`, often `test`; or only `whole`, to be scored."""
+    """Examples in splits: `train` and `validation`, often `test`; or only `whole`, to be scored."""
 
     name: str
     splits: Mapping[str, Sequence[Example]]
-    rule: str  # how the parts came about, in words
+    rule: str  # how the splits were made, in words
     about: str = ""
-    notes: tuple[str, ...] = field(default=())  # what was noticed while reading, to be said aloud
+    notes: tuple[str, ...] = field(default=())  # for the log
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of all examples in their parts."""
+        """SHA-256 of all examples in their splits."""
         digest = hashlib.sha256()
-        for part, examples in self.splits.items():
+        for split, examples in self.splits.items():
             for example in examples:
-                digest.update(json.dumps([part, *astuple(example)], ensure_ascii=False).encode() + b"\n")
+                digest.update(json.dumps([split, *astuple(example)], ensure_ascii=False).encode() + b"\n")
         return digest.hexdigest()

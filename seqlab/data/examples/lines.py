@@ -1,7 +1,4 @@
-"""The lines of a file with their numbers, and examples that know where they stand.
-
-Whatever is wrong with an example is said with its file and line.
-"""
+"""Lines of a file with their numbers, and examples with their locations, which begin every error message."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +6,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from seqlab.data.examples.example import Example
-from seqlab.data.files import Oddities, read_file
+from seqlab.data.files import InputFixes, read_file, shorten, split_lines
 
 E = TypeVar("E", bound=Example, covariant=True)
 JSON_LINES = (".jsonl", ".ndjson", ".json")
@@ -19,8 +16,8 @@ COLUMNS = (".conll", ".bio", ".iob", ".iob2")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where something stands, as error messages begin."""
+class Location:
+    """A line of a file."""
 
     path: Path
     line: int
@@ -30,50 +27,24 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Placed(Generic[E]):
-    """An example and where it was read."""
+class LocatedExample(Generic[E]):
+    """An example and the line where it begins."""
 
     example: E
-    place: Place
+    location: Location
 
 
-@dataclass
-class Noticed(Oddities):
-    """What was put right on the way in, over all files of a set."""
-
-    double_tags: int = 0
-
-    def notes(self) -> list[str]:
-        found = []
-        if self.byte_order_marks:
-            found.append("a byte-order mark at the start of a file was left out")
-        if self.carriage_returns:
-            found.append(f"{self.carriage_returns:,} line ends were CRLF and are read as LF")
-        if self.double_tags:
-            found.append(f"{self.double_tags:,} words have two tags joined by a comma: the first is taken")
-        return found
-
-
-def numbered(path: Path, noticed: Oddities) -> Iterator[tuple[int, str]]:
-    """The lines of a plain or gzipped file, counted from 1, without their newlines; nothing else ends a line."""
-    number, tail = 1, []
-    for block in read_file(path, noticed):
-        *complete, rest = block.split("\n")
-        for line in complete:
-            yield number, "".join([*tail, line])
-            number, tail = number + 1, []
-        if rest:
-            tail.append(rest)
-    if tail:
-        yield number, "".join(tail)
+def numbered_lines(path: Path, fixes: InputFixes) -> Iterator[tuple[int, str]]:
+    """The lines of a plain or gzipped file, counted from 1, without their newlines."""
+    return enumerate(split_lines(read_file(path, fixes)), 1)
 
 
 def suffix(path: Path) -> str:
-    """The ending that tells the format; .gz only tells how it is packed."""
+    """The suffix that tells the format: the one before .gz."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
-def joined(words: Sequence[str], most: int = 20, longest: int = 40) -> str:
-    """Words for a message, in quotes and not too long, and how many more there are."""
-    shown = ", ".join(f"'{word[:longest] + '...' * (len(word) > longest)}'" for word in words[:most])
-    return f"{shown} and {len(words) - most} more" if len(words) > most else shown
+def quote_list(words: Sequence[str], most: int = 20) -> str:
+    """Words for a message, quoted, shortened, and with the number of further ones."""
+    quoted = ", ".join(f"'{shorten(word, 40)}'" for word in words[:most])
+    return f"{quoted} and {len(words) - most} more" if len(words) > most else quoted

@@ -1,58 +1,59 @@
-"""A set of labelled examples: found, read, dealt out, and looked over.
+"""A set of examples: found, read, split and checked.
 
-The format goes by a file's ending. Read dealing.py for the parts and inspecting.py for what is refused.
+The suffix of a file tells its format. Read split.py for the splits and checks.py for what is refused.
 """
 
-import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from seqlab.config import CorpusSettings
-from seqlab.data.examples.checks import look_over, unknown_labels
+from seqlab.config import CorpusSettings, ExampleKind
+from seqlab.data.examples.checks import check_labels, check_splits
 from seqlab.data.examples.conll import read_columns, read_conllu
-from seqlab.data.examples.example import Example, Examples, LabeledText, Pair, TaggedSentence
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, Noticed, Placed, joined, suffix
+from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExample, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel
-from seqlab.data.examples.split import Part, deal
-from seqlab.data.examples.tables import read_labelled, read_pairs
-from seqlab.data.examples.tag_schemes import find_scheme, repairs, strange_tags, to_bio
-from seqlab.data.text.corpus import STANDARD_INPUT
-from seqlab.errors import DataError, MissingInput, StorageError, UsageError
+from seqlab.data.examples.split import LocatedExamples, split_examples
+from seqlab.data.examples.tables import read_labeled, read_pairs
+from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, to_bio
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, shorten
+from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 
-KINDS: dict[str, type[Example]] = {"classify": LabeledText, "tag": TaggedSentence, "translate": Pair}
+EXAMPLES: dict[ExampleKind, type[Example]] = {"labeled": LabeledText, "tagged": TaggedSentence, "pairs": TextPair}
+NAMES = {"labeled": "labeled texts", "tagged": "tagged sentences", "pairs": "pairs of texts"}
 
 
-def open_examples(task: str, settings: CorpusSettings) -> Examples:
-    """The examples of a task in their parts: from a built-in generator, or from files."""
+def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
+    """Examples in their splits, from a built-in corpus or from files."""
     if settings.split_ratios == "whole":
-        return open_whole(task, settings)
-    if _is_built_in(settings.source):
-        return _built_in(task, settings)
-    noticed = Noticed()
+        return open_unsplit(kind, settings)
+    if _is_builtin(settings.source):
+        return _builtin(kind, settings)
+    fixes = InputFixes()
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
-    given, read_as = _in_bio({part: _read(task, files[part], settings, noticed) for part in files if files[part]})
-    dealt = deal(given, settings.split_ratios)
-    notes = *noticed.notes(), *read_as, *dealt.notes, *look_over(dealt.splits)
-    return Examples(_name(settings.source), _bare(dealt.splits), dealt.rule, notes=notes)
+    located, notes = _to_bio(
+        {split: _read(kind, sources, settings, fixes) for split, sources in files.items() if sources}
+    )
+    result = split_examples(located, settings.split_ratios)
+    notes = (*fixes.notes(), *notes, *result.notes, *check_splits(result.splits))
+    return Examples(_name(settings.source), _without_locations(result.splits), result.rule, notes=notes)
 
 
-def open_whole(task: str, settings: CorpusSettings, known: Sequence[str] = ()) -> Examples:
-    """All examples of the source as one part, to be scored; what else the settings name is not read.
+def open_unsplit(kind: ExampleKind, settings: CorpusSettings, labels: Sequence[str] = ()) -> Examples:
+    """All examples of the source as one split, `whole`, to be scored by a run that has these labels, if any."""
+    if _is_builtin(settings.source):
+        corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
+        everything = [example for examples in corpus.splits.values() for example in examples]
+        return replace(corpus, splits={"whole": everything}, rule="all of it")
+    fixes = InputFixes()
+    splits, notes = _to_bio({"whole": _read(kind, settings.source, settings, fixes)})
+    notes = (*fixes.notes(), *notes, *(check_labels("given", splits["whole"], labels) if labels else []))
+    return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=notes)
 
-    `known` are the labels of the run that is scored, where it has some."""
-    if _is_built_in(settings.source):
-        made = _built_in(task, settings.model_copy(update={"validation": (), "test": ()}))
-        return replace(made, splits={"whole": [one for part in made.splits.values() for one in part]}, rule="all of it")
-    noticed = Noticed()
-    splits, read_as = _in_bio({"whole": _read(task, settings.source, settings, noticed)})
-    strange = unknown_labels("given", splits["whole"], known) if known else []
-    return Examples(_name(settings.source), _bare(splits), "all of it", notes=(*noticed.notes(), *read_as, *strange))
 
-
-def _bare(splits: Mapping[str, Part]) -> dict[str, Sequence[Example]]:
-    return {name: [one.example for one in part] for name, part in splits.items()}
+def _without_locations(splits: Mapping[str, LocatedExamples]) -> dict[str, Sequence[Example]]:
+    return {split: [located.example for located in examples] for split, examples in splits.items()}
 
 
 def _name(source: Sequence[str]) -> str:
@@ -61,119 +62,124 @@ def _name(source: Sequence[str]) -> str:
     return path.resolve().parent.name or name if name == "train" else name
 
 
-def _in_bio(splits: Mapping[str, Part]) -> tuple[dict[str, Part], list[str]]:
-    """Span tags of all parts in the one scheme that the rest of the program knows, and what was done to them.
+def _to_bio(splits: Mapping[str, LocatedExamples]) -> tuple[dict[str, LocatedExamples], list[str]]:
+    """Convert span tags to BIO, and note what was changed.
 
-    The scheme is found over all parts: each by itself might be taken for another."""
-    tags = [one.example.tags for part in splits.values() for one in part if isinstance(one.example, TaggedSentence)]
-    scheme = find_scheme(tags)
+    The scheme is detected over all splits: one split alone might look like another scheme."""
+    every = [located for examples in splits.values() for located in examples]
+    tags = [located.example.tags for located in every if isinstance(located.example, TaggedSentence)]
+    scheme = detect_scheme(tags)
     if scheme is None:
-        return dict(splits), _no_spans([one for part in splits.values() for one in part])
-    notes = [] if scheme == "BIO" else [f"tags are {scheme} and are read as BIO"]
-    if broken := sum(repairs(sentence, scheme) for sentence in tags):
+        return dict(splits), _note_non_spans(every)
+    notes = [] if scheme == "BIO" else [f"converted {scheme} tags to BIO"]
+    if repairs := sum(count_repairs(sentence, scheme) for sentence in tags):
         letters = "I-" if scheme == "BIO" else "I- or E-"
-        notes.append(f"{broken:,} {letters} tags have nothing of their type before them and are read as B-")
+        notes.append(f"{repairs:,} {letters} tags continue no span of their type and are read as B-")
     return {
-        name: [
-            replace(one, example=replace(one.example, tags=to_bio(one.example.tags, scheme)))
-            for one in part
-            if isinstance(one.example, TaggedSentence)
+        split: [
+            replace(located, example=replace(located.example, tags=to_bio(located.example.tags, scheme)))
+            for located in examples
+            if isinstance(located.example, TaggedSentence)
         ]
-        for name, part in splits.items()
+        for split, examples in splits.items()
     }, notes
 
 
-def _no_spans(placed: Part) -> list[str]:
-    """What keeps tags that mark spans for the most part from being read as such."""
-    kinds = {tag for one in placed if isinstance(one.example, TaggedSentence) for tag in one.example.tags}
-    odd = strange_tags(kinds)
-    if not odd or 2 * len(odd) > len(kinds):
+def _note_non_spans(examples: LocatedExamples) -> list[str]:
+    """Which tags keep the others from being read as spans, if most of them mark spans."""
+    sentences = [(located.example, located.location) for located in examples]
+    tagged = [(example, location) for example, location in sentences if isinstance(example, TaggedSentence)]
+    distinct = {tag for example, _ in tagged for tag in example.tags}
+    others = non_span_tags(distinct)
+    if not others or 2 * len(others) > len(distinct):
         return []
-    where = next(one.place for one in placed if isinstance(one.example, TaggedSentence) and odd & set(one.example.tags))
+    first = next(location for example, location in tagged if others & set(example.tags))
     return [
-        f"the tags are learnt one by one, not as spans: {joined(sorted(odd), 5)} fits no scheme (BIO, IOB1, BIOES), "
-        f"first in the sentence at {where}"
+        f"tags are predicted word by word, not as spans: {quote_list(sorted(others), 5)} fits no scheme (BIO, IOB1, "
+        f"BIOES), first in the sentence at {first}"
     ]
 
 
-# --- built in -------------------------------------------------------------------------------------------------------
+# --- built-in corpora -----------------------------------------------------------------------------------------------
 
 
-def _is_built_in(source: Sequence[str]) -> bool:
+def _is_builtin(source: Sequence[str]) -> bool:
     return len(source) == 1 and source[0] in CORPORA
 
 
-def _built_in(task: str, settings: CorpusSettings) -> Examples:
+def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     name = settings.source[0]
-    meant = CORPORA.default_overrides(name).get("task.name", "language")
-    made = CORPORA.load(name)(settings.difficulty) if meant in KINDS else None
-    if not isinstance(made, Examples):
-        raise DataError(f"'{name}' is a text, not labelled examples. Train it with --task language.")
+    task = CORPORA.default_overrides(name).get("task.name")
+    # a corpus of examples names its task; a text is not even opened, since that may download it
+    corpus = CORPORA.load(name)(settings.difficulty) if task else None
+    if not isinstance(corpus, Examples):
+        raise DataError(f"'{name}' is a text, not a set of examples. Train it with --task language.")
     if settings.validation or settings.test:
-        raise UsageError(f"'{name}' is built in and brings its own parts: leave corpus.validation and corpus.test out.")
-    if not isinstance(next(iter(made.splits.values()))[0], KINDS[task]):
-        raise DataError(f"'{name}' has no examples to {task}. Train it with --task {meant}.")
-    return made
+        raise UsageError(f"'{name}' is built in and has its own splits: leave out corpus.validation and corpus.test.")
+    if not isinstance(next(iter(corpus.splits.values()))[0], EXAMPLES[kind]):
+        raise DataError(f"'{name}' has no {NAMES[kind]}. Train it with --task {task}.")
+    return corpus
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def _read(task: str, sources: Sequence[str], settings: CorpusSettings, noticed: Noticed) -> Part:
-    paths = [_existing(item) for item in sources]
-    if task == "translate":
-        return _pairs(paths, settings.columns, noticed)
-    read = {"classify": _labelled, "tag": _tagged}[task]
-    return [one for path in paths for one in read(path, settings.columns, noticed)]
+def _read(kind: ExampleKind, sources: Sequence[str], settings: CorpusSettings, fixes: InputFixes) -> LocatedExamples:
+    paths = [_find(item) for item in sources]
+    if kind == "pairs":
+        return _read_pairs(paths, settings.columns, fixes)
+    read = _read_labeled if kind == "labeled" else _read_tagged
+    return [located for path in paths for located in read(path, settings.columns, fixes)]
 
 
-def _labelled(path: Path, columns: tuple[str, str] | None, noticed: Noticed) -> Sequence[Placed[LabeledText]]:
+def _read_labeled(
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes
+) -> Sequence[LocatedExample[LabeledText]]:
     if suffix(path) not in (*TABLES, ".txt"):
-        raise DataError(f"'{path}' is no table of texts and labels, by its ending. Use one of {', '.join(TABLES)}.")
-    return read_labelled(path, columns, noticed)
+        raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
+    return read_labeled(path, columns, fixes)
 
 
-def _tagged(path: Path, columns: tuple[str, str] | None, noticed: Noticed) -> Sequence[Placed[TaggedSentence]]:
+def _read_tagged(
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes
+) -> Sequence[LocatedExample[TaggedSentence]]:
     if suffix(path) == CONLLU:
-        return read_conllu(path, columns, noticed)
+        return read_conllu(path, columns, fixes)
     if suffix(path) in TABLES and suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
         raise DataError(
-            f"'{path}' has no words with a tag each, by its ending. Use {CONLLU}, or columns in {', '.join(COLUMNS)}."
+            f"'{path}' does not have the suffix of tagged words. Use {CONLLU}, or columns in {', '.join(COLUMNS)}."
         )
     if columns:
         raise UsageError(
             f"corpus.columns names columns, but those of '{path}' have no names: the first is the word and the last "
-            f"its tag. Leave corpus.columns out, or use {CONLLU}."
+            f"its tag. Leave out corpus.columns, or use {CONLLU}."
         )
-    return read_columns(path, noticed)
+    return read_columns(path, fixes)
 
 
-def _pairs(paths: Sequence[Path], columns: tuple[str, str] | None, noticed: Noticed) -> Sequence[Placed[Pair]]:
-    tables = [suffix(path) in TABLES for path in paths]
-    if all(tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
-        return [one for path in paths for one in read_pairs(path, columns, noticed)]
-    if len(paths) != 2 or any(tables):
+def _read_pairs(
+    paths: Sequence[Path], columns: tuple[str, str] | None, fixes: InputFixes
+) -> Sequence[LocatedExample[TextPair]]:
+    are_tables = [suffix(path) in TABLES for path in paths]
+    if all(are_tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
+        return [located for path in paths for located in read_pairs(path, columns, fixes)]
+    if len(paths) != 2 or any(are_tables):
         given = " ".join(str(path) for path in paths)
         raise UsageError(
-            f"to translate, give two files of the same number of lines, such as train.en train.de, or tables with two "
-            f"columns ({', '.join(TABLES)}); given: {given}"
+            f"to translate, give two files with the same number of lines, such as train.en train.de, or tables with "
+            f"two columns ({', '.join(TABLES)}); given: {given}"
         )
-    return read_parallel(paths[0], paths[1], noticed)
+    return read_parallel(paths[0], paths[1], fixes)
 
 
-def _existing(item: str) -> Path:
+def _find(item: str) -> Path:
     if item == STANDARD_INPUT:
-        raise UsageError("labelled examples cannot be read from standard input, '-': name a file.")
-    path = Path(item)
-    try:
+        raise UsageError("examples cannot be read from standard input, '-': name a file.")
+    path = existing_path(item)
+    if path is not None:
         if path.is_dir():
             raise DataError(f"'{path}' is a folder. Name the file of examples in it.")
-        if path.exists():
-            return path
-    except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
-            raise StorageError(f"'{path}' cannot be read: {error.strerror}.") from None
+        return path
     if item in CORPORA:
-        raise DataError(f"'{item}' is built in: it stands alone, not among files.")
-    shown = item if len(item) <= 200 else item[:200] + "..."
-    raise MissingInput(f"there is no file or built-in corpus '{shown}'{did_you_mean(item[:200], CORPORA)}.")
+        raise DataError(f"'{item}' is built in and cannot be combined with files.")
+    raise MissingInput(f"there is no file or built-in corpus '{shorten(item)}'{did_you_mean(item[:200], CORPORA)}.")

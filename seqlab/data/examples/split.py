@@ -1,7 +1,7 @@
-"""Which example goes into which part.
+"""Which example goes into which split.
 
-Files that are given for a part fix it. What is dealt out goes by a fixed shuffle, as in splits.py, and equal inputs go
-together, so that none stands on two sides. Within a part, examples keep the order of their file.
+Files given for a split fix it. Otherwise a fixed shuffle assigns the examples, as in text/split.py, and equal inputs
+stay together. Within a split, examples keep the order of their file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,75 +10,77 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqlab.data.examples.example import Example, LabeledText
-from seqlab.data.examples.lines import Placed, joined
-from seqlab.data.text.split import ENDS, SHUFFLE_SEED
+from seqlab.data.examples.lines import LocatedExample, quote_list
+from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError
 
-FEWEST = 10  # different inputs, so that every share has one
-SHUFFLED = "dealt out by a fixed shuffle, equal inputs together"
+MIN_INPUTS = 10  # distinct ones, so that every split gets one
+SHUFFLED = "assigned by a fixed shuffle that keeps equal inputs together"
 
-Part = Sequence[Placed[Example]]
+LocatedExamples = Sequence[LocatedExample[Example]]
 
 
 @dataclass(frozen=True)
-class Dealt:
-    """Examples in parts, the rule in words, and what else there is to say."""
+class ExampleSplits:
+    """Examples in splits, the rule in words, and notes for the log."""
 
-    splits: dict[str, Part]
+    splits: dict[str, LocatedExamples]
     rule: str
     notes: tuple[str, ...] = ()
 
 
-def deal(given: Mapping[str, Part], split: str) -> Dealt:
-    """Parts from the examples that are given for `train`, and perhaps for `validation` and `test`."""
-    if "validation" in given:
-        return Dealt(dict(given), f"{' and '.join(part for part in given if part != 'train')} as given")
-    if "test" in given:
-        splits, notes = _shares(given["train"], "90/10")
-        rule = f"test as given; validation is a tenth of the training examples, {SHUFFLED}"
-        return Dealt({**splits, "test": given["test"]}, rule, notes)
-    splits, notes = _shares(given["train"], split)
-    return Dealt(splits, f"{split}, {SHUFFLED}", notes)
+def split_examples(files: Mapping[str, LocatedExamples], ratios: str) -> ExampleSplits:
+    """Splits from the examples of the files for `train`, and perhaps for `validation` and `test`."""
+    if "validation" in files:
+        held_out = " and ".join(split for split in files if split != "train")
+        return ExampleSplits(dict(files), f"{held_out} from files")
+    if "test" in files:
+        splits, notes = _shuffle(files["train"], "90/10")
+        rule = f"test from files; validation is a tenth of the training examples, {SHUFFLED}"
+        return ExampleSplits({**splits, "test": files["test"]}, rule, notes)
+    splits, notes = _shuffle(files["train"], ratios)
+    return ExampleSplits(splits, f"{ratios}, {SHUFFLED}", notes)
 
 
-def _shares(placed: Part, split: str) -> tuple[dict[str, Part], tuple[str, ...]]:
-    """Shares of the different inputs, as a rank in a shuffle of them decides."""
-    numbers: dict[str, int] = {}
-    number_N = [numbers.setdefault(one.example.input, len(numbers)) for one in placed]
-    if len(numbers) < FEWEST:
+def _shuffle(examples: LocatedExamples, ratios: str) -> tuple[dict[str, LocatedExamples], tuple[str, ...]]:
+    """Assign the distinct inputs (I) by their rank in a shuffle, and with them the examples (N)."""
+    inputs: dict[str, int] = {}
+    input_N = [inputs.setdefault(located.example.input, len(inputs)) for located in examples]
+    if len(inputs) < MIN_INPUTS:
         raise DataError(
-            f"'{placed[0].place.path}' has {len(numbers)} different inputs in {len(placed)} examples; dealing out a "
-            f"part to hold out needs at least {FEWEST}. Give more examples, or files for corpus.validation."
+            f"'{examples[0].location.path}' has {len(inputs)} different inputs in {len(examples)} examples; splitting "
+            f"needs at least {MIN_INPUTS}. Give more examples, or files for corpus.validation."
         )
-    ends = {part: len(numbers) * tenths // 10 for part, tenths in ENDS[split].items()}
-    rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(numbers)).tolist()
-    part_I = [next(part for part, end in ends.items() if rank < end) for rank in rank_I]
-    lacking = _teach_every_label(placed, number_N, part_I)
-    splits: dict[str, Part] = {
-        part: [one for one, number in zip(placed, number_N, strict=True) if part_I[number] == part] for part in ends
+    ends = {split: len(inputs) * tenths // 10 for split, tenths in SPLIT_ENDS[ratios].items()}
+    rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(inputs)).tolist()
+    split_I = [next(split for split, end in ends.items() if rank < end) for rank in rank_I]
+    moved = _move_missing_labels(examples, input_N, split_I)
+    splits: dict[str, LocatedExamples] = {
+        split: [located for located, index in zip(examples, input_N, strict=True) if split_I[index] == split]
+        for split in ends
     }
-    for part in splits:
-        if not splits[part]:
+    for split in splits:
+        if not splits[split]:
             raise DataError(
-                f"'{placed[0].place.path}': nothing is left for the {part} part, since almost every example has a "
-                f"label of its own ({joined(lacking, 5)}). Is the column of labels the right one?"
+                f"'{examples[0].location.path}': the {split} split would be empty, since almost every example has its "
+                f"own label ({quote_list(moved, 5)}). Is this the right column of labels?"
             )
-    notes = f"labels that only a held-out share had were moved into the training part: {joined(lacking)}"
-    return splits, (notes,) if lacking else ()
+    note = f"moved examples into the training split, which had none with these labels: {quote_list(moved)}"
+    return splits, (note,) if moved else ()
 
 
-def _teach_every_label(placed: Part, number_N: Sequence[int], part_I: list[str]) -> list[str]:
-    """Move inputs into training until it has all labels; the labels that it lacked."""
+def _move_missing_labels(examples: LocatedExamples, input_N: Sequence[int], split_I: list[str]) -> list[str]:
+    """Move inputs into training until it has every label; returns the labels that it lacked."""
     labels_I: dict[int, list[str]] = {}
-    for one, number in zip(placed, number_N, strict=True):
-        if isinstance(one.example, LabeledText):
-            labels_I.setdefault(number, []).append(one.example.label)
-    taught = {label for number, labels in labels_I.items() if part_I[number] == "train" for label in labels}
-    lacking: list[str] = []
-    for number, labels in labels_I.items():
-        missing = [label for label in dict.fromkeys(labels) if label not in taught]
+    for located, index in zip(examples, input_N, strict=True):
+        if isinstance(located.example, LabeledText):
+            labels_I.setdefault(index, []).append(located.example.label)
+    known = {label for index, labels in labels_I.items() if split_I[index] == "train" for label in labels}
+    moved: list[str] = []
+    for index, labels in labels_I.items():
+        missing = [label for label in dict.fromkeys(labels) if label not in known]
         if missing:
-            part_I[number] = "train"
-            taught.update(missing)
-            lacking += missing
-    return lacking
+            split_I[index] = "train"
+            known.update(missing)
+            moved += missing
+    return moved

@@ -1,124 +1,115 @@
-"""Batches as pure functions of (seed, index): what a run reads never depends on where it was stopped.
+"""Batches of a token file.
 
-`Windows` takes random windows with a fresh state, `Stream` walks contiguous rows whose state is carried from batch
-to batch, `Lines` takes documents of similar length together.
+`WindowBatches` draws random windows with a fresh state, `StreamBatches` walks contiguous rows and carries their state
+from batch to batch, `LineBatches` groups documents of similar length.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
+from seqlab.data.batching import POOL_BATCHES, LengthBuckets, batch_generator, cut_by_count
 from seqlab.data.text.tokens import TokenSplit
 
 NOT_SCORED = -100  # the target at padding
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Ids of a batch: inputs, the targets one position later, and where there is no padding."""
+class TokenRows:
+    """The ids of a batch: inputs, targets one position later, and a mask that is False at padding."""
 
     inputs_BT: np.ndarray
     targets_BT: np.ndarray
     mask_BT: np.ndarray | None = None
-    fresh: bool = True
+    fresh: bool = True  # whether the state starts anew
 
 
 class Batches(Protocol):
-    epoch: int  # batches in one pass over the part
+    """Batch `index` of a run with `seed`, over and over the same split."""
 
-    def rows(self, seed: int, index: int) -> Rows: ...
+    batches_per_epoch: int
 
-
-def generator(seed: int, index: int) -> np.random.Generator:
-    """Random numbers that depend on nothing but these two."""
-    return np.random.Generator(np.random.Philox(key=np.array([seed, index], dtype=np.uint64)))
+    def rows(self, seed: int, index: int) -> TokenRows: ...
 
 
-class Windows:
+class WindowBatches:
     """Random windows, each with a fresh state."""
 
-    def __init__(self, part: TokenSplit, batch_size: int, window: int):
-        self.part, self.batch_size, self.window = part, batch_size, window
-        self.epoch = max(1, len(part) // (batch_size * window))
+    def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
+        self.tokens, self.batch_size, self.window = tokens, batch_size, window
+        self.batches_per_epoch = max(1, len(tokens) // (batch_size * window))
 
-    def rows(self, seed: int, index: int) -> Rows:
-        starts_B = generator(seed, index).integers(0, len(self.part) - self.window, self.batch_size)
-        ids_BT = self.part.gather(starts_B, self.window + 1)
-        return Rows(ids_BT[:, :-1], ids_BT[:, 1:])
-
-
-class Stream:
-    """The text laid out in `batch` contiguous rows, read window by window: truncated backpropagation through time."""
-
-    def __init__(self, part: TokenSplit, batch_size: int, window: int):
-        self.part, self.batch_size, self.window = part, batch_size, window
-        self.row = (len(part) - 1) // batch_size
-        self.epoch = -(-self.row // window)
-
-    def rows(self, seed: int, index: int) -> Rows:
-        first = index % self.epoch * self.window
-        length = min(self.window, self.row - first)
-        ids_BT = self.part.gather(np.arange(self.batch_size) * self.row + first, length + 1)
-        return Rows(ids_BT[:, :-1], ids_BT[:, 1:], fresh=first == 0)
+    def rows(self, seed: int, index: int) -> TokenRows:
+        starts_B = batch_generator(seed, index).integers(0, len(self.tokens) - self.window, self.batch_size)
+        ids_BT = self.tokens.read_rows(starts_B, self.window + 1)
+        return TokenRows(ids_BT[:, :-1], ids_BT[:, 1:])
 
 
-class Lines:
-    """Documents in random order, those of similar length together; a long one comes in pieces of a window."""
+class StreamBatches:
+    """The text in `batch_size` contiguous rows, window by window: truncated backpropagation through time."""
 
-    POOL = 50  # batches whose documents are sorted by length together
+    def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
+        self.tokens, self.batch_size, self.window = tokens, batch_size, window
+        self.row_length = (len(tokens) - 1) // batch_size
+        self.batches_per_epoch = -(-self.row_length // window)
 
-    def __init__(self, part: TokenSplit, batch_size: int, window: int):
-        self.part, self.batch_size = part, batch_size
-        self.firsts_P, self.lengths_P, _ = pieces(part, window)
-        self.epoch = -(-len(self.firsts_P) // batch_size)
-        self._planned: tuple[tuple[int, int], list[np.ndarray]] | None = None
-
-    def rows(self, seed: int, index: int) -> Rows:
-        epoch, place = divmod(index, self.epoch)
-        return padded(self.part, *self._of(self._plan(seed, epoch)[place]))
-
-    def _of(self, chosen_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.firsts_P[chosen_B], self.lengths_P[chosen_B]
-
-    def _plan(self, seed: int, epoch: int) -> list[np.ndarray]:
-        """The batches of one epoch. Remembered, since it is the same for all its batches."""
-        if self._planned is None or self._planned[0] != (seed, epoch):
-            draw = generator(seed, epoch)
-            order_P = draw.permutation(len(self.firsts_P))
-            batches: list[np.ndarray] = []
-            for first in range(0, len(order_P), self.batch_size * self.POOL):
-                pool = order_P[first : first + self.batch_size * self.POOL]
-                pool = pool[np.argsort(self.lengths_P[pool], kind="stable")]
-                batches += [pool[at : at + self.batch_size] for at in range(0, len(pool), self.batch_size)]
-            self._planned = (seed, epoch), [batches[i] for i in draw.permutation(len(batches))]
-        return self._planned[1]
+    def rows(self, seed: int, index: int) -> TokenRows:
+        first = index % self.batches_per_epoch * self.window
+        length = min(self.window, self.row_length - first)
+        ids_BT = self.tokens.read_rows(np.arange(self.batch_size) * self.row_length + first, length + 1)
+        return TokenRows(ids_BT[:, :-1], ids_BT[:, 1:], fresh=first == 0)
 
 
-def pieces(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The part cut into windows end to end, never across documents: firsts_P, lengths_P (of inputs), document_P.
+class LineBatches:
+    """Documents in random order, grouped by length; a long one is cut into windows."""
 
-    Every token but each document's first is the target of exactly one piece."""
-    documented = part.facts.documents > 1
-    starts = part.starts() if documented else np.array([0, len(part)], dtype=np.int64)
+    def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
+        self.tokens = tokens
+        self.firsts_W, self.lengths_W, _ = cut_windows(tokens, window)
+        self.batches_per_epoch = -(-len(self.firsts_W) // batch_size)
+        cut = partial(cut_by_count, size=batch_size)
+        windows_W = np.arange(len(self.firsts_W))
+        self._buckets = LengthBuckets(windows_W, [self.lengths_W], cut, batch_size * POOL_BATCHES)
+
+    def rows(self, seed: int, index: int) -> TokenRows:
+        epoch, position = divmod(index, self.batches_per_epoch)
+        windows_B = self._buckets.epoch(seed, epoch)[position]
+        return pad_windows(self.tokens, self.firsts_W[windows_B], self.lengths_W[windows_B])
+
+
+def choose_batches(tokens: TokenSplit, batching: str, batch_size: int, window: int) -> Batches:
+    """Documents by length; a stream as `batching` says, "stream" or "windows"."""
+    if tokens.stats.documents > 1:
+        return LineBatches(tokens, batch_size, window)
+    return (StreamBatches if batching == "stream" else WindowBatches)(tokens, batch_size, window)
+
+
+def cut_windows(tokens: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The windows of a split, end to end, never across documents: firsts_W, lengths_W (of inputs), document_W.
+
+    Every token except the first of each document is the target of exactly one window."""
+    has_documents = tokens.stats.documents > 1
+    starts = tokens.document_starts() if has_documents else np.array([0, len(tokens)], dtype=np.int64)
     inputs_D = np.diff(starts) - 1
     counts_D = -(-inputs_D // window)
-    document_P = np.repeat(np.arange(len(inputs_D)), counts_D)
-    number_P = np.arange(len(document_P)) - np.repeat(np.cumsum(counts_D) - counts_D, counts_D)
-    firsts_P = starts[:-1][document_P] + number_P * window
-    lengths_P = np.minimum(window, inputs_D[document_P] - number_P * window)
-    return firsts_P, lengths_P, document_P
+    document_W = np.repeat(np.arange(len(inputs_D)), counts_D)
+    index_W = np.arange(len(document_W)) - np.repeat(np.cumsum(counts_D) - counts_D, counts_D)
+    firsts_W = starts[:-1][document_W] + index_W * window
+    lengths_W = np.minimum(window, inputs_D[document_W] - index_W * window)
+    return firsts_W, lengths_W, document_W
 
 
-def padded(part: TokenSplit, firsts_B: np.ndarray, lengths_B: np.ndarray) -> Rows:
-    """Pieces of different length side by side, padded on the right; no mask where nothing is padded."""
+def pad_windows(tokens: TokenSplit, firsts_B: np.ndarray, lengths_B: np.ndarray) -> TokenRows:
+    """Windows side by side, padded on the right; without a mask if all have the same length."""
     longest = int(lengths_B.max())
     mask_BT = np.arange(longest) < lengths_B[:, None]
     if mask_BT.all():
-        ids_BT = part.gather(firsts_B, longest + 1)
-        return Rows(ids_BT[:, :-1], ids_BT[:, 1:])
-    # a padded position reads its row's first id, which lies in the file whatever the row's length
+        ids_BT = tokens.read_rows(firsts_B, longest + 1)
+        return TokenRows(ids_BT[:, :-1], ids_BT[:, 1:])
+    # padding reads the row's first id again, which is inside the file for every row
     offsets_BT = np.where(mask_BT, np.arange(longest), 0)
-    inputs_BT = part.pick(firsts_B[:, None] + offsets_BT)
-    targets_BT = np.where(mask_BT, part.pick(firsts_B[:, None] + offsets_BT + 1), NOT_SCORED)
-    return Rows(inputs_BT, targets_BT, mask_BT)
+    inputs_BT = tokens.read_positions(firsts_B[:, None] + offsets_BT)
+    targets_BT = np.where(mask_BT, tokens.read_positions(firsts_B[:, None] + offsets_BT + 1), NOT_SCORED)
+    return TokenRows(inputs_BT, targets_BT, mask_BT)

@@ -1,4 +1,4 @@
-"""Corpora that need no file of the user's."""
+"""Built-in texts."""
 
 import hashlib
 import os
@@ -10,13 +10,13 @@ from http.client import HTTPException
 from pathlib import Path
 
 from seqlab.cache import cache_directory
-from seqlab.data.text.corpus import Corpus, from_files, from_text
+from seqlab.data.text.corpus import Corpus, corpus_from_files, corpus_from_text
 from seqlab.errors import MissingInput
 
 SHAKESPEARE_HOME = "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"
 SHAKESPEARE_SHA256 = "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"
 
-SHORT_PARAGRAPH = 40  # characters; a heading may well come again
+SHORT_PARAGRAPH = 40  # characters; headings may repeat
 
 TOY_SENTENCE = "the cat sat on a mat and the dog ran to see the red sun set over my old sea hut by an oak tree"
 
@@ -35,49 +35,49 @@ TOY_SENTENCES = (
 
 
 def python_docs() -> Corpus:
-    """The language reference that every Python ships; it varies with the version, which the name therefore tells."""
+    """The language reference that comes with Python; its text varies with the version."""
     from pydoc_data.topics import topics
 
     version = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
     text = "\n".join(topics[name].strip("\n") + "\n" for name in sorted(topics))
-    return from_text(_each_once(text), "python-docs", about=f"the language reference of Python {version}")
+    return corpus_from_text(_deduplicate(text), "python-docs", about=f"the language reference of Python {version}")
 
 
-def _each_once(text: str) -> str:
-    """Paragraphs that several topics quote stand there once: else held-out text would be known by heart."""
-    met: set[str] = set()
-    kept = []
+def _deduplicate(text: str) -> str:
+    """Remove repeated paragraphs: several topics quote the same ones, which would leak into held-out text."""
+    seen: set[str] = set()
+    paragraphs = []
     for paragraph in text.split("\n\n"):
         words = " ".join(paragraph.split())
-        if len(words) <= SHORT_PARAGRAPH or words not in met:
-            kept.append(paragraph)
-        met.add(words)
-    return "\n\n".join(kept)
+        if len(words) <= SHORT_PARAGRAPH or words not in seen:
+            paragraphs.append(paragraph)
+        seen.add(words)
+    return "\n\n".join(paragraphs)
 
 
 def toy_words() -> Corpus:
-    """20,000 short words in random order, ten to a line; the same for everybody."""
+    """20,000 short words in random order, ten per line, from a fixed seed."""
     draw = random.Random(0)
     words = TOY_SENTENCE.split()
     lines = (" ".join(draw.choice(words) for _ in range(10)) for _ in range(2000))
-    return from_text("\n".join(lines) + "\n", "toy-words", about="short words in random order")
+    return corpus_from_text("\n".join(lines) + "\n", "toy-words", about="short words in random order")
 
 
 def toy_sentences() -> Corpus:
     """Ten short sentences, the same few words in several places."""
-    return from_text("\n".join(TOY_SENTENCES) + "\n", "toy-sentences", about="ten short sentences")
+    return corpus_from_text("\n".join(TOY_SENTENCES) + "\n", "toy-sentences", about="ten short sentences")
 
 
 def tiny_shakespeare() -> Corpus:
-    """From SEQLAB_DATA, the cache or its public home, whichever has it first; always checked."""
+    """From SEQLAB_DATA, the cache or its public home, in this order; the SHA-256 is always checked."""
     folder = os.environ.get("SEQLAB_DATA")
     cached = cache_directory("corpora") / "tiny-shakespeare.txt"
     candidates = [Path(folder) / "tiny-shakespeare" / "input.txt"] if folder else []
     for path in [*candidates, cached]:
         if path.is_file() and _sha256(path.read_bytes()) == SHAKESPEARE_SHA256:
-            return from_files([path], "tiny-shakespeare")
+            return corpus_from_files([path], "tiny-shakespeare")
     _download(SHAKESPEARE_HOME, SHAKESPEARE_SHA256, cached)
-    return from_files([cached], "tiny-shakespeare")
+    return corpus_from_files([cached], "tiny-shakespeare")
 
 
 def _sha256(content: bytes) -> str:
@@ -85,7 +85,7 @@ def _sha256(content: bytes) -> str:
 
 
 def _download(address: str, sha256: str, target: Path) -> None:
-    """Fetch, check, then move into place, so that a broken download is never taken for the corpus."""
+    """Download, check, then move into place, so a broken download is never used."""
     advice = (
         "Set SEQLAB_DATA to a folder with tiny-shakespeare/input.txt, "
         "or use a built-in corpus that needs no network: python-docs, toy-words."
@@ -98,7 +98,7 @@ def _download(address: str, sha256: str, target: Path) -> None:
             f"tiny-shakespeare is not on this machine and {address} cannot be read: {error}. {advice}"
         ) from None
     if _sha256(content) != sha256:
-        raise MissingInput(f"what {address} sent is not tiny-shakespeare: its SHA-256 differs. {advice}")
+        raise MissingInput(f"{address} did not send tiny-shakespeare: the SHA-256 differs. {advice}")
     with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as stream:
         stream.write(content)
     Path(stream.name).replace(target)

@@ -1,9 +1,8 @@
-"""A corpus: a text that can be read in blocks as often as wanted, from files, folders, standard input or a built-in.
+"""A corpus: a text that can be read in blocks any number of times, from files, folders, standard input or a built-in.
 
-`open_corpus` finds it, `survey` reads it once for its size and fingerprint. Read `splits.py` next.
+`open_corpus` finds it, `measure_corpus` reads it once for its size and fingerprint. Read split.py next.
 """
 
-import errno
 import hashlib
 import shutil
 import sys
@@ -13,28 +12,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from seqlab.cache import cache_directory
-from seqlab.data.files import Oddities, read_file
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_file, shorten
 from seqlab.errors import DataError, MissingInput, StorageError
 from seqlab.registry import CORPORA, did_you_mean
-
-STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """`blocks()` starts reading anew; built-in ones have no `paths`. `kept` holds what came from standard input."""
+    """`blocks()` starts reading from the beginning. A built-in corpus has no `paths`."""
 
     name: str
     blocks: Callable[[], Iterator[str]]
-    oddities: Oddities = field(default_factory=Oddities)
-    kept: Path | None = None
+    fixes: InputFixes = field(default_factory=InputFixes)
+    stdin_copy: Path | None = None  # the file that standard input was copied to
     about: str = ""
     paths: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
-class Survey:
-    """What one reading of a corpus tells."""
+class CorpusStats:
+    """Sizes, and the SHA-256 of the text in UTF-8."""
 
     characters: int
     bytes: int
@@ -42,43 +39,44 @@ class Survey:
     fingerprint: str
 
 
-def open_corpus(source: Sequence[str], kept: Path | None = None) -> Corpus:
-    """The corpus that a built-in name, paths or '-' name; `kept` is where a run keeps its standard input."""
+def open_corpus(source: Sequence[str], stdin_copy: Path | None = None) -> Corpus:
+    """The corpus at a built-in name, paths or '-'; `stdin_copy` is where a run has saved its standard input."""
     if list(source) == [STANDARD_INPUT]:
-        return _standard_input(kept)
+        return _from_stdin(stdin_copy)
     if len(source) == 1 and source[0] in CORPORA:
         return CORPORA.load(source[0])()
     if any(item in CORPORA or item == STANDARD_INPUT for item in source):
-        raise DataError(f"{', '.join(source)}: built-in corpora and '-' stand alone, not among files.")
-    paths = [path for item in source for path in _files(item)]
+        raise DataError(f"{', '.join(source)}: a built-in corpus or '-' cannot be combined with other sources.")
+    paths = [path for item in source for path in _resolve(item)]
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
-    return from_files(paths, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more")
+    return corpus_from_files(paths, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more")
 
 
-def from_files(paths: Sequence[Path], name: str) -> Corpus:
-    """Several files as one text; a missing newline at the end of one is put in before the next."""
-    oddities = Oddities()
+def corpus_from_files(paths: Sequence[Path], name: str) -> Corpus:
+    """Several files as one text; a file that lacks a final newline gets one before the next."""
+    fixes = InputFixes()
 
     def blocks() -> Iterator[str]:
-        oddities.byte_order_marks = oddities.carriage_returns = 0
+        fixes.byte_order_marks = fixes.crlf_lines = 0
         last = "\n"
         for path in paths:
             first = True
-            for block in read_file(path, oddities):
+            for block in read_file(path, fixes):
                 if first and last != "\n":
                     yield "\n"
                 yield block
                 first, last = False, block[-1]
 
-    return Corpus(name, blocks, oddities, paths=tuple(paths))
+    return Corpus(name, blocks, fixes, paths=tuple(paths))
 
 
-def from_text(text: str, name: str, about: str = "") -> Corpus:
+def corpus_from_text(text: str, name: str, about: str = "") -> Corpus:
+    """A text in memory."""
     return Corpus(name, lambda: iter([text] if text else []), about=about)
 
 
-def survey(corpus: Corpus) -> Survey:
-    """Read it once: size, lines, and the SHA-256 of its UTF-8."""
+def measure_corpus(corpus: Corpus) -> CorpusStats:
+    """Read the corpus once."""
     digest = hashlib.sha256()
     characters = size = newlines = 0
     last = "\n"
@@ -89,38 +87,35 @@ def survey(corpus: Corpus) -> Survey:
         size += len(raw)
         newlines += block.count("\n")
         last = block[-1]
-    return Survey(characters, size, newlines + (last != "\n"), digest.hexdigest())
+    return CorpusStats(characters, size, newlines + (last != "\n"), digest.hexdigest())
 
 
-def _files(item: str) -> list[Path]:
-    path = Path(item)
+def _resolve(item: str) -> list[Path]:
+    path = existing_path(item)
+    if path is None:
+        raise MissingInput(
+            f"there is no file, folder or built-in corpus '{shorten(item)}'{did_you_mean(item, CORPORA)}. "
+            f"Built in: {', '.join(CORPORA)}."
+        )
+    # a named pipe or device is taken for a file; reading reports any error
+    return _text_files(path) if path.is_dir() else [path]
+
+
+def _text_files(folder: Path) -> list[Path]:
     try:
-        if path.is_dir():
-            return _texts_in(path)
-        if path.exists():
-            return [path]  # or a named pipe or device; reading says what is wrong with it
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_hidden(path, folder))
+        texts = [path for path in files if path.suffix == ".gz" or not _looks_binary(path)]
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
-            raise StorageError(f"'{error.filename or item}' cannot be read: {error.strerror}.") from None
-    shown = item if len(item) <= 200 else item[:200] + "..."
-    raise MissingInput(
-        f"there is no file, folder or built-in corpus '{shown}'{did_you_mean(item, CORPORA)}. "
-        f"Built in: {', '.join(CORPORA)}."
-    )
-
-
-def _texts_in(folder: Path) -> list[Path]:
-    found = sorted(p for p in folder.rglob("*") if p.is_file() and not _hidden(p, folder))
-    texts = [p for p in found if p.suffix == ".gz" or not _looks_binary(p)]
+        raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
     if not texts:
         raise DataError(
-            f"the folder '{folder}' holds no text file, only {len(found)} others. Expected .txt or the like."
+            f"the folder '{folder}' has no text file among its {len(files)} files. Expected .txt files or the like."
         )
     return texts
 
 
-def _hidden(path: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(root).parts)
+def _is_hidden(path: Path, root: Path) -> bool:
+    return any(component.startswith(".") for component in path.relative_to(root).parts)
 
 
 def _looks_binary(path: Path) -> bool:
@@ -128,22 +123,22 @@ def _looks_binary(path: Path) -> bool:
         return b"\0" in stream.read(8192)
 
 
-def _standard_input(kept: Path | None) -> Corpus:
-    if kept is None or not kept.is_file():
-        if kept is not None:
-            raise MissingInput(f"the text that this run read from standard input is gone: '{kept}' is missing.")
+def _from_stdin(copy: Path | None) -> Corpus:
+    if copy is None:
         if sys.stdin is None or sys.stdin.isatty():
             raise MissingInput("'-' reads the text from standard input, but nothing is piped in. Try: cat my.txt | ...")
-        kept = _spool()
-    return replace(from_files([kept], "stdin"), kept=kept)
+        copy = _copy_stdin()
+    elif not copy.is_file():
+        raise MissingInput(f"the text that this run read from standard input is missing: there is no '{copy}'.")
+    return replace(corpus_from_files([copy], "stdin"), stdin_copy=copy)
 
 
-def _spool() -> Path:
-    """Standard input can be read only once, so it is written to a file first."""
-    with tempfile.NamedTemporaryFile(dir=cache_directory("stdin"), suffix=".txt", delete=False) as spool:
+def _copy_stdin() -> Path:
+    """Copy standard input to a file, since it can be read only once."""
+    with tempfile.NamedTemporaryFile(dir=cache_directory("stdin"), suffix=".txt", delete=False) as copy:
         try:
-            shutil.copyfileobj(sys.stdin.buffer, spool)
+            shutil.copyfileobj(sys.stdin.buffer, copy)
         except OSError as error:
-            Path(spool.name).unlink()
-            raise StorageError(f"standard input cannot be kept in '{spool.name}': {error.strerror}.") from None
-    return Path(spool.name)
+            Path(copy.name).unlink()
+            raise StorageError(f"standard input cannot be copied to '{copy.name}': {error.strerror}.") from None
+    return Path(copy.name)

@@ -1,1 +1,1 @@
-"""Generated corpora: each makes one weakness of an architecture visible, at a difficulty that can be chosen."""
+"""Generated corpora: each exposes one weakness of an architecture, at a difficulty of your choice."""

@@ -1,25 +1,25 @@
-"""Adding: the sum of two marked digits, one in each half, far apart.
+"""Adding: the sum of two marked digits, one in each half of the sequence.
 
-The adding problem of Hochreiter & Schmidhuber (1997), with digits instead of real numbers and the sum as a label. What
-was marked has to be remembered over a long lag.
+The adding problem of Hochreiter & Schmidhuber (1997), with digits instead of real numbers and the sum as a label. The
+model has to remember the marked digits over a long lag.
 """
 
 from seqlab.data.examples.example import Examples, LabeledText
-from seqlab.data.examples.synthetic.sampling import DEALT, Difficulty, deal
+from seqlab.data.examples.synthetic.sampling import SPLIT_RULE, Difficulty, draw_splits
 
 DIGITS = tuple("0123456789")
 MARK = "*"
-DIFFICULTY = Difficulty("adding", "length", usual=50, least=4, most=500)
+DIFFICULTY = Difficulty("adding", "length", default=50, minimum=4, maximum=500)
 
 
 def adding(difficulty: int | None = None, seed: int = 0) -> Examples:
     """`difficulty` digits, two of them marked ("7*"), and the sum of these two."""
-    length = DIFFICULTY.chosen(difficulty)
-    numbers = DIFFICULTY.numbers(length, seed)
+    length = DIFFICULTY.check(difficulty)
+    rng = DIFFICULTY.generator(length, seed)
 
     def draw() -> LabeledText:
-        digits = numbers.integers(0, 10, length).tolist()
-        marked = int(numbers.integers(0, length // 2)), int(numbers.integers(length // 2, length))
+        digits = rng.integers(0, 10, length).tolist()
+        marked = int(rng.integers(0, length // 2)), int(rng.integers(length // 2, length))
         words = [DIGITS[digit] for digit in digits]
         for at in marked:
             words[at] += MARK
@@ -27,7 +27,7 @@ def adding(difficulty: int | None = None, seed: int = 0) -> Examples:
 
     return Examples(
         name="adding",
-        splits=deal(draw),
-        rule=f"digits and marks {DEALT}",
-        about=f"{length} digits, of which the two marked ones are to be added",
+        splits=draw_splits(draw),
+        rule=f"digits and marks {SPLIT_RULE}",
+        about=f"the sum of two marked digits among {length}",
     )

@@ -1,32 +1,32 @@
-"""Copying: say a sequence again. A model that keeps its source in one vector of fixed size gets worse with length."""
+"""Copying: repeat a sequence. A model that encodes its source in one vector of fixed size gets worse with length."""
 
 import numpy as np
 
-from seqlab.data.examples.example import Examples, Pair
-from seqlab.data.examples.synthetic.sampling import DEALT, Difficulty, deal
+from seqlab.data.examples.example import Examples, TextPair
+from seqlab.data.examples.synthetic.sampling import SPLIT_RULE, Difficulty, draw_splits
 
 LETTERS = tuple("abcdefghijklmnop")
-DIFFICULTY = Difficulty("copy", "longest length", usual=20, least=2, most=200)
+DIFFICULTY = Difficulty("copy", "maximum length", default=20, minimum=2, maximum=200)
 
 
 def copy(difficulty: int | None = None, seed: int = 0) -> Examples:
     """1 to `difficulty` letters and the same letters again."""
-    longest = DIFFICULTY.chosen(difficulty)
-    numbers = DIFFICULTY.numbers(longest, seed)
+    longest = DIFFICULTY.check(difficulty)
+    rng = DIFFICULTY.generator(longest, seed)
 
-    def draw() -> Pair:
-        source = " ".join(letters(numbers, longest))
-        return Pair(source, source)
+    def draw() -> TextPair:
+        source = " ".join(letters(rng, longest))
+        return TextPair(source, source)
 
     return Examples(
         name="copy",
-        splits=deal(draw),
-        rule=f"letters and lengths {DEALT}",
-        about=f"1 to {longest} of {len(LETTERS)} letters, to be said again in the same order",
+        splits=draw_splits(draw),
+        rule=f"letters and lengths {SPLIT_RULE}",
+        about=f"copy 1 to {longest} of {len(LETTERS)} letters",
     )
 
 
-def letters(numbers: np.random.Generator, longest: int) -> list[str]:
-    """Any letters, every length from 1 being as likely."""
-    length = numbers.integers(1, longest + 1)
-    return [LETTERS[at] for at in numbers.integers(0, len(LETTERS), length).tolist()]
+def letters(rng: np.random.Generator, longest: int) -> list[str]:
+    """Random letters; all lengths are equally likely."""
+    length = rng.integers(1, longest + 1)
+    return [LETTERS[at] for at in rng.integers(0, len(LETTERS), length).tolist()]

@@ -1,27 +1,27 @@
-"""Dates: from the ways in which people write them to ISO 8601. Small translation: parts move, names become numbers.
+"""Dates: from the formats that people use to ISO 8601. A small translation task: fields move, names become numbers.
 
-Names are written out here, since those of `calendar` follow the machine's language.
+The names are listed here because those of `calendar` depend on the locale.
 """
 
 from datetime import date, timedelta
 
 import numpy as np
 
-from seqlab.data.examples.example import Examples, Pair
-from seqlab.data.examples.synthetic.sampling import Difficulty, deal
+from seqlab.data.examples.example import Examples, TextPair
+from seqlab.data.examples.synthetic.sampling import Difficulty, draw_splits
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-COUNTED = (
+ORDINALS = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
     *("eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth"),
     *("nineteenth", "twentieth", "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth"),
     *("twenty-sixth", "twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first"),
 )
-FORMS = (
+FORMATS = (
     "{day} {month} {year}",  # 3 March 1998
     "{month} {day}, {year}",  # March 3, 1998
     "{nth} of {month}, {year}",  # 3rd of March, 1998
@@ -33,50 +33,50 @@ FORMS = (
     "{wkd} {dd}-{mon}-{year}",  # Tue 03-Mar-1998
     "{year}, {month} {nth}",  # 1998, March 3rd
     "the {nth} of {month} '{yy}",  # the 3rd of March '98
-    "the {counted} of {month}, {year}",  # the third of March, 1998
+    "the {ordinal} of {month}, {year}",  # the third of March, 1998
 )
-CASES = (str, str, str.lower, str.upper)  # half of the dates stay as they are
+CASES = (str, str, str.lower, str.upper)  # half of the dates keep their case
 FIRST, LAST = date(1930, 1, 1), date(2049, 12, 31)
 FIRST_OF_TWO_DIGITS, LAST_OF_TWO_DIGITS = date(1970, 1, 1), date(2030, 12, 31)
-DIFFICULTY = Difficulty("dates", "number of forms", usual=len(FORMS), least=1, most=len(FORMS))
+DIFFICULTY = Difficulty("dates", "number of formats", default=len(FORMATS), minimum=1, maximum=len(FORMATS))
 
 
 def dates(difficulty: int | None = None, seed: int = 0) -> Examples:
-    """English dates in the first `difficulty` forms, and as year-month-day; by characters."""
-    forms = FORMS[: DIFFICULTY.chosen(difficulty)]
-    numbers = DIFFICULTY.numbers(len(forms), seed)
+    """English dates in the first `difficulty` formats, and as year-month-day."""
+    formats = FORMATS[: DIFFICULTY.check(difficulty)]
+    rng = DIFFICULTY.generator(len(formats), seed)
 
-    def draw() -> Pair:
-        form = forms[numbers.integers(len(forms))]
-        case = CASES[numbers.integers(len(CASES))]
-        day = any_day(numbers, two_digits="{yy}" in form)
-        return Pair(case(written(day, form)), day.isoformat())
+    def draw() -> TextPair:
+        pattern = formats[rng.integers(len(formats))]
+        case = CASES[rng.integers(len(CASES))]
+        day = draw_day(rng, two_digits="{yy}" in pattern)
+        return TextPair(case(write_date(day, pattern)), day.isoformat())
 
     return Examples(
         name="dates",
-        splits=deal(draw, held=lambda pair: pair.target),
+        splits=draw_splits(draw, content=lambda pair: pair.target),
         rule=(
-            f"days from {FIRST.year} to {LAST.year} drawn at random, none twice in the same writing; the hash of a day "
-            "says whether it is for training (six in eight) or held out, in whatever form. Slashes have the month "
-            f"first, dots the day; years of two digits are {FIRST_OF_TWO_DIGITS.year} to {LAST_OF_TWO_DIGITS.year}"
+            f"days from {FIRST.year} to {LAST.year} drawn at random without repeats; the hash of a day assigns it, in "
+            "every format, to training (six in eight) or held-out data. Slashes put the month first, dots the day; "
+            f"years of two digits are {FIRST_OF_TWO_DIGITS.year} to {LAST_OF_TWO_DIGITS.year}"
         ),
-        about=f"dates in {len(forms)} {'forms' if len(forms) > 1 else 'form'}, to be written as year-month-day",
+        about=f"dates in {len(formats)} {'formats' if len(formats) > 1 else 'format'}, to be written as year-month-day",
     )
 
 
-def any_day(numbers: np.random.Generator, two_digits: bool) -> date:
-    """Years of two digits come from a stretch in which they name one year only."""
+def draw_day(rng: np.random.Generator, two_digits: bool) -> date:
+    """Years of two digits come from a range in which they are unambiguous."""
     first, last = (FIRST_OF_TWO_DIGITS, LAST_OF_TWO_DIGITS) if two_digits else (FIRST, LAST)
-    return first + timedelta(days=int(numbers.integers((last - first).days + 1)))
+    return first + timedelta(days=int(rng.integers((last - first).days + 1)))
 
 
-def written(day: date, form: str) -> str:
+def write_date(day: date, pattern: str) -> str:
     month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
-    return form.format(
+    return pattern.format(
         day=day.day,
         dd=f"{day.day:02}",
         nth=f"{day.day}{_ending(day.day)}",
-        counted=COUNTED[day.day - 1],
+        ordinal=ORDINALS[day.day - 1],
         weekday=weekday,
         wkd=weekday[:3],
         month=month,

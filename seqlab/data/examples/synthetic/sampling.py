@@ -1,7 +1,7 @@
-"""What all generated corpora share: which difficulties there are, random numbers, and the dealing into parts.
+"""What all generated corpora share: difficulties, random numbers, and the assignment to splits.
 
-Every input belongs to one part by its hash, whatever the seed and the difficulty: nothing that is held out in one
-corpus is trained on in another of the same task.
+The hash of an input assigns it to a split, whatever the seed and the difficulty: no input that one corpus holds out is
+trained on in another of the same task.
 """
 
 import hashlib
@@ -18,59 +18,61 @@ from seqlab.errors import UsageError
 E = TypeVar("E", bound=Example)
 
 SIZES = {"train": 12_000, "validation": 500, "test": 1000}
-EIGHTHS = (*["train"] * 6, "validation", "test")  # whose each eighth of all inputs is
-DRAWS = 40_000  # then all there is has been found, or nearly
-DEALT = "drawn at random, none twice; the hash of an input says whether it is for training (six in eight) or held out"
+EIGHTHS = (*["train"] * 6, "validation", "test")  # the split of each eighth of all inputs
+DRAWS = 40_000  # enough to find nearly all examples of a small corpus
+SPLIT_RULE = (
+    "drawn at random without repeats; the hash of an input assigns it to training (six in eight) or held-out data"
+)
 
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The difficulties of a task: what the number counts, the usual one and the bounds."""
+    """The difficulties of a corpus: what the number counts, its default and its bounds."""
 
-    task: str
+    corpus: str
     counts: str
-    usual: int
-    least: int
-    most: int
+    default: int
+    minimum: int
+    maximum: int
 
-    def chosen(self, difficulty: int | None) -> int:
+    def check(self, difficulty: int | None) -> int:
+        """The default for None; UsageError outside the bounds."""
         if difficulty is None:
-            return self.usual
-        if not self.least <= difficulty <= self.most:
+            return self.default
+        if not self.minimum <= difficulty <= self.maximum:
             raise UsageError(
-                f"'{self.task}' cannot be made with difficulty {difficulty}, which is its {self.counts}: "
-                f"choose {self.least} to {self.most}, or leave it out for {self.usual}."
+                f"the difficulty of '{self.corpus}', its {self.counts}, cannot be {difficulty}: "
+                f"choose {self.minimum} to {self.maximum}, or leave it out for {self.default}."
             )
         return difficulty
 
-    def numbers(self, difficulty: int, seed: int) -> np.random.Generator:
-        """Random numbers of this task, difficulty and seed alone."""
+    def generator(self, difficulty: int, seed: int) -> np.random.Generator:
+        """Random numbers that depend on the corpus, the difficulty and the seed only."""
         if seed < 0:
-            raise UsageError(f"'{self.task}' cannot be made with seed {seed}: choose 0 or more.")
-        return np.random.default_rng([seed, difficulty, zlib.crc32(self.task.encode())])
+            raise UsageError(f"the seed of '{self.corpus}' cannot be {seed}: choose 0 or more.")
+        return np.random.default_rng([seed, difficulty, zlib.crc32(self.corpus.encode())])
 
 
-def part_of(content: str) -> str:
-    """The part that whatever has this content belongs to."""
+def split_of(content: str) -> str:
+    """The split that an input with this content belongs to."""
     return EIGHTHS[hashlib.sha256(content.encode()).digest()[0] % 8]
 
 
-def deal(
+def draw_splits(
     draw: Callable[[], E],
-    held: Callable[[E], str] = lambda example: example.input,
-    scored: Callable[[E], bool] = lambda example: True,
+    content: Callable[[E], str] = lambda example: example.input,
+    may_be_held_out: Callable[[E], bool] = lambda example: True,
 ) -> dict[str, list[E]]:
-    """Different examples for each part, fewer where few exist. `held` is the content by which they are dealt, `scored`
-    tells which may be held out."""
-    found: dict[str, dict[str, E]] = {part: {} for part in SIZES}
-    wanting = set(SIZES)
+    """Distinct examples for each split, fewer if few exist; `content` is what the hash is taken of."""
+    splits: dict[str, dict[str, E]] = {split: {} for split in SIZES}
+    incomplete = set(SIZES)
     for _ in range(DRAWS):
         example = draw()
-        part = part_of(held(example))
-        if part in wanting and (part == "train" or scored(example)):
-            found[part].setdefault(example.input, example)
-            if len(found[part]) == SIZES[part]:
-                wanting.remove(part)
-        if not wanting:
+        split = split_of(content(example))
+        if split in incomplete and (split == "train" or may_be_held_out(example)):
+            splits[split].setdefault(example.input, example)
+            if len(splits[split]) == SIZES[split]:
+                incomplete.remove(split)
+        if not incomplete:
             break
-    return {part: list(examples.values()) for part, examples in found.items()}
+    return {split: list(examples.values()) for split, examples in splits.items()}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
-from seqlab.data.examples.lines import Noticed
+from seqlab.data.examples.lines import InputFixes
 from seqlab.errors import DataError, UsageError
 
 quick = settings(deadline=None, max_examples=100)
@@ -18,7 +18,7 @@ tagged = st.lists(st.tuples(words, st.sampled_from(["O", "B-x", "NN", ",", "_"])
 
 
 def sentences(path):
-    return [one.example for one in read_columns(path, Noticed())]
+    return [one.example for one in read_columns(path, InputFixes())]
 
 
 def conllu(*rows):
@@ -37,10 +37,10 @@ def test_sentences_come_back_as_they_were_written(tmp_path_factory, written, sep
     rows = [[separator.join([word, *["x"] * between, tag]) for word, tag in sentence] for sentence in written]
     path = tmp_path_factory.mktemp("conll") / "a.conll"
     path.write_bytes(("\n" * (blanks + 1)).join("\n".join(sentence) for sentence in rows).encode())
-    found = read_columns(path, Noticed())
+    found = read_columns(path, InputFixes())
     assert [list(zip(one.example.words, one.example.tags, strict=True)) for one in found] == written
     starts = [1 + sum(len(sentence) + blanks for sentence in rows[:place]) for place in range(len(rows))]
-    assert [one.place.line for one in found] == starts
+    assert [one.location.line for one in found] == starts
 
 
 def test_documents_end_sentences_and_are_no_words(write):
@@ -61,11 +61,11 @@ def test_lines_of_whitespace_are_blank_and_a_hash_is_a_word(write):
 
 
 def test_of_two_labels_the_first_is_taken_and_said(write):
-    noticed = Noticed()
+    noticed = InputFixes()
     path = write("a.conll", "a\tB-group,B-person\nb\tI-group,O\n,\t,\nc\tx,y\nd\tO\n")
     [one] = read_columns(path, noticed)
     assert one.example.tags == ("B-group", "I-group", ",", "x,y", "O")
-    assert noticed.notes() == ["2 words have two tags joined by a comma: the first is taken"]
+    assert noticed.notes() == ["2 words have two tags joined by a comma; only the first is used"]
 
 
 def test_a_packed_file(write):
@@ -76,8 +76,8 @@ def test_a_packed_file(write):
 @pytest.mark.parametrize(
     "content, message",
     [
-        ("a O\n\nb X O\n", "line 3: 3 columns, where the lines before have 2"),
-        ("a\tX\tO\nb\tO\n", "line 2: 2 columns, where the lines before have 3"),
+        ("a O\n\nb X O\n", "line 3: 3 columns, but the lines before have 2"),
+        ("a\tX\tO\nb\tO\n", "line 2: 2 columns, but the lines before have 3"),
         ("a\tO\nb O\n", "line 2: one column only"),
         ("\nword\n", "line 2: one column only"),
         ("a\tO\n\tO\n", "line 2: the word is empty"),
@@ -117,13 +117,13 @@ UD = "# sent_id = 1\n#no space\n" + conllu(
 
 
 def test_what_is_no_word_by_itself_is_passed_over(write):
-    noticed = Noticed()
+    noticed = InputFixes()
     found = read_conllu(write("a.conllu", UD), None, noticed)
     assert [one.example for one in found] == [
         TaggedSentence(("do", "n't", "#"), ("AUX", "PART", UNSCORED)),
         TaggedSentence(("Go",), ("VERB",)),
     ]
-    assert [one.place.line for one in found] == [4, 9]
+    assert [one.location.line for one in found] == [4, 9]
     assert noticed.notes() == []
 
 
@@ -136,24 +136,26 @@ def test_what_is_no_word_by_itself_is_passed_over(write):
     ],
 )
 def test_columns_are_chosen_by_name(write, columns, expected):
-    assert read_conllu(write("a.conllu", UD), columns, Noticed())[0].example == expected
+    assert read_conllu(write("a.conllu", UD), columns, InputFixes())[0].example == expected
 
 
 @pytest.mark.parametrize("columns", [("FORM", "NER"), ("ID", "UPOS")])
 def test_a_column_that_conllu_does_not_have(write, columns):
-    with pytest.raises(UsageError, match="no column of CoNLL-U"):
-        read_conllu(write("a.conllu", UD), columns, Noticed())
+    with pytest.raises(UsageError, match="not a column of CoNLL-U"):
+        read_conllu(write("a.conllu", UD), columns, InputFixes())
 
 
 def test_words_may_have_spaces(write):
     content = "1\t10 000\t10 000\tNUM\t_\t_\t0\troot\t_\t_\n"
-    assert read_conllu(write("a.conllu", content), None, Noticed())[0].example == TaggedSentence(("10 000",), ("NUM",))
+    assert read_conllu(write("a.conllu", content), None, InputFixes())[0].example == TaggedSentence(
+        ("10 000",), ("NUM",)
+    )
 
 
 @pytest.mark.parametrize(
     "content, message",
     [
-        (UD + "\n1\tGo\tgo\tVERB\n", "line 11: 4 columns, where CoNLL-U has 10, separated by tabs"),
+        (UD + "\n1\tGo\tgo\tVERB\n", "line 11: 4 columns, but CoNLL-U has 10, separated by tabs"),
         (conllu("1 a a X _ _ _ _ _ _ _"), "line 1: 11 columns"),
         (conllu("x a a X _ _ _ _ _ _"), "line 1: the ID is 'x'"),
         ("1\t\ta\tX" + "\t_" * 6, "line 1: the word is empty"),
@@ -165,6 +167,6 @@ def test_words_may_have_spaces(write):
 def test_what_is_wrong_with_conllu_is_said_with_its_line(write, content, message):
     path = write("a.conllu", content)
     with pytest.raises(DataError) as refused:
-        read_conllu(path, None, Noticed())
+        read_conllu(path, None, InputFixes())
     assert str(refused.value).startswith(f"'{path}'")
     assert message in str(refused.value)

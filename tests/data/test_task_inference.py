@@ -7,7 +7,7 @@ import os
 import pytest
 
 from seqlab.data import task_inference as guessing
-from seqlab.data.task_inference import guess_task
+from seqlab.data.task_inference import infer_task
 from seqlab.registry import CORPORA
 
 
@@ -18,7 +18,7 @@ def written(write):
 
 @pytest.mark.parametrize("name", ["a.conllu", "a.conll", "a.bio", "a.iob", "a.iob2", "a.CONLL", "a.conllu.gz"])
 def test_words_and_tags_are_known_by_the_ending(written, name):
-    guess = guess_task([written(name, "x\n")])
+    guess = infer_task([written(name, "x\n")])
     assert guess and guess[0] == "tag"
     assert guess[1].startswith(name)
 
@@ -37,7 +37,7 @@ def test_words_and_tags_are_known_by_the_ending(written, name):
     ],
 )
 def test_tables_are_known_by_their_columns(written, name, content, task, reason):
-    assert guess_task([written(name, content)]) == (task, reason)
+    assert infer_task([written(name, content)]) == (task, reason)
 
 
 @pytest.mark.parametrize(
@@ -61,31 +61,31 @@ def test_tables_are_known_by_their_columns(written, name, content, task, reason)
     ],
 )
 def test_nothing_is_guessed_where_there_is_a_doubt(written, name, content):
-    assert guess_task([written(name, content)]) is None
+    assert infer_task([written(name, content)]) is None
 
 
 def test_packed_tables(written):
     path = written("a.tsv.gz", gzip.compress(b"text\tlabel\n", mtime=0))
-    assert guess_task([path]) == ("classify", "a.tsv.gz has the columns 'text' and 'label'")
+    assert infer_task([path]) == ("classify", "a.tsv.gz has the columns 'text' and 'label'")
 
 
 def test_no_more_than_the_beginning_is_read(written, monkeypatch):
-    long = json.dumps({"text": "x" * guessing.MOST, "label": "y"})
-    assert guess_task([written("a.jsonl", long)]) is None
+    long = json.dumps({"text": "x" * guessing.MAX_HEADER_BYTES, "label": "y"})
+    assert infer_task([written("a.jsonl", long)]) is None
     short = json.dumps({"text": "x" * 1000, "label": "y"}) + "\n" + long
-    assert guess_task([written("a.jsonl", short)]) is not None
+    assert infer_task([written("a.jsonl", short)]) is not None
     exact = json.dumps({"text": "", "label": "y"})
-    exact = exact.replace('""', '"' + "x" * (guessing.MOST - len(exact)) + '"')
-    assert len(exact) == guessing.MOST
-    assert guess_task([written("a.jsonl", exact)]) is None  # it may go on
+    exact = exact.replace('""', '"' + "x" * (guessing.MAX_HEADER_BYTES - len(exact)) + '"')
+    assert len(exact) == guessing.MAX_HEADER_BYTES
+    assert infer_task([written("a.jsonl", exact)]) is None  # it may go on
 
 
 def test_named_columns_tell_more(written):
     path = written("a.tsv", "phrase\tStars\ten\tde\ttext\tlabel\n")
-    assert guess_task([path], ("phrase", "stars")) == ("classify", "a.tsv has the columns 'phrase' and 'Stars'")
-    assert guess_task([path], ("de", "en")) == ("translate", "a.tsv has the columns 'de' and 'en'")
-    assert guess_task([path], ("text", "label")) == ("classify", "a.tsv has the columns 'text' and 'label'")
-    assert guess_task([path], ("phrase", "nowhere")) is None
+    assert infer_task([path], ("phrase", "stars")) == ("classify", "a.tsv has the columns 'phrase' and 'Stars'")
+    assert infer_task([path], ("de", "en")) == ("translate", "a.tsv has the columns 'de' and 'en'")
+    assert infer_task([path], ("text", "label")) == ("classify", "a.tsv has the columns 'text' and 'label'")
+    assert infer_task([path], ("phrase", "nowhere")) is None
 
 
 @pytest.mark.parametrize(
@@ -107,40 +107,40 @@ def test_named_columns_tell_more(written):
     ],
 )
 def test_two_languages_are_known_by_their_endings(written, names, expected):
-    guess = guess_task([written(name, "x\n") for name in names])
+    guess = infer_task([written(name, "x\n") for name in names])
     assert (guess is not None) == expected
     if guess:
         first, second = (name.split("/")[-1] for name in names)
-        assert guess == ("translate", f"{first} and {second} are the same text in two languages, by their names")
+        assert guess == ("translate", f"{first} and {second} look like one text in two languages")
 
 
 def test_several_files_must_agree(written):
     table, words, text = written("a.tsv", "text\tlabel\n"), written("a.conll", "x\n"), written("a.txt", "x\n")
-    assert guess_task([table, written("b.csv", "label,text\n")]) == (
+    assert infer_task([table, written("b.csv", "label,text\n")]) == (
         "classify",
         "a.tsv has the columns 'text' and 'label'",
     )
-    assert guess_task([table, words]) is None
-    assert guess_task([words, text]) is None
+    assert infer_task([table, words]) is None
+    assert infer_task([words, text]) is None
 
 
 @pytest.mark.parametrize("name", ["nowhere.tsv", "nowhere.conll", "-", "x" * 5000 + ".tsv", "a\0.tsv", ".", ""])
 def test_what_is_not_there_is_not_guessed(name):
-    assert guess_task([name]) is None
-    assert guess_task([name + ".en", name + ".de"]) is None
-    assert guess_task([]) is None
+    assert infer_task([name]) is None
+    assert infer_task([name + ".en", name + ".de"]) is None
+    assert infer_task([]) is None
 
 
 def test_a_pipe_is_left_alone(tmp_path):
     path = tmp_path / "a.tsv"
     os.mkfifo(path)
-    assert guess_task([str(path)]) is None
+    assert infer_task([str(path)]) is None
 
 
 def test_built_in_corpora_say_what_they_are_for(monkeypatch):
     for name in CORPORA:
         task = CORPORA.default_overrides(name).get("task.name")
-        guess = guess_task([name])
+        guess = infer_task([name])
         assert (guess and guess[0]) == task
-    assert guess_task(["reverse"]) == ("translate", "the built-in corpus 'reverse' is made for it")
-    assert guess_task(["toy-words"]) is None
+    assert infer_task(["reverse"]) == ("translate", "the built-in corpus 'reverse' is made for it")
+    assert infer_task(["toy-words"]) is None

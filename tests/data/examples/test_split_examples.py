@@ -8,11 +8,11 @@ from example_tables import corpus, labels, many, reviews
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.examples.example import Pair
-from seqlab.data.examples.lines import Place, Placed
+from seqlab.data.examples.example import TextPair
+from seqlab.data.examples.lines import LocatedExample, Location
 from seqlab.data.examples.load import open_examples
-from seqlab.data.examples.split import FEWEST, deal
-from seqlab.data.text.corpus import from_text
+from seqlab.data.examples.split import MIN_INPUTS, split_examples
+from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import split_text
 from seqlab.errors import DataError
 
@@ -20,7 +20,7 @@ quick = settings(deadline=None, max_examples=60)
 
 
 def placed(inputs):
-    return [Placed(Pair(text, "x"), Place(Path("a"), line)) for line, text in enumerate(inputs, 2)]
+    return [LocatedExample(TextPair(text, "x"), Location(Path("a"), line)) for line, text in enumerate(inputs, 2)]
 
 
 @pytest.mark.parametrize("split", ["90/10", "80/10/10"])
@@ -28,13 +28,13 @@ def placed(inputs):
 def test_examples_are_dealt_out_as_lines_are(write, split, count):
     """The same shuffle as of a text's lines, an example beside its line."""
     rows = many(count)
-    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split_ratios=split))
-    text = from_text("".join(text + "\n" for text, _ in rows), "lines")
+    found = open_examples("labeled", corpus(write("a.tsv", reviews(*rows)), split_ratios=split))
+    text = corpus_from_text("".join(text + "\n" for text, _ in rows), "lines")
     lines = split_text(text, corpus("x", split_ratios=split, documents="lines"))
     assert list(found.splits) == lines.splits
     for part in lines.splits:
         assert [one.input for one in found.splits[part]] == list(lines.lines(part))
-    assert found.rule == f"{split}, dealt out by a fixed shuffle, equal inputs together"
+    assert found.rule == f"{split}, assigned by a fixed shuffle that keeps equal inputs together"
     assert found.notes == ()
 
 
@@ -43,63 +43,63 @@ def test_examples_are_dealt_out_as_lines_are(write, split, count):
 def test_equal_inputs_are_dealt_out_together(numbers, split):
     inputs = [str(number) for number in numbers]
     different = len(set(inputs))
-    if different < FEWEST:
+    if different < MIN_INPUTS:
         with pytest.raises(DataError, match=f"has {different} different inputs in {len(inputs)} examples"):
-            deal({"train": placed(inputs)}, split)
+            split_examples({"train": placed(inputs)}, split)
         return
-    splits = {name: list(part) for name, part in deal({"train": placed(inputs)}, split).splits.items()}
+    splits = {name: list(part) for name, part in split_examples({"train": placed(inputs)}, split).splits.items()}
     sides = {name: {one.example.input for one in part} for name, part in splits.items()}
     assert all(sides.values())
     assert sum(map(len, sides.values())) == different
     assert Counter(one.example.input for part in splits.values() for one in part) == Counter(inputs)
     for part in splits.values():
-        assert [one.place.line for one in part] == sorted(one.place.line for one in part)
+        assert [one.location.line for one in part] == sorted(one.location.line for one in part)
     held_out = sum(len(side) for name, side in sides.items() if name != "train")
     assert held_out / different == pytest.approx({"90/10": 0.1, "80/10/10": 0.2}[split], abs=1 / different)
 
 
 def test_given_files_fix_the_parts(write):
     train, dev, test = (write(f"{name}.tsv", reviews(*many(4, 10 * place))) for place, name in enumerate("abc"))
-    both = open_examples("classify", corpus(train, validation=(dev,), test=(test,), split_ratios="80/10/10"))
+    both = open_examples("labeled", corpus(train, validation=(dev,), test=(test,), split_ratios="80/10/10"))
     assert {part: [one.input for one in both.splits[part]] for part in both.splits} == {
         "train": [f"text {number}" for number in range(4)],
         "validation": [f"text {number}" for number in range(10, 14)],
         "test": [f"text {number}" for number in range(20, 24)],
     }
-    assert both.rule == "validation and test as given"
-    one = open_examples("classify", corpus(train, validation=(dev,), split_ratios="80/10/10"))
-    assert (list(one.splits), one.rule) == (["train", "validation"], "validation as given")
+    assert both.rule == "validation and test from files"
+    one = open_examples("labeled", corpus(train, validation=(dev,), split_ratios="80/10/10"))
+    assert (list(one.splits), one.rule) == (["train", "validation"], "validation from files")
 
 
 def test_with_a_test_file_a_tenth_of_the_training_examples_is_held_out(write):
     train, test = write("a.tsv", reviews(*many(40))), write("b.tsv", reviews(*many(3, 100)))
-    found = open_examples("classify", corpus(train, test=(test,), split_ratios="80/10/10"))
+    found = open_examples("labeled", corpus(train, test=(test,), split_ratios="80/10/10"))
     assert {part: len(found.splits[part]) for part in found.splits} == {"train": 36, "validation": 4, "test": 3}
-    assert found.rule.startswith("test as given; validation is a tenth of the training examples, dealt out")
-    assert found.splits["train"] == open_examples("classify", corpus(train)).splits["train"]
+    assert found.rule.startswith("test from files; validation is a tenth of the training examples, assigned")
+    assert found.splits["train"] == open_examples("labeled", corpus(train)).splits["train"]
 
 
 def test_too_few_to_deal_out(write):
     train = write("a.tsv", reviews(*many(9)))
     for test in ((), (train,)):
         with pytest.raises(DataError, match=r"a\.tsv' has 9 different inputs in 9 examples; .* at least 10"):
-            open_examples("classify", corpus(train, test=test))
-    assert len(open_examples("classify", corpus(train, validation=(train,))).splits["train"]) == 9
+            open_examples("labeled", corpus(train, test=test))
+    assert len(open_examples("labeled", corpus(train, validation=(train,))).splits["train"]) == 9
 
 
 def test_every_label_is_in_the_training_part(write):
     """Each stands once among a hundred, so that some would be dealt out."""
     rare = [f"rare {number}" for number in range(30)]
     rows = [*many(70), *((f"single {label}", label) for label in rare)]
-    found = open_examples("classify", corpus(write("a.tsv", reviews(*rows)), split_ratios="80/10/10"))
+    found = open_examples("labeled", corpus(write("a.tsv", reviews(*rows)), split_ratios="80/10/10"))
     assert set(labels(found, "train")) == {"odd", "even", *rare}
     assert set(labels(found, "validation", "test")) <= {"odd", "even"}
     assert sum(map(len, found.splits.values())) == 100
     [note] = found.notes
-    assert note.startswith("labels that only a held-out share had were moved into the training part: 'rare ")
+    assert note.startswith("moved examples into the training split, which had none with these labels: 'rare ")
 
 
 def test_labels_of_their_own_are_no_labels(write):
     rows = [(f"text {number}", f"label {number}") for number in range(20)]
-    with pytest.raises(DataError, match="almost every example has a label of its own"):
-        open_examples("classify", corpus(write("a.tsv", reviews(*rows))))
+    with pytest.raises(DataError, match="almost every example has its own label"):
+        open_examples("labeled", corpus(write("a.tsv", reviews(*rows))))

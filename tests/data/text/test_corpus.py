@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqlab.data.text import builtin
-from seqlab.data.text.corpus import Corpus, from_text, open_corpus, survey
+from seqlab.data.text.corpus import Corpus, corpus_from_text, measure_corpus, open_corpus
 from seqlab.errors import DataError, MissingInput, StorageError
 from seqlab.registry import CORPORA
 
@@ -66,7 +66,7 @@ def test_the_folder_here_has_a_name(tmp_path, monkeypatch):
 
 def test_a_folder_without_text(tmp_path):
     (tmp_path / "image.png").write_bytes(b"\0")
-    with pytest.raises(DataError, match="holds no text file, only 1 others"):
+    with pytest.raises(DataError, match="has no text file among its 1 files"):
         open_corpus([str(tmp_path)])
 
 
@@ -76,7 +76,7 @@ def test_oddities_are_those_of_one_reading(tmp_path):
     corpus = open_corpus([str(tmp_path)])
     for _ in range(2):
         assert text_of(corpus) == "one\ntwo\n" * 2
-        assert (corpus.oddities.byte_order_marks, corpus.oddities.carriage_returns) == (2, 4)
+        assert (corpus.fixes.byte_order_marks, corpus.fixes.crlf_lines) == (2, 4)
 
 
 @pytest.mark.parametrize(("given_", "near"), [("toy-word", "toy-words"), ("tinyshakespeare", "tiny-shakespeare")])
@@ -111,7 +111,7 @@ def test_a_folder_that_may_not_be_read(tmp_path):
 
 @pytest.mark.parametrize("among", [["toy-words", "a.txt"], ["-", "a.txt"], ["-", "-"]])
 def test_built_in_ones_stand_alone(among):
-    with pytest.raises(DataError, match="stand alone"):
+    with pytest.raises(DataError, match="cannot be combined"):
         open_corpus(among)
 
 
@@ -126,14 +126,14 @@ def test_standard_input_can_be_read_twice(monkeypatch):
     pipe(monkeypatch, SONG.encode())
     corpus = open_corpus(["-"])
     assert (corpus.name, text_of(corpus), text_of(corpus)) == ("stdin", SONG, SONG)
-    assert corpus.kept is not None
-    assert corpus.kept.is_relative_to(os.environ["SEQLAB_CACHE"])
-    assert text_of(open_corpus(["-"], kept=corpus.kept)) == SONG
+    assert corpus.stdin_copy is not None
+    assert corpus.stdin_copy.is_relative_to(os.environ["SEQLAB_CACHE"])
+    assert text_of(open_corpus(["-"], stdin_copy=corpus.stdin_copy)) == SONG
 
 
 def test_what_was_kept_of_standard_input_may_be_gone(tmp_path):
-    with pytest.raises(MissingInput, match=r"gone.*corpus\.txt"):
-        open_corpus(["-"], kept=tmp_path / "corpus.txt")
+    with pytest.raises(MissingInput, match=r"is missing.*corpus\.txt"):
+        open_corpus(["-"], stdin_copy=tmp_path / "corpus.txt")
 
 
 def test_nothing_is_piped_in(monkeypatch):
@@ -175,15 +175,15 @@ def test_a_cache_that_cannot_be_made(monkeypatch, tmp_path):
 @given(st.lists(st.text(st.sampled_from("aé日😀\n"), min_size=1, max_size=9), max_size=6))
 def test_a_survey(blocks):
     text = "".join(blocks)
-    found = survey(Corpus("x", lambda: iter(blocks)))
+    found = measure_corpus(Corpus("x", lambda: iter(blocks)))
     assert (found.characters, found.bytes) == (len(text), len(text.encode()))
     assert found.lines == len(text.split("\n")) - (text.endswith("\n") or not text)
     assert found.fingerprint == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_text_in_memory():
-    assert text_of(from_text(SONG, "song")) == SONG
-    assert list(from_text("", "nothing").blocks()) == []
+    assert text_of(corpus_from_text(SONG, "song")) == SONG
+    assert list(corpus_from_text("", "nothing").blocks()) == []
 
 
 # --- built-in ones --------------------------------------------------------------------------------------------------
@@ -191,14 +191,14 @@ def test_text_in_memory():
 
 @pytest.mark.parametrize("name", ["python-docs", "toy-words"])
 def test_built_in_corpora_are_the_same_each_time(name):
-    first, second = (survey(open_corpus([name])) for _ in range(2))
+    first, second = (measure_corpus(open_corpus([name])) for _ in range(2))
     assert first == second
     assert first.characters > 50_000
     assert open_corpus([name]).name == name
 
 
 def test_toy_words_are_the_same_for_everybody():
-    found = survey(open_corpus(["toy-words"]))
+    found = measure_corpus(open_corpus(["toy-words"]))
     assert (found.lines, found.characters) == (2000, 75_884)
     assert found.fingerprint.startswith("51e80f0d85fb2b55")
 
@@ -280,6 +280,6 @@ def test_a_wrong_download_is_not_kept(monkeypatch, shakespeare):
 
 def test_the_real_tiny_shakespeare(monkeypatch, shared_data):
     monkeypatch.setenv("SEQLAB_DATA", str(shared_data))
-    found = survey(open_corpus(["tiny-shakespeare"]))
+    found = measure_corpus(open_corpus(["tiny-shakespeare"]))
     assert (found.characters, found.lines) == (1_115_394, 40_000)
     assert found.fingerprint == builtin.SHAKESPEARE_SHA256

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.text.batches import NOT_SCORED, Lines, Stream, Windows, generator, padded, pieces
+from seqlab.data.batching import batch_generator
+from seqlab.data.text.batches import (
+    NOT_SCORED,
+    LineBatches,
+    StreamBatches,
+    WindowBatches,
+    cut_windows,
+    pad_windows,
+)
 from seqlab.data.text.tokens import SplitStats, TokenSplit
 
 quick = settings(deadline=None, max_examples=100)
@@ -17,7 +25,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("parts")
 
 
-def part_of(folder: Path, *lengths: int) -> TokenSplit:
+def split_of(folder: Path, *lengths: int) -> TokenSplit:
     """A part with documents of these lengths, or a stream if there is but one; each id is its own position."""
     starts = np.cumsum([0, *lengths]).astype(np.int64)
     ids = np.arange(starts[-1], dtype=np.uint16)
@@ -42,9 +50,9 @@ def assert_equal(one, other):
     assert one.fresh == other.fresh
 
 
-@pytest.mark.parametrize("kind", [Windows, Stream, Lines])
+@pytest.mark.parametrize("kind", [WindowBatches, StreamBatches, LineBatches])
 def test_a_batch_depends_on_seed_and_index_alone(folder, kind):
-    part = part_of(folder, *[5, 9, 3, 12, 7, 2] * 4) if kind is Lines else part_of(folder, 200)
+    part = split_of(folder, *[5, 9, 3, 12, 7, 2] * 4) if kind is LineBatches else split_of(folder, 200)
     used, fresh = kind(part, 4, 6), kind(part, 4, 6)
     order = [7, 0, 3, 3, 11, 1]
     for seed in (0, 5, 2**63 - 1):
@@ -53,16 +61,16 @@ def test_a_batch_depends_on_seed_and_index_alone(folder, kind):
             assert_equal(used.rows(seed, index), fresh.rows(seed, index))
 
 
-@pytest.mark.parametrize("kind", [Windows, Lines])
+@pytest.mark.parametrize("kind", [WindowBatches, LineBatches])
 def test_seeds_and_indices_differ(folder, kind):
-    part = part_of(folder, *[5, 9, 3, 12, 7, 2] * 20) if kind is Lines else part_of(folder, 2000)
+    part = split_of(folder, *[5, 9, 3, 12, 7, 2] * 20) if kind is LineBatches else split_of(folder, 2000)
     batches = kind(part, 4, 6)
     drawn = [batches.rows(seed, index).inputs_BT.tobytes() for seed in range(4) for index in range(4)]
     assert len(set(drawn)) == 16
 
 
 def test_random_numbers_of_neighbours_have_nothing_in_common():
-    draws = np.array([[generator(s, i).random(50) for i in range(20)] for s in range(20)]).reshape(400, 50)
+    draws = np.array([[batch_generator(s, i).random(50) for i in range(20)] for s in range(20)]).reshape(400, 50)
     correlations = np.asarray(np.corrcoef(draws))[~np.eye(400, dtype=bool)]
     assert abs(correlations.mean()) < 0.005
     assert correlations.std() == pytest.approx(1 / np.sqrt(50), rel=0.1)
@@ -74,8 +82,8 @@ def test_random_numbers_of_neighbours_have_nothing_in_common():
 @quick
 @given(data=st.data(), window=st.integers(1, 20), more=st.integers(1, 40), batch=st.integers(1, 9))
 def test_windows_lie_within_the_text(folder, data, window, more, batch):
-    part = part_of(folder, window + more)
-    rows = Windows(part, batch, window).rows(data.draw(st.integers(0, 99)), data.draw(st.integers(0, 99)))
+    part = split_of(folder, window + more)
+    rows = WindowBatches(part, batch, window).rows(data.draw(st.integers(0, 99)), data.draw(st.integers(0, 99)))
     assert rows.inputs_BT.shape == rows.targets_BT.shape == (batch, window)
     assert (np.diff(rows.inputs_BT, axis=1) == 1).all()
     assert rows.targets_BT.max() < len(part)
@@ -84,8 +92,8 @@ def test_windows_lie_within_the_text(folder, data, window, more, batch):
 
 
 def test_windows_begin_everywhere_alike(folder):
-    part = part_of(folder, 20)
-    starts = np.concatenate([Windows(part, 50, 4).rows(0, index).inputs_BT[:, 0] for index in range(200)])
+    part = split_of(folder, 20)
+    starts = np.concatenate([WindowBatches(part, 50, 4).rows(0, index).inputs_BT[:, 0] for index in range(200)])
     counts = np.bincount(starts)
     assert len(counts) == 16  # the last window ends with the last token
     assert counts.min() > 0.8 * counts.mean()
@@ -93,7 +101,7 @@ def test_windows_begin_everywhere_alike(folder):
 
 
 def test_a_text_barely_longer_than_a_window(folder):
-    rows = Windows(part_of(folder, 9), 3, 8).rows(0, 0)
+    rows = WindowBatches(split_of(folder, 9), 3, 8).rows(0, 0)
     np.testing.assert_array_equal(rows.inputs_BT, [np.arange(8)] * 3)
 
 
@@ -103,8 +111,8 @@ def test_a_text_barely_longer_than_a_window(folder):
 @quick
 @given(batch=st.integers(1, 6), window=st.integers(1, 9), tokens=st.integers(10, 120), epoch=st.integers(0, 2))
 def test_a_stream_covers_each_row_once_and_in_order(folder, batch, window, tokens, epoch):
-    stream = Stream(part_of(folder, tokens), batch, window)
-    found = [stream.rows(epoch, epoch * stream.epoch + index) for index in range(stream.epoch)]
+    stream = StreamBatches(split_of(folder, tokens), batch, window)
+    found = [stream.rows(epoch, epoch * stream.batches_per_epoch + index) for index in range(stream.batches_per_epoch)]
     for rows in found:
         assert_next(rows)
     assert [rows.fresh for rows in found] == [True] + [False] * (len(found) - 1)
@@ -120,8 +128,8 @@ def test_a_stream_covers_each_row_once_and_in_order(folder, batch, window, token
 @quick
 @given(lengths=lengths, window=st.integers(1, 14))
 def test_every_token_but_each_documents_first_is_a_target_once(folder, lengths, window):
-    part = part_of(folder, *lengths)
-    firsts_P, lengths_P, document_P = pieces(part, window)
+    part = split_of(folder, *lengths)
+    firsts_P, lengths_P, document_P = cut_windows(part, window)
     targets = [first + 1 + i for first, length in zip(firsts_P, lengths_P, strict=True) for i in range(length)]
     starts = np.cumsum([0, *lengths])
     assert targets == sorted(set(range(len(part))) - set(starts.tolist()))
@@ -134,7 +142,7 @@ def test_every_token_but_each_documents_first_is_a_target_once(folder, lengths, 
 @quick
 @given(tokens=st.integers(2, 100), window=st.integers(1, 20))
 def test_a_stream_is_one_document(folder, tokens, window):
-    firsts_P, lengths_P, document_P = pieces(part_of(folder, tokens), window)
+    firsts_P, lengths_P, document_P = cut_windows(split_of(folder, tokens), window)
     assert firsts_P.tolist() == list(range(0, tokens - 1, window))
     assert lengths_P.sum() == tokens - 1
     assert not document_P.any()
@@ -143,14 +151,14 @@ def test_a_stream_is_one_document(folder, tokens, window):
 @quick
 @given(lengths=lengths, window=st.integers(1, 14), batch=st.integers(1, 9), seed=st.integers(0, 9))
 def test_every_piece_comes_once_in_an_epoch(folder, lengths, window, batch, seed):
-    part = part_of(folder, *lengths)
-    lines = Lines(part, batch, window)
-    firsts_P, lengths_P, _ = pieces(part, window)
+    part = split_of(folder, *lengths)
+    lines = LineBatches(part, batch, window)
+    firsts_P, lengths_P, _ = cut_windows(part, window)
     expected = sorted(zip(firsts_P.tolist(), lengths_P.tolist(), strict=True))
     for epoch in range(2):
         found = []
-        for index in range(lines.epoch):
-            rows = lines.rows(seed, epoch * lines.epoch + index)
+        for index in range(lines.batches_per_epoch):
+            rows = lines.rows(seed, epoch * lines.batches_per_epoch + index)
             assert_next(rows)
             assert rows.fresh
             kept_BT = np.ones(rows.inputs_BT.shape, bool) if rows.mask_BT is None else rows.mask_BT
@@ -160,16 +168,18 @@ def test_every_piece_comes_once_in_an_epoch(folder, lengths, window, batch, seed
 
 
 def test_epochs_differ(folder):
-    lines = Lines(part_of(folder, *[5] * 40), 4, 10)
-    first, second = ([lines.rows(0, e * lines.epoch + i).inputs_BT.tobytes() for i in range(10)] for e in range(2))
+    lines = LineBatches(split_of(folder, *[5] * 40), 4, 10)
+    first, second = (
+        [lines.rows(0, e * lines.batches_per_epoch + i).inputs_BT.tobytes() for i in range(10)] for e in range(2)
+    )
     assert first != second
 
 
 def test_lines_of_similar_length_go_together(folder):
     draw = np.random.default_rng(0)
-    part = part_of(folder, *draw.integers(2, 60, 800).tolist())
-    lines = Lines(part, 8, 100)
-    rows = [lines.rows(0, index) for index in range(lines.epoch)]
+    part = split_of(folder, *draw.integers(2, 60, 800).tolist())
+    lines = LineBatches(part, 8, 100)
+    rows = [lines.rows(0, index) for index in range(lines.batches_per_epoch)]
     positions = sum(found.inputs_BT.size for found in rows)
     assert len(part) - 800 > 0.9 * positions  # in random order it would be about half
 
@@ -177,10 +187,10 @@ def test_lines_of_similar_length_go_together(folder):
 @quick
 @given(lengths=lengths, data=st.data())
 def test_padding_is_on_the_right_and_masked(folder, lengths, data):
-    part = part_of(folder, *lengths)
-    firsts_P, lengths_P, _ = pieces(part, 20)
+    part = split_of(folder, *lengths)
+    firsts_P, lengths_P, _ = cut_windows(part, 20)
     chosen = data.draw(st.lists(st.integers(0, len(firsts_P) - 1), min_size=1, max_size=6))
-    rows = padded(part, firsts_P[chosen], lengths_P[chosen])
+    rows = pad_windows(part, firsts_P[chosen], lengths_P[chosen])
     assert_next(rows)
     longest = lengths_P[chosen].max()
     expected_BT = np.arange(longest) < lengths_P[chosen][:, None]

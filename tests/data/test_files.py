@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqlab.data import files as reading
-from seqlab.data.files import Oddities, decode, read_file
+from seqlab.data.files import InputFixes, decode, read_file
 from seqlab.errors import DataError, MissingInput, StorageError
 
 blocks = st.integers(4, 9)
@@ -20,13 +20,13 @@ def pieces(raw, size):
 @quick
 @given(texts, blocks)
 def test_text_is_what_python_reads(text, size):
-    raw, oddities = text.encode(), Oddities()
-    found = list(decode(pieces(raw, size), "x", oddities))
+    raw, fixes = text.encode(), InputFixes()
+    found = list(decode(pieces(raw, size), "x", fixes))
     clean = raw.decode("utf-8-sig")
     assert "".join(found) == clean.replace("\r\n", "\n")
     assert all(found)
-    assert oddities.carriage_returns == clean.count("\r\n")
-    assert oddities.byte_order_marks == text.startswith("\ufeff")
+    assert fixes.crlf_lines == clean.count("\r\n")
+    assert fixes.byte_order_marks == text.startswith("\ufeff")
 
 
 @quick
@@ -41,7 +41,7 @@ def test_a_bad_byte_is_found_where_python_finds_it(before, bad, after, size):
     else:
         return
     with pytest.raises(DataError) as refused:
-        list(decode(pieces(raw, size), "x", Oddities()))
+        list(decode(pieces(raw, size), "x", InputFixes()))
     message = str(refused.value)
     assert message.startswith((expected, "'x' is UTF-16")) or "NUL" in message
     if not raw.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" not in bad:
@@ -56,14 +56,14 @@ def test_a_bad_byte_across_blocks(tmp_path, monkeypatch, size):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"one\r\ntwo\n" + b"\xe2\x82 three\n")
     with pytest.raises(DataError, match=r"bad\.txt', line 3, offset 9: byte 0xe2 is not UTF-8"):
-        list(read_file(path, Oddities()))
+        list(read_file(path, InputFixes()))
 
 
 def test_a_character_that_the_file_ends_within(tmp_path):
     path = tmp_path / "cut.txt"
     path.write_bytes("déjà".encode()[:-1])
     with pytest.raises(DataError, match="line 1, offset 4: byte 0xc3"):
-        list(read_file(path, Oddities()))
+        list(read_file(path, InputFixes()))
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
@@ -72,25 +72,25 @@ def test_an_offset_counts_the_byte_order_mark(monkeypatch, tmp_path, size):
     path = tmp_path / "marked.txt"
     path.write_bytes(b"\xef\xbb\xbfab\ncd\xff")
     with pytest.raises(DataError, match="line 2, offset 8"):
-        list(read_file(path, Oddities()))
+        list(read_file(path, InputFixes()))
 
 
 @pytest.mark.parametrize("size", [3, 7, 1000])
 def test_only_the_first_byte_order_mark_is_left_out(monkeypatch, tmp_path, size):
     monkeypatch.setattr(reading, "BLOCK", size)
-    path, oddities = tmp_path / "marked.txt", Oddities()
+    path, fixes = tmp_path / "marked.txt", InputFixes()
     path.write_bytes(b"\xef\xbb\xbfa\xef\xbb\xbfb")
-    assert "".join(read_file(path, oddities)) == "a\ufeffb"
-    assert oddities.byte_order_marks == 1
+    assert "".join(read_file(path, fixes)) == "a\ufeffb"
+    assert fixes.byte_order_marks == 1
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
 def test_line_ends_across_blocks(monkeypatch, tmp_path, size):
     monkeypatch.setattr(reading, "BLOCK", size)
-    path, oddities = tmp_path / "dos.txt", Oddities()
+    path, fixes = tmp_path / "dos.txt", InputFixes()
     path.write_bytes(b"a\r\nb\r\r\nc\rd\n\r")
-    assert "".join(read_file(path, oddities)) == "a\nb\r\nc\rd\n\r"
-    assert oddities.carriage_returns == 2
+    assert "".join(read_file(path, fixes)) == "a\nb\r\nc\rd\n\r"
+    assert fixes.crlf_lines == 2
 
 
 @pytest.mark.parametrize("size", [2, 1000])
@@ -99,7 +99,7 @@ def test_nul_is_refused_with_its_line(monkeypatch, tmp_path, size):
     path = tmp_path / "binary.txt"
     path.write_bytes(b"a\nb\r\nc\0d\n")
     with pytest.raises(DataError, match="line 3: a NUL character"):
-        list(read_file(path, Oddities()))
+        list(read_file(path, InputFixes()))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be-marked", "utf-16-le"])
@@ -109,16 +109,16 @@ def test_utf16_is_named(tmp_path, encoding):
     path = tmp_path / "wide.txt"
     path.write_bytes(raw)
     with pytest.raises(DataError, match="UTF-16") as refused:
-        list(read_file(path, Oddities()))
+        list(read_file(path, InputFixes()))
     assert "UTF-8" in str(refused.value)
 
 
 def test_gzip(tmp_path):
     path = tmp_path / "packed.txt.gz"
     path.write_bytes(gzip.compress("première\r\n".encode()) + gzip.compress(b"second\n"))
-    oddities = Oddities()
-    assert "".join(read_file(path, oddities)) == "première\nsecond\n"
-    assert oddities.carriage_returns == 1
+    fixes = InputFixes()
+    assert "".join(read_file(path, fixes)) == "première\nsecond\n"
+    assert fixes.crlf_lines == 1
 
 
 @pytest.mark.parametrize("damage", ["truncated", "not gzip", "flipped"])
@@ -132,25 +132,25 @@ def test_damaged_gzip(tmp_path, damage):
     path = tmp_path / "packed.gz"
     path.write_bytes(raw)
     with pytest.raises(DataError, match=r"packed\.gz' ends in \.gz but cannot be unpacked"):
-        list(read_file(path, Oddities()))
+        list(read_file(path, InputFixes()))
 
 
 def test_a_line_of_ten_megabytes(tmp_path):
     path = tmp_path / "long.txt"
     path.write_bytes(b"x" * 10_000_000 + "é\n".encode())
-    found = list(read_file(path, Oddities()))
+    found = list(read_file(path, InputFixes()))
     assert "".join(found) == "x" * 10_000_000 + "é\n"
     assert max(map(len, found)) <= reading.BLOCK
 
 
 def test_what_cannot_be_opened(tmp_path):
     with pytest.raises(MissingInput, match="there is no file"):
-        list(read_file(tmp_path / "none.txt", Oddities()))
+        list(read_file(tmp_path / "none.txt", InputFixes()))
     with pytest.raises(StorageError, match="cannot be read: Is a directory"):
-        list(read_file(tmp_path, Oddities()))
+        list(read_file(tmp_path, InputFixes()))
 
 
 def test_an_empty_file_has_no_blocks(tmp_path):
     path = tmp_path / "empty.txt"
     path.write_bytes(b"")
-    assert list(read_file(path, Oddities())) == []
+    assert list(read_file(path, InputFixes())) == []

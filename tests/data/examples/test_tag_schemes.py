@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import BILOU, IOB1, IOB2, IOBES, Entities
 
-from seqlab.data.examples.tag_schemes import find_scheme, repairs, to_bio
+from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, to_bio
 
 quick = settings(deadline=None, max_examples=200)
 types = st.sampled_from(["PER", "LOC", "creative-work"])
@@ -63,10 +63,10 @@ def test_seqeval_reads_the_same_spans(sentence):
 @given(free_tags)
 def test_whatever_the_tags_the_result_is_bio_with_conllevals_spans(tags):
     read = to_bio(tags, "BIO")
-    assert repairs(read, "BIO") == 0
+    assert count_repairs(read, "BIO") == 0
     assert to_bio(read, "BIO") == read
     assert get_entities(list(read)) == get_entities(tags)
-    assert repairs(tags, "BIO") == sum(new != old for new, old in zip(read, tags, strict=True))
+    assert count_repairs(tags, "BIO") == sum(new != old for new, old in zip(read, tags, strict=True))
 
 
 @quick
@@ -74,10 +74,10 @@ def test_whatever_the_tags_the_result_is_bio_with_conllevals_spans(tags):
 def test_the_scheme_is_found(sentences):
     bio = [written(sentence, "B", "I", "I", "B") for sentence in sentences]
     spans = any(kind for sentence in sentences for kind, _ in sentence)
-    assert find_scheme(bio) == "BIO"
-    assert find_scheme([in_iob1(tags) for tags in bio]) == ("IOB1" if spans else "BIO")
+    assert detect_scheme(bio) == "BIO"
+    assert detect_scheme([in_iob1(tags) for tags in bio]) == ("IOB1" if spans else "BIO")
     for letters in ("BIES", "BILU"):
-        assert find_scheme([written(sentence, *letters) for sentence in sentences]) == ("BIOES" if spans else "BIO")
+        assert detect_scheme([written(sentence, *letters) for sentence in sentences]) == ("BIOES" if spans else "BIO")
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ def test_the_scheme_is_found(sentences):
     ],
 )
 def test_the_scheme_of(tags, scheme):
-    assert find_scheme([tags]) == scheme
+    assert detect_scheme([tags]) == scheme
 
 
 def test_slips_are_read_as_beginnings_and_counted():
     tags = ["O", "I-x", "I-x", "B-y", "I-x", "_", "I-x"]
     assert to_bio(tags, "BIO") == ("O", "B-x", "I-x", "B-y", "B-x", "_", "B-x")
-    assert repairs(tags, "BIO") == 3
-    assert repairs(["I-x", "O"], "IOB1") == 0
+    assert count_repairs(tags, "BIO") == 3
+    assert count_repairs(["I-x", "O"], "IOB1") == 0
     broken = ["S-x", "I-x", "E-x", "E-x", "B-y", "O", "L-z"]
     assert to_bio(broken, "BIOES") == ("B-x", "B-x", "I-x", "B-x", "B-y", "O", "B-z")
-    assert repairs(broken, "BIOES") == 3
+    assert count_repairs(broken, "BIOES") == 3

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.examples.example import Pair
-from seqlab.data.examples.lines import Noticed
+from seqlab.data.examples.example import TextPair
+from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.parallel import read_parallel
 from seqlab.errors import DataError, MissingInput
 
@@ -26,9 +26,9 @@ def test_lines_are_paired_and_what_is_empty_in_both_is_left_out(tmp_path_factory
     folder = tmp_path_factory.mktemp("parallel")
     (folder / "a.en").write_bytes("".join((row[0] if row else "") + "\n" for row in rows).encode())
     (folder / "a.de.gz").write_bytes(gzip.compress("\n".join(row[1] if row else " " for row in rows).encode() + b"\n"))
-    found = read_parallel(folder / "a.en", folder / "a.de.gz", Noticed())
-    assert [one.example for one in found] == [Pair(*row) for row in rows if row]
-    assert [one.place.line for one in found] == [number for number, row in enumerate(rows, 1) if row]
+    found = read_parallel(folder / "a.en", folder / "a.de.gz", InputFixes())
+    assert [one.example for one in found] == [TextPair(*row) for row in rows if row]
+    assert [one.location.line for one in found] == [number for number, row in enumerate(rows, 1) if row]
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def test_lines_are_paired_and_what_is_empty_in_both_is_left_out(tmp_path_factory
         (
             "a\nb\nc\n",
             "x\n",
-            "a.en' has 3 lines and '{de}' 1, where both must have the same number: '{en}', line 2 has",
+            "a.en' has 3 lines and '{de}' 1, but both need the same number: '{en}', line 2 has",
         ),
-        ("a\n", "x\ny\n", "a.en' has 1 lines and '{de}' 2, where both must have the same number: '{de}', line 2 has"),
+        ("a\n", "x\ny\n", "a.en' has 1 lines and '{de}' 2, but both need the same number: '{de}', line 2 has"),
         ("", "x\n", "'{de}', line 1 has no partner"),
         ("a\n\nb\n", "x\ny\nz\n", "'{en}', line 2: the line is empty, but '{de}', line 2 is not"),
         ("a\nb", "x\n \n", "'{de}', line 2: the line is empty, but '{en}', line 2 is not"),
@@ -52,25 +52,25 @@ def test_lines_are_paired_and_what_is_empty_in_both_is_left_out(tmp_path_factory
 def test_what_does_not_fit_is_said_with_its_lines(both, source, target, message):
     en, de = both(source, target)
     with pytest.raises(DataError) as refused:
-        read_parallel(en, de, Noticed())
+        read_parallel(en, de, InputFixes())
     assert message.format(en=en, de=de) in str(refused.value)
 
 
 def test_a_mark_and_other_line_ends_are_put_right(both):
-    noticed = Noticed()
+    noticed = InputFixes()
     en, de = both(b"\xef\xbb\xbfa\r\n", "x\n")
     [one] = read_parallel(en, de, noticed)
-    assert one.example == Pair("a", "x")
+    assert one.example == TextPair("a", "x")
     assert len(noticed.notes()) == 2
 
 
 def test_a_missing_side(tmp_path, both):
     en, _ = both("a\n", "b\n")
     with pytest.raises(MissingInput, match="nowhere"):
-        read_parallel(en, tmp_path / "nowhere.de", Noticed())
+        read_parallel(en, tmp_path / "nowhere.de", InputFixes())
 
 
 def test_only_a_newline_ends_a_line(both):
     en, de = both("a\u2028b\x0cc\x85d\n", "x\n")
-    found = read_parallel(en, de, Noticed())
-    assert [one.example for one in found] == [Pair("a\u2028b\x0cc\x85d", "x")]
+    found = read_parallel(en, de, InputFixes())
+    assert [one.example for one in found] == [TextPair("a\u2028b\x0cc\x85d", "x")]

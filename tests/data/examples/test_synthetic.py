@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqlab.data.examples.example import UNSCORED, Examples, LabeledText, Pair, TaggedSentence
+from seqlab.data.examples.example import UNSCORED, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.synthetic.adding import adding
 from seqlab.data.examples.synthetic.brackets import brackets
 from seqlab.data.examples.synthetic.copying import copy
@@ -52,7 +52,7 @@ def _once(name: str, difficulty: int, seed: int) -> Examples:
     return TASKS[name](difficulty, seed)
 
 
-def part_of(name: str, part: str) -> Sequence[Any]:
+def split_of(name: str, part: str) -> Sequence[Any]:
     return made(name).splits[part]
 
 
@@ -68,15 +68,15 @@ def inputs(examples: Examples, *splits: str) -> list[str]:
 # --- the right answers, found in another way ------------------------------------------------------------------------
 
 
-def check_copy(pair: Pair, difficulty: int) -> None:
+def check_copy(pair: TextPair, difficulty: int) -> None:
     words = pair.source.split(" ")
     assert pair.target.split(" ") == words
     assert 1 <= len(words) <= difficulty and set(words) <= set("abcdefghijklmnop")
 
 
-def check_reverse(pair: Pair, difficulty: int) -> None:
+def check_reverse(pair: TextPair, difficulty: int) -> None:
     assert pair.target == pair.source[::-1]  # each word is one letter
-    check_copy(Pair(pair.source, pair.source), difficulty)
+    check_copy(TextPair(pair.source, pair.source), difficulty)
 
 
 def check_parity(tagged: TaggedSentence, difficulty: int) -> None:
@@ -165,7 +165,7 @@ def named(token: str, names: Any) -> int | None:
     return found[0] if found else None
 
 
-def check_dates(pair: Pair, difficulty: int) -> None:
+def check_dates(pair: TextPair, difficulty: int) -> None:
     read = read_date(pair.source)
     assert pair.target == f"{read.year:04}-{read.month:02}-{read.day:02}"
     assert 1930 <= read.year <= 2049
@@ -227,7 +227,7 @@ def test_other_arguments_give_other_examples(name: str) -> None:
 )
 def test_the_examples_are_the_same_on_every_machine(name: str, begins: str) -> None:
     """The parts are drawn together, so that one tells of all. Where this fails, results told of the corpus are void."""
-    last = replace(made(name), splits={"test": part_of(name, "test")})
+    last = replace(made(name), splits={"test": split_of(name, "test")})
     assert last.fingerprint.startswith(begins)
 
 
@@ -250,7 +250,7 @@ def test_what_one_corpus_holds_out_no_other_of_the_task_trains_on(name: str) -> 
 
 
 def test_a_day_that_is_held_out_is_trained_on_in_no_form() -> None:
-    days = {part: {pair.target for pair in part_of("dates", part)} for part in ("train", "validation", "test")}
+    days = {part: {pair.target for pair in split_of("dates", part)} for part in ("train", "validation", "test")}
     assert not days["train"] & (days["validation"] | days["test"])
     assert not days["validation"] & days["test"]
 
@@ -276,7 +276,7 @@ def vocab_size(*splits: Sequence[Any]) -> tuple[set[str], set[str]]:
             case LabeledText():
                 words.update(example.text.split())
                 answers.add(example.label)
-            case Pair():
+            case TextPair():
                 words.update(example.source)
                 answers.update(example.target)
     return words, answers
@@ -294,13 +294,13 @@ def test_training_meets_every_word_and_every_answer(name: str, difficulty: int) 
 def test_no_single_answer_scores_well(name: str) -> None:
     """A model that always says the same stays far below the right answers."""
     answers: Counter[str] = Counter()
-    for example in part_of(name, "test"):
+    for example in split_of(name, "test"):
         match example:
             case TaggedSentence(_, tags):
                 answers.update(tag for tag in tags if tag != UNSCORED)
             case LabeledText(_, label):
                 answers[label] += 1
-            case Pair(_, target):
+            case TextPair(_, target):
                 answers[target] += 1
     most = {"parity": 0.52, "brackets": 0.3, "adding": 0.15, "recall": 0.08}.get(name, 0.05)
     assert max(answers.values()) / answers.total() < most
@@ -319,7 +319,7 @@ def test_every_length_is_scored_and_trained_on(name: str) -> None:
 
 
 def test_parity_is_held_out_at_the_longer_half_of_the_lengths() -> None:
-    lengths = {part: {len(one.words) for one in part_of("parity", part)} for part in ("train", "validation", "test")}
+    lengths = {part: {len(one.words) for one in split_of("parity", part)} for part in ("train", "validation", "test")}
     assert lengths["train"] == set(range(1, 65))
     assert lengths["validation"] == lengths["test"] == set(range(32, 65))
 
@@ -327,11 +327,11 @@ def test_parity_is_held_out_at_the_longer_half_of_the_lengths() -> None:
 def test_brackets_reach_their_depth_in_all_kinds_and_are_left_open() -> None:
     depths: Counter[int] = Counter()
     ends: Counter[str] = Counter()
-    for tagged in part_of("brackets", "test"):
+    for tagged in split_of("brackets", "test"):
         steps = [1 if word in "([{<" else -1 for word in tagged.words]
         depths[int(np.cumsum(steps).max())] += 1
         ends[tagged.tags[-1]] += 1
-    kinds = Counter(word for tagged in part_of("brackets", "train") for word in tagged.words if word in "([{<")
+    kinds = Counter(word for tagged in split_of("brackets", "train") for word in tagged.words if word in "([{<")
     assert max(kinds.values()) < 1.05 * min(kinds.values())
     assert max(depths) == 8 and depths[8] > 200
     assert set(ends) == {"none", ")", "]", "}", ">"} and min(ends.values()) > 50
@@ -341,7 +341,7 @@ def test_recall_draws_pairs_and_asks_in_any_order() -> None:
     places: Counter[tuple[int, int]] = Counter()
     keys: Counter[str] = Counter()
     values: Counter[str] = Counter()
-    for tagged in part_of("recall", "test"):
+    for tagged in split_of("recall", "test"):
         told = [word.split("=") for word in tagged.words[:24]]
         keys.update(key for key, _ in told)
         values.update(value for _, value in told)
@@ -354,10 +354,10 @@ def test_recall_draws_pairs_and_asks_in_any_order() -> None:
 
 def test_the_marks_of_adding_stand_anywhere_in_their_half() -> None:
     places: Counter[int] = Counter()
-    for labelled in part_of("adding", "test"):
+    for labelled in split_of("adding", "test"):
         places.update(place for place, word in enumerate(labelled.text.split()) if "*" in word)
     assert set(places) == set(range(50)) and max(places.values()) < 90
-    assert {labelled.label for labelled in part_of("adding", "train")} == {str(number) for number in range(19)}
+    assert {labelled.label for labelled in split_of("adding", "train")} == {str(number) for number in range(19)}
 
 
 SHAPES = [
@@ -402,7 +402,7 @@ def test_dates_come_in_capital_and_in_small_letters_and_from_all_years() -> None
     worded = [text for text in inputs(made("dates"), "test") if re.search("[a-zA-Z]{3}", text)]
     cases = Counter("small" if one.islower() else "capital" if one.isupper() else "mixed" for one in worded)
     assert cases["mixed"] > cases["small"] > 100 and cases["capital"] > 100
-    assert {int(pair.target[:4]) for pair in part_of("dates", "train")} == set(range(1930, 2050))
+    assert {int(pair.target[:4]) for pair in split_of("dates", "train")} == set(range(1930, 2050))
 
 
 # --- what is said ---------------------------------------------------------------------------------------------------
@@ -413,7 +413,7 @@ def test_each_tells_its_name_difficulty_and_rule(name: str, difficulty: int) -> 
     examples = made(name, difficulty)
     assert examples.name == name
     assert re.search(rf"\b{difficulty}\b", examples.about)
-    assert "for training (six in eight) or held out" in examples.rule
+    assert "to training (six in eight)" in examples.rule
 
 
 @every_task
@@ -421,8 +421,8 @@ def test_a_difficulty_that_cannot_be_is_refused_with_those_that_can(name: str) -
     least, usual, most = DIFFICULTIES[name]
     for absurd in (least - 1, most + 1, 0, -5, 10**9):
         with pytest.raises(
-            UsageError, match=rf"'{name}' .* {absurd}, .*{least} to {most}, or leave it out for {usual}"
+            UsageError, match=rf"'{name}', .* {absurd}: .*{least} to {most}, or leave it out for {usual}"
         ):
             TASKS[name](absurd)
-    with pytest.raises(UsageError, match=f"'{name}' .* seed -1: choose 0 or more"):
+    with pytest.raises(UsageError, match=f"the seed of '{name}' cannot be -1: choose 0 or more"):
         TASKS[name](None, -1)

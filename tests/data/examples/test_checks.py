@@ -4,10 +4,10 @@ import pytest
 from example_tables import corpus, labels, many, reviews
 
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
-from seqlab.data.examples.load import open_examples, open_whole
+from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.errors import DataError
 
-ADVICE = "Correct it, or train with examples of it."
+ADVICE = "Correct it, or add training examples of it."
 
 
 @pytest.mark.parametrize("part", ["validation", "test"])
@@ -15,65 +15,63 @@ def test_an_unknown_label_is_said_with_its_line(write, part):
     train = write("a.tsv", reviews(*many(20)))
     other = write("b.tsv", reviews(("x", "odd"), ("y", "strange")))
     with pytest.raises(DataError) as refused:
-        open_examples("classify", corpus(train, **{part: (other,)}))
+        open_examples("labeled", corpus(train, **{part: (other,)}))
     assert (
         str(refused.value)
-        == f"'{other}', line 3: unknown label 'strange'. The training part has 'even', 'odd'. {ADVICE}"
+        == f"'{other}', line 3: unknown label 'strange'. The training split has 'even', 'odd'. {ADVICE}"
     )
 
 
 def test_one_label_cannot_be_learnt(write):
     path = write("a.tsv", reviews(*((text, "x") for text, _ in many(20))))
-    with pytest.raises(DataError, match=r"a\.tsv' has the one label 'x' to learn"):
-        open_examples("classify", corpus(path))
+    with pytest.raises(DataError, match=r"a\.tsv' has only the label 'x'"):
+        open_examples("labeled", corpus(path))
     path = write("a.conll", "a\tO\n\n" * 5 + "b\t_\n")
-    with pytest.raises(DataError, match="has the one label 'O' to learn"):
-        open_examples("tag", corpus(path, validation=(path,)))
+    with pytest.raises(DataError, match="has only the label 'O'"):
+        open_examples("tagged", corpus(path, validation=(path,)))
     path = write("b.conll", "a\t_\n")
-    with pytest.raises(DataError, match="has no label to learn"):
-        open_examples("tag", corpus(path, validation=(path,)))
+    with pytest.raises(DataError, match="has no label; training needs"):
+        open_examples("tagged", corpus(path, validation=(path,)))
 
 
 def test_a_label_may_look_like_the_mark_of_unscored_tags(write):
     path = write("a.tsv", reviews(*((text, "_" if label == "odd" else label) for text, label in many(20))))
-    found = open_examples("classify", corpus(path))
+    found = open_examples("labeled", corpus(path))
     assert set(labels(found, "train")) == {UNSCORED, "even"}
 
 
 def test_unknown_tags_are_kept_and_counted(write):
     train = write("a.conll", "a\tN\nb\tV\n")
     dev = write("b.conll", "c\tN\nd\tX\n\ne\tY\nf\tX\ng\t_\n")
-    found = open_examples("tag", corpus(train, validation=(dev,)))
+    found = open_examples("tagged", corpus(train, validation=(dev,)))
     assert found.splits["validation"] == [
         TaggedSentence(("c", "d"), ("N", "X")),
         TaggedSentence(("e", "f", "g"), ("Y", "X", "_")),
     ]
     assert found.notes == (
-        "3 of the 4 validation tags do not occur in the training part ('X', 'Y'; 'X' in the sentence at "
+        "3 of the 4 validation tags do not occur in the training split ('X', 'Y'; 'X' in the sentence at "
         f"'{dev}', line 1): each counts as an error",
     )
 
 
 def test_a_part_of_which_no_tag_is_known_is_refused(write):
     train, dev = write("a.conll", "a\tN\nb\tV\n"), write("b.conll", "c\tX\n\nd\tY\n")
-    with pytest.raises(
-        DataError, match=r"b\.conll', line 1: unknown tag 'X', as are all others of the validation part"
-    ):
-        open_examples("tag", corpus(train, validation=(dev,)))
-    with pytest.raises(DataError, match=r"line 1: unknown tag 'X', as are all others of the given part"):
-        open_whole("tag", corpus(dev), ("N", "V"))
-    assert "1 of the 2 given tags" in open_whole("tag", corpus(dev), ("N", "X")).notes[0]
+    with pytest.raises(DataError, match=r"b\.conll', line 1: unknown tag 'X', like all others of the validation split"):
+        open_examples("tagged", corpus(train, validation=(dev,)))
+    with pytest.raises(DataError, match=r"line 1: unknown tag 'X', like all others of the given split"):
+        open_unsplit("tagged", corpus(dev), ("N", "V"))
+    assert "1 of the 2 given tags" in open_unsplit("tagged", corpus(dev), ("N", "X")).notes[0]
 
 
 def test_inputs_on_two_sides_are_counted_and_stay(write):
     train = write("a.tsv", reviews(*many(10)))
     dev = write("b.tsv", reviews(*many(20, 8), *many(4, 8)))
     test = write("c.tsv", reviews(("text 1", "even"), ("text 20", "odd"), ("text 21", "odd"), ("new", "odd")))
-    found = open_examples("classify", corpus(train, validation=(dev,), test=(test,)))
+    found = open_examples("labeled", corpus(train, validation=(dev,), test=(test,)))
     assert found.notes == (
-        "4 of the 24 validation inputs (16.7 %) also stand in the training part",
-        "1 of the 4 test inputs (25.0 %) also stands in the training part",
-        "2 of the 4 test inputs (50.0 %) also stand in the validation part",
+        "4 of the 24 validation inputs (16.7 %) are also in the training split",
+        "1 of the 4 test inputs (25.0 %) is also in the training split",
+        "2 of the 4 test inputs (50.0 %) are also in the validation split",
     )
     assert [len(part) for part in found.splits.values()] == [10, 24, 4]
 
@@ -81,32 +79,32 @@ def test_inputs_on_two_sides_are_counted_and_stay(write):
 def test_span_tags_are_read_as_bio_in_all_parts(write):
     """By itself, the second file would be BIO with a slip."""
     train, dev = write("a.iob", "x\tI-p\ny\tB-p\n\nz\tO\n"), write("b.iob", "x\tI-p\ny\tI-p\nz\tI-q\n")
-    found = open_examples("tag", corpus(train, validation=(dev,)))
+    found = open_examples("tagged", corpus(train, validation=(dev,)))
     assert labels(found, "train", "validation") == [("B-p", "B-p"), ("O",), ("B-p", "I-p", "B-q")]
-    assert found.notes[0] == "tags are IOB1 and are read as BIO"
+    assert found.notes[0] == "converted IOB1 tags to BIO"
     assert all("counts as an error" in note for note in found.notes[1:])
 
 
 def test_slips_in_span_tags_are_told(write):
     train = write("a.bio", "x\tB-p\ny\tI-p\nz\tO\nw\tI-p\n")
-    found = open_whole("tag", corpus(train))
+    found = open_unsplit("tagged", corpus(train))
     assert found.splits == {"whole": [TaggedSentence(("x", "y", "z", "w"), ("B-p", "I-p", "O", "B-p"))]}
-    assert found.notes == ("1 I- tags have nothing of their type before them and are read as B-",)
-    found = open_whole("tag", corpus(write("b.bio", "x\tS-p\ny\tE-p\n")))
+    assert found.notes == ("1 I- tags continue no span of their type and are read as B-",)
+    found = open_unsplit("tagged", corpus(write("b.bio", "x\tS-p\ny\tE-p\n")))
     assert found.splits == {"whole": [TaggedSentence(("x", "y"), ("B-p", "B-p"))]}
     assert found.notes == (
-        "tags are BIOES and are read as BIO",
-        "1 I- or E- tags have nothing of their type before them and are read as B-",
+        "converted BIOES tags to BIO",
+        "1 I- or E- tags continue no span of their type and are read as B-",
     )
 
 
 def test_tags_that_mark_no_spans_stay_as_they_are(write):
     path = write("a.conll", "x\tDET\ny\tNOUN\n")
-    assert open_whole("tag", corpus(path)).notes == ()
+    assert open_unsplit("tagged", corpus(path)).notes == ()
     path = write("b.conll", "w\tO\n\nx\tS-p\ny\tNOUN\nz\tI-p\n")
-    found = open_whole("tag", corpus(path))
+    found = open_unsplit("tagged", corpus(path))
     assert found.splits["whole"][1] == TaggedSentence(("x", "y", "z"), ("S-p", "NOUN", "I-p"))
     assert found.notes == (
-        "the tags are learnt one by one, not as spans: 'NOUN' fits no scheme (BIO, IOB1, BIOES), first in the sentence "
-        f"at '{path}', line 3",
+        "tags are predicted word by word, not as spans: 'NOUN' fits no scheme (BIO, IOB1, BIOES), first in the "
+        f"sentence at '{path}', line 3",
     )

@@ -5,13 +5,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from seqlab.config import CorpusSettings
-from seqlab.data.text.corpus import Corpus, from_text
-from seqlab.data.text.split import FEWEST_CHARACTERS, split_text, stretch
+from seqlab.data.text.corpus import Corpus, corpus_from_text
+from seqlab.data.text.split import MIN_CHARACTERS, slice_text, split_text
 from seqlab.errors import DataError
 
 quick = settings(deadline=None, max_examples=80)
 ONNX_BACKBONES = {"90/10": ["train", "validation"], "80/10/10": ["train", "validation", "test"], "whole": ["whole"]}
-texts = st.text(st.sampled_from("ab é日\n"), min_size=FEWEST_CHARACTERS, max_size=150)
+texts = st.text(st.sampled_from("ab é日\n"), min_size=MIN_CHARACTERS, max_size=150)
 
 
 def split(corpus, **values):
@@ -44,14 +44,14 @@ def test_the_parts_of_a_stream_are_the_text(text, size, shares):
 
 @pytest.mark.parametrize("length", [64, 65, 69, 70, 71, 1001])
 def test_the_training_part_is_the_floor_of_nine_tenths(length):
-    found = split(from_text("x" * length, "x"))
+    found = split(corpus_from_text("x" * length, "x"))
     assert len(found.text("train")) == int(length * 9 / 10)
 
 
 @quick
 @given(texts, st.integers(1, 60), st.integers(0, 200), st.integers(0, 200))
 def test_a_stretch(text, size, first, length):
-    found = list(stretch(iter(cut(text, size)), first, first + length))
+    found = list(slice_text(iter(cut(text, size)), first, first + length))
     assert "".join(found) == text[first : first + length]
     assert all(found)
 
@@ -62,12 +62,12 @@ def test_a_stretch(text, size, first, length):
 )
 def test_the_parts_of_lines_are_the_lines(lines, shares):
     """Each line is in one part, in the corpus's order; those without a character are in none."""
-    numbered_lines = [f"{number} {line}" if line else "" for number, line in enumerate(lines)]
-    text = "\n".join(numbered_lines) + "\n"
-    assume(len(text) >= FEWEST_CHARACTERS)
+    numbered = [f"{number} {line}" if line else "" for number, line in enumerate(lines)]
+    text = "\n".join(numbered) + "\n"
+    assume(len(text) >= MIN_CHARACTERS)
     found = split(corpus_of(cut(text, 7)), split_ratios=shares, documents="lines")
     splits = {part: list(found.lines(part)) for part in found.splits}
-    expected = [line for line in numbered_lines if line]
+    expected = [line for line in numbered if line]
     assert sorted(chain(*splits.values())) == sorted(expected)
     for part, kept in splits.items():
         assert kept == [line for line in expected if line in set(kept)]
@@ -75,17 +75,19 @@ def test_the_parts_of_lines_are_the_lines(lines, shares):
 
 
 def test_lines_are_dealt_out_by_number():
-    found = split(from_text(numbered(1000), "x"), documents="lines", split_ratios="80/10/10")
+    found = split(corpus_from_text(numbered(1000), "x"), documents="lines", split_ratios="80/10/10")
     assert [len(list(found.lines(part))) for part in found.splits] == [800, 100, 100]
 
 
 def test_lines_are_dealt_out_alike_each_time():
-    first, second = (list(split(from_text(numbered(50), "x"), documents="lines").lines("train")) for _ in range(2))
+    first, second = (
+        list(split(corpus_from_text(numbered(50), "x"), documents="lines").lines("train")) for _ in range(2)
+    )
     assert first == second
 
 
 def test_the_held_out_lines_are_from_all_over_the_list():
-    held_out = list(split(from_text(numbered(1000), "x"), documents="lines").lines("validation"))
+    held_out = list(split(corpus_from_text(numbered(1000), "x"), documents="lines").lines("validation"))
     numbers = [int(line.split()[1]) for line in held_out]
     assert min(numbers) < 100
     assert max(numbers) > 900
@@ -93,7 +95,7 @@ def test_the_held_out_lines_are_from_all_over_the_list():
 
 
 def test_a_last_line_without_a_newline_is_a_line():
-    found = split(from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split_ratios="whole")
+    found = split(corpus_from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split_ratios="whole")
     assert list(found.lines("whole"))[-1] == "line 19"
 
 
@@ -110,19 +112,19 @@ def test_a_limit_is_the_beginning_of_a_part():
     assert found.text("train", 0) == ""
 
 
-@pytest.mark.parametrize("length", [0, 1, FEWEST_CHARACTERS - 1])
+@pytest.mark.parametrize("length", [0, 1, MIN_CHARACTERS - 1])
 def test_too_short_a_text(length):
     with pytest.raises(DataError, match=f"has {length} characters; training needs at least 64") as refused:
-        split(from_text("x" * length, "tiny"))
+        split(corpus_from_text("x" * length, "tiny"))
     assert "seqlab train toy-words" in str(refused.value)
 
 
 def test_a_text_that_is_only_scored_may_be_short():
-    assert split(from_text("ab", "x"), split_ratios="whole").text("whole") == "ab"
+    assert split(corpus_from_text("ab", "x"), split_ratios="whole").text("whole") == "ab"
     with pytest.raises(DataError, match="nothing to score"):
-        split(from_text("a", "x"), split_ratios="whole")
+        split(corpus_from_text("a", "x"), split_ratios="whole")
 
 
 def test_too_few_lines():
     with pytest.raises(DataError, match="has 9 lines; --documents lines needs at least 10"):
-        split(from_text("a line of text\n" * 9, "x"), documents="lines")
+        split(corpus_from_text("a line of text\n" * 9, "x"), documents="lines")

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from example_tables import corpus, labels, many, reviews
 
-from seqlab.data.examples.example import Examples, LabeledText, Pair, TaggedSentence
-from seqlab.data.examples.load import open_examples, open_whole
-from seqlab.data.task_inference import guess_task
+from seqlab.config import ExampleKind
+from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.load import open_examples, open_unsplit
+from seqlab.data.task_inference import infer_task
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA
 
@@ -17,77 +18,81 @@ from seqlab.registry import CORPORA
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.TSV"])
 def test_one_line_is_enough_to_be_scored(write, name):
-    found = open_whole("classify", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
+    found = open_unsplit("labeled", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
     assert (found.name, found.splits) == ("a", {"whole": [LabeledText("a", "x")]})
-    again = open_examples("classify", corpus(write(name, reviews(("a", "x"))), split_ratios="whole"))
+    again = open_examples("labeled", corpus(write(name, reviews(("a", "x"))), split_ratios="whole"))
     assert again == found
 
 
 def test_several_files_are_joined(write):
     first, second = write("a.tsv", reviews(("a", "x"))), write("b.csv", "label,text\ny,b\n")
-    assert open_whole("classify", corpus(first, second)).splits == {
+    assert open_unsplit("labeled", corpus(first, second)).splits == {
         "whole": [LabeledText("a", "x"), LabeledText("b", "y")]
     }
     first, second = write("a.conll", "a\tN"), write("b.conll", "b\tV")
-    assert len(open_whole("tag", corpus(first, second)).splits["whole"]) == 2
+    assert len(open_unsplit("tagged", corpus(first, second)).splits["whole"]) == 2
     first, second = write("a.tsv", "en\tde\na\tb\n"), write("b.tsv", "src\ttgt\nc\td\n")
-    assert open_whole("translate", corpus(first, second)).splits == {"whole": [Pair("a", "b"), Pair("c", "d")]}
+    assert open_unsplit("pairs", corpus(first, second)).splits == {"whole": [TextPair("a", "b"), TextPair("c", "d")]}
 
 
 @pytest.mark.parametrize("name", ["a.conll", "a.bio", "a.iob", "a.iob2", "a.txt", "a.tsv", "a.ner", "a"])
 def test_words_in_columns_may_have_any_ending(write, name):
-    assert open_whole("tag", corpus(write(name, "a\tN\n"))).splits == {"whole": [TaggedSentence(("a",), ("N",))]}
+    assert open_unsplit("tagged", corpus(write(name, "a\tN\n"))).splits == {"whole": [TaggedSentence(("a",), ("N",))]}
 
 
 def test_conllu_goes_by_its_ending(write):
     row = "1\ta\tb\tNOUN\tNN" + "\t_" * 5 + "\n"
-    assert open_whole("tag", corpus(write("a.conllu", row))).splits["whole"] == [TaggedSentence(("a",), ("NOUN",))]
+    assert open_unsplit("tagged", corpus(write("a.conllu", row))).splits["whole"] == [TaggedSentence(("a",), ("NOUN",))]
     named = corpus(write("a.conllu", row), columns=("LEMMA", "XPOS"))
-    assert open_whole("tag", named).splits["whole"] == [TaggedSentence(("b",), ("NN",))]
+    assert open_unsplit("tagged", named).splits["whole"] == [TaggedSentence(("b",), ("NN",))]
 
 
 def test_named_columns_reach_the_reader(write):
     path = write("a.jsonl", json.dumps({"a": "one", "b": "two"}))
-    for task, expected in (("classify", LabeledText("two", "one")), ("translate", Pair("two", "one"))):
-        assert open_whole(task, corpus(path, columns=("b", "a"))).splits["whole"] == [expected]
+    kinds: list[tuple[ExampleKind, Example]] = [
+        ("labeled", LabeledText("two", "one")),
+        ("pairs", TextPair("two", "one")),
+    ]
+    for kind, expected in kinds:
+        assert open_unsplit(kind, corpus(path, columns=("b", "a"))).splits["whole"] == [expected]
 
 
 def test_two_files_are_parallel(write):
     en, de = write("a.en", "one\ntwo\n"), write("a.de", "eins\nzwei\n")
-    assert open_whole("translate", corpus(en, de)).splits["whole"] == [Pair("one", "eins"), Pair("two", "zwei")]
-    assert open_whole("translate", corpus(de, en)).splits["whole"][0] == Pair("eins", "one")
+    assert open_unsplit("pairs", corpus(en, de)).splits["whole"] == [TextPair("one", "eins"), TextPair("two", "zwei")]
+    assert open_unsplit("pairs", corpus(de, en)).splits["whole"][0] == TextPair("eins", "one")
     texts = write("a.txt", "one\n"), write("b.txt", "eins\n")
-    assert open_whole("translate", corpus(*texts)).splits["whole"] == [Pair("one", "eins")]
+    assert open_unsplit("pairs", corpus(*texts)).splits["whole"] == [TextPair("one", "eins")]
 
 
 @pytest.mark.parametrize(
     "name, expected", [("big.en.tsv", "big"), ("here/train.tsv", "here"), (".big.tsv", ".big.tsv")]
 )
 def test_the_name_of_a_set(write, name, expected):
-    assert open_whole("classify", corpus(write(name, reviews(("a", "x"))))).name == expected
+    assert open_unsplit("labeled", corpus(write(name, reviews(("a", "x"))))).name == expected
 
 
 def test_the_name_of_a_set_in_the_folder_where_one_is(write, monkeypatch):
     path = Path(write("here/train.tsv", reviews(("a", "x"))))
     monkeypatch.chdir(path.parent)
-    assert open_whole("classify", corpus("train.tsv")).name == "here"
+    assert open_unsplit("labeled", corpus("train.tsv")).name == "here"
 
 
 def test_what_was_noticed_is_told(write):
     path = write("a.tsv", b"\xef\xbb\xbf" + reviews(*many(20)).replace("\n", "\r\n").encode())
-    assert open_examples("classify", corpus(path)).notes == (
-        "a byte-order mark at the start of a file was left out",
-        "21 line ends were CRLF and are read as LF",
+    assert open_examples("labeled", corpus(path)).notes == (
+        "removed a byte-order mark at the start of a file",
+        "read 21 CRLF line endings as LF",
     )
 
 
 @pytest.mark.parametrize(
     "task, name, message",
     [
-        ("classify", "a.conll", "no table of texts and labels, by its ending"),
-        ("classify", "a", "no table of texts and labels, by its ending"),
-        ("tag", "a.csv", "no words with a tag each, by its ending"),
-        ("tag", "a.jsonl.gz", "no words with a tag each, by its ending"),
+        ("labeled", "a.conll", "does not have the suffix of a table"),
+        ("labeled", "a", "does not have the suffix of a table"),
+        ("tagged", "a.csv", "does not have the suffix of tagged words"),
+        ("tagged", "a.jsonl.gz", "does not have the suffix of tagged words"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(write, task, name, message):
@@ -98,15 +103,15 @@ def test_a_file_of_another_kind_is_refused(write, task, name, message):
 @pytest.mark.parametrize("names", [["a.en"], ["a.en", "a.de", "a.fr"], ["a.en", "a.tsv"]])
 def test_a_translation_needs_two_sides(write, names):
     with pytest.raises(UsageError, match=r"such as train\.en train\.de"):
-        open_examples("translate", corpus(*(write(name, "x\n") for name in names)))
+        open_examples("pairs", corpus(*(write(name, "x\n") for name in names)))
 
 
 def test_columns_without_names_cannot_be_named(write):
-    with pytest.raises(UsageError, match=r"Leave corpus\.columns out"):
-        open_examples("tag", corpus(write("a.conll", "a\tN\n"), columns=("FORM", "NER")))
+    with pytest.raises(UsageError, match=r"Leave out corpus\.columns"):
+        open_examples("tagged", corpus(write("a.conll", "a\tN\n"), columns=("FORM", "NER")))
 
 
-@pytest.mark.parametrize("task", ["classify", "tag", "translate"])
+@pytest.mark.parametrize("task", ["labeled", "tagged", "pairs"])
 def test_what_is_not_there_is_refused(tmp_path, write, task):
     full = write("full.tsv", "text\tlabel\na\tb\n")
     for wrong in ("nowhere.tsv", "x" * 5000):
@@ -121,7 +126,7 @@ def test_what_is_not_there_is_refused(tmp_path, write, task):
         open_examples(task, corpus(full, test=("-",)))
     with pytest.raises(DataError, match="is a folder"):
         open_examples(task, corpus(str(tmp_path)))
-    with pytest.raises(DataError, match="stands alone"):
+    with pytest.raises(DataError, match="cannot be combined"):
         open_examples(task, corpus(full, "toy-words"))
     with pytest.raises(DataError, match=r"empty|no words"):
         open_examples(task, corpus(write("empty.tsv", "")))
@@ -132,7 +137,7 @@ def test_what_is_not_there_is_refused(tmp_path, write, task):
 
 def generated(difficulty):
     size = difficulty or 3
-    splits = {part: [Pair(f"{part} {size}", "x")] for part in ("train", "validation")}
+    splits = {part: [TextPair(f"{part} {size}", "x")] for part in ("train", "validation")}
     return Examples("reverse", splits, "made afresh")
 
 
@@ -143,23 +148,23 @@ def made(monkeypatch):
 
 
 def test_a_built_in_set_brings_its_parts(made):
-    assert open_examples("translate", corpus("reverse")) == generated(None)
-    assert open_examples("translate", corpus("reverse", difficulty=8)) == generated(8)
-    whole = open_whole("translate", corpus("reverse", difficulty=8, validation=("a.tsv",)))
-    assert whole.splits == {"whole": [Pair("train 8", "x"), Pair("validation 8", "x")]}
+    assert open_examples("pairs", corpus("reverse")) == generated(None)
+    assert open_examples("pairs", corpus("reverse", difficulty=8)) == generated(8)
+    whole = open_unsplit("pairs", corpus("reverse", difficulty=8, validation=("a.tsv",)))
+    assert whole.splits == {"whole": [TextPair("train 8", "x"), TextPair("validation 8", "x")]}
 
 
 def test_a_built_in_set_of_another_kind(made):
-    with pytest.raises(DataError, match=r"'reverse' has no examples to tag\. Train it with --task translate"):
-        open_examples("tag", corpus("reverse"))
-    with pytest.raises(UsageError, match="brings its own parts"):
-        open_examples("translate", corpus("reverse", validation=("a.tsv",)))
+    with pytest.raises(DataError, match=r"'reverse' has no tagged sentences\. Train it with --task translate"):
+        open_examples("tagged", corpus("reverse"))
+    with pytest.raises(UsageError, match="has its own splits"):
+        open_examples("pairs", corpus("reverse", validation=("a.tsv",)))
 
 
 @pytest.mark.parametrize("name", ["toy-words", "tiny-shakespeare"])
 def test_a_built_in_text_has_no_labels(made, name):
-    with pytest.raises(DataError, match=f"'{name}' is a text, not labelled examples. Train it with --task language"):
-        open_examples("classify", corpus(name))
+    with pytest.raises(DataError, match=f"'{name}' is a text, not a set of examples. Train it with --task language"):
+        open_examples("labeled", corpus(name))
 
 
 # --- real data ------------------------------------------------------------------------------------------------------
@@ -168,10 +173,10 @@ def test_a_built_in_text_has_no_labels(made, name):
 @pytest.mark.parametrize(
     "folder, task, train, validation, test",
     [
-        ("sst", "classify", "train.tsv", "dev.tsv", "test.tsv"),
-        ("ud-ewt", "tag", "en_ewt-ud-train.conllu", "en_ewt-ud-dev.conllu", "en_ewt-ud-test.conllu"),
-        ("wnut17", "tag", "train.conll", "dev.conll", "test.conll"),
-        ("multi30k-en-de", "translate", "train.en train.de", "val.en val.de", "test2016.en test2016.de"),
+        ("sst", "labeled", "train.tsv", "dev.tsv", "test.tsv"),
+        ("ud-ewt", "tagged", "en_ewt-ud-train.conllu", "en_ewt-ud-dev.conllu", "en_ewt-ud-test.conllu"),
+        ("wnut17", "tagged", "train.conll", "dev.conll", "test.conll"),
+        ("multi30k-en-de", "pairs", "train.en train.de", "val.en val.de", "test2016.en test2016.de"),
     ],
 )
 def test_real_sets_open(shared_data, folder, task, train, validation, test):
@@ -189,8 +194,8 @@ def test_real_sets_open(shared_data, folder, task, train, validation, test):
         "multi30k-en-de": [29000, 1014, 1000],
     }[folder]
     assert found.name == {"ud-ewt": "en_ewt-ud-train"}.get(folder, folder)
-    assert all("also stand" in note for note in found.notes)
-    assert guess_task(source) is not None
-    if task == "tag":
+    assert all("also in the" in note for note in found.notes)
+    assert infer_task(source) is not None
+    if task == "tagged":
         kinds = {tag for tags in labels(found, "train") for tag in tags}
         assert len(kinds) == {"ud-ewt": 17, "wnut17": 13}[folder]  # 17 parts of speech; 6 types of names and O

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.examples.example import LabeledText, Pair
-from seqlab.data.examples.lines import Noticed
-from seqlab.data.examples.tables import read_labelled, read_pairs
+from seqlab.data.examples.example import LabeledText, TextPair
+from seqlab.data.examples.lines import InputFixes
+from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.errors import DataError, MissingInput
 
 quick = settings(deadline=None, max_examples=100)
@@ -22,15 +22,15 @@ lines = st.text(st.characters(exclude_characters="\r\n\t\0", exclude_categories=
 
 
 def rows_of(path, columns=None):
-    return [(one.example.text, one.example.label) for one in read_labelled(path, columns, Noticed())]
+    return [(one.example.text, one.example.label) for one in read_labeled(path, columns, InputFixes())]
 
 
 def pairs_of(path, columns=None):
-    return [(one.example.source, one.example.target) for one in read_pairs(path, columns, Noticed())]
+    return [(one.example.source, one.example.target) for one in read_pairs(path, columns, InputFixes())]
 
 
 def lines_of(path):
-    return [one.place.line for one in read_labelled(path, None, Noticed())]
+    return [one.location.line for one in read_labeled(path, None, InputFixes())]
 
 
 # --- the formats ----------------------------------------------------------------------------------------------------
@@ -43,10 +43,10 @@ def test_csv_is_what_the_csv_module_wrote(tmp_path_factory, rows):
     csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([("text", "label"), *rows])
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     path.write_bytes(buffer.getvalue().encode())
-    found = read_labelled(path, None, Noticed())
+    found = read_labeled(path, None, InputFixes())
     assert [(one.example.text, one.example.label) for one in found] == rows
     starts = [2 + sum(text.count("\n") + 1 for text, _ in rows[:place]) for place in range(len(rows))]
-    assert [one.place.line for one in found] == starts
+    assert [one.location.line for one in found] == starts
 
 
 @quick
@@ -89,12 +89,12 @@ def test_other_columns_do_not_matter(write):
 
 
 def test_marks_and_line_ends_of_other_systems(write):
-    noticed = Noticed()
+    noticed = InputFixes()
     path = write("a.tsv", b"\xef\xbb\xbftext\tlabel\r\none\tx\r\n")
-    assert [one.example for one in read_labelled(path, None, noticed)] == [LabeledText("one", "x")]
+    assert [one.example for one in read_labeled(path, None, noticed)] == [LabeledText("one", "x")]
     assert noticed.notes() == [
-        "a byte-order mark at the start of a file was left out",
-        "2 line ends were CRLF and are read as LF",
+        "removed a byte-order mark at the start of a file",
+        "read 2 CRLF line endings as LF",
     ]
 
 
@@ -154,7 +154,7 @@ def test_sources_and_targets_are_found_by_their_names(write, header, found):
 def test_named_columns_are_taken_whatever_is_known(write, read):
     path = write("a.tsv", "text\tlabel\tPhrase\tstars\na\tb\tc\td\n")
     assert read(path, ("phrase", "text")) == [("c", "a")]
-    with pytest.raises(DataError, match=r"a\.tsv', line 1: there is no column 'star', which corpus\.columns names"):
+    with pytest.raises(DataError, match=r"a\.tsv', line 1: corpus\.columns names 'star', but the columns are"):
         read(path, ("phrase", "star"))
     with pytest.raises(DataError, match="cannot be both"):
         read(path, ("text", "text"))
@@ -169,8 +169,8 @@ def test_a_column_named_twice_is_refused(write):
 @pytest.mark.parametrize(
     "name, content, message",
     [
-        ("a.tsv", "what a film\tpositive\n", 'line 1: a header line such as "text<TAB>label" is expected'),
-        ("a.tsv", "what a film\ty\n", 'line 1: a header line such as "text<TAB>label" is expected'),
+        ("a.tsv", "what a film\tpositive\n", 'line 1: expected a header line such as "text<TAB>label"'),
+        ("a.tsv", "what a film\ty\n", 'line 1: expected a header line such as "text<TAB>label"'),
         ("a.tsv", "what a film\tpositive\n", "--set 'corpus.columns=[\"what a film\", \"positive\"]'"),
         ("a.tsv", "review\tsentence\nx\ty\n", "several columns for the text ('review', 'sentence')"),
         ("a.tsv", "text\tsentence\nx\ty\n", "no columns for the label"),
@@ -178,7 +178,7 @@ def test_a_column_named_twice_is_refused(write):
         ("a.tsv", "id\ttext\tscore\nx\ty\tz\n", "no columns for the label among 'id', 'text', 'score'"),
         ("a.tsv", "text,label\na,b\n", "separated by tabs in .tsv and by commas in .csv"),
         ("a.csv", "text;label\na;b\n", "there is only 'text;label'"),
-        ("a.jsonl", '{"a": "b", "c": "d"}', "line 1: an object with keys such as 'text' and 'label' is expected"),
+        ("a.jsonl", '{"a": "b", "c": "d"}', "line 1: expected an object with keys such as 'text' and 'label'"),
         ("a.jsonl", "{}", "there is only the keys"),
     ],
 )  # fmt: skip
@@ -208,9 +208,9 @@ def test_a_message_stays_short_whatever_the_first_line(write):
 @pytest.mark.parametrize(
     "name, content, message",
     [
-        ("a.tsv", "text\tlabel\na\tx\nb\tc\tx\n", "line 3: 3 fields, where the header has 2. Is there a tab"),
-        ("a.tsv", "text\tlabel\n\na\n", "line 3: 1 fields, where the header has 2."),
-        ("a.csv", 'text,label\n"a\nb",x\na,b,x\n', "line 4: 3 fields, where the header has 2. Is there a comma"),
+        ("a.tsv", "text\tlabel\na\tx\nb\tc\tx\n", "line 3: 3 fields, but the header has 2. Is there a tab"),
+        ("a.tsv", "text\tlabel\n\na\n", "line 3: 1 fields, but the header has 2."),
+        ("a.csv", 'text,label\n"a\nb",x\na,b,x\n', "line 4: 3 fields, but the header has 2. Is there a comma"),
         ("a.csv", 'text,label\na,x\n"b\n,y\nc,z\n', "line 3: this record is not CSV"),
         ("a.csv", 'text,label\n"a" b,x\n', "line 2: this record is not CSV"),
         ("a.tsv", "text\tlabel\n  \tx\n", "line 2: 'text' is empty"),
@@ -221,18 +221,18 @@ def test_a_message_stays_short_whatever_the_first_line(write):
         ("a.jsonl", '{"text": "a", "label": null}', "line 1: 'label' is null"),
         ("a.jsonl", '{"text": "a", "label": 0.5}', "line 1: 'label' is a fraction"),
         ("a.jsonl", '{"text": "a", "label": ["x"]}', "line 1: 'label' is an array"),
-        ("a.jsonl", '{"text": 3, "label": "x"}', "line 1: 'text' is an integer, where a text is expected"),
-        ("a.jsonl", '{"text": "\\ud800", "label": "x"}', "line 1: 'text' holds half of a surrogate pair"),
+        ("a.jsonl", '{"text": 3, "label": "x"}', "line 1: 'text' is an integer, expected a text"),
+        ("a.jsonl", '{"text": "\\ud800", "label": "x"}', "line 1: 'text' contains half of a surrogate pair"),
         ("a.jsonl", '\n{"text": "a",\n', "line 2: this is not JSON"),
         ("a.json", '[\n{"text": "a", "label": "x"}\n]\n', "line 1: this is not JSON"),
-        ("a.json", '[{"text": "a", "label": "x"}]\n', "line 1: an array. One object a line is expected"),
+        ("a.json", '[{"text": "a", "label": "x"}]\n', "line 1: an array. Expected one object per line"),
         ("a.jsonl", '{"text": "a", "label": ' + "1" * 5000 + "}", "line 1: this is not JSON"),
         ("a.jsonl", "[" * 100_000, "line 1: JSON nested too deeply"),
         ("a.tsv", b"text\tlabel\nca\xe9\tx\n", "line 2, offset 13: byte 0xe9 is not UTF-8"),
         ("a.csv", b"text,label\na,x\nb\0,x\n", "line 3: a NUL character"),
-        ("a.tsv", "", "is empty. A header line such as"),
-        ("a.csv", "\n \n", "is empty. A header line such as"),
-        ("a.jsonl", "\n", "is empty. One JSON object a line"),
+        ("a.tsv", "", "is empty. Expected a header line such as"),
+        ("a.csv", "\n \n", "is empty. Expected a header line such as"),
+        ("a.jsonl", "\n", "is empty. Expected one JSON object per line"),
         ("a.tsv", "text\tlabel\n", "has a header and no rows"),
         ("a.csv", "text,label", "has a header and no rows"),
     ],
@@ -254,5 +254,5 @@ def test_damage_and_absence(write):
 
 def test_texts_are_kept_as_they_are(write):
     assert pairs_of(write("a.tsv", 'source\ttarget\n "a" \tb \n')) == [(' "a" ', "b ")]
-    [one] = read_pairs(write("b.tsv", "source\ttarget\na\tb\n"), None, Noticed())
-    assert one.example == Pair("a", "b")
+    [one] = read_pairs(write("b.tsv", "source\ttarget\na\tb\n"), None, InputFixes())
+    assert one.example == TextPair("a", "b")

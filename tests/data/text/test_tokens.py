@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seqlab.config import CorpusSettings
 from seqlab.data.text import tokens
-from seqlab.data.text.corpus import from_text
+from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import split_text
 from seqlab.data.text.tokens import SplitStats, TokenSplit, encode_split
 from seqlab.errors import DataError
@@ -24,7 +24,7 @@ TEXT = "naïve 日本 😀 cafés. " * 20 + "the end"
 
 
 def split(text, **values):
-    return split_text(from_text(text, "x"), CorpusSettings(source=("x",), **values))
+    return split_text(corpus_from_text(text, "x"), CorpusSettings(source=("x",), **values))
 
 
 def learnt(name, *pieces, documents=False, **values):
@@ -50,7 +50,7 @@ def test_a_stream_is_its_encoding(name, text, first):
     splits = encode_split(found, tokenizer)
     for part in found.splits:
         own, ids = found.text(part), tokenizer.encode(found.text(part))
-        facts = splits[part].facts
+        facts = splits[part].stats
         context = tokenizer.decode_bytes(ids[:1])
         np.testing.assert_array_equal(splits[part].read(0, len(ids)), ids)
         assert (facts.tokens, facts.documents, facts.unknown) == (len(ids), 1, 0)
@@ -58,8 +58,8 @@ def test_a_stream_is_its_encoding(name, text, first):
         assert facts.scored_bytes == facts.bytes - len(context)
         # a character is scored with its first byte
         assert facts.scored_characters == len(own.encode()[len(context) :].translate(None, bytes(range(0x80, 0xC0))))
-    assert sum(part.facts.characters for part in splits.values()) == len(text)
-    assert sum(part.facts.bytes for part in splits.values()) == len(text.encode())
+    assert sum(part.stats.characters for part in splits.values()) == len(text)
+    assert sum(part.stats.bytes for part in splits.values()) == len(text.encode())
 
 
 @pytest.mark.parametrize("name", [*TOKENIZERS])
@@ -71,7 +71,7 @@ def test_documents_are_lines_between_symbols(name, lines):
     splits = encode_split(found, tokenizer)
     for part in found.splits:
         documents = [[tokenizer.begin, *tokenizer.encode(line), tokenizer.end] for line in found.lines(part)]
-        facts, starts = splits[part].facts, splits[part].starts()
+        facts, starts = splits[part].stats, splits[part].document_starts()
         np.testing.assert_array_equal(starts, np.cumsum([0, *map(len, documents)]))
         np.testing.assert_array_equal(splits[part].read(0, facts.tokens), [*chain(*documents)])
         assert (facts.documents, facts.longest) == (len(documents), max(map(len, documents)))
@@ -89,7 +89,7 @@ def test_encoding_in_pieces_changes_nothing(name, monkeypatch):
     splits = encode_split(found, tokenizer)
     for part in found.splits:
         np.testing.assert_array_equal(splits[part].read(0, len(splits[part])), tokenizer.encode(found.text(part)))
-        facts, context = splits[part].facts, tokenizer.first_token_bytes(found.text(part))
+        facts, context = splits[part].stats, tokenizer.first_token_bytes(found.text(part))
         assert facts.scored_bytes == facts.bytes - len(context)
 
 
@@ -98,7 +98,7 @@ def test_unknown_symbols_are_counted():
     tokenizer = learnt("char", text[:90])
     with pytest.warns(UserWarning, match="never occur"):
         splits = encode_split(split(text), tokenizer)
-    assert (splits["train"].facts.unknown, splits["validation"].facts.unknown) == (0, 4)
+    assert (splits["train"].stats.unknown, splits["validation"].stats.unknown) == (0, 4)
 
 
 # --- the cache ------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_a_text_is_encoded_once(monkeypatch):
     monkeypatch.setattr(tokenizer, "encode", encode)
     second = encode_split(split(TEXT), tokenizer)
     for part in first:
-        assert first[part].facts == second[part].facts
+        assert first[part].stats == second[part].stats
         np.testing.assert_array_equal(first[part].read(0, 50), second[part].read(0, 50))
     assert len(entries()) == 1
 
@@ -168,7 +168,7 @@ def test_somebody_else_may_have_just_encoded_it(monkeypatch):
 
 def test_a_part_of_one_token_is_refused():
     text = "word" * 100
-    with pytest.raises(DataError, match="the train part has 1 token"):
+    with pytest.raises(DataError, match="the train split has 1 token"):
         encode_split(split(text), learnt("word", text[:360], text[360:]))
 
 
@@ -181,9 +181,9 @@ def test_ids_are_read_where_they_are_wanted(tmp_path):
     part = TokenSplit(tmp_path, "train", ids.dtype, SplitStats(1000, 1, 0, 0, 0, 0, 0, 0))
     assert len(part) == 1000
     np.testing.assert_array_equal(part.read(10, 13), [10, 11, 12])
-    np.testing.assert_array_equal(part.gather(np.array([5, 997]), 3), [[5, 6, 7], [997, 998, 999]])
-    np.testing.assert_array_equal(part.pick(np.array([[3, 3], [999, 0]])), [[3, 3], [999, 0]])
-    assert {part.read(0, 2).dtype, part.pick(np.array([1])).dtype} == {np.dtype(np.int64)}
+    np.testing.assert_array_equal(part.read_rows(np.array([5, 997]), 3), [[5, 6, 7], [997, 998, 999]])
+    np.testing.assert_array_equal(part.read_positions(np.array([[3, 3], [999, 0]])), [[3, 3], [999, 0]])
+    assert {part.read(0, 2).dtype, part.read_positions(np.array([1])).dtype} == {np.dtype(np.int64)}
 
 
 def test_a_part_need_not_fit_into_memory(tmp_path):
@@ -192,4 +192,4 @@ def test_a_part_need_not_fit_into_memory(tmp_path):
     with (tmp_path / "train.ids").open("wb") as stream:
         stream.truncate(size)
     part = TokenSplit(tmp_path, "train", np.dtype(np.uint8), SplitStats(size, 1, 0, 0, 0, 0, 0, 0))
-    np.testing.assert_array_equal(part.gather(np.array([0, size - 3]), 3), np.zeros((2, 3)))
+    np.testing.assert_array_equal(part.read_rows(np.array([0, size - 3]), 3), np.zeros((2, 3)))
