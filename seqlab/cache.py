@@ -1,4 +1,4 @@
-"""Where things that can be made again are kept: encoded texts and downloaded corpora."""
+"""The cache directory: encoded texts, downloaded corpora, compiled kernels. Everything in it can be rebuilt."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from seqlab.errors import StorageError
 
 
 def cache_directory(*parts: str) -> Path:
-    """A folder in SEQLAB_CACHE, else in the user's cache directory; made for the user alone."""
+    """A folder in SEQLAB_CACHE or in the user's cache directory, created with access for the user only."""
     root = os.environ.get("SEQLAB_CACHE")
     base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqlab"
     directory = base.joinpath(*parts)
@@ -15,6 +15,6 @@ def cache_directory(*parts: str) -> Path:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise StorageError(
-            f"the cache '{directory}' cannot be made: {error.strerror}. Set SEQLAB_CACHE to a folder of your own."
+            f"the cache '{directory}' cannot be created: {error.strerror}. Set SEQLAB_CACHE to a folder of your own."
         ) from None
     return directory

@@ -1,4 +1,4 @@
-"""How many threads compute, and how tiny numbers are treated."""
+"""Thread count and denormal numbers during computation."""
 
 import os
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ import torch
 
 @contextmanager
 def compute_threads(threads: int | None) -> Iterator[None]:
-    """While entered, so many threads, and numbers below 1e-38 are zero: a processor takes ten times as long over them.
+    """While entered, compute with this many threads, and flush denormal numbers to zero.
 
-    Gates that a high learning rate has closed for good make plenty of them."""
+    Saturated gates produce many numbers below 1e-38, and a CPU takes ten times as long for each of them."""
     threads_before = torch.get_num_threads()
     torch.set_num_threads(threads or default_threads())
     flushed_before = float(torch.tensor(1e-310, dtype=torch.float64) * 1) == 0

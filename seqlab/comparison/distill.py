@@ -37,7 +37,7 @@ def distill(
     its runs; split, window and tokenizer are the teacher's unless they are set."""
     if str(options.get("budget", "")).startswith("flops"):
         raise UsageError("what the teacher computes is not counted in FLOPs: give a budget in steps or seconds.")
-    recipe = students(teacher, arch, {"mix": mix, "temperature": temperature})
+    recipe = students(teacher, arch, {"teacher_weight": mix, "temperature": temperature})
     wanted = asked(source, recipe, settings or {}, options)
     corpus = next(iter(wanted.models.values())).corpus.source[0]
     told = {"arch": arch, "mix": mix, "temperature": temperature, "out": out and str(out)}
@@ -61,7 +61,7 @@ def students(teacher: str | Path, arch: str, taught: Mapping[str, float | None])
     }
     given = {key: value for key, value in taught.items() if value is not None}
     task = {"name": "language", "teacher": str(teacher), "window": tables["task"]["window"], **given}
-    models = {TAUGHT: {**own, "task": task}, ALONE: {**own, "task": {**task, "mix": 0.0}}}
+    models = {TAUGHT: {**own, "task": task}, ALONE: {**own, "task": {**task, "teacher_weight": 0.0}}}
     about = "a student with and without its teacher"
     return Recipe("distillation", about, models, comparison={"match": None, "tune": 3})
 

@@ -1,1 +1,1 @@
-"""Decoders: from a model's logits to tokens. Start with generate.py for text, with beam.py for the likeliest one."""
+"""Decoding: from logits to tokens. Start with generate.py for sampling and with beam.py for beam search."""

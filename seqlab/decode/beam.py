@@ -1,7 +1,7 @@
-"""Beam search: the likeliest continuation of one prompt that a search of limited width finds.
+"""Beam search: the most probable continuation of one prompt that a search of limited width finds.
 
-The hypotheses of a step are the rows of one state batch, reordered by State.select. How tokens reach the model
-stands in context.py.
+The hypotheses of a step are the rows of one batched state, reordered by State.select. context.py feeds their tokens to
+the model.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from seqlab.errors import UsageError
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A continuation without its prompt, and with the end symbol if it has one."""
+    """A continuation without its prompt, including the end token if there is one."""
 
     tokens: list[int]
-    logprob: float  # under the model itself, banned tokens included
-    score: float  # logprob / len(tokens) ** alpha
-    finished: bool  # by the end symbol or by `stop`
+    logprob: float  # of the model itself, banned tokens included
+    score: float  # logprob / len(tokens) ** length_penalty
+    finished: bool  # by the end token or by `stop`
 
 
 @dataclass(frozen=True)
@@ -50,44 +50,47 @@ def beam_search(
     rules: DecodingRules | None = None,
     source: Any = None,
 ) -> list[Hypothesis]:
-    """The `best` continuations of at most `length` tokens, by score: finished ones first, unfinished ones after them.
+    """The `n_best` continuations of at most `length` tokens, by score: finished hypotheses first, then unfinished ones.
 
-    Each step keeps the `width` likeliest extensions of all hypotheses, the lower parent and then the lower id first
-    among equals; those that finish are set aside. The search ends when no hypothesis that is left could still
-    overtake the `best` finished ones, whatever it goes on with. Width 1 is greedy. `stop` is always asked about row 0
-    and must depend on the tokens alone.
+    Each step keeps the `width` most probable extensions of all hypotheses; ties go to the lower parent, then to the
+    lower id. Finished hypotheses are set aside. The search ends when no unfinished one can still overtake the `n_best`
+    finished ones. Width 1 is greedy. `stop` is always called with row 0 and must depend on the tokens alone.
     """
     _check(width, length, length_penalty, n_best)
     rules = rules or DecodingRules()
     prompt = check_prompt(prompt)
-    live: list[Hypothesis] = [Hypothesis([], 0.0, 0.0, False)]
-    done: list[Hypothesis] = []
+    active: list[Hypothesis] = [Hypothesis([], 0.0, 0.0, False)]
+    finished: list[Hypothesis] = []
     state = None
     for _ in range(length):
-        logits_WV, state = next_logits(model, [prompt + one.tokens for one in live], state, source, [0] * len(live))
-        extended = _extend(live, logits_WV, width, length_penalty, rules)
-        done = sorted([*done, *(one for _, one in extended if one.finished)], key=lambda one: -one.score)[:n_best]
-        going = [(parent, one) for parent, one in extended if not one.finished]
-        live = [one for _, one in going]
-        if not live or (len(done) == n_best and live[0].logprob / length**length_penalty <= done[-1].score):
+        texts = [prompt + hypothesis.tokens for hypothesis in active]
+        logits_WV, state = next_logits(model, texts, state, source, [0] * len(active))
+        extended = _extend(active, logits_WV, width, length_penalty, rules)
+        finished += [hypothesis for _, hypothesis in extended if hypothesis.finished]
+        finished = sorted(finished, key=lambda hypothesis: -hypothesis.score)[:n_best]
+        parents = [parent for parent, hypothesis in extended if not hypothesis.finished]
+        active = [hypothesis for _, hypothesis in extended if not hypothesis.finished]
+        if not active:
             break
-        state = select_rows(state, [parent for parent, _ in going])
-    return [*done, *live][:n_best]
+        if len(finished) == n_best and active[0].logprob / length**length_penalty <= finished[-1].score:
+            break
+        state = select_rows(state, parents)
+    return [*finished, *active][:n_best]
 
 
 def _extend(
-    live: list[Hypothesis], logits_WV: np.ndarray, width: int, length_penalty: float, rules: DecodingRules
+    active: list[Hypothesis], logits_WV: np.ndarray, width: int, length_penalty: float, rules: DecodingRules
 ) -> list[tuple[int, Hypothesis]]:
-    """The likeliest extensions by one token, each with the row of its parent."""
+    """The most probable extensions by one token, each with the row of its parent."""
     possible_WV = np.isfinite(mask_banned(logits_WV, rules.banned))
-    totals_WV = np.array([[one.logprob] for one in live]) + log_softmax(logits_WV)
+    totals_WV = np.array([[hypothesis.logprob] for hypothesis in active]) + log_softmax(logits_WV)
     totals_N = np.where(possible_WV, totals_WV, -np.inf).ravel()
     extended: list[tuple[int, Hypothesis]] = []
-    for place in top_indices(totals_N, width).tolist():
-        if totals_N[place] == -np.inf:
+    for index in top_indices(totals_N, width).tolist():
+        if totals_N[index] == -np.inf:
             break
-        parent, token = divmod(place, logits_WV.shape[1])
-        tokens, logprob = [*live[parent].tokens, token], float(totals_N[place])
+        parent, token = divmod(index, logits_WV.shape[1])
+        tokens, logprob = [*active[parent].tokens, token], float(totals_N[index])
         score = logprob / len(tokens) ** length_penalty
         extended.append((parent, Hypothesis(tokens, logprob, score, rules.finishes(0, tokens))))
     return extended
@@ -95,8 +98,8 @@ def _extend(
 
 def _check(width: int, length: int, length_penalty: float, n_best: int) -> None:
     if width < 1 or length < 1:
-        raise UsageError(f"a beam of width {width} and length {length} was asked for: both must be 1 or more.")
+        raise UsageError(f"the beam has width {width} and length {length}: both must be 1 or more.")
     if not 1 <= n_best <= width:
-        raise UsageError(f"the {n_best} best hypotheses of a beam of width {width} were asked for: give 1 to {width}.")
+        raise UsageError(f"n_best is {n_best} and the beam width {width}: give n_best from 1 to {width}.")
     if not 0 <= length_penalty <= 10:
-        raise UsageError(f"the length exponent alpha is {length_penalty}: give a number from 0 to 10, such as 0.65.")
+        raise UsageError(f"length_penalty is {length_penalty}: give a number from 0 to 10, such as 0.65.")

@@ -1,7 +1,4 @@
-"""What both decoders do with logits, in float64 on the CPU: forbid tokens, normalise, find the largest.
-
-Read by sampling.py, generate.py and beam.py.
-"""
+"""Operations on logits that sampling and beam search share, in float64 on the CPU."""
 
 from collections.abc import Sequence
 
@@ -11,11 +8,11 @@ from seqlab.errors import DataError, UsageError
 
 
 def mask_banned(logits_BV: np.ndarray, banned: Sequence[int]) -> np.ndarray:
-    """A copy in which banned tokens have minus infinity; refused where nothing is left to choose from."""
+    """A copy with minus infinity for banned tokens; UsageError if no token is left."""
     scores_BV = logits_BV.astype(np.float64)
     assert all(0 <= token < scores_BV.shape[1] for token in banned), f"banned {banned} of {scores_BV.shape[1]} tokens"
     scores_BV[:, list(banned)] = -np.inf
-    largest_B = scores_BV.max(axis=1)  # not a number if any logit is
+    largest_B = scores_BV.max(axis=1)  # NaN if any logit is
     if np.isneginf(largest_B).any():
         raise no_token_left()
     if not np.isfinite(largest_B).all():
@@ -24,7 +21,7 @@ def mask_banned(logits_BV: np.ndarray, banned: Sequence[int]) -> np.ndarray:
 
 
 def no_token_left() -> UsageError:
-    return UsageError("every token is banned or impossible: leave the model at least one that it can choose.")
+    return UsageError("every token is banned or impossible: allow at least one token.")
 
 
 def not_finite() -> DataError:
@@ -39,8 +36,8 @@ def log_softmax(logits_BV: np.ndarray) -> np.ndarray:
 
 
 def top_indices(values_N: np.ndarray, count: int) -> np.ndarray:
-    """The places of the `count` largest values, the largest first, and the lower place first among equals."""
+    """Indices of the `count` largest values, largest first; ties go to the lower index."""
     count = min(count, len(values_N))
-    threshold = np.partition(values_N, -count)[-count]  # a partition is linear: only what reaches it is sorted
-    places_M = np.flatnonzero(values_N >= threshold)
-    return places_M[np.argsort(-values_N[places_M], kind="stable")[:count]]
+    threshold = np.partition(values_N, -count)[-count]  # linear time: only values above it are sorted
+    indices_M = np.flatnonzero(values_N >= threshold)
+    return indices_M[np.argsort(-values_N[indices_M], kind="stable")[:count]]

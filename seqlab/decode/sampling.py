@@ -1,7 +1,7 @@
 """From logits to one token per row: temperature, top-k, top-p, repetition penalty, greedy.
 
-Every number is computed in float64 and every sum runs from left to right, so that another engine can choose the same
-tokens. The random numbers come from uniform.py; generate.py calls `choose` once per position.
+Everything is computed in float64, and every sum runs from left to right, so the compiled engine can choose the same
+tokens (kernels/sampling.py). generate.py calls `sample` once per position.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,12 +15,19 @@ from seqlab.decode.logits import mask_banned, top_indices
 
 class SamplingSettings(Settings):
     temperature: float = Field(default=1.0, ge=0, allow_inf_nan=False, description="divides the logits; 0 is greedy")
-    top_k: int | None = Field(default=None, ge=1, description="choose among the k likeliest tokens")
+    top_k: int | None = Field(default=None, ge=1, description="sample from the k most probable tokens")
     top_p: float | None = Field(
-        default=None, gt=0, le=1, allow_inf_nan=False, description="choose among the likeliest that together reach p"
+        default=None,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        description="sample from the most probable tokens that sum to p",
     )
     repetition_penalty: float = Field(
-        default=1.0, gt=0, allow_inf_nan=False, description="above 1 makes tokens rarer that the text already has"
+        default=1.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="above 1: tokens in the text become less probable",
     )
     seed: int = Field(default=0, ge=0, lt=2**63)
 
@@ -32,7 +39,7 @@ def sample(
     seen: Sequence[Collection[int]] | None = None,
     banned: Sequence[int] = (),
 ) -> np.ndarray:
-    """One token per row, given a number in [0, 1) per row. `seen` holds the tokens of each row's text so far.
+    """One token per row, given a uniform number in [0, 1) per row. `seen` holds the tokens of each row's text so far.
 
     In this order:
 
@@ -53,7 +60,7 @@ def sample(
             _penalize(scores_V, list(tokens), settings.repetition_penalty)
     if settings.temperature == 0:
         return scores_BV.argmax(axis=1)
-    with np.errstate(over="ignore"):  # a tiny temperature sends all but the largest to minus infinity, as it should
+    with np.errstate(over="ignore"):  # a tiny temperature: all but the largest become -inf
         weights_BV = np.exp((scores_BV - scores_BV.max(axis=1, keepdims=True)) / settings.temperature)
     if settings.top_k is not None or (settings.top_p is not None and settings.top_p < 1):
         for scores_V, weights_V in zip(scores_BV, weights_BV, strict=True):
@@ -70,7 +77,7 @@ def _penalize(scores_V: np.ndarray, tokens: list[int], penalty: float) -> None:
 
 
 def _filter(scores_V: np.ndarray, weights_V: np.ndarray, settings: SamplingSettings) -> None:
-    """Set to zero the weights that top-k and top-p leave out."""
+    """Set the weights of tokens outside top-k and top-p to zero."""
     order_K = top_indices(scores_V, settings.top_k or len(scores_V))
     if settings.top_p is not None and settings.top_p < 1:
         sums_K = weights_V[order_K].cumsum()

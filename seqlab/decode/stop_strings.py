@@ -1,21 +1,21 @@
-"""Stop strings: a row is over when its text contains one of them. Give it to Rules as `stop`."""
+"""Stop strings: a row is finished when its text contains one of them. Pass to DecodingRules as `stop`."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from seqlab.errors import UsageError
 
-PARTIAL_CHARACTERS = 3  # characters at the start of a tail that may be pieces of one that was cut through
+PARTIAL_CHARACTERS = 3  # at the start of a tail: the bytes of a character that was cut may decode to so many
 
 
 class TokenDecoder(Protocol):
-    """All that is asked of a tokenizer."""
+    """What stop strings require of a tokenizer."""
 
     def decode(self, ids: Sequence[int], /) -> str: ...
 
 
 class StopStrings:
-    """Looks for strings in the text of the generated tokens; the prompt's text does not count."""
+    """Searches the text of the generated tokens; the prompt does not count."""
 
     def __init__(self, tokenizer: TokenDecoder, strings: Sequence[str]):
         if isinstance(strings, str) or "" in strings:
@@ -25,7 +25,7 @@ class StopStrings:
         self._longest = max(map(len, strings), default=0)
 
     def __call__(self, row: int, tokens: Sequence[int]) -> bool:
-        """Whether a stop string is complete; asked after every token, it needs only the tail of the text."""
+        """Whether the last token completes a stop string. Called after every token, so it decodes only the tail."""
         return self._first(self._tail(tokens)) is not None
 
     def cut(self, tokens: Sequence[int]) -> str:
@@ -34,10 +34,10 @@ class StopStrings:
         return text[: self._first(text)]
 
     def _first(self, text: str) -> int | None:
-        return min((place for place in map(text.find, self._strings) if place >= 0), default=None)
+        return min((index for index in map(text.find, self._strings) if index >= 0), default=None)
 
     def _tail(self, tokens: Sequence[int]) -> str:
-        """A text in which any stop string that the last token completed is whole."""
+        """The end of the text, long enough for any stop string that the last token completes."""
         needed = self._longest + PARTIAL_CHARACTERS
         count = needed + 1
         while count < len(tokens) and len(self._tokenizer.decode(tokens[-count:-1])) < needed:

@@ -1,4 +1,4 @@
-"""Text in, text out: a tokenizer on both sides of the decoders."""
+"""Text in, text out: a language model with its tokenizer, engines and decoders."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -128,7 +128,7 @@ class TextGenerator:
         return GeneratedText([self._text(tokens, generation.rules) for tokens in generation.tokens], generation)
 
     def _text(self, tokens: Sequence[int], rules: DecodingRules | None = None) -> str:
-        kept = tokens[:-1] if tokens and tokens[-1] == self.tokenizer.end else tokens
+        content = tokens[:-1] if tokens and tokens[-1] == self.tokenizer.end else tokens
         if rules is not None and isinstance(rules.stop, StopStrings):
-            return rules.stop.cut(kept)
-        return self.tokenizer.decode(list(kept))
+            return rules.stop.cut(content)
+        return self.tokenizer.decode(list(content))

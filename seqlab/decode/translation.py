@@ -1,4 +1,4 @@
-"""Texts to texts: many sources at a time greedily, or each by a beam."""
+"""Translation: greedy decoding of many sources in a batch, or beam search for each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from seqlab.models.translator import Source, Translator
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
-GREEDY_BATCH = 128  # sources that are translated greedily together
+GREEDY_BATCH = 128  # sources per batch
 
 
 def translate(
@@ -26,7 +26,7 @@ def translate(
     length_penalty: float,
     max_length: int,
 ) -> list[BeamResult]:
-    """One translation of each source, in their order."""
+    """One translation for each source, in order. Width 1 is greedy."""
     if width == 1:
         return _translate_greedily(model, sources, vocabulary, length_penalty, max_length)
     return [search(model, source, vocabulary, width, length_penalty, max_length)[0] for source in sources]
@@ -41,9 +41,9 @@ def search(
     max_length: int,
     n_best: int = 1,
 ) -> list[BeamResult]:
-    """The `best` translations of one source that a beam finds."""
+    """The `n_best` translations of one source."""
     target = _target(vocabulary)
-    found = beam_search(
+    hypotheses = beam_search(
         model,
         [_begin(target)],
         width,
@@ -53,55 +53,54 @@ def search(
         rules=_rules(target),
         source=batch_sources([source] * width, model),
     )
-    return [BeamResult(detokenize(target, one.tokens), one.tokens, one.logprob, one.score) for one in found]
+    return [BeamResult(detokenize(target, best.tokens), best.tokens, best.logprob, best.score) for best in hypotheses]
 
 
 def _translate_greedily(
     model: Translator, sources: Sequence[np.ndarray], vocabulary: Vocabulary, length_penalty: float, max_length: int
 ) -> list[BeamResult]:
-    """Sources of similar length together, so that none waits long for another."""
+    """Batches hold sources of similar length, to waste few steps on finished rows."""
     target = _target(vocabulary)
     order = sorted(range(len(sources)), key=lambda at: len(sources[at]))
-    found: dict[int, BeamResult] = {}
+    results: dict[int, BeamResult] = {}
     for first in range(0, len(order), GREEDY_BATCH):
-        places = order[first : first + GREEDY_BATCH]
-        chosen = [sources[place] for place in places]
-        written = generate(
+        rows = order[first : first + GREEDY_BATCH]
+        batch = [sources[row] for row in rows]
+        generation = generate(
             model,
-            [[_begin(target)]] * len(chosen),
-            _max_length(max(map(len, chosen)), max_length),
+            [[_begin(target)]] * len(batch),
+            _max_length(max(map(len, batch)), max_length),
             SamplingSettings(temperature=0),
             rules=_rules(target),
-            source=batch_sources(chosen, model),
+            source=batch_sources(batch, model),
         )
-        for place, tokens, logprobs in zip(places, written.tokens, written.logprobs, strict=True):
-            total = sum(logprobs)
-            found[place] = BeamResult(
-                detokenize(target, tokens), tokens, total, total / max(1, len(tokens)) ** length_penalty
-            )
-    return [found[place] for place in range(len(sources))]
+        for row, tokens, logprobs in zip(rows, generation.tokens, generation.logprobs, strict=True):
+            logprob = sum(logprobs)
+            score = logprob / max(1, len(tokens)) ** length_penalty
+            results[row] = BeamResult(detokenize(target, tokens), tokens, logprob, score)
+    return [results[row] for row in range(len(sources))]
 
 
 @torch.inference_mode()
 def attention_weights(
     model: Translator, source: np.ndarray, tokens: Sequence[int], vocabulary: Vocabulary
 ) -> dict[str, Any]:
-    """What each written token looked at: tokens of both sides, and weights; none where there is no attention.
+    """Tokens of both sides and the attention weights between them; no weights if the model has no attention.
 
-    Of a Transformer, the mean over the heads of its last layer."""
+    A Transformer's weights are the mean over the heads of its last layer."""
     target = _target(vocabulary)
     trace = Trace()
     inputs_1T = torch.tensor([[_begin(target), *tokens[:-1]]])
     model(batch_sources([source], model), inputs_1T, None, trace)
     names = [name for name in trace.values if name.endswith(("reader.weights", "cross.weights"))]
-    shown = {
+    tokens_of_both = {
         "source_tokens": [vocabulary.tokenizer.decode([int(token)]).strip() for token in source],
         "target_tokens": [target.decode([token]).strip() if token != target.end else "<end>" for token in tokens],
     }
     if not names:
-        return shown
+        return tokens_of_both
     weights = trace.values[names[-1]][0][0]
-    return {**shown, "weights": (weights if weights.dim() == 2 else weights.mean(0)).tolist()}
+    return {**tokens_of_both, "weights": (weights if weights.dim() == 2 else weights.mean(0)).tolist()}
 
 
 def batch_sources(sources: Sequence[np.ndarray], model: Translator) -> Source:
@@ -115,13 +114,13 @@ def batch_sources(sources: Sequence[np.ndarray], model: Translator) -> Source:
 
 
 def detokenize(target: Tokenizer, tokens: Sequence[int]) -> str:
-    """Without the end symbol and the space that every text begins with."""
-    kept = tokens[:-1] if tokens and tokens[-1] == target.end else tokens
-    return target.decode(list(kept)).removeprefix(" ")
+    """The text of a target, without the end token and the leading space of every text."""
+    content = tokens[:-1] if tokens and tokens[-1] == target.end else tokens
+    return target.decode(list(content)).removeprefix(" ")
 
 
 def _max_length(source: int, max_length: int) -> int:
-    """Tokens that are written at most: what goes on for much longer than its source has lost its way."""
+    """A translation that grows much longer than its source has derailed, so it is cut off."""
     return min(max_length, 3 * source + 20)
 
 

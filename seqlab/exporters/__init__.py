@@ -1,1 +1,1 @@
-"""A finished run in another form: fewer bits, other programs' files."""
+"""Exporters: a finished run as int8, as ONNX graphs, or as files of the transformers library."""

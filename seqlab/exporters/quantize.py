@@ -1,4 +1,4 @@
-"""A run whose matrices are int8: a quarter of the size, and a run like any other."""
+"""int8 quantization: a run with a quarter of the bytes that works like any other run, for every architecture."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from seqlab.runs.results import read_results, timestamp, write_card, write_resul
 
 @dataclass(frozen=True)
 class QuantizedRun:
-    """`figures` are those on validation before and after; None where the run's data are not there any more."""
+    """`metrics` on validation before and after; None if the data of the run are no longer available."""
 
     run: RunDirectory
     bytes: tuple[int, int]
@@ -23,10 +23,10 @@ class QuantizedRun:
 
 
 def quantize(path: Path, out: Path, overwrite: bool = False) -> QuantizedRun:
-    """Write the run at `out`, and score it as the first one was scored."""
+    """Write the int8 run to `out`, and evaluate both runs on validation."""
     run = load_run(path)
     if run.settings.model.precision == "int8":
-        raise UsageError(f"'{path}' is int8 already.")
+        raise UsageError(f"'{path}' is already int8.")
     directory = begin_run(out, overwrite)
     settings = run.settings.with_values(**{"model.precision": "int8"})
     config = {key: value for key, value in run.config.items() if key not in ("format", "version")}
@@ -39,15 +39,15 @@ def quantize(path: Path, out: Path, overwrite: bool = False) -> QuantizedRun:
 
 
 def _score(before: LoadedRun, after: LoadedRun) -> tuple[dict[str, float], dict[str, float]] | None:
-    """Both on validation; the results of the new run are those of the first with its own figures."""
+    """Both on validation. The new run keeps the results of the first, with its own metrics."""
     known = read_results(before.directory)
     try:
-        scored = [evaluate(one, None, "validation", None) for one in (before, after)]
+        scored = [evaluate(run, None, "validation", None) for run in (before, after)]
     except SeqlabError:
         return None
     first, second = ({name: float(value) for name, value in task.metrics(scores).items()} for task, scores in scored)
     if known is not None:
-        found = replace(known, validation=second, criterion=scored[1][1].criterion, date=timestamp())
-        write_results(after.directory, found)
-        write_card(after.directory, after.settings, after.config, found)
+        results = replace(known, validation=second, criterion=scored[1][1].criterion, date=timestamp())
+        write_results(after.directory, results)
+        write_card(after.directory, after.settings, after.config, results)
     return first, second

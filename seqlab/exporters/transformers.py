@@ -1,4 +1,4 @@
-"""A Transformer in the files of the `transformers` library: as GPT-2, or with rotary positions as GPT-NeoX.
+"""A Transformer for the `transformers` library: as GPT-2, or as GPT-NeoX if it has rotary positions.
 
 Both have no bias in their last projection, W y + c. But y = g ⊙ n + b comes from a norm, where the n of a position sum
 to zero; so with v = 1 / g, v · y is the same number s = Σ b / g for every y, and (W + c vᵀ / s) y = W y + c.
@@ -21,12 +21,12 @@ from seqlab.runs import tensors
 from seqlab.runs.load import LoadedRun
 from seqlab.storage import to_json, write_atomic
 
-MIN_GAIN = 1e-3  # of a gain: what is divided by a smaller one is not what it was
+MIN_GAIN = 1e-3  # dividing by a smaller gain would lose precision
 ACTIVATIONS = {"gelu": "gelu", "relu": "relu"}
 
 
 def write_transformers(run: LoadedRun, out: Path) -> list[Path]:
-    """config.json, model.safetensors and tokenizer.json."""
+    """Write config.json, model.safetensors and tokenizer.json; returns their paths."""
     model = run.model
     check_supported(run)
     config, weights = as_gpt_neox(model) if model.backbone.settings.positions == "rotary" else as_gpt2(model)
@@ -47,11 +47,11 @@ def write_transformers(run: LoadedRun, out: Path) -> list[Path]:
 
 
 def check_supported(run: LoadedRun) -> None:
-    """UsageError with the first reason why the library has no architecture that computes the same."""
+    """UsageError with the first reason why no architecture of the library computes the same."""
     model = run.model
     if not (isinstance(model, LanguageModel) and isinstance(model.backbone, Transformer)):
         raise UsageError(
-            f"'{run.directory.path}' is no language model of the architecture transformer: use --format onnx."
+            f"'{run.directory.path}' is not a language model of the architecture transformer: use --format onnx."
         )
     settings = model.backbone.settings
     reasons = {
@@ -59,9 +59,9 @@ def check_supported(run: LoadedRun) -> None:
         f"norm_position={settings.norm_position}": settings.norm_position != "before",
         f"activation={settings.activation}": settings.activation not in ACTIVATIONS,
     }
-    for setting, found in reasons.items():
-        if found:
-            raise UsageError(f"no stock architecture has a transformer with backbone.{setting}: use --format onnx.")
+    for setting, unsupported in reasons.items():
+        if unsupported:
+            raise UsageError(f"no transformers architecture has backbone.{setting}: use --format onnx.")
 
 
 def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -78,15 +78,15 @@ def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
         "transformer.wpe.weight": _positions(stack.positions, settings),
     }
     for layer, block in enumerate(stack.blocks):
-        here = f"transformer.h.{layer}"
-        weights |= _norm(f"{here}.ln_1", block.norms[0]) | _norm(f"{here}.ln_2", block.norms[1])
+        prefix = f"transformer.h.{layer}"
+        weights |= _norm(f"{prefix}.ln_1", block.norms[0]) | _norm(f"{prefix}.ln_2", block.norms[1])
         for name, linear in {
             "attn.c_attn": block.attention.into,
             "attn.c_proj": block.attention.out,
             "mlp.c_fc": block.feedforward.up,
             "mlp.c_proj": block.feedforward.down,
         }.items():
-            weights |= {f"{here}.{name}.weight": linear.weight.T, f"{here}.{name}.bias": linear.bias}
+            weights |= {f"{prefix}.{name}.weight": linear.weight.T, f"{prefix}.{name}.bias": linear.bias}
     last, head = fold_output_bias(model)
     return config, {**weights, **_norm("transformer.ln_f", stack.last, last), "lm_head.weight": head}
 
@@ -104,32 +104,34 @@ def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
     }  # fmt: skip
     weights = {"gpt_neox.embed_in.weight": input_embeddings(model)[: model.vocab_size]}
     for layer, block in enumerate(stack.blocks):
-        here = f"gpt_neox.layers.{layer}"
-        weights |= _norm(f"{here}.input_layernorm", block.norms[0])
-        weights |= _norm(f"{here}.post_attention_layernorm", block.norms[1])
+        prefix = f"gpt_neox.layers.{layer}"
+        weights |= _norm(f"{prefix}.input_layernorm", block.norms[0])
+        weights |= _norm(f"{prefix}.post_attention_layernorm", block.norms[1])
         into = block.attention.into
-        weights[f"{here}.attention.query_key_value.weight"] = _by_head(into.weight, settings.heads)
-        weights[f"{here}.attention.query_key_value.bias"] = _by_head(into.bias, settings.heads)
+        weights[f"{prefix}.attention.query_key_value.weight"] = _by_head(into.weight, settings.heads)
+        weights[f"{prefix}.attention.query_key_value.bias"] = _by_head(into.bias, settings.heads)
         for name, linear in {
             "attention.dense": block.attention.out,
             "mlp.dense_h_to_4h": block.feedforward.up,
             "mlp.dense_4h_to_h": block.feedforward.down,
         }.items():
-            weights |= {f"{here}.{name}.weight": linear.weight, f"{here}.{name}.bias": linear.bias}
+            weights |= {f"{prefix}.{name}.weight": linear.weight, f"{prefix}.{name}.bias": linear.bias}
     last, head = fold_output_bias(model)
     return config, {**weights, **_norm("gpt_neox.final_layer_norm", stack.last, last), "embed_out.weight": head}
 
 
 @torch.no_grad()
 def fold_output_bias(model: Any) -> tuple[Tensor, Tensor]:
-    """The bias of the last norm and a projection without one, that together give the logits that there were."""
+    """A bias of the last norm and an output projection without bias that together give the same logits."""
     norm, V = model.backbone.stack.last, model.vocab_size
     gain_D, bias_D = norm.weight.double(), norm.bias.double()
     if bool((gain_D.abs() < MIN_GAIN).any()):
-        raise UsageError("a gain of the last norm is all but zero, so that the output's bias has no place to go.")
+        raise UsageError(
+            "a gain of the last norm is almost zero, so the output bias cannot be removed: use --format onnx."
+        )
     weight = model.output.weight[:V] if model.narrow is None else model.output.weight[:V] @ model.narrow.weight
     weight_VD, bias_V = weight.double(), model.output.bias[:V].double()
-    # a norm whose bias is larger by one gain has an output that is larger by that, which is taken off again
+    # adding the gain to the norm's bias keeps Σ b / g away from zero; the output bias subtracts it again
     bias_V = bias_V - weight_VD @ gain_D
     bias_D = bias_D + gain_D
     total = (bias_D / gain_D).sum()
@@ -142,7 +144,7 @@ def _norm(name: str, norm: Any, bias: Tensor | None = None) -> dict[str, Tensor]
 
 
 def _positions(positions: Any, settings: Any) -> Tensor:
-    """The table of positions, of zeros where they are not told."""
+    """The position table, zeros if the model has none."""
     nothing_PD = torch.zeros(settings.context, settings.hidden)
     if settings.positions == "learned":
         return positions.table
@@ -152,8 +154,9 @@ def _positions(positions: Any, settings: Any) -> Tensor:
 
 
 def _by_head(into: Tensor, heads: int) -> Tensor:
-    """From all queries, all keys, all values to those of each head; pairs of features that are turned stand half a head
-    apart instead of side by side, of queries and keys alike, so that their products stay the same."""
-    q, k, v = (part.unflatten(0, (heads, -1)) for part in into.detach().chunk(3))
-    q, k = (torch.cat([part[:, 0::2], part[:, 1::2]], dim=1) for part in (q, k))
+    """From [all queries, all keys, all values] to [query, key, value] per head.
+
+    GPT-NeoX rotates features half a head apart, we rotate neighbors: queries and keys are reordered alike."""
+    q, k, v = (matrix.unflatten(0, (heads, -1)) for matrix in into.detach().chunk(3))
+    q, k = (torch.cat([matrix[:, 0::2], matrix[:, 1::2]], dim=1) for matrix in (q, k))
     return torch.cat([q, k, v], dim=1).flatten(0, 1)

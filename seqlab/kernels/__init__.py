@@ -1,6 +1,12 @@
-"""Compiled CPU kernels: arrays in, arrays out, each tested against the plain form that it replaces.
+"""Compiled CPU kernels: arrays in, arrays out, each tested against the plain implementation that it replaces.
 
-The compiler's cache lies in the user's own cache directory, never in a run.
+Why numba: a decode step of a small model takes microseconds, and torch's overhead per call is a multiple of that (an
+LSTM step of 256 units: 19 µs compiled, 316 µs in torch), so the whole token loop has to leave Python. numba compiles
+it at first use, for this CPU, from Python source: no build step and no binary per platform. torch.compile would need
+a C++ compiler on the user's machine. Additive attention is here for memory: torch stores a tanh for every query, key
+and feature.
+
+Compiled kernels are cached in the user's cache directory, never in a run.
 """
 
 import hashlib
@@ -19,8 +25,9 @@ from seqlab.cache import cache_directory
 
 
 def kernel_cache() -> Path:
-    """Where compiled kernels are kept: one folder for each state of their sources, as a kernel is compiled with all
-    that it calls, and the compiler looks at the age of its own file alone."""
+    """The cache of compiled kernels, one folder per version of the sources.
+
+    A kernel includes everything that it calls, but numba's own cache looks only at the age of one file."""
     name = _sources_digest()
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given is None:
@@ -30,27 +37,27 @@ def kernel_cache() -> Path:
 
 @cache
 def _sources_digest() -> str:
-    """A name for what the kernels' sources are now."""
-    found = hashlib.sha256()
+    """Identifies the current sources of all kernels."""
+    digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
-        found.update(source.read_bytes())
-    return found.hexdigest()[:16]
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
-# the one layer whose threads may be entered from several threads at once
+# the only threading layer that several threads may enter at once
 os.environ.setdefault("NUMBA_THREADING_LAYER", "omp")
 
-# not-a-number must survive, so no "nnan" and no "ninf"
+# NaN and infinity must survive, so no "nnan" and no "ninf"
 FASTMATH = {"contract", "reassoc", "arcp", "afn"}
-# a division by zero is infinity, not an error: to look for one would keep the compiler from taking many at a time
+# x / 0 is infinity, not an error: checking every division would prevent vectorization
 KERNEL: dict[str, Any] = {"error_model": "numpy", "cache": True}
 FAST: dict[str, Any] = {**KERNEL, "fastmath": FASTMATH}
-ANNOUNCE_AFTER = 1.0  # seconds of silence before a first use says what it is doing
+ANNOUNCE_AFTER = 1.0  # seconds until a first use reports that it compiles
 
 
 def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int) -> None:
-    """Run a kernel on so many threads; its first use in a process compiles it, or loads what was compiled before."""
+    """Run a kernel on this many threads; its first use in a process compiles it or loads it from the cache."""
     import numba
 
     numba.set_num_threads(min(threads, int(numba.config.NUMBA_NUM_THREADS)))  # pyright: ignore[reportAttributeAccessIssue]
@@ -65,7 +72,7 @@ def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int)
 
 @contextmanager
 def announce_compilation(name: str) -> Iterator[None]:
-    """Say what is being made ready, if it takes long."""
+    """Report on standard error that a kernel is being compiled, if it takes long."""
     timer = threading.Timer(ANNOUNCE_AFTER, _announce, [name])
     timer.daemon = True
     timer.start()
@@ -76,5 +83,5 @@ def announce_compilation(name: str) -> Iterator[None]:
 
 
 def _announce(name: str) -> None:
-    message = f"preparing the kernel '{name}': it is compiled once for this machine and kept for later runs"
+    message = f"preparing the kernel '{name}': compiled once for this machine, then loaded from the cache"
     print(message, file=sys.stderr, flush=True)  # noqa: T201

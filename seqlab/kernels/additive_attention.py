@@ -1,12 +1,13 @@
-"""Additive attention without a tanh per pair.
+"""Additive attention without one tanh per query, key and feature.
 
-A score is Σ_h v_h tanh(q_h + k_h), and tanh(q + k) = 1 - 2 r with r = 1 / (1 + e^(2q) e^(2k)): the exponentials factor
-into one table per query and one per key. The slope is 4 r (1 - r). The largest element of query and key decides what
-their pair takes: up to `NEAR` two elements share a division, a/x + b/y = (a y + b x) / (x y), for half the cost; up to
-`FAR` each has its own, since x y could leave the range of a float; beyond, where e^(2q) could, the direct tanh.
+A score is Σ_h v_h tanh(q_h + k_h), and tanh(q + k) = 1 - 2 r with r = 1 / (1 + e^(2q) e^(2k)): the exponentials
+factor into one table per query and one per key. The slope is 4 r (1 - r). The largest element of query and key
+decides what their pair takes: up to `NEAR` two elements share a division, a/x + b/y = (a y + b x) / (x y), for half
+the cost; up to `FAR` each has its own, since x y could leave the range of a float; beyond, where e^(2q) could, the
+direct tanh.
 
-Each query sees its own range of keys [first, last), so that causal, windowed and ragged attention are one kernel.
-Every output element is summed by one thread in one order: bits depend neither on the batch nor on other queries' keys.
+Each query sees its own range of keys [first, last), so one kernel serves causal, windowed and ragged attention. One
+thread sums every output element in one order: its bits do not depend on the batch or on the keys of other queries.
 """
 
 import math
@@ -20,7 +21,7 @@ NEAR, FAR = 10.0, 40.0
 
 @numba.njit(**FAST)
 def _r(q, k, eq, ek):
-    """r of one element, by the direct tanh where the exponentials are out of range."""
+    """r of one element, from tanh directly if the exponentials are out of range."""
     if abs(q) > FAR or abs(k) > FAR:
         return (type(q)(1) - math.tanh(q + k)) / type(q)(2)
     return type(q)(1) / (type(q)(1) + eq * ek)
@@ -28,7 +29,7 @@ def _r(q, k, eq, ek):
 
 @numba.njit(**FAST)
 def _far_shortfall(q_H, k_H, eq_H, ek_H, v_H):
-    """Σ v r where an element is beyond `FAR`."""
+    """Σ v r if an element is beyond `FAR`."""
     shortfall = v_H.dtype.type(0)
     for h in range(len(v_H)):
         shortfall += v_H[h] * _r(q_H[h], k_H[h], eq_H[h], ek_H[h])
@@ -47,7 +48,7 @@ def _softmax(row_S, first, last, largest):
 
 @numba.njit(parallel=True, **FAST)
 def additive_weights(q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, weights_BTS):
-    """Fill `weights_BTS` with the softmax of the scores over each query's own keys; others stay as they are."""
+    """Write the softmax of the scores over each query's own keys to `weights_BTS`; other entries stay unchanged."""
     B, T, H = q_BTH.shape
     half = H // 2
     one, two = v_H.dtype.type(1), v_H.dtype.type(2)
@@ -88,9 +89,9 @@ def _backward_far(d, q_H, k_H, eq_H, ek_H, dq_H, dk_H, dv_H):
 def additive_backward(
     q_BTH, k_BSH, eq_BTH, ek_BSH, reach_BT, reach_BS, v_H, first_BT, last_BT, ds_BTS, dq_BTH, dk_BSH, dv_BH
 ):
-    """Gradients of the scores, `ds_BTS`, back to queries, keys and v; the tanh of every pair is computed again.
+    """Backpropagate the gradients of the scores, `ds_BTS`, to queries, keys and v; r is computed again.
 
-    What comes out lacks the factor 4 v_h for queries and keys, and is Σ d r for v."""
+    The caller multiplies the gradients of queries and keys by 4 v_h; that of v is Σ d r."""
     B, T, H = q_BTH.shape
     one = v_H.dtype.type(1)
     for b in numba.prange(B):

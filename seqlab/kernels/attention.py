@@ -1,7 +1,6 @@
-"""Attention of one query over what a text has kept: keys_DS, a row for each feature, and values_SD, one for each place.
+"""Attention of one query over a KV cache: keys_DS, one row per feature, and values_SD, one row per position.
 
-Both sums run over rows, so that numbers that lie side by side are added side by side. A text longer than what is kept
-goes on at the first place.
+Both sums run over rows, which lie contiguously in memory. A cache that is full is a ring buffer.
 """
 
 import math
@@ -16,7 +15,7 @@ from seqlab.kernels.elementary import exp, tanh
 
 @numba.njit(fastmath={"contract"}, **KERNEL)
 def add_rows(a_M, x_MN, y_N):
-    """y += Σ a_m x_m, four rows at a time, the first rows first."""
+    """y += Σ a_m x_m, four rows at a time, in order."""
     M, N = len(a_M), len(y_N)
     whole = M // 4 * 4
     for m in range(0, whole, 4):
@@ -54,7 +53,7 @@ def softmax(scores_S, scale):
 
 @register_jitable
 def store_key_value(key_D, value_D, position, keys_DS, values_SD):
-    place = position % keys_DS.shape[1]
+    slot = position % keys_DS.shape[1]
     for d in range(len(keys_DS)):
-        keys_DS[d, place] = key_D[d]
-        values_SD[place, d] = value_D[d]
+        keys_DS[d, slot] = key_D[d]
+        values_SD[slot, d] = value_D[d]

@@ -1,8 +1,8 @@
-"""The token loop: read, weigh, choose, over and over, without coming back to Python.
+"""The token loop: prefill, decode step, sampling, over and over, without returning to Python.
 
-`advance` has a form for each kind of weights, in a file of its own: it lets the first `rows` rows of a state take in
-one token each, in place, and returns the vectors that the output is projected from. Everything else is written once.
-Rows are computed side by side and never together: what comes of one does not depend on the others.
+Each kind of weights has its own `decode_step`, in its own file: it updates the first `rows` rows of a state in place
+by one token and returns the input of the output layer. Everything else is shared. Rows never mix: none depends on the
+others.
 """
 
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ class PackedMatrix(NamedTuple):
 
 
 class OutputLayer(NamedTuple):
-    """From vectors to logits; a tied output may have to narrow them first."""
+    """From hidden vectors to logits; tied embeddings may need a projection (`narrow`) first."""
 
     narrow: PackedMatrix
     logits: PackedMatrix
@@ -32,7 +32,7 @@ class OutputLayer(NamedTuple):
 
 
 class PromptBatch(NamedTuple):
-    """To be taken in, the longest first."""
+    """Prompts to prefill, the longest first."""
 
     tokens_BT: np.ndarray
     lengths_B: np.ndarray
@@ -48,25 +48,25 @@ class SamplingParameters(NamedTuple):
 
 
 def is_weights_type(weights: Any, kind: type) -> bool:
-    """Whether this is the compiler's type of such weights."""
+    """Whether numba's type `weights` stands for this class."""
     return getattr(weights, "instance_class", None) is kind
 
 
 def decode_step(weights, state, token_B, rows):
-    """Overloaded by every kind of weights."""
-    raise AssertionError("there is no form for these weights")
+    """Overloaded for every kind of weights."""
+    raise AssertionError("no decode_step for these weights")
 
 
 @register_jitable
 def copy_row(from_N, to_N):
-    """An assignment of slices, without what it would have to say of shapes that differ: a third of the compilation."""
+    """A slice assignment without numba's shape check, which would take a third of the compile time."""
     for n in range(len(to_N)):
         to_N[n] = from_N[n]
 
 
 @register_jitable
 def product(matrix, x_BK, rows):
-    """x W for the first rows, in an array of their own."""
+    """x W for the first `rows` rows, in a new array."""
     y_BG = np.zeros((rows, len(matrix.scale_G)), np.float32)
     add_product(matrix.w_NKC, matrix.scale_G, x_BK, y_BG, rows)
     return y_BG
@@ -84,7 +84,7 @@ def affine(matrix, bias_G, x_BK, rows):
 
 @register_jitable
 def output_logits(output, y_BH, rows):
-    """Logits, and padding after them."""
+    """Logits, followed by padding."""
     if len(output.narrow.w_NKC):
         y_BH = product(output.narrow, y_BH, rows)
     return affine(output.logits, output.bias_V, y_BH, rows)
@@ -126,10 +126,11 @@ def decode(
     weights, output, state, prompts, token_B, logits_BV, sampling, sequence_B, position_B, seen_BV, tokens_BT,
     logprobs_BT,
 ):  # fmt: skip
-    """All that is done with a state, as one function: each would be compiled for as long as all of them.
+    """Everything that is done with a state, in one function: numba would compile each part for as long as the whole.
 
-    Texts are taken in. Where there are rows for logits, they are those after `token_B`. Then every row grows by as many
-    tokens as there is room for, `token_B` being the last of each text, new to the state. What came of the last one."""
+    First the prompts are prefilled. If `logits_BV` has rows, it receives the logits after `token_B`. Then every row
+    generates tokens until `tokens_BT` is full, where `token_B` is its last token, which the state has not seen. Returns
+    the status of the last choice."""
     _prefill(weights, state, prompts.tokens_BT, prompts.lengths_B)
     if len(logits_BV):
         padded_BV = output_logits(output, decode_step(weights, state, token_B, len(logits_BV)), len(logits_BV))

@@ -1,6 +1,6 @@
-"""exp, tanh, σ and gelu of float32 in nothing but sums and products, so that the compiler takes many at a time.
+"""exp, tanh, sigmoid and gelu of float32 from sums and products only, so the compiler can vectorize them.
 
-Within 5e-7 of the true value, relative for exp and absolute for the others. What is not a number stays so.
+The error is below 5e-7, relative for exp and absolute for the others. NaN stays NaN.
 """
 
 import numba
@@ -9,14 +9,14 @@ import numpy as np
 from seqlab.kernels import FAST
 
 number = np.float32
-LARGEST = number(87)  # beyond, a result or its inverse is no ordinary float32, and slow
+LARGEST = number(87)  # beyond, a result or its inverse is denormal, and slow
 PER_LN2 = number(1.4426950408889634)
-LN2_HIGH, LN2_LOW = number(0.693359375), number(-2.12194440e-4)  # in two parts, the first with few digits
+LN2_HIGH, LN2_LOW = number(0.693359375), number(-2.12194440e-4)  # ln 2 in two parts, the first with few digits
 
 
 @numba.njit(**FAST)
 def exp(x):
-    """2ⁿ eʳ with x = n ln 2 + r, |r| ≤ ln 2 / 2, and eʳ by the polynomial of Cephes (Moshier 1989)"""
+    """2ⁿ eʳ with x = n ln 2 + r, |r| ≤ ln 2 / 2, and the polynomial for eʳ of Cephes (Moshier 1989)"""
     bounded = -LARGEST if x < -LARGEST else LARGEST if x > LARGEST else x
     n = np.floor(bounded * PER_LN2 + number(0.5))
     r = (bounded - n * LN2_HIGH) - n * LN2_LOW
@@ -42,7 +42,7 @@ def tanh(x):
 
 @numba.njit(**FAST)
 def gelu(x):
-    """x Φ(x), with the error function by formula 7.1.26 of Abramowitz and Stegun (1964)"""
+    """x Φ(x), with formula 7.1.26 for the error function of Abramowitz and Stegun (1964)"""
     z = abs(x) * number(0.7071067811865476)
     t = number(1) / (number(1) + number(0.3275911) * z)
     p = number(1.061405429)

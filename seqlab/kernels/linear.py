@@ -1,10 +1,10 @@
-"""Products with a matrix for decoding: y += scale ⊙ (x W), each sum in one order, whatever the batch.
+"""Matrix products for decoding: y += scale ⊙ (x W), each sum in one order, whatever the batch size.
 
-A matrix lies in tiles of `COLUMNS` columns, w_NKC, so that a tile is read from its first byte to its last. Its sums
-stay in registers while k runs from 0 to K; rows of x that share a tile share its loading, never a sum. So a row's bits
-do not depend on the rows beside it. Weights are float32, or int8 with a scale for each column.
+A matrix is stored in tiles of `COLUMNS` columns, w_NKC, so a tile is read sequentially. Its sums stay in registers
+while k runs from 0 to K. Rows of x share the loading of a tile, never a sum, so the bits of a row do not depend on
+the other rows. Weights are float32, or int8 with one scale per column.
 
-Left to itself, the compiler keeps the sums in memory. `_Tile` says in its own language, LLVM's, what to hold where.
+The compiler by itself would keep the sums in memory, so `_Tile` emits the LLVM instructions.
 """
 
 from typing import Any
@@ -20,12 +20,12 @@ from seqlab.kernels import KERNEL
 LANES = 16
 VECTORS = 4
 COLUMNS = LANES * VECTORS
-TOGETHER = 4  # rows that share the loading of a tile: with four vectors each they fill half of 32 registers
-CONTRACT = ("contract",)  # a product and a sum are one operation
+TOGETHER = 4  # rows that share the loading of a tile: four vectors each fill half of 32 registers
+CONTRACT = ("contract",)  # fuse product and sum
 
 
 def pack_tiles(weights_GK: np.ndarray) -> np.ndarray:
-    """A matrix as torch has it, one row for each output, in tiles; its columns are filled up with zeros."""
+    """A torch matrix, one row per output, in tiles; missing columns are zero."""
     G, K = weights_GK.shape
     tiles = -(-G // COLUMNS)
     padded = np.zeros((tiles * COLUMNS, K), weights_GK.dtype)
@@ -34,12 +34,12 @@ def pack_tiles(weights_GK: np.ndarray) -> np.ndarray:
 
 
 def padded_width(columns: int) -> int:
-    """The width of y that a product with so many columns writes."""
+    """The width of y for this many columns: whole tiles."""
     return -(-columns // COLUMNS) * COLUMNS
 
 
 def _tile(rows: int):
-    """The product of `rows` rows of x, from row b on, with tile n."""
+    """The product of `rows` rows of x, starting at row b, with tile n."""
 
     @intrinsic
     def multiply(typing, w, scale, x, y, n, b):
@@ -55,7 +55,7 @@ def _tile(rows: int):
 
 
 class _Tile:
-    """The instructions of one product: addresses, the loop over k, what is stored."""
+    """The instructions of one product: addresses, the loop over k, the stores."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any, rows: int):
         self.builder, self.rows = builder, range(rows)
@@ -82,7 +82,7 @@ class _Tile:
         return ir.Constant(self.word, value)
 
     def row(self, array, i: int):
-        """The address of row b + i; numbers within a row lie side by side, rows where the array has them."""
+        """The address of row b + i; a row is contiguous, rows may be strided."""
         bytes_apart = cgutils.unpack_tuple(self.builder, array.strides)[0]
         place = self.builder.mul(self.builder.add(self.b, self.constant(i)), bytes_apart)
         first = self.builder.bitcast(array.data, ir.IntType(8).as_pointer())
@@ -100,8 +100,8 @@ class _Tile:
         wide = ir.VectorType(ir.IntType(32), LANES)
         return self.builder.sitofp(self.builder.sext(loaded, wide), self.sums)
 
-    def everywhere(self, number):
-        """A vector of equal numbers."""
+    def broadcast(self, number):
+        """Broadcast a number to a vector."""
         none, word = ir.Constant(self.sums, ir.Undefined), ir.IntType(32)
         one = self.builder.insert_element(none, number, ir.Constant(word, 0))
         return self.builder.shuffle_vector(one, none, ir.Constant(ir.VectorType(word, LANES), [0] * LANES))
@@ -121,7 +121,7 @@ class _Tile:
         sums = {place: builder.phi(self.sums) for place in places}
         at_k = builder.gep(self.w, [builder.mul(k, self.constant(COLUMNS))])
         w = [self.as_numbers(self.load(at_k, v, self.weights)) for v in range(VECTORS)]
-        x = [self.everywhere(builder.load(builder.gep(self.x[i], [k]))) for i in self.rows]
+        x = [self.broadcast(builder.load(builder.gep(self.x[i], [k]))) for i in self.rows]
         new = {(i, v): self.fused(x[i], w[v], sums[i, v]) for i, v in places}
         following = builder.add(k, self.constant(1))
         for phi, first, later in [
@@ -145,7 +145,7 @@ _together: Any = _tile(TOGETHER)
 
 @numba.njit(**KERNEL)
 def add_product(w_NKC, scale_G, x_BK, y_BG, rows):
-    """y += scale ⊙ (x W) for the first `rows` rows. Rows of x and y may lie apart; their numbers lie side by side."""
+    """y += scale ⊙ (x W) for the first `rows` rows. Rows may be strided; each is contiguous."""
     for n in range(len(w_NKC)):
         b = 0
         while b + TOGETHER <= rows:

@@ -1,4 +1,4 @@
-"""One token through an LSTM that looks back at its own states; backbones/attentive.py has the equations."""
+"""Decode step of the LSTM with attention over its own states; equations in backbones/lstm_attention.py."""
 
 import math
 from typing import NamedTuple
@@ -34,13 +34,13 @@ class LstmAttentionKernelState(NamedTuple):
 
 @register_jitable
 def _lstm_attention(weights, state, token_B, rows):
-    h_BH = lstm(weights.recurrent, state, token_B, rows)  # which counts the token
+    h_BH = lstm(weights.recurrent, state, token_B, rows)  # counts the token, too
     H = state.h_BLH.shape[2]
     q_BH = product(weights.queries, h_BH, rows) if weights.score == ADDITIVE else h_BH
     k_BH = affine(weights.keys, weights.key_bias_H, h_BH, rows) if weights.score == ADDITIVE else h_BH
     scale = np.float32(1 / math.sqrt(H) if weights.score == SCALED else 1)
     y_BH = np.zeros((rows, 2 * H if weights.combine == CONCAT else H), np.float32)
-    at = H if weights.combine == CONCAT else 0  # where the context stands
+    at = H if weights.combine == CONCAT else 0  # column of the context vector
     for b in range(rows):
         keys_HS, states_SH = state.keys_BHS[b], state.states_BSH[b]
         store_key_value(k_BH[b], h_BH[b], state.length_B[b] - 1, keys_HS, states_SH)

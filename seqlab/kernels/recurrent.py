@@ -1,6 +1,6 @@
-"""One token through a stack of RNN, GRU or LSTM cells; cells/ has the equations.
+"""Decode step of a stack of RNN, GRU or LSTM cells; equations in cells/.
 
-What the first layer makes of its input is a row of a table: the product of every embedding with the input matrix.
+The input projection of the first layer is a table lookup: every embedding times the input matrix, computed in advance.
 """
 
 from typing import NamedTuple
@@ -16,14 +16,14 @@ TANH, RELU, SIGMOID = 0, 1, 2
 
 
 class PackedLayers(NamedTuple):
-    """Matrices of equal shape, one for each layer: w_LNKC and scale_LG."""
+    """One packed matrix per layer, all of one shape."""
 
     w_LNKC: np.ndarray
     scale_LG: np.ndarray
 
 
 class RnnWeights(NamedTuple):
-    """`table_VG` and `bias_LG` hold both biases; the input matrices and biases begin with the second layer."""
+    """`table_VG` and `bias_LG` include both biases; input matrices and biases start with the second layer."""
 
     table_VG: np.ndarray
     inputs: PackedLayers
@@ -34,7 +34,7 @@ class RnnWeights(NamedTuple):
 
 
 class GruWeights(NamedTuple):
-    """The biases of r and z are in the table; that of U_n h is `candidate_LH`, because r may come between."""
+    """The table includes the biases of r and z. `candidate_LH` is that of U_n h, because r may be applied to it."""
 
     table_VG: np.ndarray
     inputs: PackedLayers
@@ -72,7 +72,7 @@ def layer_matrix(layers, layer):
 
 @register_jitable
 def input_projection(weights, layer, token_B, x_BH, rows):
-    """What a layer makes of its input: W x + b, of the first one from the table."""
+    """W x + b of a layer; the first layer reads it from the table."""
     if layer:
         return affine(layer_matrix(weights.inputs, layer - 1), weights.bias_LG[layer - 1], x_BH, rows)
     y_BG = np.empty((rows, weights.table_VG.shape[1]), np.float32)
@@ -83,7 +83,7 @@ def input_projection(weights, layer, token_B, x_BH, rows):
 
 @register_jitable
 def pre_activations(weights, state, layer, token_B, x_BH, rows):
-    """W x + U h and both biases, of a layer that does not come between them."""
+    """W x + U h + both biases."""
     z_BG = input_projection(weights, layer, token_B, x_BH, rows)
     matrix = layer_matrix(weights.states, layer)
     add_product(matrix.w_NKC, matrix.scale_G, state.h_BLH[:, layer], z_BG, rows)
@@ -131,18 +131,18 @@ def _rnn(weights, state, token_B, rows):
 def _gru(weights, state, token_B, rows):
     L, H = state.h_BLH.shape[1:]
     x_BH = np.empty((rows, H), np.float32)
-    shown_BH = np.empty((rows, H), np.float32)  # what the candidate sees of h
+    visible_BH = np.empty((rows, H), np.float32)  # the part of h that the candidate sees
     for layer in range(L):
         z_BG = input_projection(weights, layer, token_B, x_BH, rows)
         h_BG = product(layer_matrix(weights.gates, layer), state.h_BLH[:, layer], rows)
         for b in range(rows):
             for h in range(H):
                 z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
-                shown = z_BG[b, h] if weights.reset_before else np.float32(1)
-                shown_BH[b, h] = shown * state.h_BLH[b, layer, h]
+                visible = z_BG[b, h] if weights.reset_before else np.float32(1)
+                visible_BH[b, h] = visible * state.h_BLH[b, layer, h]
             for h in range(H, 2 * H):
                 z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
-        n_BH = affine(layer_matrix(weights.candidates, layer), weights.candidate_LH[layer], shown_BH, rows)
+        n_BH = affine(layer_matrix(weights.candidates, layer), weights.candidate_LH[layer], visible_BH, rows)
         for b in range(rows):
             for h in range(H):
                 r = np.float32(1) if weights.reset_before else z_BG[b, h]

@@ -1,8 +1,7 @@
-"""The compiled form of `decode.sampling.choose`, for one row: the same operations in the same order.
+"""`decode.sampling.sample` for one row, compiled: the same operations in the same order.
 
-Exponentials have the precision of float32, sums that of float64. Where top-k or top-p leave tokens out, a heap gives
-them from the largest logit down, so that no more are sorted than are kept. `uniform` is that of `decode.uniform`, bit
-by bit.
+Exponentials have float32 precision, sums float64. For top-k and top-p a heap yields tokens from the largest logit down,
+so only the tokens that are kept get sorted.
 """
 
 import math
@@ -14,7 +13,7 @@ from seqlab.kernels import KERNEL
 from seqlab.kernels.elementary import LARGEST, exp
 from seqlab.kernels.uniform import splitmix64
 
-OK, NOT_FINITE, NO_TOKEN_LEFT = 0, 1, 2  # what may come of it
+OK, NOT_FINITE, NO_TOKEN_LEFT = 0, 1, 2  # status of a choice
 
 
 _splitmix64 = numba.njit(**KERNEL)(splitmix64)
@@ -28,7 +27,7 @@ def uniform(seed, sequence, position):
 
 @numba.njit(**KERNEL)
 def _exp_weights(scores_V, largest, temperature, weights_V):
-    """exp((score - largest) / temperature); what is too small for a float32 is nothing."""
+    """exp((score - largest) / temperature); zero if too small for a float32."""
     for token in range(len(scores_V)):
         power = (float(scores_V[token]) - largest) / temperature
         weights_V[token] = exp(np.float32(power)) if power > -LARGEST else 0.0
@@ -44,13 +43,13 @@ def _sum(weights_V):
 
 @numba.njit(**KERNEL)
 def _before(scores_V, a, b):
-    """Whether token a comes before b: the larger score, the lower id among equals."""
+    """Whether token a ranks before b: larger score, then lower id."""
     return scores_V[a] > scores_V[b] or (scores_V[a] == scores_V[b] and a < b)
 
 
 @numba.njit(**KERNEL)
 def _sift_down(heap_V, size, at, scores_V):
-    """Let the token at this place of the heap go down to where it belongs."""
+    """Restore the heap below index `at`."""
     token = heap_V[at]
     while True:
         child = 2 * at + 1
@@ -67,17 +66,17 @@ def _sift_down(heap_V, size, at, scores_V):
 
 @numba.njit(**KERNEL)
 def _apply_top_k_top_p(scores_V, weights_V, heap_V, top_k, top_p):
-    """Set to zero the weights that top-k and top-p leave out."""
+    """Set the weights of tokens outside top-k and top-p to zero."""
     V = len(scores_V)
     for token in range(V):
         heap_V[token] = token
     for at in range(V // 2 - 1, -1, -1):
         _sift_down(heap_V, V, at, scores_V)
     most = min(top_k, V)
-    whole = _sum(weights_V) if top_k >= V else 0.0  # all of them need not be sorted to be summed
+    whole = _sum(weights_V) if top_k >= V else 0.0  # a plain sum needs no sorting
     taken, reached, size = 0, 0.0, V
     while taken < most and (top_k < V or reached < top_p * whole):
-        size -= 1  # the token taken goes where the heap ends now
+        size -= 1  # the token moves behind the shrunken heap
         heap_V[0], heap_V[size] = heap_V[size], heap_V[0]
         _sift_down(heap_V, size, 0, scores_V)
         reached += weights_V[heap_V[size]]
@@ -99,7 +98,7 @@ def sample(logits_V, sampling, seen_V, uniform_number, scores_V, weights_V, heap
     largest, highest, best = -math.inf, -math.inf, 0
     for token in range(V):
         score = float(logits_V[token])
-        if not score < math.inf:  # not a number, too
+        if not score < math.inf:  # catches NaN, too
             return 0, 0.0, NOT_FINITE
         highest = max(highest, score)
         if sampling.banned_V[token]:

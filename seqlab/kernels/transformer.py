@@ -1,4 +1,4 @@
-"""One token through a Transformer; backbones/transformer.py has the equations."""
+"""Decode step of the Transformer; equations in backbones/transformer.py."""
 
 import math
 from typing import NamedTuple
@@ -18,7 +18,7 @@ GELU, RELU, SWIGLU = 0, 1, 2
 
 
 class Norms(NamedTuple):
-    """Gains and biases, the last row those of the final norm; `centred` where the mean is taken off first."""
+    """Gains and biases, the final norm last; `centered`: subtract the mean first (LayerNorm, not RMSNorm)."""
 
     gain_ND: np.ndarray
     bias_ND: np.ndarray
@@ -27,7 +27,7 @@ class Norms(NamedTuple):
 
 
 class TransformerWeights(NamedTuple):
-    """`table_VD` is what enters the first layer; norms 2 l and 2 l + 1 are those of layer l."""
+    """`table_VD` holds the inputs of the first layer; layer l has norms 2 l and 2 l + 1."""
 
     table_VD: np.ndarray
     position_PD: np.ndarray
@@ -80,7 +80,7 @@ def _normalize(norms, which, x_BD, rows):
 
 @register_jitable
 def _embed(weights, state, token_B, rows):
-    """The embedding, with its position where that is added."""
+    """Input embeddings, plus the position if it is learned or sinusoidal."""
     D = weights.table_VD.shape[1]
     x_BD = np.empty((rows, D), np.float32)
     for b in range(rows):
@@ -98,7 +98,7 @@ def _embed(weights, state, token_B, rows):
 
 @register_jitable
 def _rotations(weights, state, rows):
-    """How far each pair of features is turned at a row's position, the same in every layer."""
+    """cos and sin of the rotary angles at each row's position, the same in every layer."""
     rotation_BF2 = np.empty((rows, len(weights.frequency_F), 2), np.float32)
     if weights.positions == ROTARY:
         for b in range(rows):
@@ -110,7 +110,7 @@ def _rotations(weights, state, rows):
 
 @register_jitable
 def _rotate(x_D, rotation_F2, heads):
-    """Each pair of features as a complex number, times its turn."""
+    """Rotary positions: each pair of features is a complex number that is rotated."""
     pairs = len(rotation_F2)
     for head in range(heads):
         for f in range(pairs):
@@ -122,7 +122,7 @@ def _rotate(x_D, rotation_F2, heads):
 
 @register_jitable
 def _attend(weights, q_D, keys_DS, values_SD, visible, y_D):
-    """Every head's weighted mean of the values that it sees."""
+    """For each head, the attention-weighted mean of the values."""
     size = len(q_D) // weights.heads
     scale = np.float32(1 / math.sqrt(size))
     scores_S = np.empty(visible, np.float32)

@@ -97,7 +97,7 @@ def test_it_is_not_trained_further(runs: dict[str, tuple[Path, Path]], tmp_path:
     first, second = runs["gru"]
     with pytest.raises(UsageError, match="int8 are not trained"):
         api.resume(second, more=3)
-    with pytest.raises(UsageError, match="is int8 already"):
+    with pytest.raises(UsageError, match="is already int8"):
         api.quantize(second, tmp_path / "again")
     with pytest.raises(UsageError, match="holds a run already"):
         api.quantize(first, second)

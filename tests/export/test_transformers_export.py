@@ -48,7 +48,7 @@ def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path)
 @pytest.mark.parametrize(
     ("arch", "more", "why"),
     [
-        ("lstm", {}, "no language model of the architecture transformer"),
+        ("lstm", {}, "not a language model of the architecture transformer"),
         ("transformer", {"backbone.norm": "rms"}, "backbone.norm=rms"),
         ("transformer", {"backbone.norm_position": "after"}, "backbone.norm_position=after"),
         ("transformer", {"backbone.activation": "swiglu"}, "backbone.activation=swiglu"),

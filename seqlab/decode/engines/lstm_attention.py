@@ -1,4 +1,4 @@
-"""The LSTM with attention over its own states as a compiled loop."""
+"""Compiled engine of the LSTM with attention over its own states."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Weights as the kernels read them: matrices in tiles, rows filled up to whole tiles, float32 or int8."""
+"""Weights in the layout of the kernels: matrices in tiles, vectors padded to whole tiles, float32 or int8."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,20 +19,21 @@ def as_numpy(tensor: Tensor) -> np.ndarray:
 
 
 def pad_to_tiles(values: Tensor) -> np.ndarray:
-    """With zeros up to whole tiles, in the last axis."""
-    found = as_numpy(values)
-    room = [(0, 0)] * (found.ndim - 1) + [(0, padded_width(found.shape[-1]) - found.shape[-1])]
-    return np.ascontiguousarray(np.pad(found, room))
+    """Zero-pad the last axis to whole tiles."""
+    array = as_numpy(values)
+    width = array.shape[-1]
+    padding = [(0, 0)] * (array.ndim - 1) + [(0, padded_width(width) - width)]
+    return np.ascontiguousarray(np.pad(array, padding))
 
 
 def stack_layers(rows: Sequence[Tensor], width: int) -> np.ndarray:
-    """Vectors of one width, one for each layer."""
+    """Stack one vector per layer."""
     return np.stack([pad_to_tiles(row) for row in rows]) if rows else np.zeros((0, padded_width(width)), np.float32)
 
 
 @dataclass(frozen=True)
 class WeightPacker:
-    """Matrices are packed as they are, or as the int8 that they were restored from."""
+    """Packs matrices as float32, or as the int8 values that a quantized run stores."""
 
     int8: bool
 
@@ -53,11 +54,13 @@ class WeightPacker:
         return PackedMatrix(np.zeros((0, 1, COLUMNS), self.dtype), np.ones(COLUMNS, np.float32))
 
     def layers(self, weights: Sequence[Tensor]) -> PackedLayers:
-        """Matrices of one shape, one for each layer."""
+        """Pack one matrix per layer; all have the same shape."""
         packed = [self.matrix(weight) for weight in weights]
         if not packed:
             return PackedLayers(np.zeros((0, 1, 1, COLUMNS), self.dtype), np.zeros((0, COLUMNS), np.float32))
-        return PackedLayers(np.stack([one.w_NKC for one in packed]), np.stack([one.scale_G for one in packed]))
+        return PackedLayers(
+            np.stack([matrix.w_NKC for matrix in packed]), np.stack([matrix.scale_G for matrix in packed])
+        )
 
     def output(self, model: TokenModel) -> OutputLayer:
         narrow = self.empty_matrix() if model.narrow is None else self.matrix(model.narrow.weight)

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM as compiled loops."""
+"""Compiled engines of RNN, GRU and LSTM."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ ACTIVATIONS = {"tanh": TANH, "relu": RELU, "sigmoid": SIGMOID}
 
 
 class RecurrentEngine(CompiledEngine):
-    vectors = 1  # that a layer remembers
+    vectors = 1  # state vectors of a layer
     kernel_state_type = HiddenKernelState
 
     def __init__(self, model: TokenModel):
@@ -80,7 +80,7 @@ def lstm_weights(model: TokenModel, backbone: Any, packer: WeightPacker) -> Lstm
 def input_projection(
     model: TokenModel, cells: list[Any], biases: list[Tensor], packer: WeightPacker
 ) -> tuple[Any, Any, Any]:
-    """The table of the first layer, and the input matrices and biases of the others."""
+    """The first layer's input projection of every token, and the input matrices and biases of the other layers."""
     table_VG = model.embedding.weight @ cells[0].weight_ih.T + biases[0]
     above = cells[1:]
     return (

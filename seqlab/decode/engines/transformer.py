@@ -1,4 +1,4 @@
-"""The Transformer as a compiled loop, with room for keys and values that grows to its context and goes round there."""
+"""Compiled engine of the Transformer. Its KV cache grows up to the context and then becomes a ring buffer."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ class TransformerEngine(CompiledEngine):
 
 
 def input_embeddings(model: Any) -> torch.Tensor:
-    """What each token is to the first layer."""
+    """The input of the first layer for every token, before positions."""
     stack, settings = model.backbone.stack, model.backbone.settings
     with torch.no_grad():
         x_VD = model.embedding.weight if stack.enter is None else stack.enter(model.embedding.weight)

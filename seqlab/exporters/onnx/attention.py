@@ -1,4 +1,4 @@
-"""Attention in operations, over a whole sequence or over what a state has kept, which stands at the right end."""
+"""Attention as ONNX operations, over a whole sequence or a KV cache, in which shorter rows are padded on the left."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ from seqlab.attention.positions import Learned, Positions, Rotary, Sinusoidal, a
 from seqlab.attention.scores import Additive, Dot, Score
 from seqlab.exporters.onnx.graph import Graph, Value
 
-FLOAT, DOUBLE = 1, 11  # ONNX's numbers for its types
+FLOAT, DOUBLE = 1, 11  # type numbers of ONNX
 
 
 def norm(g: Graph, module: Any, x: Value) -> Value:
@@ -22,33 +22,33 @@ def norm(g: Graph, module: Any, x: Value) -> Value:
 
 
 def mask_scores(g: Graph, scores: Value, visible: Value) -> Value:
-    """The scores with minus infinity where nothing is to be seen."""
+    """Scores, minus infinity at positions that are not visible."""
     return g("Where", visible, scores, float("-inf"))
 
 
-def causal_mask(g: Graph, T: Value, most: int | None) -> Value:
-    """visible_TS: itself and what came before, at most `most` of them."""
+def causal_mask(g: Graph, T: Value, context: int | None) -> Value:
+    """visible_TS: each position sees itself and what comes before, at most `context` positions."""
     position_T = g.arange(T)
     i_T1, j_1S = position_T.unsqueeze(1), position_T.unsqueeze(0)
     visible_TS = j_1S <= i_T1
-    return visible_TS if most is None else visible_TS & ((i_T1 - j_1S) < g.integers(most))
+    return visible_TS if context is None else visible_TS & ((i_T1 - j_1S) < g.integers(context))
 
 
-def cache_mask(g: Graph, kept_BSD: Value, length_B: Value) -> Value:
-    """visible_BS of the places that are kept, the shorter rows' at the right end, and of the new one after them."""
-    S = kept_BSD.size(1)
+def cache_mask(g: Graph, cache_BSD: Value, length_B: Value) -> Value:
+    """visible_BS of the cached positions (left-padded) and the new one."""
+    S = cache_BSD.size(1)
     return (S - length_B).unsqueeze(1) <= g.arange(S + 1).unsqueeze(0)
 
 
-def trim_cache(values_BSD: Value, most: int | None) -> Value:
-    """What is kept for the next token, which is one of the `most` that it sees itself."""
-    if most is None:
+def trim_cache(values_BSD: Value, context: int | None) -> Value:
+    """The positions that the next token can see besides itself."""
+    if context is None:
         return values_BSD
-    return values_BSD.slice(-(most - 1), 2**62, axis=1) if most > 1 else values_BSD.slice(0, 0, axis=1)
+    return values_BSD.slice(-(context - 1), 2**62, axis=1) if context > 1 else values_BSD.slice(0, 0, axis=1)
 
 
 def add_positions(g: Graph, positions: Positions, x_BTD: Value, position_BT: Value, width: int) -> Value:
-    """With its position added, where it is told so."""
+    """x plus its position, if positions are learned or sinusoidal."""
     if isinstance(positions, Learned):
         return x_BTD + g("Gather", g.constant(positions.table), position_BT, axis=0)
     return x_BTD + sinusoids(g, position_BT, width) if isinstance(positions, Sinusoidal) else x_BTD
@@ -60,12 +60,12 @@ def heads(x: Value, count: int) -> Value:
 
 
 def rotate(g: Graph, positions: Positions, x_BNTK: Value, position_BT: Value, head: int) -> Value:
-    """Each pair of features as a complex number, turned by its position."""
+    """Rotary positions: each pair of features is a complex number that is rotated by its position."""
     if not isinstance(positions, Rotary):
         return x_BNTK
     angle_B1TF = _angle(g, position_BT, head).unsqueeze(1)  # the same for all heads
     cos, sin = g("Cos", angle_B1TF), g("Sin", angle_B1TF)
-    a, b = (part.squeeze(-1) for part in x_BNTK.reshape(0, 0, 0, -1, 2).split(2))
+    a, b = (half.squeeze(-1) for half in x_BNTK.reshape(0, 0, 0, -1, 2).split(2))
     pairs = [(a * cos - b * sin).unsqueeze(-1), (a * sin + b * cos).unsqueeze(-1)]
     return g.join(pairs, -1).reshape(0, 0, 0, -1)
 
@@ -78,7 +78,7 @@ def sinusoids(g: Graph, position: Value, width: int) -> Value:
 
 
 def _angle(g: Graph, position: Value, width: int) -> Value:
-    """Position times frequency, in double precision and within one turn: far positions stay exact."""
+    """Position times frequency modulo 2π, in double precision, so distant positions stay exact."""
     frequency_F = angles(torch.ones(1, 1), width)[0, 0].numpy()
     whole = g("Cast", position, to=DOUBLE).unsqueeze(-1) * g.constant(frequency_F)
     return g("Cast", g("Mod", whole, g.constant(np.array(2 * math.pi)), fmod=1), to=FLOAT)

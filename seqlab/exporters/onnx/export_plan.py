@@ -1,4 +1,4 @@
-"""What is written for each kind of model: graphs, facts, and how onnxruntime's answers are held against the model's."""
+"""The files of each kind of model: graphs, metadata, and how to verify onnxruntime against the torch model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ from seqlab.tasks.example_settings import TranslateSettings
 from seqlab.tokenization.word import WordTokenizer
 
 ROWS = 2
-CHARACTERS = 5  # characters of the words that taggers are tried with
+CHARACTERS = 5  # characters per word in the verification of taggers
 Arrays = dict[str, np.ndarray]
-Sessions = dict[str, Callable[[Arrays], Arrays]]  # graphs by name: what goes in, what comes out
+Sessions = dict[str, Callable[[Arrays], Arrays]]  # by graph name: inputs to outputs
 
 
 @dataclass(frozen=True)
 class ExportPlan:
-    """`tried` gives, for texts of a length, by how much each graph is off."""
+    """`max_errors` runs the graphs on texts of a length and gives the largest error of each graph."""
 
     graphs: dict[str, onnx.ModelProto]
-    facts: dict[str, Any]
+    metadata: dict[str, Any]
     max_errors: Callable[[Sessions, int], dict[str, float]]
 
 
@@ -40,12 +40,12 @@ def export_plan(run: LoadedRun) -> ExportPlan:
     for kind, plan in EXPORT_PLANS.items():
         if isinstance(run.model, kind):
             return plan(run)
-    raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: there are no graphs for its task.")
+    raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: its task has no graphs.")
 
 
 def language(run: LoadedRun) -> ExportPlan:
     model, tokenizer = run.model, run.tokenizer
-    facts = {
+    metadata = {
         "begin": [] if tokenizer.begin is None else [tokenizer.begin],
         "end": tokenizer.end,
         "never_written": list(tokenizer.never_sampled),
@@ -53,14 +53,14 @@ def language(run: LoadedRun) -> ExportPlan:
     }
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
-        tokens_BT = _drawn(model.vocab_size, min(length, model.limit or length))
+        tokens_BT = _random_tokens(model.vocab_size, min(length, model.limit or length))
         with torch.inference_mode():
             expected_BTV = model(tokens_BT)[0].numpy()
         whole_BTV = sessions["sequence"]({"tokens": tokens_BT.numpy()})["logits"]
         stepped_BTV = _stepped(sessions["step"], tokens_BT.numpy(), {})
         return {"sequence": _max_error(whole_BTV, expected_BTV), "step": _max_error(stepped_BTV, expected_BTV)}
 
-    return ExportPlan({"step": step_graph(model), "sequence": sequence_graph(model)}, facts, max_errors)
+    return ExportPlan({"step": step_graph(model), "sequence": sequence_graph(model)}, metadata, max_errors)
 
 
 def masked(run: LoadedRun) -> ExportPlan:
@@ -70,8 +70,8 @@ def masked(run: LoadedRun) -> ExportPlan:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
         with torch.inference_mode():
             expected = model(tokens_BT, None, mask_BT)[0][mask_BT].numpy()
-        found = sessions["sequence"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
-        return {"sequence": _max_error(found[mask_BT.numpy()], expected)}
+        logits = sessions["sequence"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
+        return {"sequence": _max_error(logits[mask_BT.numpy()], expected)}
 
     return ExportPlan({"sequence": sequence_graph(model)}, {"mask": model.mask, "limit": model.limit}, max_errors)
 
@@ -83,8 +83,8 @@ def classifier(run: LoadedRun) -> ExportPlan:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
         with torch.inference_mode():
             expected_BK = model(tokens_BT, mask_BT).numpy()
-        found = sessions["classifier"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
-        return {"classifier": _max_error(found, expected_BK)}
+        logits = sessions["classifier"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
+        return {"classifier": _max_error(logits, expected_BK)}
 
     return ExportPlan({"classifier": classifier_graph(model)}, {"labels": list(run.vocabulary.labels)}, max_errors)
 
@@ -92,35 +92,35 @@ def classifier(run: LoadedRun) -> ExportPlan:
 def tagger(run: LoadedRun) -> ExportPlan:
     model = run.model
     words = isinstance(run.tokenizer, WordTokenizer)
-    facts = {"labels": list(run.vocabulary.labels), "chain": model.chain is not None, "words": words,
+    metadata = {"labels": list(run.vocabulary.labels), "chain": model.chain is not None, "words": words,
              "unknown": run.tokenizer.unknown}  # fmt: skip
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
-        given, own = {"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()}, {}
+        inputs, options = {"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()}, {}
         if model.spelling is not None:
-            characters_NC = _drawn(model.spelling.embedding.num_embeddings, CHARACTERS, tokens_BT.numel())
-            given |= {"characters": characters_NC.view(*tokens_BT.shape, CHARACTERS).numpy()}
-            given |= {"character_lengths": np.full(tokens_BT.shape, CHARACTERS)}
-            own["words_BW"] = torch.arange(tokens_BT.numel()).view(tokens_BT.shape)
-            own["spellings"] = (characters_NC, torch.ones_like(characters_NC, dtype=torch.bool))
+            characters_NC = _random_tokens(model.spelling.embedding.num_embeddings, CHARACTERS, tokens_BT.numel())
+            inputs |= {"characters": characters_NC.view(*tokens_BT.shape, CHARACTERS).numpy()}
+            inputs |= {"character_lengths": np.full(tokens_BT.shape, CHARACTERS)}
+            options["words_BW"] = torch.arange(tokens_BT.numel()).view(tokens_BT.shape)
+            options["spellings"] = (characters_NC, torch.ones_like(characters_NC, dtype=torch.bool))
         if not words:
-            own["ends_BW"] = torch.zeros(ROWS, 1, dtype=torch.long)
-            given["ends"] = own["ends_BW"].numpy()
+            options["ends_BW"] = torch.zeros(ROWS, 1, dtype=torch.long)
+            inputs["ends"] = options["ends_BW"].numpy()
         with torch.inference_mode():
-            expected = model(tokens_BT, mask_BT, **own).numpy()
-        found = sessions["tagger"](given)["logits"]
-        kept = mask_BT.numpy() if words else np.ones(expected.shape[:2], bool)
-        return {"tagger": _max_error(found[kept], expected[kept])}
+            expected = model(tokens_BT, mask_BT, **options).numpy()
+        logits = sessions["tagger"](inputs)["logits"]
+        scored = mask_BT.numpy() if words else np.ones(expected.shape[:2], bool)
+        return {"tagger": _max_error(logits[scored], expected[scored])}
 
-    return ExportPlan({"tagger": tagger_graph(model, pieces=not words)}, facts, max_errors)
+    return ExportPlan({"tagger": tagger_graph(model, pieces=not words)}, metadata, max_errors)
 
 
 def translator(run: LoadedRun) -> ExportPlan:
     model, target = run.model, run.vocabulary.target_tokenizer
     assert target is not None and target.begin is not None
     settings = run.settings.task.settings_as(TranslateSettings)
-    facts = {"begin": [target.begin], "end": target.end, "never_written": list(target.never_sampled),
+    metadata = {"begin": [target.begin], "end": target.end, "never_written": list(target.never_sampled),
              "longest": settings.max_target_length}  # fmt: skip
     graphs = {"encoder": encoder_graph(model), "step": target_step_graph(model)}
     if settings.attends != "before" or settings.attention == "none":
@@ -128,19 +128,19 @@ def translator(run: LoadedRun) -> ExportPlan:
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BS, lengths_B, mask_BS = _padded(model, length, model.source_embedding.num_embeddings)
-        inputs_BT = _drawn(model.vocab_size, min(length + 2, model.limit or length + 2))
+        inputs_BT = _random_tokens(model.vocab_size, min(length + 2, model.limit or length + 2))
         with torch.inference_mode():
             expected_BTV = model(Source(tokens_BS, mask_BS), inputs_BT).numpy()
-        given = {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
-        found = {
-            "step": _max_error(_stepped(sessions["step"], inputs_BT.numpy(), sessions["encoder"](given)), expected_BTV)
+        inputs = {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
+        errors = {
+            "step": _max_error(_stepped(sessions["step"], inputs_BT.numpy(), sessions["encoder"](inputs)), expected_BTV)
         }
         if "sequence" in sessions:
-            whole_BTV = sessions["sequence"]({**given, "tokens": inputs_BT.numpy()})["logits"]
-            found["sequence"] = _max_error(whole_BTV, expected_BTV)
-        return found
+            whole_BTV = sessions["sequence"]({**inputs, "tokens": inputs_BT.numpy()})["logits"]
+            errors["sequence"] = _max_error(whole_BTV, expected_BTV)
+        return errors
 
-    return ExportPlan(graphs, facts, max_errors)
+    return ExportPlan(graphs, metadata, max_errors)
 
 
 EXPORT_PLANS: dict[type, Callable[[LoadedRun], ExportPlan]] = {
@@ -152,25 +152,25 @@ EXPORT_PLANS: dict[type, Callable[[LoadedRun], ExportPlan]] = {
 }
 
 
-def _drawn(symbols: int, length: int, rows: int = ROWS) -> torch.Tensor:
-    return torch.randint(0, symbols, (rows, length), generator=torch.Generator().manual_seed(length))
+def _random_tokens(vocab_size: int, length: int, rows: int = ROWS) -> torch.Tensor:
+    return torch.randint(0, vocab_size, (rows, length), generator=torch.Generator().manual_seed(length))
 
 
-def _padded(model: Any, length: int, symbols: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _padded(model: Any, length: int, vocab_size: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     T = min(length, model.backbone.limit or length)
     lengths_B = torch.tensor([T, max(1, T // 2)])
-    return _drawn(symbols or model.vocab_size, T), lengths_B, torch.arange(T) < lengths_B[:, None]
+    return _random_tokens(vocab_size or model.vocab_size, T), lengths_B, torch.arange(T) < lengths_B[:, None]
 
 
 def _stepped(step: Callable[[Arrays], Arrays], tokens_BT: np.ndarray, state: Arrays) -> np.ndarray:
-    """The logits of a text that is read token by token."""
+    """The logits of a text that is fed token by token."""
     logits = []
     for token_B in tokens_BT.T:
-        found = step({"token": np.ascontiguousarray(token_B), **state})
-        state = {**state, **{name.removesuffix("_next"): one for name, one in found.items() if name != "logits"}}
-        logits.append(found["logits"])
+        outputs = step({"token": np.ascontiguousarray(token_B), **state})
+        logits.append(outputs.pop("logits"))
+        state = {**state, **{name.removesuffix("_next"): value for name, value in outputs.items()}}
     return np.stack(logits, 1)
 
 
-def _max_error(found: np.ndarray, expected: np.ndarray) -> float:
-    return float(np.abs(found - expected).max())
+def _max_error(actual: np.ndarray, expected: np.ndarray) -> float:
+    return float(np.abs(actual - expected).max())

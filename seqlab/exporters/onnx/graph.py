@@ -1,4 +1,4 @@
-"""A graph that grows by one operation at a time. Values are added and multiplied as tensors are."""
+"""A builder for ONNX graphs: one operation at a time, with the operators of tensors."""
 
 from dataclasses import dataclass
 from typing import Any, Union
@@ -8,13 +8,13 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor
 
-OPSET, IR_VERSION = 20, 9  # both older than what runs them today, so that more can
+OPSET, IR_VERSION = 20, 9  # older than current runtimes need, for compatibility
 Number = Union["Value", float, int]
 
 
 @dataclass(frozen=True)
 class Value:
-    """What an operation gives."""
+    """An output of an operation."""
 
     graph: "Graph"
     name: str
@@ -57,7 +57,7 @@ class Value:
         return self.graph("Transpose", self, perm=list(axes))
 
     def reshape(self, *shape: int) -> "Value":
-        """0 keeps an axis as it is, -1 is what is left."""
+        """0 keeps an axis, -1 is inferred."""
         return self.graph("Reshape", self, self.graph.integers(shape))
 
     def unsqueeze(self, *axes: int) -> "Value":
@@ -67,7 +67,7 @@ class Value:
         return self.graph("Squeeze", self, self.graph.integers(axes))
 
     def slice(self, first: int, last: int, axis: int) -> "Value":
-        """From `first` up to `last`; both may be counted from the end."""
+        """From `first` up to `last`; negative numbers count from the end."""
         g = self.graph
         return g("Slice", self, g.integers([first]), g.integers([last]), g.integers([axis]))
 
@@ -75,7 +75,7 @@ class Value:
         return self.graph.multi_output("Split", parts, self, axis=axis, num_outputs=parts)
 
     def size(self, axis: int) -> "Value":
-        """How long an axis is, as a number."""
+        """The length of an axis, as a scalar."""
         return self.graph("Shape", self, start=axis, end=axis + 1).squeeze(0)
 
     def mean(self) -> "Value":
@@ -96,16 +96,16 @@ class Graph:
         return self.multi_output(op, 1, *inputs, **attributes)[0]
 
     def multi_output(self, op: str, count: int, *inputs: Any, **attributes: Any) -> list[Value]:
-        """An operation with several results."""
-        names = [self._name_of(one) for one in inputs]
-        found = [Value(self, f"{op.lower()}_{len(self._nodes)}_{index}") for index in range(count)]
-        self._nodes.append(helper.make_node(op, names, [one.name for one in found], **attributes))
-        return found
+        """An operation with several outputs."""
+        outputs = [Value(self, f"{op.lower()}_{len(self._nodes)}_{index}") for index in range(count)]
+        names = [output.name for output in outputs]
+        self._nodes.append(helper.make_node(op, [self._name_of(value) for value in inputs], names, **attributes))
+        return outputs
 
     def constant(self, array: np.ndarray | Tensor) -> Value:
-        found = array.detach().cpu().numpy() if isinstance(array, Tensor) else array
+        values = array.detach().cpu().numpy() if isinstance(array, Tensor) else array
         name = f"constant_{len(self._constants)}"
-        self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(found), name)
+        self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(values), name)
         return Value(self, name)
 
     def integers(self, numbers: Any) -> Value:
@@ -134,15 +134,15 @@ class Graph:
         self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def build(self) -> onnx.ModelProto:
-        made = helper.make_graph(self._nodes, self.name, self._inputs, self._outputs, list(self._constants.values()))
-        model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqlab")
+        graph = helper.make_graph(self._nodes, self.name, self._inputs, self._outputs, list(self._constants.values()))
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqlab")
         model.ir_version = IR_VERSION
         onnx.checker.check_model(model, full_check=True)
         return model
 
-    def _name_of(self, given: Any) -> str:
-        if given is None:
-            return ""  # an input that is left out
-        if isinstance(given, Value):
-            return given.name
-        return self.constant(np.array(given, np.int64 if isinstance(given, int) else np.float32)).name
+    def _name_of(self, value: Any) -> str:
+        if value is None:
+            return ""  # an optional input that is omitted
+        if isinstance(value, Value):
+            return value.name
+        return self.constant(np.array(value, np.int64 if isinstance(value, int) else np.float32)).name

@@ -1,4 +1,4 @@
-"""A language model as two graphs: one token with the state before it, and a whole text at once."""
+"""A language model as two ONNX graphs: one token with its state, and a whole text."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from torch import Tensor
 from seqlab.exporters.onnx.backbone import onnx_backbone_of
 from seqlab.exporters.onnx.graph import Graph, Value
 
-INTEGER_STATES = ("length",)  # states that count
+INTEGER_STATES = ("length",)  # state tensors of integers
 
 
 def step_graph(model: Any) -> onnx.ModelProto:
-    """token_B and the state; logits_BV and the state after it, each `<name>_next`."""
+    """token_B and the state to logits_BV and the next state, each tensor as `<name>_next`."""
     g, part = Graph("step"), onnx_backbone_of(model.backbone)
     token_B = g.input("token", ["B"], integer=True)
     shapes = part.state()
@@ -26,7 +26,7 @@ def step_graph(model: Any) -> onnx.ModelProto:
 
 
 def sequence_graph(model: Any) -> onnx.ModelProto:
-    """tokens_BT to logits_BTV; where the model sees what comes after, `lengths_B` too. Rows are padded on the right."""
+    """tokens_BT to logits_BTV; a bidirectional model also takes `lengths_B`. Rows are padded on the right."""
     g, part = Graph("sequence"), onnx_backbone_of(model.backbone)
     tokens_BT = g.input("tokens", ["B", "T"], integer=True)
     lengths_B = None if model.backbone.causal else g.input("lengths", ["B"], integer=True)

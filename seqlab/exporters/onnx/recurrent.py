@@ -108,9 +108,12 @@ def _weights(g: Graph, cells: list[Any]) -> tuple[Value, Value, Value]:
 
 def _attributes(cells: list[Any]) -> dict[str, Any]:
     cell = cells[0]
-    found: dict[str, Any] = {"hidden_size": cell.hidden, "direction": "bidirectional" if len(cells) == 2 else "forward"}
+    attributes: dict[str, Any] = {
+        "hidden_size": cell.hidden,
+        "direction": "bidirectional" if len(cells) == 2 else "forward",
+    }
     if isinstance(cell, GruCell):
-        found["linear_before_reset"] = int(cell.reset == "after")
+        attributes["linear_before_reset"] = int(cell.reset == "after")
     if isinstance(cell, RnnCell):
-        found["activations"] = [ACTIVATIONS[cell.activation]] * len(cells)
-    return found
+        attributes["activations"] = [ACTIVATIONS[cell.activation]] * len(cells)
+    return attributes

@@ -1,4 +1,4 @@
-"""The Transformer, decoder and encoder: every sublayer as its equation."""
+"""The Transformer, decoder and encoder, as ONNX operations."""
 
 import math
 from functools import partial
@@ -29,10 +29,10 @@ class TransformerOnnx(OnnxBackbone):
         if not self.causal:
             return {}
         D = self.settings.hidden
-        kept = {
+        cache = {
             f"{name}_{layer}": ["B", "S", D] for layer in range(self.settings.layers) for name in ("keys", "values")
         }
-        return {"length": ["B"], **kept}
+        return {"length": ["B"], **cache}
 
     def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         length_B = state["length"]
@@ -53,7 +53,7 @@ class TransformerOnnx(OnnxBackbone):
             return self._attend(g, q_BN1K, keys_BSD, values_BSD, visible_BS.unsqueeze(1, 2), attention)
 
         x_B1D = self._enter(g, x_BD.unsqueeze(1), position_B1)
-        return self._blocks(g, x_B1D, attend, self._reader(g, state)).squeeze(1), after
+        return self._blocks(g, x_B1D, attend, self._cross_attention(g, state)).squeeze(1), after
 
     def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         T = x_BTD.size(1)
@@ -71,7 +71,7 @@ class TransformerOnnx(OnnxBackbone):
             keys_BTD = k_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1)
             return self._attend(g, q_BNTK, keys_BTD, v_BTD, visible, attention)
 
-        return self._blocks(g, self._enter(g, x_BTD, position_1T), attend, self._reader(g, start or {}))
+        return self._blocks(g, self._enter(g, x_BTD, position_1T), attend, self._cross_attention(g, start or {}))
 
     def _enter(self, g: Graph, x_BTD: Value, position_BT: Value) -> Value:
         stack, D = self.stack, self.settings.hidden
@@ -91,22 +91,22 @@ class TransformerOnnx(OnnxBackbone):
         return g.linear(y_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1), attention.out.weight, attention.out.bias)
 
     def memory(self) -> dict[str, list[str | int]]:
-        """What it reads of a source: keys and values of each layer."""
-        found: dict[str, list[str | int]] = {"memory_length": ["B"]}
+        """Names and shapes of the encoded source: keys and values of each layer."""
+        memory: dict[str, list[str | int]] = {"memory_length": ["B"]}
         for layer in range(self.settings.layers):
-            found |= {f"memory_{name}_{layer}": ["B", "M", self.settings.hidden] for name in ("keys", "values")}
-        return found
+            memory |= {f"memory_{name}_{layer}": ["B", "M", self.settings.hidden] for name in ("keys", "values")}
+        return memory
 
     def encode_memory(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
-        """The state that it starts with, where that is not nothing, and what it reads of the source."""
-        found: States = {"memory_length": lengths_B}
+        """The start states that are not zero, and the encoded source."""
+        memory: States = {"memory_length": lengths_B}
         for layer, block in enumerate(self.stack.blocks):
             keys, values = g.linear(values_BMH, block.cross.into.weight, block.cross.into.bias).split(2)
-            found |= {f"memory_keys_{layer}": keys, f"memory_values_{layer}": values}
-        return {}, found
+            memory |= {f"memory_keys_{layer}": keys, f"memory_values_{layer}": values}
+        return {}, memory
 
-    def _reader(self, g: Graph, state: States) -> Any:
-        """Attention over a source; None where there is none."""
+    def _cross_attention(self, g: Graph, state: States) -> Any:
+        """Cross-attention; None if there is no source."""
         if "memory_length" not in state:
             return None
         position_1M = g.arange(state["memory_keys_0"].size(1)).unsqueeze(0)

@@ -1,4 +1,4 @@
-"""Translators as graphs: what is remembered of a source, one token of the target, and a whole target."""
+"""Translators as ONNX graphs: the encoder, one decoding step, and a whole target."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ INTEGER_INPUTS = (*INTEGER_STATES, "memory_length")
 
 
 class AttentionDecoderOnnx(OnnxBackbone):
-    """Anything recurrent, or a fixed window, that reads a source; backbones/reader.py has the equations."""
+    """A causal backbone with attention over a source; equations in backbones/attention_decoder.py."""
 
     def __init__(self, reader: Reader):
         self.reader, self.inner = reader, onnx_backbone_of(reader.inner)
         self.first = reader.reading.reads_first
-        self.top = f"h_{reader.inner.settings.layers - 1}"  # whose last value asks, before a step
+        self.top = f"h_{reader.inner.settings.layers - 1}"  # the query of attention before a step
 
     def state(self) -> dict[str, list[str | int]]:
         last: dict[str, list[str | int]] = {"last": ["B", self.reader.width]} if self.reader.asks_with_output else {}
@@ -30,13 +30,13 @@ class AttentionDecoderOnnx(OnnxBackbone):
         attention = self.reader.attention
         if attention is None:
             return {}
-        found: dict[str, list[str | int]] = {"memory_length": ["B"], "memory_values": ["B", "M", attention.width]}
+        memory: dict[str, list[str | int]] = {"memory_length": ["B"], "memory_values": ["B", "M", attention.width]}
         if attention.held > attention.width:
-            found["memory_keys"] = ["B", "M", attention.held - attention.width]
-        return found
+            memory["memory_keys"] = ["B", "M", attention.held - attention.width]
+        return memory
 
     def encode_memory(self, g: Graph, values_BMH: Value, lengths_B: Value, summary_BH: Value) -> tuple[States, States]:
-        """The state that it starts with, where that is not nothing, and what it reads of the source."""
+        """The start states that are not zero, and the encoded source."""
         starts: list[Any] = list(self.reader.starts)
         vectors = [name for name in self.inner.state() if name[:2] in ("h_", "c_")]
         if len(vectors) != len(starts):
@@ -50,10 +50,10 @@ class AttentionDecoderOnnx(OnnxBackbone):
             return start, {}
         fit = attention.fit
         values_BMC = values_BMH if fit is None else g.linear(values_BMH, fit.weight, fit.bias)
-        found = {"memory_length": lengths_B, "memory_values": values_BMC}
+        memory = {"memory_length": lengths_B, "memory_values": values_BMC}
         if "memory_keys" in self.memory():
-            found["memory_keys"] = project_queries_or_keys(g, attention.score, values_BMC, keys=True)
-        return start, found
+            memory["memory_keys"] = project_queries_or_keys(g, attention.score, values_BMC, keys=True)
+        return start, memory
 
     def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         context_BC = None
@@ -71,7 +71,7 @@ class AttentionDecoderOnnx(OnnxBackbone):
 
     def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         if self.first:
-            raise UsageError("attention before each step goes token by token: there is no graph of whole targets.")
+            raise UsageError("task.attends=before goes token by token: there is no graph of whole targets.")
         assert start is not None
         y_BTH = self.inner.sequence(g, x_BTD, lengths_B, start)
         return y_BTH if self.reader.attention is None else self._joined(g, self._read(g, y_BTH, start), y_BTH)
@@ -94,7 +94,7 @@ def decoder_of(model: Any) -> Any:
 
 
 def encoder_graph(model: Any) -> onnx.ModelProto:
-    """source_BM and source_lengths_B to what the decoder reads, and to the states that it does not start from zeros."""
+    """source_BM and source_lengths_B to the encoded source and the start states that are not zero."""
     g, decoder = Graph("encoder"), decoder_of(model)
     start, memory = _encode_source(g, model, decoder)
     shapes = {**decoder.state(), **decoder.memory()}
@@ -104,7 +104,7 @@ def encoder_graph(model: Any) -> onnx.ModelProto:
 
 
 def target_step_graph(model: Any) -> onnx.ModelProto:
-    """token_B, the state and what was remembered; logits_BV and the state after it, each `<name>_next`."""
+    """token_B, the state and the encoded source to logits_BV and the next state, each tensor as `<name>_next`."""
     g, decoder = Graph("step"), decoder_of(model)
     token_B = g.input("token", ["B"], integer=True)
     shapes = decoder.state()
@@ -112,7 +112,7 @@ def target_step_graph(model: Any) -> onnx.ModelProto:
         name: g.input(name, shape, integer=name in INTEGER_INPUTS)
         for name, shape in {**shapes, **decoder.memory()}.items()
     }
-    y_BH, after = decoder.step(g, _read(g, model, token_B), given)
+    y_BH, after = decoder.step(g, _embed_target(g, model, token_B), given)
     g.output("logits", output_logits(g, model, y_BH), ["B", model.vocab_size])
     for name, shape in shapes.items():
         g.output(
@@ -129,7 +129,7 @@ def target_graph(model: Any) -> onnx.ModelProto:
     g, decoder = Graph("sequence"), decoder_of(model)
     start, memory = _encode_source(g, model, decoder)
     tokens_BT = g.input("tokens", ["B", "T"], integer=True)
-    y_BTH = decoder.sequence(g, _read(g, model, tokens_BT), None, {**start, **memory})
+    y_BTH = decoder.sequence(g, _embed_target(g, model, tokens_BT), None, {**start, **memory})
     g.output("logits", output_logits(g, model, y_BTH), ["B", "T", model.vocab_size])
     return g.build()
 
@@ -143,5 +143,5 @@ def _encode_source(g: Graph, model: Any, decoder: Any) -> tuple[States, States]:
     return decoder.encode_memory(g, y_BMH, lengths_B, encoder.summary(g, y_BMH, lengths_B))
 
 
-def _read(g: Graph, model: Any, tokens: Value) -> Value:
+def _embed_target(g: Graph, model: Any, tokens: Value) -> Value:
     return embed(g, model.embedding.weight, tokens) * float(model.loudness)

@@ -1,4 +1,4 @@
-"""A run as files that onnxruntime reads, checked against the run before anybody relies on them."""
+"""Write a run as ONNX files, after verifying that onnxruntime computes the same."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from seqlab.runs.load import LoadedRun
 from seqlab.storage import to_json, write_atomic
 
 TOLERANCE = 1e-4
-CHECKED_LENGTHS = (1, 7, 40)  # tried before the graphs are written; none of them was known to the graphs
+CHECKED_LENGTHS = (1, 7, 40)  # verified before the graphs are written; no graph depends on them
 HERE = Path(__file__).parent
 
 
 def write_onnx(run: LoadedRun, out: Path) -> list[Path]:
-    """The graphs, tokenizers, model.json and a program that uses them."""
+    """Write the graphs, the tokenizers, model.json and example.py; returns their paths."""
     plan = export_plan(run)
     verify(plan)
     kind = run.settings.task.name
@@ -27,7 +27,7 @@ def write_onnx(run: LoadedRun, out: Path) -> list[Path]:
         library = to_tokenizers(tokenizer)
         verify_tokenizer(tokenizer, library)
         contents[f"{name}.json"] = to_json_text(library).encode()
-    contents["model.json"] = to_json({"format": "seqlab-onnx", "task": kind, **plan.facts})
+    contents["model.json"] = to_json({"format": "seqlab-onnx", "task": kind, **plan.metadata})
     contents["example.py"] = (HERE / f"{kind}.py.txt").read_bytes()
     out.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
@@ -36,16 +36,18 @@ def write_onnx(run: LoadedRun, out: Path) -> list[Path]:
 
 
 def verify(plan: ExportPlan) -> None:
-    """DataError where onnxruntime gives other logits than the model itself."""
+    """DataError if onnxruntime gives other logits than the torch model."""
     sessions = {name: OnnxSession(graph.SerializeToString()) for name, graph in plan.graphs.items()}
     for length in CHECKED_LENGTHS:
-        for name, off in plan.max_errors(dict(sessions), length).items():
-            if not off <= TOLERANCE:
-                raise DataError(f"{name}.onnx gives logits that are off by {off:.1e} at length {length}: not written.")
+        for name, error in plan.max_errors(dict(sessions), length).items():
+            if not error <= TOLERANCE:
+                raise DataError(
+                    f"{name}.onnx has logits that are wrong by {error:.1e} at length {length}. Nothing was written."
+                )
 
 
 class OnnxSession:
-    """A graph that runs. States that are not given are those before the first token: zeros, and no places yet."""
+    """A graph in onnxruntime. State tensors that are not given have their value before the first token."""
 
     def __init__(self, graph: bytes):
         options = onnxruntime.SessionOptions()
@@ -54,15 +56,15 @@ class OnnxSession:
 
     def __call__(self, given: Arrays) -> Arrays:
         rows = len(next(iter(given.values())))
-        wanted = {one.name: given[one.name] if one.name in given else initial_state(one, rows) for one in self._inputs}
-        names = [one.name for one in self._session.get_outputs()]
-        return dict(zip(names, self._session.run(None, wanted), strict=True))
+        inputs = {
+            tensor.name: given[tensor.name] if tensor.name in given else initial_state(tensor, rows)
+            for tensor in self._session.get_inputs()
+        }
+        names = [tensor.name for tensor in self._session.get_outputs()]
+        return dict(zip(names, self._session.run(None, inputs), strict=True))
 
-    @property
-    def _inputs(self) -> list[Any]:
-        return self._session.get_inputs()
 
-
-def initial_state(one: Any, rows: int) -> np.ndarray:
-    shape = [rows if axis == "B" else 0 if axis == "S" else int(axis) for axis in one.shape]
-    return np.zeros(shape, np.int64 if "int64" in one.type else np.float32)
+def initial_state(tensor: Any, rows: int) -> np.ndarray:
+    """Zeros; the cache axis S is empty."""
+    shape = [rows if axis == "B" else 0 if axis == "S" else int(axis) for axis in tensor.shape]
+    return np.zeros(shape, np.int64 if "int64" in tensor.type else np.float32)
