@@ -138,8 +138,6 @@ def _pair_rows(base: BackboneSettings, options: dict[str, list[Any]]) -> Iterato
         (one, other)
         for one, other in combinations(single, 2)
         if one[0] != other[0] and _valid(base, dict((one, other)))
-        for one, other in combinations(single, 2)
-        if one[0] != other[0] and _valid(base, dict((one, other)))
     ]
     while left:
         row = dict(left[0])
