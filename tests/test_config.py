@@ -121,7 +121,7 @@ def test_every_recipe_resolves() -> None:
         recipe("demoo")
     with pytest.raises(UsageError, match="did you mean 'lstm'"):
         recipe("char-rnn/lsmt")
-    with pytest.raises(UsageError, match="not a single model"):
+    with pytest.raises(UsageError, match="seqlab compare --recipe char-rnn"):
         recipe("char-rnn")
 
 

@@ -42,8 +42,7 @@ ORDER = {
     "comparison": {"measures"},
     "api": {"comparison", "exporters"},
     "testing": {"api"},
-    "studies": {"api"},
-    "cli": {"studies"},
+    "cli": {"api"},
     "__main__": {"cli"},
     "__init__": {"api"},
 }

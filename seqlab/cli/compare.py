@@ -93,6 +93,9 @@ def compare(
         command=shlex.join(["seqlab", *sys.argv[1:]]),
         **options,
     )
+    if not comparison.results.entrants:
+        finished_shows(comparison)
+        return
     finished_comparison(comparison)
     folder = shlex.quote(str(comparison.directory))
     next_steps(
@@ -127,6 +130,16 @@ def finished_comparison(comparison: "Comparison") -> None:
                 console.print(f"  {sentence}", markup=False, soft_wrap=True)
     failed = [f"{audit.name}: {check.name}" for audit in results.audits for check in audit.checks if not check.passed]
     console.print(f"\nAudit: {'FAILED: ' + '; '.join(failed) if failed else 'all checks passed'}", markup=False)
+    console.print(f"Report: {comparison.directory / 'report.html'}", markup=False)
+
+
+def finished_shows(comparison: "Comparison") -> None:
+    """The results of a recipe that trains nothing."""
+    from seqlab.cli.show import out as console
+
+    for name, show in comparison.results.shows.items():
+        console.print(f"\n[bold]{name}[/]")
+        console.print(show.failure or show.text, markup=False)
     console.print(f"Report: {comparison.directory / 'report.html'}", markup=False)
 
 

@@ -24,7 +24,7 @@ def demo(
     finished_comparison(comparison)
     baselines = {baseline.name for baseline in comparison.results.baselines}
     if any(pair.a in baselines for pair in comparison.results.baseline_pairs):
-        for note in find_recipe("demo").notes:
+        for note in find_recipe("demo").findings.notes:
             console.print(note, markup=False, soft_wrap=True)
     print_sample(comparison)
     next_steps(

@@ -1,4 +1,4 @@
-"""seqlab results: the records of finished recipes as one page."""
+"""seqlab results: the pages of published results, written from their records."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,11 +9,16 @@ EXAMPLES = ("seqlab results", "seqlab results results --out docs")
 
 
 def results(
-    folder: Annotated[Path, Argument(help="Where the records lie.")] = Path("docs/results"),
-    out: Annotated[Path | None, Option(help="The page to write; <folder>.md if not given.")] = None,
+    records: Annotated[Path, Argument(help="The folder of records.")] = Path("results"),
+    out: Annotated[Path, Option(help="Where results.md and results/ are written.")] = Path("docs"),
+    add: Annotated[
+        list[Path] | None, Option(help="A finished comparison to record first, under the name of its recipe.")
+    ] = None,
 ) -> None:
-    """Make a page of tables and curves from the records that recipes leave."""
+    """Write the pages of results from the records of finished comparisons."""
     from seqlab.cli.show import out as console
-    from seqlab.studies.page import write_page
+    from seqlab.comparison.records.overview import record_comparison, write_pages
 
-    console.print(f"Written: {write_page(folder, out or folder.with_suffix('.md'))}")
+    for comparison in add or []:
+        console.print(f"Recorded: {record_comparison(comparison, records, out)}", markup=False)
+    console.print(f"Written: {write_pages(records, out)[0]}", markup=False)

@@ -1,14 +1,14 @@
-"""distill: a student that learns from a teacher's doubts too, compared with the same student without."""
+"""distill: a student trained on a teacher's predicted distribution, compared with the same student without it."""
 
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seqlab.comparison.compare import Comparison, carry_out, python_call
+from seqlab.comparison.compare import Comparison, python_call, run_comparison
 from seqlab.comparison.execution.progress import view_for_stderr
-from seqlab.comparison.plan.prepared import Prepared
-from seqlab.comparison.plan.request import asked
+from seqlab.comparison.plan.data import ComparisonData
+from seqlab.comparison.plan.request import build_request
 from seqlab.config import Source
 from seqlab.errors import UsageError
 from seqlab.recipes import Recipe
@@ -16,7 +16,7 @@ from seqlab.runs.directory import folder_name
 from seqlab.runs.reopen import teacher_at
 from seqlab.runs.run import load
 
-TAUGHT, ALONE = "distilled", "plain"
+DISTILLED, PLAIN = "distilled", "plain"
 
 
 def distill(
@@ -24,54 +24,54 @@ def distill(
     source: Source | None = None,
     *,
     arch: str = "gru",
-    mix: float | None = None,
+    teacher_weight: float | None = None,
     temperature: float | None = None,
     out: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     command: str | None = None,
     **options: Any,
 ) -> Comparison:
-    """Train a student on a text and on what a finished run thinks of it, and say whether that helped.
+    """Train a student on a text and on a teacher's predicted distribution, and say whether that helped.
 
-    The text is the teacher's own if none is given. `options` are those of a comparison and the one-word settings of
+    Without `source`, the text is the teacher's own. `options` are those of a comparison and the one-word settings of
     its runs; split, window and tokenizer are the teacher's unless they are set."""
     if str(options.get("budget", "")).startswith("flops"):
-        raise UsageError("what the teacher computes is not counted in FLOPs: give a budget in steps or seconds.")
-    recipe = students(teacher, arch, {"teacher_weight": mix, "temperature": temperature})
-    wanted = asked(source, recipe, settings or {}, options)
-    corpus = next(iter(wanted.models.values())).corpus.source[0]
-    told = {"arch": arch, "mix": mix, "temperature": temperature, "out": out and str(out)}
-    told |= {"settings": settings and dict(settings), **options}
-    return carry_out(
-        wanted,
+        raise UsageError("the teacher's computation is not counted in FLOPs: give a budget in steps or seconds.")
+    recipe = students(teacher, arch, {"teacher_weight": teacher_weight, "temperature": temperature})
+    request = build_request(source, recipe, settings or {}, options)
+    corpus = next(iter(request.models.values())).corpus.source[0]
+    arguments = {"arch": arch, "teacher_weight": teacher_weight, "temperature": temperature, "out": out and str(out)}
+    arguments |= {"settings": settings and dict(settings), **options}
+    return run_comparison(
+        request,
         Path(out) if out else Path("runs") / f"{folder_name(Path(corpus).stem)}-distilled",
-        command or python_call("distill", [teacher] if source is None else [teacher, source], told),
+        command or python_call("distill", [teacher] if source is None else [teacher, source], arguments),
         view_for_stderr(),
-        partial(_teacher_beside, teacher),
+        partial(_teacher_score, teacher),
     )
 
 
-def students(teacher: str | Path, arch: str, taught: Mapping[str, float | None]) -> Recipe:
-    """Both read what the teacher reads; the one that is alone gives its doubts no weight."""
+def students(teacher: str | Path, arch: str, distillation: Mapping[str, float | None]) -> Recipe:
+    """Two models on the teacher's corpus and tokenizer; the plain one gives the teacher no weight."""
     tables = teacher_at(teacher)[0].resolved()
-    own = {
+    shared = {
         "corpus": {key: tables["corpus"][key] for key in ("source", "documents", "split_ratios")},
         "tokenizer": tables["tokenizer"],
         "backbone": {"name": arch},
     }
-    given = {key: value for key, value in taught.items() if value is not None}
+    given = {key: value for key, value in distillation.items() if value is not None}
     task = {"name": "language", "teacher": str(teacher), "window": tables["task"]["window"], **given}
-    models = {TAUGHT: {**own, "task": task}, ALONE: {**own, "task": {**task, "teacher_weight": 0.0}}}
+    models = {DISTILLED: {**shared, "task": task}, PLAIN: {**shared, "task": {**task, "teacher_weight": 0.0}}}
     about = "a student with and without its teacher"
     return Recipe("distillation", about, models, comparison={"match": None, "tune": 3})
 
 
-def _teacher_beside(path: str | Path, prepared: Prepared) -> list[str]:
-    """How well the teacher does on the same part: what a student could reach."""
-    run, task = load(path), prepared.task(next(iter(prepared.models.values())))
-    reached = task.metrics(task.score(run.model, prepared.decides))
+def _teacher_score(path: str | Path, data: ComparisonData) -> list[str]:
+    """The teacher's score on the same split, as a warning beside the results."""
+    run, task = load(path), data.task(next(iter(data.models.values())))
+    metrics = task.metrics(task.score(run.model, data.deciding_split))
     size = sum(weight.numel() for weight in run.model.parameters())
     return [
-        f"the teacher, {run.settings.backbone.name} with {size:,} parameters, has {reached['bits_per_char']:.3f} "
-        f"bits/char on the {prepared.decides} part; what it computes for its student counts in seconds, not in FLOPs"
+        f"the teacher, {run.settings.backbone.name} with {size:,} parameters, has {metrics['bits_per_char']:.3f} "
+        f"bits/char on the {data.deciding_split} split; its computation counts in seconds, not in FLOPs"
     ]

@@ -1,4 +1,4 @@
-"""results.json of a comparison: everything that was found. Table, figures and report are functions of it alone."""
+"""results.json: all results of a comparison. Table, figures and report are functions of it and its pictures."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,8 +13,8 @@ from seqlab.metrics.metric import Metric
 from seqlab.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
 
 NAME = "results.json"
-FORMAT, VERSION = "seqlab-comparison", 2
-HELD_OUT = "held-out text"  # stands among what the entrants wrote
+FORMAT, VERSION = "seqlab-comparison", 3
+HELD_OUT = "held-out text"  # listed among the generated texts
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,18 @@ class Entrant:
 
 
 @dataclass(frozen=True)
+class MeasureResult:
+    """What a measure found on a run, or a show without one; `figures` are paths within the comparison."""
+
+    data: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+    figures: list[str] = field(default_factory=list)
+    failure: str | None = None  # why it could not be measured
+
+
+@dataclass(frozen=True)
 class RunResult:
-    """One trained run, scored once on the part that decides."""
+    """One trained run, scored once on the split that decides."""
 
     name: str  # of the entrant
     arch: str
@@ -65,6 +75,8 @@ class RunResult:
     sums: list[list[float]]  # by unit of text: the sums from which the metric is computed
     loss_by_position: list[float]
     curve: list[dict[str, float]]  # step, train_loss, validation_loss
+    measures: dict[str, MeasureResult] = field(default_factory=dict)
+    samples: list[dict[str, Any]] = field(default_factory=list)  # step and text, generated during training
 
 
 @dataclass(frozen=True)
@@ -162,7 +174,7 @@ class Ledger:
 @dataclass(frozen=True)
 class Results:
     corpus: dict[str, Any]  # name, about, characters, fingerprint, split
-    protocol: dict[str, Any]  # part, context, window, tokenizer, vocabulary, tokens, characters
+    protocol: dict[str, Any]  # scored_split, mode, window, tokenizer, vocab_size, tokens, characters
     metric: Metric
     reported_metrics: list[Metric]  # shown beside it, in the order of columns
     loss_unit: str  # such as "nats per token"
@@ -175,7 +187,7 @@ class Results:
     pairs: list[Pair]
     baseline_pairs: list[Pair]  # every entrant and the main baseline, the one ahead first
     recommendation: list[Advice]
-    best: Best
+    best: Best  # empty for a recipe without models
     trials: list[Trial]
     samples: list[Sample]
     memorization: list[Memorization]
@@ -185,6 +197,8 @@ class Results:
     machine: str
     versions: dict[str, str]
     date: str
+    commit: str | None = None
+    shows: dict[str, MeasureResult] = field(default_factory=dict)  # measures that need no run
 
     def entrant(self, name: str) -> Entrant:
         return next(one for one in self.entrants if one.name == name)
@@ -203,12 +217,16 @@ def read_comparison(directory: Path) -> Results:
     """What `write_comparison` wrote."""
     path = directory / NAME
     if not path.is_file():
-        raise MissingInput(f"'{directory}' holds no finished comparison: there is no '{path}'.")
-    content = from_json(read_bytes(path), path)
+        raise MissingInput(f"'{directory}' is not a finished comparison: '{path}' is missing.")
+    return parse_results(from_json(read_bytes(path), path), path)
+
+
+def parse_results(content: dict[str, Any], path: Path) -> Results:
+    """Check the content of a results file."""
     if content.pop("format", None) != FORMAT:
         raise DataError(f"'{path}' was not written by seqlab compare.")
     if content.pop("version", None) != VERSION:
-        raise DataError(f"'{path}' was written by another version of seqlab: make the comparison again.")
+        raise DataError(f"'{path}' was written by another version of seqlab: repeat the comparison.")
     try:
         return TypeAdapter(Results).validate_python(content)
     except ValidationError as error:

@@ -1,23 +1,21 @@
-"""Sentences through an encoder: their tokens, a vector for each word in its context, and what each head looks at."""
+"""Sentences through an encoder: tokens, a contextual vector for each word, and the attention of each head."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seqlab.contracts import Trace
 from seqlab.measures.heatmaps import draw_heads
-from seqlab.measures.measurement import Measurement
-from seqlab.recipes import Writing
+from seqlab.measures.measurement import MeasureContext, Measurement
 
 if TYPE_CHECKING:
     from seqlab.runs.run import Run
 
-FEATURES = 6  # of a vector that are printed
+FEATURES = 6  # printed features of a vector
 
 
-def contextual(run: "Run", folder: Path, writing: Writing) -> Measurement:
-    """Every sentence of the corpus; pictures of the first, one for each layer."""
+def contextual(run: "Run", context: MeasureContext) -> Measurement:
+    """Every sentence of the corpus as text; the attention of the first sentence as one picture per layer."""
     sentences = run.text("train").splitlines() + run.text("validation").splitlines()
     read = [encoded(run, sentence) for sentence in sentences]
     blocks = [
@@ -28,7 +26,7 @@ def contextual(run: "Run", folder: Path, writing: Writing) -> Measurement:
     figures = []
     words, _, heads_LNTS = read[0]
     for layer, weights_NTS in enumerate(heads_LNTS):
-        path = folder / f"heads-layer-{layer + 1}.png"
+        path = context.folder / f"heads-layer-{layer + 1}.png"
         draw_heads(weights_NTS, words, f"layer {layer + 1}: {sentences[0]}", path)
         figures.append(path)
     data = {

@@ -1,10 +1,7 @@
-"""What the causal mask is for: an LSTM with attention that may look ahead reads its answers off the future.
+"""Why attention needs the causal mask: an LSTM with unmasked attention copies its answers from the future.
 
-The same weights are scored twice: as they were trained, all states in view, and as they would have to write, with the
-future hidden.
+The same weights are scored twice: with all states visible, and with the future hidden as it is during generation.
 """
-
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +15,7 @@ from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.config import CorpusSettings, resolve
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.split import split_text
-from seqlab.measures.measurement import Measurement
+from seqlab.measures.measurement import MeasureContext, Measurement
 from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.language import LanguageTask
 from seqlab.text_table import aligned_table
@@ -30,8 +27,8 @@ EMBEDDING, HIDDEN, STEPS, LR, SEED = 128, 256, 500, 3e-4, 0
 SCORED = 20  # validation batches
 
 
-class Looking(nn.Module):
-    """Embedding, LSTM, additive attention over the states in `seen`, projection of [state; context]."""
+class UnmaskedLstm(nn.Module):
+    """Embedding, LSTM, additive attention over the visible states, projection of [state; context]."""
 
     def __init__(self, vocab_size: int):
         super().__init__()
@@ -40,26 +37,29 @@ class Looking(nn.Module):
         self.score = Additive(HIDDEN, HIDDEN, HIDDEN)
         self.output = nn.Linear(2 * HIDDEN, vocab_size)
 
-    def forward(self, tokens_BT: Tensor, seen: Ranges) -> Tensor:
+    def forward(self, tokens_BT: Tensor, visible: Ranges) -> Tensor:
         h_BTH, _ = self.recurrent(self.embedding(tokens_BT))
         q_BTH, k_BTH = self.score.project_queries(h_BTH), self.score.project_keys(h_BTH)
-        context_BTH = attend_fast(self.score, q_BTH, k_BTH, h_BTH, seen)
+        context_BTH = attend_fast(self.score, q_BTH, k_BTH, h_BTH, visible)
         return self.output(torch.cat([h_BTH, context_BTH], dim=-1))
 
 
-def mask_off(folder: Path) -> Measurement:
-    """Train with the mask and without; score both with everything in view and with the future hidden."""
+def mask_off(context: MeasureContext) -> Measurement:
+    """Train with and without the mask; score both with everything visible and with the future hidden."""
     torch.set_num_threads(default_threads())
     settings = resolve({"corpus": {"source": ["tiny-shakespeare"]}})
     split = split_text(open_corpus(settings.corpus.source), CorpusSettings(source=settings.corpus.source))
     dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
     task = LanguageTask.from_dataset(settings, dataset)
     data: dict[str, dict[str, float]] = {}
-    for trained, range_of in (("mask on", past), ("mask off", all_of_it)):
+    for trained, range_of in (("mask on", past), ("mask off", all_positions)):
         seed_generators(SEED)
-        model = Looking(dataset.vocabulary.tokenizer.vocab_size)
+        model = UnmaskedLstm(dataset.vocabulary.tokenizer.vocab_size)
         train(model, task, range_of)
-        data[trained] = {"everything in view": score(model, task, all_of_it), "future hidden": score(model, task, past)}
+        data[trained] = {
+            "everything visible": score(model, task, all_positions),
+            "future hidden": score(model, task, past),
+        }
     rows = [["validation loss", *data["mask on"]]]
     rows += [
         [f"trained with the {name}", *(f"{loss:.4f}" for loss in losses.values())] for name, losses in data.items()
@@ -72,12 +72,12 @@ def past(tokens_BT: Tensor) -> Ranges:
     return causal(torch.zeros(len(tokens_BT), dtype=torch.long), tokens_BT.shape[1])
 
 
-def all_of_it(tokens_BT: Tensor) -> Ranges:
+def all_positions(tokens_BT: Tensor) -> Ranges:
     B, T = tokens_BT.shape
     return everything(torch.full((B,), T), T)
 
 
-def train(model: Looking, task, range_of) -> None:
+def train(model: UnmaskedLstm, task, range_of) -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=LR, fused=True)
     for step in range(STEPS):
         seed_generators(step_seed(SEED, step))
@@ -89,7 +89,7 @@ def train(model: Looking, task, range_of) -> None:
 
 
 @torch.inference_mode()
-def score(model: Looking, task, range_of) -> float:
+def score(model: UnmaskedLstm, task, range_of) -> float:
     losses = []
     for index in range(SCORED):
         batch = task.batch("validation", SEED, index)

@@ -1,10 +1,8 @@
-"""What a language model writes: at several temperatures, greedy beside beam search, and whether it closes brackets."""
+"""Generated text: at several temperatures, greedy and by beam search, and whether it closes brackets."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqlab.measures.measurement import Measurement
-from seqlab.recipes import Writing
+from seqlab.measures.measurement import MeasureContext, Measurement
 from seqlab.text_table import aligned_table
 
 if TYPE_CHECKING:
@@ -12,55 +10,56 @@ if TYPE_CHECKING:
 
 BEAM = 5
 PAIRS = {"()": "round brackets", "[]": "square brackets", "{}": "braces", '""': "double quotes", "“”": "curly quotes"}
-ROOM = 200  # characters at a text's end in which something may be open still
+TAIL = 200  # characters at the end of a text in which a pair may still be open
 
 
-def temperatures(run: "Run", folder: Path, writing: Writing) -> Measurement:
+def temperatures(run: "Run", context: MeasureContext) -> Measurement:
     """One text at each temperature."""
-    texts = {f"{t:g}": str(run.generate(writing.prompt, 300, temperature=t)) for t in writing.temperatures}
-    text = "\n\n".join(f"--- temperature {t} ---\n{writing.prompt}{written}" for t, written in texts.items())
-    return Measurement({"prompt": writing.prompt, "texts": texts}, text)
+    prompt = context.writing.prompt
+    texts = {f"{t:g}": str(run.generate(prompt, 300, temperature=t)) for t in context.writing.temperatures}
+    text = "\n\n".join(f"--- temperature {t} ---\n{prompt}{generated}" for t, generated in texts.items())
+    return Measurement({"prompt": prompt, "texts": texts}, text)
 
 
-def beam(run: "Run", folder: Path, writing: Writing) -> Measurement:
-    """The greedy text beside the most probable one that a beam search finds, both with their log-probability."""
-    greedy, wide = (run.search(writing.prompt, 200, width=width)[0] for width in (1, BEAM))
-    data = {
-        name: {"text": found.text, "logprob": found.logprob} for name, found in (("greedy", greedy), ("beam", wide))
-    }
+def beam(run: "Run", context: MeasureContext) -> Measurement:
+    """The greedy text beside the most probable one that beam search finds, with their log-probabilities."""
+    prompt = context.writing.prompt
+    greedy, wide = (run.search(prompt, 200, width=width)[0] for width in (1, BEAM))
+    results = {"greedy": greedy, f"beam {BEAM}": wide}
     text = "\n\n".join(
-        f"--- {name}, log-probability {found.logprob:.1f} ---\n{writing.prompt}{found.text}"
-        for name, found in (("greedy", greedy), (f"beam {BEAM}", wide))
+        f"--- {name}, log-probability {result.logprob:.1f} ---\n{prompt}{result.text}"
+        for name, result in results.items()
     )
+    data = {name.split()[0]: {"text": one.text, "logprob": one.logprob} for name, one in results.items()}
     return Measurement({"width": BEAM, **data}, text)
 
 
-def closing(run: "Run", folder: Path, writing: Writing) -> Measurement:
-    """The share of brackets and quotes that samples close, beside that of as much of the text itself."""
-    written = run.generate("", 2000, samples=20, temperature=0.8).texts
-    original = run.text("train", sum(map(len, written)))
+def closing(run: "Run", context: MeasureContext) -> Measurement:
+    """The share of brackets and quotes that samples close, beside the share in as much training text."""
+    samples = run.generate("", 2000, samples=20, temperature=0.8).texts
+    original = run.text("train", sum(map(len, samples)))
     rows, data = [["", "opened in samples", "closed", "opened in the text", "closed"]], {}
     for pair, name in PAIRS.items():
-        ours, theirs = closed(written, pair), closed([original], pair)
+        ours, theirs = closed(samples, pair), closed([original], pair)
         if ours[0] or theirs[0]:
             rows.append([name, f"{ours[0]}", share(ours), f"{theirs[0]}", share(theirs)])
             data[name] = {"opened": ours[0], "closed": ours[1], "text_opened": theirs[0], "text_closed": theirs[1]}
     if not data:
-        return Measurement(data, "Neither the text nor the samples have a bracket or a quote that could be closed.")
+        return Measurement(data, "Neither the text nor the samples contain a bracket or a quote that could be closed.")
     return Measurement(data, aligned_table(rows))
 
 
 def closed(texts: list[str], pair: str) -> tuple[int, int]:
-    """How often something is opened early enough to be closed, and how often it is."""
+    """How often a pair is opened early enough to be closed, and how often it is closed."""
     opened = done = 0
     for text in texts:
         waiting: list[int] = []
         for at, char in enumerate(text):
             if char == pair[1] and waiting:
-                done += waiting.pop() < len(text) - ROOM
+                done += waiting.pop() < len(text) - TAIL
             elif char == pair[0]:
                 waiting.append(at)
-                opened += at < len(text) - ROOM
+                opened += at < len(text) - TAIL
     return opened, done
 
 

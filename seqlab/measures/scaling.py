@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from seqlab.attention import scaled_dot
-from seqlab.measures.measurement import Measurement
+from seqlab.measures.measurement import MeasureContext, Measurement
 from seqlab.plotting import new_figure, quiet, write_figure
 from seqlab.text_table import aligned_table
 
@@ -16,10 +16,10 @@ KEYS, TRIALS = 16, 200
 RAW, SCALED = "#c2410c", "#1f4e9c"
 
 
-def attention_scaling(folder: Path) -> Measurement:
+def attention_scaling(context: MeasureContext) -> Measurement:
     """A worked example of four queries and keys, then entropy and gradient of the softmax as vectors grow."""
     table = [measured(size) for size in SIZES]
-    path = folder / "attention-scaling.png"
+    path = context.folder / "attention-scaling.png"
     draw(table, path)
     rows = [["d", "entropy raw", "scaled", "largest gradient raw", "scaled"]]
     for size, raw, scaled in table:
@@ -31,10 +31,17 @@ def attention_scaling(folder: Path) -> Measurement:
     data = {
         "example": example,
         "table": [{"d": d, "raw": raw, "scaled": scaled} for d, raw, scaled in table],
+        "first": _summary(table[0]),
+        "last": _summary(table[-1]),
         "keys": KEYS,
         "trials": TRIALS,
     }
     return Measurement(data, f"{worked}\n\n{about}\n{aligned_table(rows, 0)}", [path])
+
+
+def _summary(row: tuple[int, list[float], list[float]]) -> dict[str, float]:
+    _, raw, scaled = row
+    return {"raw": raw[0], "scaled": scaled[0], "raw_gradient": raw[1], "scaled_gradient": scaled[1]}
 
 
 def worked_example() -> tuple[dict[str, list], str]:

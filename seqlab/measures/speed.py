@@ -1,4 +1,4 @@
-"""What a run costs: time of a training step, of a written token, and memory."""
+"""What a run costs: the time of a training step and of a generated token, and memory."""
 
 import copy
 import subprocess
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seqlab.measures.cost import WRITTEN, fastest, late
-from seqlab.measures.measurement import Measurement
-from seqlab.recipes import Writing
+from seqlab.measures.measurement import MeasureContext, Measurement
 from seqlab.text_table import aligned_table
 
 if TYPE_CHECKING:
@@ -17,12 +16,12 @@ if TYPE_CHECKING:
 
 ROUNDS = 12
 BATCH = 32
-PROFILE = (10, 100, 400, 1000)  # tokens that stand there already
+PROFILE = (10, 100, 400, 1000)  # context lengths
 STATES = (128, 1024)
 
 
-def speed(run: "Run", folder: Path, writing: Writing) -> Measurement:
-    """Milliseconds of a training step, of a token written alone, in a batch, and late in a text: each the fastest."""
+def speed(run: "Run", context: MeasureContext) -> Measurement:
+    """Milliseconds of a training step and of a generated token: alone, in a batch, and by context length."""
     data = {"threads": run.settings.train.threads, "step_ms": 1e3 * fastest(training_step(run), ROUNDS)}
     if run.generates:
         data["alone_ms"] = 1e3 / WRITTEN * fastest(lambda: run.generate("", WRITTEN, engine="plain"), 3)
@@ -31,7 +30,10 @@ def speed(run: "Run", folder: Path, writing: Writing) -> Measurement:
         data["profile_ms"] = {str(length): 1e3 * late(run, length, "plain") for length in PROFILE}
     rows = [["", "ms"], ["training step", f"{data['step_ms']:.1f}"]]
     if run.generates:
-        rows += [["a token, alone", f"{data['alone_ms']:.2f}"], [f"a token, of {BATCH}", f"{data['batched_ms']:.3f}"]]
+        rows += [
+            ["a token alone", f"{data['alone_ms']:.2f}"],
+            [f"a token in a batch of {BATCH}", f"{data['batched_ms']:.3f}"],
+        ]
         rows += [[f"a token after {length}", f"{ms:.2f}"] for length, ms in data["profile_ms"].items()]
     return Measurement(data, aligned_table(rows))
 
@@ -49,8 +51,8 @@ def training_step(run: "Run") -> Callable[[], object]:
     return step
 
 
-def memory(run: "Run", folder: Path, writing: Writing) -> Measurement:
-    """Weights, what training adds to them, the state of one text, and all of a process that writes."""
+def memory(run: "Run", context: MeasureContext) -> Measurement:
+    """Weights, weights while training, the state of one text, and the peak of a process that generates."""
     weights = sum(p.numel() * p.element_size() for p in run.model.parameters())
     state = {str(length): run.model.backbone.state_bytes(length) for length in STATES}
     data: dict[str, Any] = {"weights": weights, "training": 4 * weights, "state": state}
@@ -62,14 +64,14 @@ def memory(run: "Run", folder: Path, writing: Writing) -> Measurement:
     rows += [[f"state after {length} tokens", f"{size / 1e6:.3f}"] for length, size in state.items()]
     if Path("/proc/self/status").exists():
         data["process"] = whole_process(run.path)
-        rows.append(["a process that writes 100 tokens", f"{data['process'] / 1e6:.0f}"])
+        rows.append(["a process that generates 100 tokens", f"{data['process'] / 1e6:.0f}"])
     return Measurement(data, aligned_table(rows))
 
 
 def whole_process(path: Path) -> int:
-    """Peak resident bytes of a process that loads the run and writes, the libraries included."""
+    """Peak resident bytes of a process that loads the run and generates, libraries included."""
     program = "import sys, seqlab; seqlab.load(sys.argv[1]).generate('', 100); print(open('/proc/self/status').read())"
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
-    # not getrusage: what that tells begins with the memory of the process that started this one
+    # getrusage would start from the memory of the parent process
     peak = next(line for line in done.stdout.splitlines() if line.startswith("VmHWM"))
     return int(peak.split()[1]) * 1024

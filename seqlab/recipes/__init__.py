@@ -1,7 +1,7 @@
-"""Recipes: TOML files that name a whole run, or several that belong together, found by name.
+"""Recipes: TOML files that describe a model, or several models and how they are compared, found by name.
 
-The tables of a recipe are settings of all its models; a model's own tables, `[models.<name>]`, come on top. What is
-measured on each finished run stands in `measures`, what is shown without any model in `shows`.
+The tables of a recipe are settings of all its models; the tables of `[models.<name>]` override them. `measures` run on
+every finished run, `shows` need no run. `[findings]` says what the study asks and how its results read in the docs.
 """
 
 from collections.abc import Mapping
@@ -19,15 +19,27 @@ Tables = dict[str, Any]
 
 @dataclass(frozen=True)
 class Writing:
-    """What the models of a recipe are asked to go on from, and how boldly."""
+    """The prompt and the temperatures at which measures sample from a model."""
 
     prompt: str = ""
     temperatures: tuple[float, ...] = (0.7, 1.0, 1.2)
 
 
 @dataclass(frozen=True)
+class Findings:
+    """What a study asks, what its original claimed, and what came out; fields in braces are filled from the record."""
+
+    question: str = ""
+    answer: str = ""
+    claim: str = ""
+    holds: str = ""
+    figure: str = "curves"  # or "pairs", or the name of a measure's picture
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Recipe:
-    """Its models are settings tables by name."""
+    """Settings tables by model name, and what to do with the trained models."""
 
     name: str
     about: str
@@ -35,9 +47,9 @@ class Recipe:
     measures: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
     writing: Writing = Writing()
-    reference: dict[str, Any] = field(default_factory=dict)  # published figures by model, to stand beside ours
-    comparison: Tables = field(default_factory=dict)  # how its models are compared: seeds, budget, tune, ...
-    notes: tuple[str, ...] = ()  # what the results say; fields in braces are filled from the records
+    comparison: Tables = field(default_factory=dict)  # seeds, budget, tune, ...
+    findings: Findings = Findings()
+    reference: dict[str, Any] = field(default_factory=dict)  # published numbers by model
 
 
 def recipes() -> dict[str, str]:
@@ -52,21 +64,22 @@ def find_recipe(name: str) -> Recipe:
         raise UsageError(f"unknown recipe '{name}'{did_you_mean(name, known)}. Known: {', '.join(known)}.")
     content = read_toml(FOLDER / f"{name}.toml")
     about, measures, shows = content.pop("about"), content.pop("measures", []), content.pop("shows", [])
-    own, reference, notes = content.pop("models", None), content.pop("reference", {}), content.pop("notes", [])
-    comparison = content.pop("comparison", {})
-    if own is None:
-        own = {content["backbone"]["name"]: {}} if "backbone" in content else {}
+    models, reference = content.pop("models", None), content.pop("reference", {})
+    comparison, findings = content.pop("comparison", {}), content.pop("findings", {})
+    if models is None:
+        models = {content["backbone"]["name"]: {}} if "backbone" in content else {}
     writing = Writing(**content.pop("writing", {}))
-    models = {model: _on_top(content, tables) for model, tables in own.items()}
-    return Recipe(name, about, models, tuple(measures), tuple(shows), writing, reference, comparison, tuple(notes))
-
-
-def is_study(name: str) -> bool:
-    """Whether a recipe is more than one run to be trained: several models, or something to be measured."""
-    if "/" in name:
-        return False
-    found = find_recipe(name)
-    return len(found.models) != 1 or bool(found.measures or found.shows)
+    return Recipe(
+        name=name,
+        about=about,
+        models={model: _override(content, tables) for model, tables in models.items()},
+        measures=tuple(measures),
+        shows=tuple(shows),
+        writing=writing,
+        comparison=comparison,
+        findings=Findings(**{**findings, "notes": tuple(findings.get("notes", ()))}),
+        reference=reference,
+    )
 
 
 def recipe(name: str) -> Tables:
@@ -91,5 +104,5 @@ def _names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def _on_top(base: Mapping[str, Any], own: Mapping[str, Any]) -> Tables:
+def _override(base: Mapping[str, Any], own: Mapping[str, Any]) -> Tables:
     return {section: {**base.get(section, {}), **own.get(section, {})} for section in {**base, **own}}

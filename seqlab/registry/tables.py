@@ -208,19 +208,17 @@ MEASURES = Registry(
     "measure",
     "measures",
     {
-        "test": Entry("seqlab.measures.scores:test", "the test part, scored once"),
-        "by-length": Entry("seqlab.measures.lengths:by_length", "how well texts are translated, by how long they are"),
-        "alignment": Entry("seqlab.measures.lengths:alignment", "what each written word looked at"),
+        "by-length": Entry("seqlab.measures.lengths:by_length", "translation quality by source length"),
+        "alignment": Entry("seqlab.measures.lengths:alignment", "the attention of each generated word"),
         "temperatures": Entry("seqlab.measures.samples:temperatures", "texts at several temperatures"),
-        "beam": Entry("seqlab.measures.samples:beam", "greedy beside beam search"),
+        "beam": Entry("seqlab.measures.samples:beam", "greedy search beside beam search"),
         "closing": Entry("seqlab.measures.samples:closing", "the share of brackets and quotes that samples close"),
-        "carried": Entry("seqlab.measures.scores:carried", "the loss with the state carried through the whole text"),
-        "speed": Entry("seqlab.measures.speed:speed", "time of a training step and of a written token"),
-        "memory": Entry("seqlab.measures.speed:memory", "weights, state, and a whole process"),
-        "contextual": Entry("seqlab.measures.contextual:contextual", "a vector for each word, and heads as heatmaps"),
-        "mask-off": Entry(
-            "seqlab.measures.mask_off:mask_off", "attention that may look ahead, against one that may not"
+        "speed": Entry("seqlab.measures.speed:speed", "the time of a training step and of a generated token"),
+        "memory": Entry("seqlab.measures.speed:memory", "memory of weights, state, and a whole process"),
+        "contextual": Entry(
+            "seqlab.measures.contextual:contextual", "a contextual vector for each word, and heads as heatmaps"
         ),
+        "mask-off": Entry("seqlab.measures.mask_off:mask_off", "attention with and without the causal mask"),
         "attention-scaling": Entry("seqlab.measures.scaling:attention_scaling", "why scores are divided by √d"),
     },
 )

@@ -1,7 +1,8 @@
-"""The machine that a result was found on, in words."""
+"""Where a result comes from: the machine, in words, and the commit of the working directory."""
 
 import os
 import platform
+import subprocess
 from pathlib import Path
 
 
@@ -15,3 +16,12 @@ def machine() -> str:
         ]
         name = found[0] if found else name
     return f"{name}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def git_revision() -> str | None:
+    """The commit that is checked out in the working directory, if it is a repository."""
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None if found.returncode == 0 else None

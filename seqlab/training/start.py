@@ -1,7 +1,6 @@
 """What is written and printed before training: the config of the run, and a summary of the plan."""
 
 import platform
-import subprocess
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from seqlab.config import RunSettings
 from seqlab.models.model import Model
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
+from seqlab.runs.machine import git_revision
 from seqlab.runs.results import timestamp
 from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
@@ -43,17 +43,9 @@ def run_config(settings: RunSettings, dataset: Dataset, budget: dict[str, Any]) 
         "threads": settings.train.threads,
         "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
         "machine": f"{platform.system()} {platform.machine()}",
-        "git": _git_revision(),
+        "git": git_revision(),
         "created": timestamp(),
     }
-
-
-def _git_revision() -> str | None:
-    try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None if done.returncode == 0 else None
 
 
 def plan_summary(session: TrainingSession) -> str:

@@ -52,8 +52,8 @@ def realistic(seeds: int = 3, names: tuple[str, ...] = tuple(MODELS), first_seed
             "split": "80/10/10",
         },
         protocol={
-            "part": "test",
-            "context": "fresh",
+            "scored_split": "test",
+            "mode": "window",
             "window": WINDOW,
             "tokenizer": "char",
             "vocab_size": 65,

@@ -138,7 +138,7 @@ def test_it_was_audited_and_the_ledger_is_true(small: Comparison):
 
 
 def test_the_same_call_again_trains_nothing(small: Comparison):
-    files = [path for path in small.directory.rglob("*") if path.name in ("metrics.jsonl", "scored.json", "plan.json")]
+    files = [path for path in small.directory.rglob("*") if path.name in ("metrics.jsonl", "scores.json", "plan.json")]
     before = {path: path.stat().st_mtime_ns for path in files}
     again = compared(small.directory, **SMALL)
     assert again.results == small.results

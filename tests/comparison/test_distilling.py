@@ -25,7 +25,7 @@ def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path) ->
     """The text, its split and the window are the teacher's; a second call finds everything done."""
     out = tmp_path / "students"
     wanted = {"match": "params=2000", "budget": "steps=30", "seeds": 2, "tune": 0, "embedding": 16, "batch_size": 8}
-    done = seqlab.distill(teacher, arch="gru", mix=0.9, temperature=3.0, out=out, **wanted)
+    done = seqlab.distill(teacher, arch="gru", teacher_weight=0.9, temperature=3.0, out=out, **wanted)
     taught, alone = (api.load(out / "runs" / f"{name}-0") for name in ("distilled", "plain"))
     for run, mix in ((taught, 0.9), (alone, 0.0)):
         own: Any = run.settings.task.settings
@@ -36,11 +36,11 @@ def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path) ->
     assert done.results.runs_of("distilled")[0].value != done.results.runs_of("plain")[0].value
     assert len(done.verdicts) == 1
     assert any("the teacher, lstm with" in remark and "bits/char" in remark for remark in done.results.warnings)
-    assert done.results.command.startswith(f"seqlab.distill('{teacher}', arch='gru', mix=0.9")
-    again = seqlab.distill(teacher, arch="gru", mix=0.9, temperature=3.0, out=out, **wanted)
+    assert done.results.command.startswith(f"seqlab.distill('{teacher}', arch='gru', teacher_weight=0.9")
+    again = seqlab.distill(teacher, arch="gru", teacher_weight=0.9, temperature=3.0, out=out, **wanted)
     assert again.results == done.results
     with pytest.raises(UsageError, match=r"task\.mix was 0\.9, not 0\.5"):
-        seqlab.distill(teacher, arch="gru", mix=0.5, temperature=3.0, out=out, **wanted)
+        seqlab.distill(teacher, arch="gru", teacher_weight=0.5, temperature=3.0, out=out, **wanted)
 
 
 def test_what_cannot_be_distilled_is_refused_before_anything_is_made(teacher: Path, tmp_path: Path) -> None:
@@ -54,5 +54,5 @@ def test_what_cannot_be_distilled_is_refused_before_anything_is_made(teacher: Pa
     with pytest.raises(UsageError, match="is no language model"):
         seqlab.distill(other, out=tmp_path / "b")
     with pytest.raises(UsageError, match=r"task\.mix"):
-        seqlab.distill(teacher, mix=1.5, out=tmp_path / "c")
+        seqlab.distill(teacher, teacher_weight=1.5, out=tmp_path / "c")
     assert not any((tmp_path / name).exists() for name in "abc")

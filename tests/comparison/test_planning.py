@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from seqlab.comparison.plan import planning
+from seqlab.comparison.plan.data import ComparisonData, prepare_data
 from seqlab.comparison.plan.matching import core_flops, core_parameters
 from seqlab.comparison.plan.plan import Plan, difference, read_plan, write_plan
 from seqlab.comparison.plan.planning import FEWEST_STEPS, make_plan, tokens_per_step, with_winners
-from seqlab.comparison.plan.prepared import Prepared, prepare
-from seqlab.comparison.plan.request import ComparisonRequest, asked
-from seqlab.comparison.plan.summary import plan_in_words
+from seqlab.comparison.plan.request import ComparisonRequest, build_request
+from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.plan.timing import ModelTiming, time_all
 from seqlab.comparison.plan.trials import changed
 from seqlab.errors import DataError
@@ -31,16 +31,18 @@ def text(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def known_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    def timed(prepared: Prepared, threads: int) -> dict[str, ModelTiming]:
-        return {name: ModelTiming(SECONDS[name], 0.1, 0.1) for name in prepared.models}
+    def timed(data: ComparisonData, threads: int) -> dict[str, ModelTiming]:
+        return {name: ModelTiming(SECONDS[name], 0.1, 0.1) for name in data.models}
 
     monkeypatch.setattr(planning, "time_all", timed)
 
 
-def planned(text: Path, **options: Any) -> tuple[Plan, ComparisonRequest, Prepared]:
-    wanted = asked(str(text), None, {}, {"archs": "rnn,lstm,transformer", "embedding": 16, "window": 32, **options})
-    prepared = prepare(wanted, text.parent, NullReporter())
-    return make_plan(wanted, prepared, NullReporter()), wanted, prepared
+def planned(text: Path, **options: Any) -> tuple[Plan, ComparisonRequest, ComparisonData]:
+    request = build_request(
+        str(text), None, {}, {"archs": "rnn,lstm,transformer", "embedding": 16, "window": 32, **options}
+    )
+    data = prepare_data(request, text.parent, NullReporter())
+    return make_plan(request, data, NullReporter()), request, data
 
 
 def steps(plan: Plan) -> dict[str, int]:
@@ -74,7 +76,7 @@ def test_equal_seconds(text: Path):
 @pytest.mark.parametrize("minutes", [3, 15])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(planning, "MOST_EPOCHS", 10**6)
+    monkeypatch.setattr(planning, "MAX_EPOCHS", 10**6)
     plan, *_ = planned(text, minutes=minutes, jobs=jobs)
     assert len(set(steps(plan).values())) == 1
     assert 0.8 * 60 * minutes <= plan.estimate <= 60 * minutes
@@ -83,8 +85,8 @@ def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int
 
 
 def test_a_small_text_is_not_read_more_often_than_helps(text: Path):
-    plan, _, prepared = planned(text, minutes=600)
-    epoch = prepared.task(prepared.models["rnn"]).steps_per_epoch
+    plan, _, data = planned(text, minutes=600)
+    epoch = data.task(data.models["rnn"]).steps_per_epoch
     assert plan.models[0].steps == pytest.approx(40 * epoch, rel=0.02)
 
 
@@ -98,9 +100,9 @@ def test_sizes_follow_the_text(text: Path):
 
 @pytest.mark.parametrize(("kind", "size"), [("params", core_parameters), ("flops", core_flops)])
 def test_all_as_large_as_the_first(text: Path, kind: str, size: Any):
-    plan, wanted, _ = planned(text, budget="steps=5", match=kind, archs="lstm,rnn,transformer")
+    plan, request, _ = planned(text, budget="steps=5", match=kind, archs="lstm,rnn,transformer")
     for model in plan.models:
-        assert size(model.run_settings) == pytest.approx(size(wanted.models["lstm"]), rel=0.01)
+        assert size(model.run_settings) == pytest.approx(size(request.models["lstm"]), rel=0.01)
 
 
 def test_too_little_time_takes_smaller_models(text: Path, monkeypatch: pytest.MonkeyPatch):
@@ -123,9 +125,9 @@ def test_warm_up_is_a_tenth_of_a_short_run(text: Path):
 
 
 def test_rates_that_won_change_nothing_else(text: Path):
-    plan, wanted, prepared = planned(text, budget="steps=50")
+    plan, request, data = planned(text, budget="steps=50")
     winners = {model.name: changed(model, plan.size, {"train.lr": 0.007}) for model in plan.models}
-    found = with_winners(plan, wanted, prepared, winners, NullReporter())
+    found = with_winners(plan, request, data, winners, NullReporter())
     assert {model.run_settings.train.lr for model in found.models} == {0.007}
     assert [model.changed(**{"train.lr": 1.0}) for model in found.models] == [
         model.changed(**{"train.lr": 1.0}) for model in plan.models
@@ -133,10 +135,10 @@ def test_rates_that_won_change_nothing_else(text: Path):
 
 
 def test_other_winners_are_planned_anew(text: Path):
-    plan, wanted, prepared = planned(text, budget="seconds=4", tune_over="lr,layers,batch")
+    plan, request, data = planned(text, budget="seconds=4", tune_over="lr,layers,batch_size")
     tried = {"train.lr": 0.007, "backbone.layers": 2, "task.batch_size": 16}
     winners = {model.name: changed(model, plan.size, tried) for model in plan.models}
-    found = with_winners(plan, wanted, prepared, winners, NullReporter())
+    found = with_winners(plan, request, data, winners, NullReporter())
     assert {model.tokens_per_step for model in found.models} == {16 * 32}
     assert all(model.core == pytest.approx(25_000, rel=0.05) for model in found.models)
     assert all(model.seconds == pytest.approx(4) for model in found.models)
@@ -145,15 +147,15 @@ def test_other_winners_are_planned_anew(text: Path):
 def test_documents_are_counted_on_average(tmp_path: Path):
     lines = tmp_path / "lines.txt"
     lines.write_text("".join(f"name {'x' * (n % 7)}\n" for n in range(400)))
-    plan, _, prepared = planned(lines, documents="lines", budget="steps=5", batch_size=8)
-    train = prepared.dataset.splits["train"].stats
-    assert tokens_per_step(prepared, "rnn") == pytest.approx(8 * (train.tokens / train.documents - 1), rel=0.1)
+    plan, _, data = planned(lines, documents="lines", budget="steps=5", batch_size=8)
+    train = data.dataset.splits["train"].stats
+    assert tokens_per_step(data, "rnn") == pytest.approx(8 * (train.tokens / train.documents - 1), rel=0.1)
     assert plan.models[0].tokens_per_step < 8 * 32
 
 
 def test_the_plan_in_words_says_what_will_be_done(text: Path):
-    plan, wanted, prepared = planned(text, budget="steps=50", jobs=2)
-    said = plan_in_words(plan, wanted, prepared, Path("there"))
+    plan, request, data = planned(text, budget="steps=50", jobs=2)
+    said = plan_summary(plan, request, data, Path("there"))
     for word in (
         "rnn",
         "lstm",
@@ -183,11 +185,11 @@ def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("seqlab.comparison.plan.request.find_recipe", lambda name: Recipe(name, "", models))
     monkeypatch.setitem(SECONDS, "one", 0.01)
     monkeypatch.setitem(SECONDS, "two", 0.01)
-    wanted = asked(str(text), "mine", {}, {"window": 32, "split_ratios": "90/10"})
-    prepared = prepare(wanted, text.parent, NullReporter())
-    plan = make_plan(wanted, prepared, NullReporter())
-    assert steps(plan) == {"one": 2 * prepared.task(prepared.models["one"]).steps_per_epoch, "two": 17}
-    assert prepared.decides == "validation" and any("validation" in note for note in plan.notes)
+    request = build_request(str(text), "mine", {}, {"window": 32, "split_ratios": "90/10"})
+    data = prepare_data(request, text.parent, NullReporter())
+    plan = make_plan(request, data, NullReporter())
+    assert steps(plan) == {"one": 2 * data.task(data.models["one"]).steps_per_epoch, "two": 17}
+    assert data.deciding_split == "validation" and any("validation" in note for note in plan.notes)
 
 
 def test_differences_are_named():
@@ -200,6 +202,6 @@ def test_differences_are_named():
 
 
 def test_steps_are_really_timed(text: Path):
-    _, _, prepared = planned(text, budget="steps=5", archs="rnn,lstm", match="params=30000")
-    timed = time_all(prepared, 1)
+    _, _, data = planned(text, budget="steps=5", archs="rnn,lstm", match="params=30000")
+    timed = time_all(data, 1)
     assert set(timed) == {"rnn", "lstm"} and all(0 < one.step_seconds < 5 for one in timed.values())

@@ -13,14 +13,14 @@ import pytest
 
 from seqlab.comparison.execution.jobs import Job, claimed
 from seqlab.comparison.execution.pool import Pool, Stopped
-from seqlab.comparison.execution.progress import Quiet
+from seqlab.comparison.execution.progress import NullView
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError, TrainingFailed
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.results import read_results
 
 
-def job(place: str, part: str | None = "validation", **train: Any) -> Job:
+def job(place: str, split: str | None = "validation", **train: Any) -> Job:
     tables = {
         "corpus": {"source": ["toy-words"]},
         "backbone": {"name": "rnn", "hidden": 8},
@@ -28,15 +28,15 @@ def job(place: str, part: str | None = "validation", **train: Any) -> Job:
         "task": {"window": 16, "batch_size": 4},
         "train": {"steps": 5, "threads": 1, "sample_tokens": 0, **train},
     }
-    return Job(place, resolve(tables).resolved(), part, 1.0)
+    return Job(place, resolve(tables).resolved(), split, 1.0)
 
 
-class Told(Quiet):
+class Told(NullView):
     def __init__(self) -> None:
         self.heard: list[tuple[str, str]] = []
 
-    def news(self, job: Job, news: Any) -> None:
-        self.heard.append((job.place, news["what"]))
+    def event(self, job: Job, event: Any) -> None:
+        self.heard.append((job.place, event["kind"]))
 
 
 def test_jobs_are_done_once(tmp_path: Path):
@@ -52,14 +52,14 @@ def test_jobs_are_done_once(tmp_path: Path):
 
 def test_a_run_that_fails_leaves_the_others_be(tmp_path: Path):
     bad, good = job("runs/bad", lr=1e38, max_skipped=0, clip_norm=None, optimizer="sgd", steps=9), job("runs/good")
-    with Pool(tmp_path, 1, 1, Quiet()) as pool, pytest.raises(TrainingFailed, match="runs/bad") as failed:
+    with Pool(tmp_path, 1, 1, NullView()) as pool, pytest.raises(TrainingFailed, match="runs/bad") as failed:
         pool.run([bad, good], "runs")
     assert failed.value.exit_code == 70 and good.is_done(tmp_path) and not bad.is_done(tmp_path)
 
 
 def test_a_trial_that_fails_is_an_answer(tmp_path: Path):
     bad = job("tuning/bad", None, lr=1e38, max_skipped=0, clip_norm=None, optimizer="sgd", steps=9)
-    with Pool(tmp_path, 1, 1, Quiet()) as pool:
+    with Pool(tmp_path, 1, 1, NullView()) as pool:
         pool.run([bad], "tuning")
     assert bad.is_done(tmp_path) and "finite" in (bad.failure(tmp_path) or "")
 
@@ -67,7 +67,7 @@ def test_a_trial_that_fails_is_an_answer(tmp_path: Path):
 def test_whatever_else_goes_wrong_stops_all(tmp_path: Path):
     wrong = job("runs/wrong")
     wrong.settings["corpus"]["source"] = ["nowhere.txt"]
-    with Pool(tmp_path, 1, 1, Quiet()) as pool, pytest.raises(SeqlabError, match=r"nowhere\.txt") as failed:
+    with Pool(tmp_path, 1, 1, NullView()) as pool, pytest.raises(SeqlabError, match=r"nowhere\.txt") as failed:
         pool.run([wrong], "runs")
     assert failed.value.exit_code == 66
 
@@ -115,7 +115,7 @@ def test_a_lock_dies_with_its_process(tmp_path: Path):
 def test_a_worker_that_keeps_dying_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("seqlab.comparison.execution.pool.DEATHS", 2)
     monkeypatch.setattr("seqlab.comparison.execution.pool.sys.executable", "/bin/false")
-    with Pool(tmp_path, 1, 1, Quiet()) as pool, pytest.raises(SeqlabError, match="died 2 times"):
+    with Pool(tmp_path, 1, 1, NullView()) as pool, pytest.raises(SeqlabError, match="died 2 times"):
         pool.run([job("runs/rnn-0")], "runs")
 
 
@@ -123,10 +123,10 @@ def test_a_signal_stops_all_with_checkpoints(tmp_path: Path):
     """In a process of its own, since a signal reaches a whole process."""
     program = (
         "import sys, json\nfrom pathlib import Path\nfrom seqlab.comparison.execution.pool import Pool\n"
-        "from seqlab.comparison.execution.jobs import Job\nfrom seqlab.comparison.execution.progress import Quiet\n"
+        "from seqlab.comparison.execution.jobs import Job\nfrom seqlab.comparison.execution.progress import NullView\n"
         "from seqlab.errors import SeqlabError\n"
         "job = Job(**json.loads(sys.argv[2]))\n"
-        "try:\n    with Pool(Path(sys.argv[1]), 1, 1, Quiet()) as pool: pool.run([job], 'runs')\n"
+        "try:\n    with Pool(Path(sys.argv[1]), 1, 1, NullView()) as pool: pool.run([job], 'runs')\n"
         "except SeqlabError as error: print(error); sys.exit(error.exit_code)"
     )
     one = job("runs/rnn-0", steps=10**6, checkpoint_seconds=10**4, evaluate_every=10**6)
@@ -139,7 +139,7 @@ def test_a_signal_stops_all_with_checkpoints(tmp_path: Path):
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=30)
-    assert process.returncode == 128 + signal.SIGTERM and "The same command goes on" in said
+    assert process.returncode == 128 + signal.SIGTERM and "The same command resumes it" in said
     run = RunDirectory(tmp_path / "runs" / "rnn-0")
     saved = sorted(run.checkpoints.glob("step-*"), key=lambda path: int(path.name[5:]))
     assert int(saved[-1].name[5:]) > 0 and read_results(run) is None

@@ -6,19 +6,20 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison.plan.request import BUDGETS, amount, asked
+from seqlab.comparison.plan.request import BUDGETS, amount, build_request
 from seqlab.errors import UsageError
+from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import BACKBONES
 
 ARCHS = BACKBONES.compared()
 
 
-def wanted(recipe: str | None = None, settings: dict[str, Any] | None = None, **options: Any):
-    return asked(None if recipe else "my.txt", recipe, settings or {}, options)
+def requested(recipe: str | None = None, settings: dict[str, Any] | None = None, **options: Any):
+    return build_request(None if recipe else "my.txt", recipe, settings or {}, options)
 
 
 def test_without_options_the_usual_architectures_on_three_parts():
-    found = wanted()
+    found = requested()
     assert tuple(found.models) == ARCHS == ("rnn", "gru", "lstm", "lstm-attention", "transformer")
     assert {one.corpus.split_ratios for one in found.models.values()} == {"80/10/10"}
     assert {name: one.backbone.name for name, one in found.models.items()} == {name: name for name in ARCHS}
@@ -65,7 +66,7 @@ def test_what_is_no_amount(text: str):
 )
 def test_refusals_name_what_was_meant(options: dict[str, Any], word: str):
     with pytest.raises(UsageError, match=word):
-        wanted(**options)
+        requested(**options)
 
 
 @pytest.mark.parametrize(
@@ -73,50 +74,52 @@ def test_refusals_name_what_was_meant(options: dict[str, Any], word: str):
 )
 def test_what_reads_ahead_is_no_language_model(name: str):
     with pytest.raises(UsageError, match="reads ahead"):
-        wanted(archs=f"lstm,{name}")
+        requested(archs=f"lstm,{name}")
     with pytest.raises(UsageError, match="never sees what comes after"):
-        wanted(archs=f"lstm,{name}", task="masked")
+        requested(archs=f"lstm,{name}", task="masked")
 
 
 def test_reading_both_ways_is_compared_where_the_task_allows_it():
-    found = wanted(archs="transformer-encoder", task="masked")
+    found = requested(archs="transformer-encoder", task="masked")
     assert list(found.models) == ["transformer-encoder"]
 
 
 def test_one_word_and_dotted_settings_reach_every_model():
-    found = wanted(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tie_embeddings": True}})
+    found = requested(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tie_embeddings": True}})
     for one in found.models.values():
         assert one.task.settings.model_dump()["window"] == 32
         assert (one.model.embedding, one.model.tie_embeddings, one.train.clip_norm) == (24, True, 0.5)
 
 
 def test_models_of_a_recipe_keep_their_names_rates_and_sizes():
-    found = wanted("evolution", archs="lstm,lstm-attention-add")
+    found = requested("evolution", archs="lstm,lstm-attention-add")
     assert {name: one.backbone.name for name, one in found.models.items()} == {
         "lstm": "lstm",
         "lstm-attention-add": "lstm-attention",
     }
     assert {one.train.lr for one in found.models.values()} == {3e-4}
     assert found.comparison.tune == 0 and found.comparison.sizes is None
-    assert wanted("evolution", archs="lstm", tune=2).comparison.tune == 2
+    assert requested("evolution", archs="lstm", tune=2).comparison.tune == 2
 
 
 def test_models_that_read_other_windows_are_not_compared():
-    with pytest.raises(UsageError, match=r"lstm and lstm-256 cannot be compared: task\.window is 128 .* 256"):
-        wanted("evolution", archs="lstm,lstm-256")
+    tables = find_recipe("evolution").models["lstm"]
+    recipe = Recipe("mine", "two windows", {"a": tables, "b": {**tables, "task": {"window": 256}}})
+    with pytest.raises(UsageError, match=r"a and b cannot be compared: task\.window is 128 .* 256"):
+        build_request(None, recipe, {}, {})
     with pytest.raises(UsageError, match=r"no model 'lsmt'.*'lstm'"):
-        wanted("evolution", archs="lsmt")
+        requested("evolution", archs="lsmt")
 
 
 def test_how_many_run_at_a_time_is_no_part_of_what_was_asked():
-    assert wanted(jobs=1).as_dict() == wanted(jobs=7).as_dict()
-    assert wanted(seeds=1).as_dict() != wanted(seeds=2).as_dict()
+    assert requested(jobs=1).as_dict() == requested(jobs=7).as_dict()
+    assert requested(seeds=1).as_dict() != requested(seeds=2).as_dict()
 
 
 def test_torch_is_not_needed_to_refuse():
     program = (
-        "import sys\nfrom seqlab.comparison.plan.request import asked\n"
-        "try: asked('x.txt', None, {}, {'archs': 'lsmt'})\nexcept Exception as error: print(error)\n"
+        "import sys\nfrom seqlab.comparison.plan.request import build_request\n"
+        "try: build_request('x.txt', None, {}, {'archs': 'lsmt'})\nexcept Exception as error: print(error)\n"
         "assert 'torch' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)

@@ -18,7 +18,7 @@ from seqlab.comparison.plan.trials import (
     grows,
     horizon,
     short,
-    told,
+    trial_results,
 )
 from seqlab.config import resolve
 
@@ -99,6 +99,6 @@ def test_the_lowest_loss_wins_and_a_failure_never_does():
     trials = first_trials(comparison(tune=3), 32)
     losses = {"a": [2.0, 1.5, None], "b": [None, None, 9.0]}
     assert best_of(trials, losses) == {"a": trials[1], "b": trials[2]}
-    shown = told(trials, losses)
+    shown = trial_results(trials, losses)
     assert [(one.name, one.loss) for one in shown] == [(name, loss) for name, own in losses.items() for loss in own]
     assert [one.chosen for one in shown] == [False, True, False, False, False, True]

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from seqlab.comparison.execution import progress as view
 from seqlab.comparison.execution.jobs import Job
-from seqlab.comparison.execution.progress import Board, Lines, Screen
+from seqlab.comparison.execution.progress import LogView, ProgressBoard, TerminalView
 
 
 def job(place: str, seconds: float = 10.0) -> Job:
@@ -23,24 +23,24 @@ def clocked(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_the_share_is_weighed_by_time_and_the_rest_estimated(clocked: list[float]):
-    board = Board()
+    board = ProgressBoard()
     long, brief = job("runs/long-0", 30.0), job("runs/brief-0", 10.0)
     board.begin("runs", [long, brief])
     assert board.left == "-:--" and board.share == 0
-    board.take(long, {"what": "begin", "step": 0, "steps": 100})
-    board.take(long, {"what": "step", "step": 50, "loss": 2.0})
+    board.take(long, {"kind": "begin", "step": 0, "steps": 100})
+    board.take(long, {"kind": "step", "step": 50, "loss": 2.0})
     clocked[0] = 15.0
     assert board.share == 0.375 and board.left == "0:25"
-    board.take(brief, {"what": "done"})
+    board.take(brief, {"kind": "done"})
     assert board.share == 0.625 and board.done == 1
 
 
 def test_what_was_done_in_an_earlier_sitting_makes_nobody_faster(clocked: list[float]):
-    board = Board()
+    board = ProgressBoard()
     one = job("runs/long-0")
     board.begin("runs", [one])
-    board.take(one, {"what": "begin", "step": 80, "steps": 100})
-    board.take(one, {"what": "step", "step": 90, "loss": 2.0})
+    board.take(one, {"kind": "begin", "step": 80, "steps": 100})
+    board.take(one, {"kind": "step", "step": 90, "loss": 2.0})
     clocked[0] = 10.0
     assert board.left == "0:10"
 
@@ -48,33 +48,33 @@ def test_what_was_done_in_an_earlier_sitting_makes_nobody_faster(clocked: list[f
 def test_lines_tell_what_ended_and_now_and_then_where_all_stand(
     clocked: list[float], capsys: pytest.CaptureFixture[str]
 ):
-    lines = Lines()
+    lines = LogView()
     one, two = job("runs/a-0"), job("runs/b-0")
     lines.begin("runs", [one, two])
-    lines.news(one, {"what": "begin", "step": 0, "steps": 100})
-    lines.news(one, {"what": "step", "step": 40, "loss": 1.5})
+    lines.event(one, {"kind": "begin", "step": 0, "steps": 100})
+    lines.event(one, {"kind": "step", "step": 40, "loss": 1.5})
     lines.refresh()
     assert capsys.readouterr().err == "runs: 2 to do\n"
     clocked[0] = 11.0
     lines.refresh()
     assert "20% of runs" in (said := capsys.readouterr().err) and "runs/a-0 40/100 loss 1.500" in said
-    lines.news(one, {"what": "evaluation", "step": 100, "validation": 1.25})
-    lines.news(one, {"what": "done"})
-    lines.news(two, {"what": "failed", "message": "it broke"})
+    lines.event(one, {"kind": "evaluation", "step": 100, "validation": 1.25})
+    lines.event(one, {"kind": "done"})
+    lines.event(two, {"kind": "failed", "message": "it broke"})
     assert capsys.readouterr().err == "1/2  runs/a-0 done  validation loss 1.2500\n1/2  runs/b-0 failed  it broke\n"
 
 
 def test_the_screen_shows_one_line_a_run(monkeypatch: pytest.MonkeyPatch):
-    screen = Screen()
+    screen = TerminalView()
     written = io.StringIO()
     terminal = Console(file=written, force_terminal=True, width=100)
     monkeypatch.setattr(screen, "_console", terminal)
     jobs = [job(f"runs/[bold]x-{seed}") for seed in range(30)]
     screen.begin("runs", jobs)
-    news: dict[str, Any] = {"what": "step", "step": 40, "loss": 1.5}
-    screen.news(jobs[29], {"what": "begin", "step": 0, "steps": 100})
-    screen.news(jobs[29], news)
-    screen.news(jobs[3], {"what": "done"})
+    event: dict[str, Any] = {"kind": "step", "step": 40, "loss": 1.5}
+    screen.event(jobs[29], {"kind": "begin", "step": 0, "steps": 100})
+    screen.event(jobs[29], event)
+    screen.event(jobs[3], {"kind": "done"})
     screen.refresh()
     screen.end()
     shown = written.getvalue()

@@ -35,7 +35,7 @@ def survive(folder: Path, kills: int, draw: random.Random, **options) -> int:
     until = time.monotonic() + 280
     while time.monotonic() < until:
         time.sleep(draw.uniform(0.1, 1.5))
-        for scored in folder.glob("runs/*/scored.json"):
+        for scored in folder.glob("runs/*/scores.json"):
             assert seen.setdefault(scored, scored.stat().st_mtime_ns) == scored.stat().st_mtime_ns, "done twice"
         if process.poll() is not None:
             if process.returncode == 0:

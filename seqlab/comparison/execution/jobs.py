@@ -1,13 +1,14 @@
-"""The pieces of work of a comparison: which there are, who has one in hand, and which are done."""
+"""The jobs of a comparison: what they are, which process has claimed one, and which are done."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from seqlab.comparison.execution.measuring import is_measured
 from seqlab.comparison.execution.scores import is_scored
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.results import read_results
@@ -18,37 +19,39 @@ LOCKS = "locks"
 
 @dataclass(frozen=True)
 class Job:
-    """A run to be trained and, unless it is a trial, scored."""
+    """Train a run; unless it is a trial, score it; then carry out measures."""
 
     place: str  # within the comparison: runs/lstm-0, tuning/lstm-2
     settings: dict[str, Any]
-    part: str | None  # on which it is scored; None for a trial
+    split: str | None  # on which it is scored; None for a trial
     seconds: float  # that it is expected to take
+    measures: list[str] = field(default_factory=list)
+    writing: dict[str, Any] = field(default_factory=dict)  # how measures sample: prompt, temperatures
 
     def path(self, directory: Path) -> Path:
         return directory / self.place
 
     def is_done(self, directory: Path) -> bool:
         run = RunDirectory(self.path(directory))
-        if self.part is not None:
-            return is_scored(run)
+        if self.split is not None:
+            return is_scored(run) and all(is_measured(run.path, name) for name in self.measures)
         return self.failure(directory) is not None or (run.is_run() and read_results(run) is not None)
 
-    def failed(self, directory: Path, why: str) -> None:
-        """A trial that went wrong is an answer too: these settings do not train."""
-        write_atomic(self._failed(directory), why.encode())
+    def record_failure(self, directory: Path, reason: str) -> None:
+        """A failed trial is a result too: these settings do not train."""
+        write_atomic(self._failure_file(directory), reason.encode())
 
     def failure(self, directory: Path) -> str | None:
-        path = self._failed(directory)
+        path = self._failure_file(directory)
         return read_bytes(path).decode() if path.is_file() else None
 
-    def _failed(self, directory: Path) -> Path:
+    def _failure_file(self, directory: Path) -> Path:
         return self.path(directory).with_suffix(".failed")
 
 
 @contextmanager
 def claimed(job: Job, directory: Path) -> Iterator[bool]:
-    """Whether the job is ours until we leave or die; false where another process has it."""
+    """True while this process holds the job; false if another process has it."""
     folder = directory / LOCKS
     with storage_errors(folder, 0):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Jobs over the cores: worker processes that are fed one job at a time, replaced when they die, stopped with us."""
+"""Worker processes: fed one job at a time, replaced when they die, stopped with this process."""
 
 import json
 import os
@@ -13,27 +13,27 @@ from pathlib import Path
 from typing import Any, Self
 
 from seqlab.comparison.execution.jobs import Job
-from seqlab.comparison.execution.progress import View
+from seqlab.comparison.execution.progress import ProgressView
 from seqlab.errors import SeqlabError, TrainingFailed
 from seqlab.training.signals import Interrupts
 
-DEATHS = 5  # of workers over one job, before it is given up
-PATIENCE = 0.2  # seconds between two looks at the workers
-FAREWELL = 10.0  # seconds that workers have to leave a checkpoint
+DEATHS = 5  # of workers on one job before it is given up
+POLL = 0.2  # seconds between two looks at the workers
+STOP_TIMEOUT = 10.0  # seconds that workers have to write a checkpoint
 
 
 class Stopped(SeqlabError):
-    """The comparison was asked to stop; its runs have left checkpoints."""
+    """The comparison was interrupted; its runs have written checkpoints."""
 
     def __init__(self, directory: Path, number: int):
-        super().__init__(f"stopped; everything is saved in '{directory}'. The same command goes on.")
+        super().__init__(f"stopped; everything is saved in '{directory}'. The same command resumes it.")
         self.exit_code = 128 + number
 
 
 class Pool:
-    """Worker processes, kept from one list of jobs to the next."""
+    """Worker processes, reused from one list of jobs to the next."""
 
-    def __init__(self, directory: Path, workers: int, threads: int, view: View):
+    def __init__(self, directory: Path, workers: int, threads: int, view: ProgressView):
         self.directory, self.workers, self.threads, self.view = directory, workers, threads, view
         self._processes: list[subprocess.Popen[str] | None] = [None] * workers
         self._lock = threading.Lock()
@@ -49,7 +49,7 @@ class Pool:
         self._stop()
 
     def run(self, jobs: Sequence[Job], what: str) -> None:
-        """Do them all, the longest first; those that are done already are passed over."""
+        """Do all jobs, the longest first; skip those that are done already."""
         left = [job for job in jobs if not job.is_done(self.directory)]
         self._waiting = deque(sorted(left, key=lambda job: -job.seconds))
         self._errors, self._stopping = [], False
@@ -59,7 +59,7 @@ class Pool:
             for feeder in feeders:
                 feeder.start()
             while any(feeder.is_alive() for feeder in feeders):
-                time.sleep(PATIENCE)
+                time.sleep(POLL)
                 self.view.refresh()
                 if interrupts.received is not None or (self._errors and not self._stopping and self._is_fatal()):
                     self._stop()
@@ -70,17 +70,17 @@ class Pool:
             raise self._errors[0]
 
     def _is_fatal(self) -> bool:
-        """A run that does not train leaves the others be; whatever else goes wrong would go wrong for all."""
+        """A run that diverges does not stop the others; every other error would hit all of them."""
         return any(not isinstance(error, TrainingFailed) for error in self._errors)
 
     def _feed(self, index: int) -> None:
-        """One worker's jobs, until there is none left."""
+        """Give one worker jobs until none is left."""
         while (job := self._next()) is not None:
-            outcome = self._let_do(index, job)
+            outcome = self._hand_over(index, job)
             if self._stopping:
                 return
             if outcome in ("taken", "died"):
-                self._again(job, outcome)
+                self._put_back(job, outcome)
 
     def _next(self) -> Job | None:
         with self._lock:
@@ -88,35 +88,35 @@ class Pool:
                 job = self._waiting.popleft()
                 if not job.is_done(self.directory):
                     return job
-                self.view.news(job, {"what": "done"})  # by another command on the same comparison
+                self.view.event(job, {"kind": "done"})  # by another command on the same comparison
         return None
 
-    def _let_do(self, index: int, job: Job) -> str:
-        """What became of it: done, taken by another process, failed, or died."""
+    def _hand_over(self, index: int, job: Job) -> str:
+        """The outcome: done, taken by another process, failed, or died."""
         process = self._worker(index)
         assert process.stdin is not None and process.stdout is not None
         try:
             print(json.dumps(vars(job)), file=process.stdin, flush=True)
             for line in process.stdout:
-                news: dict[str, Any] = json.loads(line)
-                self.view.news(job, news)
-                if news["what"] == "failed":
-                    self._fail(job, news)
-                if news["what"] in ("done", "taken", "failed"):
-                    return news["what"]
+                event: dict[str, Any] = json.loads(line)
+                self.view.event(job, event)
+                if event["kind"] == "failed":
+                    self._fail(job, event)
+                if event["kind"] in ("done", "taken", "failed"):
+                    return event["kind"]
         except (BrokenPipeError, ValueError):
             pass  # it died in the middle of a line
-        _bury(process)
+        _close(process)
         return "died"
 
-    def _fail(self, job: Job, news: dict[str, Any]) -> None:
-        kind = TrainingFailed if news["code"] == TrainingFailed.exit_code else SeqlabError
-        error = kind(f"{job.place}: {news['message']}")
-        error.exit_code = news["code"]
+    def _fail(self, job: Job, event: dict[str, Any]) -> None:
+        kind = TrainingFailed if event["code"] == TrainingFailed.exit_code else SeqlabError
+        error = kind(f"{job.place}: {event['message']}")
+        error.exit_code = event["code"]
         with self._lock:
             self._errors.append(error)
 
-    def _again(self, job: Job, outcome: str) -> None:
+    def _put_back(self, job: Job, outcome: str) -> None:
         if outcome == "taken":
             time.sleep(1.0)
         with self._lock:
@@ -154,12 +154,12 @@ class Pool:
         return self.directory / "logs" / f"worker-{index}.log"
 
     def _stop(self) -> None:
-        """Ask every worker to leave a checkpoint and go."""
+        """Ask every worker to write a checkpoint and exit."""
         self._stopping = True
         running = [process for process in self._processes if process is not None and process.poll() is None]
         for process in running:
             process.terminate()
-        until = time.monotonic() + FAREWELL
+        until = time.monotonic() + STOP_TIMEOUT
         for process in running:
             try:
                 process.wait(max(0.1, until - time.monotonic()))
@@ -167,12 +167,12 @@ class Pool:
                 process.kill()
                 process.wait()
         for process in running:
-            _bury(process)
+            _close(process)
 
 
-def _bury(process: subprocess.Popen[str]) -> None:
+def _close(process: subprocess.Popen[str]) -> None:
     process.wait()
     for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):  # what could not be written is lost with it
+        with suppress(OSError):  # the worker is gone
             if pipe is not None:
                 pipe.close()

@@ -1,4 +1,4 @@
-"""All runs of a comparison at a glance: a live table in a terminal, plain lines in a log."""
+"""The progress of all jobs: a live table in a terminal, plain lines in a log."""
 
 import sys
 import threading
@@ -17,16 +17,16 @@ from rich.text import Text
 from seqlab.comparison.execution.jobs import Job
 from seqlab.training.progress import clock
 
-SHOWN = 24  # rows: those at work first, then the latest
+MOST_ROWS = 24  # running jobs first
 
 
 @dataclass
-class Row:
-    """Where one job stands."""
+class JobProgress:
+    """The progress of one job."""
 
     job: Job
     state: str = "waiting"
-    first: int = 0  # where it was taken up
+    first: int = 0  # the step at which this process took it up
     step: int = 0
     steps: int = 0
     loss: float | None = None
@@ -37,36 +37,36 @@ class Row:
         return 1.0 if self.state == "done" else self.step / self.steps if self.steps else 0.0
 
 
-class Board:
-    """What the news add up to."""
+class ProgressBoard:
+    """The state of all jobs, from their events."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, JobProgress] = {}
         self.what = ""
         self.began = 0.0
         self._lock = threading.Lock()
 
     def begin(self, what: str, jobs: Sequence[Job]) -> None:
         self.what, self.began = what, time.monotonic()
-        self.rows = {job.place: Row(job, steps=job.settings["train"]["steps"]) for job in jobs}
+        self.rows = {job.place: JobProgress(job, steps=job.settings["train"]["steps"]) for job in jobs}
 
-    def take(self, job: Job, news: Mapping[str, Any]) -> Row:
+    def take(self, job: Job, event: Mapping[str, Any]) -> JobProgress:
         with self._lock:
             row = self.rows[job.place]
-            if news["what"] != "say":
-                row.state = "training" if news["what"] in ("begin", "step", "evaluation") else str(news["what"])
-            row.first = news["step"] if news["what"] == "begin" else row.first
-            row.step, row.steps = news.get("step", row.step), news.get("steps", row.steps)
-            row.loss = news.get("loss", row.loss)
-            row.validation = news.get("validation", row.validation)
+            if event["kind"] != "log":
+                row.state = "training" if event["kind"] in ("begin", "step", "evaluation") else str(event["kind"])
+            row.first = event["step"] if event["kind"] == "begin" else row.first
+            row.step, row.steps = event.get("step", row.step), event.get("steps", row.steps)
+            row.loss = event.get("loss", row.loss)
+            row.validation = event.get("validation", row.validation)
             return row
 
     @property
     def share(self) -> float:
-        """Of the work that is done."""
-        return self._of_all(lambda row: row.share)
+        """The share of all work that is done."""
+        return self._weighted(lambda row: row.share)
 
-    def _of_all(self, share: Callable[[Row], float]) -> float:
+    def _weighted(self, share: Callable[[JobProgress], float]) -> float:
         total = sum(row.job.seconds for row in self.rows.values())
         return sum(row.job.seconds * share(row) for row in self.rows.values()) / total if total else 1.0
 
@@ -76,37 +76,36 @@ class Board:
 
     @property
     def left(self) -> str:
-        """The time that is left, in words."""
+        """The estimated remaining time."""
         share = self.share
-        here = share - self._of_all(
-            lambda row: row.first / row.steps if row.steps else 0.0
-        )  # not in an earlier sitting
-        return clock((time.monotonic() - self.began) * (1 - share) / here) if here > 0.02 else "-:--"
+        before = self._weighted(lambda row: row.first / row.steps if row.steps else 0.0)  # in an earlier session
+        now = share - before
+        return clock((time.monotonic() - self.began) * (1 - share) / now) if now > 0.02 else "-:--"
 
 
-class View(Protocol):
+class ProgressView(Protocol):
     def begin(self, what: str, jobs: Sequence[Job]) -> None: ...
-    def news(self, job: Job, news: Mapping[str, Any]) -> None: ...
+    def event(self, job: Job, event: Mapping[str, Any]) -> None: ...
     def refresh(self) -> None: ...
     def log(self, message: str) -> None: ...
     def end(self) -> None: ...
 
 
-class Quiet:
+class NullView:
     def begin(self, what: str, jobs: Sequence[Job]) -> None: ...
-    def news(self, job: Job, news: Mapping[str, Any]) -> None: ...
+    def event(self, job: Job, event: Mapping[str, Any]) -> None: ...
     def refresh(self) -> None: ...
     def log(self, message: str) -> None: ...
     def end(self) -> None: ...
 
 
-class Lines:
-    """For logs: what has ended, and every few seconds where all stand."""
+class LogView:
+    """For logs: every job that ends, and the progress of all every few seconds."""
 
     EVERY = 10.0  # seconds
 
     def __init__(self) -> None:
-        self._board = Board()
+        self._board = ProgressBoard()
         self._last = 0.0
 
     def begin(self, what: str, jobs: Sequence[Job]) -> None:
@@ -115,13 +114,13 @@ class Lines:
         if jobs:
             self.log(f"{what}: {len(jobs)} to do")
 
-    def news(self, job: Job, news: Mapping[str, Any]) -> None:
-        row = self._board.take(job, news)
-        if news["what"] in ("done", "failed"):
+    def event(self, job: Job, event: Mapping[str, Any]) -> None:
+        row = self._board.take(job, event)
+        if event["kind"] in ("done", "failed"):
             reached = f"  validation loss {row.validation:.4f}" if row.validation is not None else ""
-            message = f"  {news['message']}" if news["what"] == "failed" else ""
+            message = f"  {event['message']}" if event["kind"] == "failed" else ""
             counted = f"{self._board.done}/{len(self._board.rows)}"
-            self.log(f"{counted}  {job.place} {news['what']}{reached}{message}")
+            self.log(f"{counted}  {job.place} {event['kind']}{reached}{message}")
 
     def refresh(self) -> None:
         now = time.monotonic()
@@ -140,26 +139,26 @@ class Lines:
     def end(self) -> None: ...
 
 
-class Screen:
-    """For terminals: one line for each run, and how long all of them still take."""
+class TerminalView:
+    """For terminals: one line per job, and the remaining time."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
-        self._board = Board()
+        self._board = ProgressBoard()
         self._live: Live | None = None
 
     def begin(self, what: str, jobs: Sequence[Job]) -> None:
         self._board.begin(what, jobs)
         if jobs:
-            self._live = Live(self._shown(), console=self._console, auto_refresh=False, transient=True)
+            self._live = Live(self._table(), console=self._console, auto_refresh=False, transient=True)
             self._live.start()
 
-    def news(self, job: Job, news: Mapping[str, Any]) -> None:
-        self._board.take(job, news)
+    def event(self, job: Job, event: Mapping[str, Any]) -> None:
+        self._board.take(job, event)
 
     def refresh(self) -> None:
         if self._live is not None:
-            self._live.update(self._shown(), refresh=True)
+            self._live.update(self._table(), refresh=True)
 
     def log(self, message: str) -> None:
         self._console.print(escape(message))
@@ -169,7 +168,7 @@ class Screen:
             self._live.stop()
             self._live = None
 
-    def _shown(self) -> Group:
+    def _table(self) -> Group:
         board = self._board
         head = f"{board.what}: {board.done} of {len(board.rows)} done, {board.share:.0%}, {board.left} left"
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -183,7 +182,7 @@ class Screen:
             table.add_column(name, justify=justify)  # pyright: ignore[reportArgumentType]
         order = {"training": 0, "scoring": 0, "done": 1, "failed": 1}
         rows = sorted(board.rows.values(), key=lambda row: order.get(row.state, 2))
-        for row in rows[:SHOWN]:
+        for row in rows[:MOST_ROWS]:
             table.add_row(
                 Text(row.job.place, style="" if row.state == "waiting" else "bold"),
                 f"{row.step}/{row.steps}" if row.state == "training" else row.state,
@@ -191,9 +190,9 @@ class Screen:
                 "" if row.loss is None else f"{row.loss:.4f}",
                 "" if row.validation is None else f"{row.validation:.4f}",
             )
-        more = [Text(f"and {len(rows) - SHOWN} more")] if len(rows) > SHOWN else []
+        more = [Text(f"and {len(rows) - MOST_ROWS} more")] if len(rows) > MOST_ROWS else []
         return Group(Text(head, style="bold"), table, *more)
 
 
-def view_for_stderr() -> View:
-    return Screen() if sys.stderr.isatty() else Lines()
+def view_for_stderr() -> ProgressView:
+    return TerminalView() if sys.stderr.isatty() else LogView()

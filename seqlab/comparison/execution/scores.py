@@ -1,4 +1,4 @@
-"""scored.json in a run: its sums on the part that decides, unit by unit. Written once, when training has ended."""
+"""scores.json in a run: its sums on the deciding split, unit by unit. Written once, after training."""
 
 from dataclasses import asdict, dataclass
 
@@ -10,15 +10,15 @@ from seqlab.runs.manifest import read_verified
 from seqlab.runs.run import Run
 from seqlab.storage import from_json, to_json, unreadable_file
 
-NAME = "scored.json"
-MOST_TOKENS = 2_000_000  # of a longer part the beginning decides: its text is no longer what is uncertain
+NAME = "scores.json"
+MOST_TOKENS = 2_000_000  # of a longer split only the beginning is scored: more text would not narrow the interval
 
 
 @dataclass(frozen=True)
-class Scored:
-    """`sums_UK` are those of the task's metric for each unit; `tokens_U` says how many tokens it has."""
+class RunScores:
+    """`sums_UK` holds the sums of the task's metric for each unit, `tokens_U` its tokens."""
 
-    part: str
+    split: str
     metrics: dict[str, float]
     carried: float | None
     sums_UK: list[list[float]]
@@ -27,16 +27,16 @@ class Scored:
     peak_memory: int | None
 
 
-def score(run: Run, part: str, peak_memory: int | None) -> Scored:
+def score(run: Run, split: str, peak_memory: int | None) -> RunScores:
     task = run.task()
-    found, *others = (task.score(run.model, part, mode, MOST_TOKENS) for mode in task.modes)
-    units = task.unit_sums(found)
+    scores, *others = (task.score(run.model, split, mode, MOST_TOKENS) for mode in task.modes)
+    units = task.unit_sums(scores)
     by_position = []
-    if isinstance(found, TextScores):
-        by_position = (found.nats_by_position_T / found.tokens_by_position_T).tolist()
-    return Scored(
-        part=part,
-        metrics=task.metrics(found),
+    if isinstance(scores, TextScores):
+        by_position = (scores.nats_by_position_T / scores.tokens_by_position_T).tolist()
+    return RunScores(
+        split=split,
+        metrics=task.metrics(scores),
         carried=others[0].loss if others else None,
         sums_UK=units.sums_UK.tolist(),
         tokens_U=units.tokens_U.tolist(),
@@ -45,17 +45,17 @@ def score(run: Run, part: str, peak_memory: int | None) -> Scored:
     )
 
 
-def write_scored(run: RunDirectory, scored: Scored) -> None:
-    run.write_file(NAME, to_json(asdict(scored)))
+def write_scores(run: RunDirectory, scores: RunScores) -> None:
+    run.write_file(NAME, to_json(asdict(scores)))
 
 
 def is_scored(run: RunDirectory) -> bool:
     return (run.path / NAME).is_file()
 
 
-def read_scored(run: RunDirectory) -> Scored:
+def read_scores(run: RunDirectory) -> RunScores:
     path = run.path / NAME
     try:
-        return TypeAdapter(Scored).validate_python(from_json(read_verified(run.path, NAME), path))
+        return TypeAdapter(RunScores).validate_python(from_json(read_verified(run.path, NAME), path))
     except ValidationError as error:
         raise unreadable_file(path, error) from None

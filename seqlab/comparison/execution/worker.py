@@ -1,7 +1,7 @@
 """A process that does one job after another: `python -m seqlab.comparison.execution.worker DIRECTORY`.
 
-Jobs come as lines of JSON on standard input, news of them go as lines of JSON to standard output. It is started
-afresh, never forked, and stops with a checkpoint when whoever started it is gone.
+Jobs arrive as lines of JSON on standard input, events leave as lines of JSON on standard output. The process is
+spawned, never forked, and stops with a checkpoint when its parent is gone.
 """
 
 import json
@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from seqlab.comparison.execution.jobs import Job, claimed
-from seqlab.comparison.execution.scores import is_scored, score, write_scored
+from seqlab.comparison.execution.measuring import is_measured, measure_context, measure_run
+from seqlab.comparison.execution.scores import is_scored, score, write_scores
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError, TrainingFailed
+from seqlab.recipes import Writing
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.results import read_results
@@ -24,94 +26,103 @@ from seqlab.threads import compute_threads
 from seqlab.training.progress import EvaluationEvent
 from seqlab.training.session import resume, train
 
-EVERY = 0.25  # seconds between two news of a run
+EVERY = 0.25  # seconds between two step events of a run
 
 
-class News:
-    """A reporter that tells the parent process."""
+class EventReporter:
+    """A reporter that sends events to the parent process."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
         self._last = 0.0
 
-    def tell(self, **news: Any) -> None:
+    def send(self, kind: str, **details: Any) -> None:
         try:
-            print(json.dumps(news), file=self._stream, flush=True)
+            print(json.dumps({"kind": kind, **details}), file=self._stream, flush=True)
         except BrokenPipeError:
-            os.kill(os.getpid(), signal.SIGTERM)  # nobody listens any more: save and stop
+            os.kill(os.getpid(), signal.SIGTERM)  # the parent is gone: save and stop
 
     def begin(self, step: int, steps: int) -> None:
-        self.tell(what="begin", step=step, steps=steps)
+        self.send("begin", step=step, steps=steps)
 
     def step(self, step: int, loss: float, tokens_per_second: float) -> None:
         now = time.monotonic()
         if now - self._last >= EVERY:
             self._last = now
-            self.tell(what="step", step=step, loss=loss, speed=tokens_per_second)
+            self.send("step", step=step, loss=loss, speed=tokens_per_second)
 
     def evaluation(self, result: EvaluationEvent) -> None:
-        self.tell(what="evaluation", step=result.step, validation=result.validation_loss)
+        self.send("evaluation", step=result.step, validation=result.validation_loss)
 
     def log(self, message: str) -> None:
-        self.tell(what="say", message=message)
+        self.send("log", message=message)
 
     def end(self) -> None: ...
 
 
 def main(directory: Path) -> None:
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a library prints is not taken for news
-    news = News(stream)
+    os.dup2(2, 1)  # what a library prints is not an event
+    events = EventReporter(stream)
     for line in sys.stdin:
-        content = json.loads(line)
-        job = Job(**content)
+        job = Job(**json.loads(line))
         try:
             with claimed(job, directory) as ours:
                 if ours and not job.is_done(directory):
-                    do(job, directory, news)
-            news.tell(what="done" if ours else "taken")
+                    do(job, directory, events)
+            events.send("done" if ours else "taken")
         except SeqlabError as error:
-            news.tell(what="failed", message=str(error), code=error.exit_code)
+            events.send("failed", message=str(error), code=error.exit_code)
             if error.exit_code > 128:
                 raise SystemExit(error.exit_code) from None
 
 
-def do(job: Job, directory: Path, news: News) -> None:
-    """Train, or go on; then score once."""
+def do(job: Job, directory: Path, events: EventReporter) -> None:
+    """Train or resume, score once, then measure."""
     path = job.path(directory)
     run = RunDirectory(path)
-    reset_peak()
+    reset_peak_memory()
     finished = run.is_run() and read_results(run) is not None
     try:
         if not finished:
-            _train(job, path, news)
+            _train(job, path, events)
     except TrainingFailed as error:
-        if job.part is not None:
+        if job.split is not None:
             raise
-        job.failed(directory, str(error))
-    if job.part is not None and not is_scored(run):
-        from seqlab.runs.run import load
-
-        news.tell(what="scoring")
-        with compute_threads(job.settings["train"]["threads"]):
-            write_scored(run, score(load(path), job.part, peak_memory()))
+        job.record_failure(directory, str(error))
+    if job.split is not None:
+        _score_and_measure(job, run, job.split, events)
 
 
-def _train(job: Job, path: Path, news: News) -> None:
+def _train(job: Job, path: Path, events: EventReporter) -> None:
     if RunDirectory(path).is_run() and checkpoints(path / "checkpoints"):
-        resume(path, None, news)
+        resume(path, None, events)
     else:
-        train(resolve(job.settings), path, path.exists(), news)
+        train(resolve(job.settings), path, path.exists(), events)
 
 
-def reset_peak() -> None:
+def _score_and_measure(job: Job, run: RunDirectory, split: str, events: EventReporter) -> None:
+    from seqlab.runs.run import load
+
+    missing = [name for name in job.measures if not is_measured(run.path, name)]
+    with compute_threads(job.settings["train"]["threads"]):
+        if not is_scored(run):
+            events.send("scoring")
+            write_scores(run, score(load(run.path), split, peak_memory()))
+        if missing:
+            events.send("measuring")
+            context = measure_context(run.path, Writing(**job.writing), split)
+            measure_run(load(run.path), missing, context, events.log)
+
+
+def reset_peak_memory() -> None:
     """From here on the peak of resident memory is that of this job."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> int | None:
-    """Bytes; None where the system does not tell."""
+    """Peak resident bytes; None where the system does not report them."""
     with suppress(OSError, StopIteration):
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024

@@ -1,16 +1,16 @@
 """The fairness ledger: what was the same for all entrants, and what was not."""
 
+from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import Plan, PlannedModel
-from seqlab.comparison.plan.prepared import Prepared
 from seqlab.comparison.results import Ledger
 from seqlab.config import RunSettings
 from seqlab.data.text.split import SplitText
 from seqlab.tasks.dataset import Dataset
 
 
-def ledger(plan: Plan, prepared: Prepared) -> Ledger:
+def ledger(plan: Plan, data: ComparisonData) -> Ledger:
     """Facts of each entrant, put on one side or the other by whether they agree."""
-    equal = _shared(plan, prepared)
+    equal = _shared(plan, data)
     unequal: dict[str, dict[str, str]] = {}
     facts = {model.name: _facts(model) for model in plan.models}
     for what in next(iter(facts.values())):
@@ -22,8 +22,8 @@ def ledger(plan: Plan, prepared: Prepared) -> Ledger:
     return Ledger(equal, unequal)
 
 
-def _shared(plan: Plan, prepared: Prepared) -> dict[str, str]:
-    dataset = prepared.dataset
+def _shared(plan: Plan, data: ComparisonData) -> dict[str, str]:
+    dataset = data.dataset
     one = plan.models[0].run_settings
     symbols = f"{dataset.vocabulary.tokenizer.vocab_size:,} symbols"
     trials = len(plan.trials)
@@ -34,7 +34,7 @@ def _shared(plan: Plan, prepared: Prepared) -> dict[str, str]:
         "data order": "the same batches in the same order for the same seed",
         "evaluation": evaluation(one),
         "checkpoint": "the best on validation",
-        "verdict": f"on the {prepared.decides} part, scored once",
+        "verdict": f"on the {data.deciding_split} part, scored once",
         "seeds": ", ".join(map(str, plan.seeds)),
         "trials": f"{trials} each, at {plan.horizon:.0%} of the steps" if trials else "none: rates as set",
         "threads": str(plan.threads),

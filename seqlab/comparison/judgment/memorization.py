@@ -1,4 +1,4 @@
-"""How much of what a model writes stands in its training text already, with held-out text as the measure."""
+"""How much of a model's generated text is copied from its training text, with held-out text for reference."""
 
 from collections.abc import Iterable
 
@@ -10,30 +10,30 @@ from seqlab.data.text.split import SplitText
 from seqlab.runs.run import Run
 
 GRAM = 8  # characters
-SEARCHED = 2_000_000  # characters of the training text in which the longest copy is looked for
+SEARCHED = 2_000_000  # characters of training text in which the longest copy is searched
 TEMPERATURE = 0.8
 SAMPLE_TOKENS = 400
-TEXTS, TOKENS = 4, 500  # written to be looked at for copies
-PROMPT = 48  # characters of the held-out text that all go on from
-FIRST_LINE = 400  # characters within which a line is looked for
+TEXTS, TOKENS = 4, 500  # generated to be checked for copies
+PROMPT = 48  # characters of held-out text that every model continues
+FIRST_LINE = 400  # characters within which the start of a line is searched
 
 
 def sample(run: Run, name: str, prompt: str) -> Sample:
-    written = run.generate(prompt, SAMPLE_TOKENS, temperature=TEMPERATURE, seed=0, engine="plain")
-    return Sample(name, run.settings.train.seed, prompt, TEMPERATURE, str(written))
+    text = run.generate(prompt, SAMPLE_TOKENS, temperature=TEMPERATURE, seed=0, engine="plain")
+    return Sample(name, run.settings.train.seed, prompt, TEMPERATURE, str(text))
 
 
-def shared_prompt(split: SplitText, part: str) -> str:
-    """The first words of the held-out text that begin a line; lines are written from nothing."""
-    if split.by_lines:
+def shared_prompt(text: SplitText, split: str) -> str:
+    """The first words of the held-out text that begin a line; empty where every line is a document."""
+    if text.by_lines:
         return ""
-    beginning = split.text(part, FIRST_LINE + PROMPT)
+    beginning = text.text(split, FIRST_LINE + PROMPT)
     start = beginning.find("\n", 0, FIRST_LINE) + 1
     prompt = beginning[start : start + PROMPT].lstrip()
     return prompt.rpartition(" ")[0] or prompt
 
 
-def written_by(run: Run) -> str:
+def generated_by(run: Run) -> str:
     return "\n".join(run.generate("", TOKENS, samples=TEXTS, temperature=TEMPERATURE, seed=0, engine="plain").texts)
 
 

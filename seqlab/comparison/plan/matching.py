@@ -19,7 +19,7 @@ NEIGHBOURS = 2  # widths tried on either side: sizes jump where the width is the
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedModel:
     settings: RunSettings
     size: int
     target: float
@@ -30,7 +30,7 @@ class Matched:
         return (self.size - self.target) / self.target
 
 
-def matched(settings: RunSettings, target: Amount) -> Matched:
+def match_size(settings: RunSettings, target: Amount) -> MatchedModel:
     """The settings with the width that comes nearest to the target."""
     size = SIZE_OF[target.kind]
     unit = _unit(settings)
@@ -94,14 +94,14 @@ def _bisect(size: Callable[[int], int], target: float, most: int) -> int:
     return low
 
 
-def _closed(settings: RunSettings, size: Callable[[RunSettings], int], target: float) -> Matched:
+def _closed(settings: RunSettings, size: Callable[[RunSettings], int], target: float) -> MatchedModel:
     """With the feed-forward width, where there is one, that brings the size nearest to the target."""
     if not settings.backbone.settings.has("feedforward"):
-        return Matched(settings, size(settings), target)
+        return MatchedModel(settings, size(settings), target)
 
     def inner(width: int) -> RunSettings:
         return settings.with_values(**_both(settings, "feedforward", width))
 
     one, two = size(inner(1)), size(inner(2))
     best = inner(max(1, min(2**20, round(1 + (target - one) / (two - one)))))
-    return Matched(best, size(best), target)
+    return MatchedModel(best, size(best), target)

@@ -1,4 +1,4 @@
-"""plan.json: all that is fixed before the first run, so that neither a busy machine nor a result can change it."""
+"""plan.json: everything fixed before the first run, so that neither a busy machine nor a result can change it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +19,7 @@ RUNS, TUNING = "runs", "tuning"
 
 @dataclass(frozen=True)
 class PlannedModel:
-    """One entrant: its settings with steps and threads, and what is known of its cost beforehand."""
+    """One entrant: its settings with steps and threads, and its cost as known before training."""
 
     name: str
     settings: dict[str, Any]
@@ -54,20 +54,22 @@ class PlannedModel:
 
 @dataclass(frozen=True)
 class Plan:
-    asked: dict[str, Any]
+    """The frozen plan of a comparison."""
+
+    request: dict[str, Any]
     models: list[PlannedModel]
-    size: Amount | None  # in which all were made equal
+    size: Amount | None  # to which all models were matched
     seeds: list[int]
     threads: int  # of each run
-    horizon: float  # of a trial, as a share of the steps
-    trials: list[dict[str, Any]]  # what each entrant tries, by setting
-    tried: list[Trial]  # filled in by tuning
+    horizon: float  # steps of a trial, as a share of the steps of a run
+    trials: list[dict[str, Any]]  # the settings that every entrant tries
+    trial_results: list[Trial]  # filled in by tuning
     fingerprints: dict[str, str]  # of corpus and tokenizer
     notes: list[str]
-    estimate: float  # seconds, with as many jobs at a time as were asked for
+    estimate: float  # seconds for everything
 
     def model(self, name: str) -> PlannedModel:
-        return next(one for one in self.models if one.name == name)
+        return next(model for model in self.models if model.name == name)
 
 
 def write_plan(plan: Plan, folder: Path) -> None:
@@ -84,33 +86,33 @@ def read_plan(folder: Path) -> Plan | None:
         raise unreadable_file(path, error) from None
 
 
-def refuse_other(plan: Plan, asked: ComparisonRequest, directory: Path) -> None:
-    """UsageError where a comparison was begun with other settings, naming them."""
-    found = difference(plan.asked, asked.as_dict())
-    if found:
-        shown = "; ".join(found[:5]) + (f"; and {len(found) - 5} more" if len(found) > 5 else "")
+def refuse_other(plan: Plan, request: ComparisonRequest, directory: Path) -> None:
+    """UsageError if the comparison was started with other settings, naming them."""
+    changes = difference(plan.request, request.as_dict())
+    if changes:
+        listed = "; ".join(changes[:5]) + (f"; and {len(changes) - 5} more" if len(changes) > 5 else "")
         raise UsageError(
-            f"'{directory}' holds a comparison with other settings: {shown}. Give the command as it was to go on, or "
-            f"choose another --out."
+            f"'{directory}' holds a comparison with other settings: {listed}. Repeat the original command to resume "
+            f"it, or choose another --out."
         )
 
 
-def difference(was: Mapping[str, Any], wanted: Mapping[str, Any], where: str = "") -> list[str]:
-    """In what two nested tables differ, in words."""
-    found = []
-    for key in {**was, **wanted}:
-        a, b = was.get(key), wanted.get(key)
-        place = f"{where}.{key}" if where else key
+def difference(old: Mapping[str, Any], new: Mapping[str, Any], section: str = "") -> list[str]:
+    """The differences of two nested tables, in words."""
+    changes = []
+    for key in {**old, **new}:
+        a, b = old.get(key), new.get(key)
+        name = f"{section}.{key}" if section else key
         if isinstance(a, Mapping) and isinstance(b, Mapping):
-            found += difference(a, b, place)
+            changes += difference(a, b, name)
         elif _plain(a) != _plain(b):
-            found.append(f"{place} was {_shown(a)}, not {_shown(b)}")
-    return found
+            changes.append(f"{name} was {_in_words(a)}, not {_in_words(b)}")
+    return changes
 
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple | list) else value
 
 
-def _shown(value: Any) -> str:
+def _in_words(value: Any) -> str:
     return "not there" if value is None else "there" if isinstance(value, Mapping) else str(value)

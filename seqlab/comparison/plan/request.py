@@ -1,4 +1,4 @@
-"""What a comparison is asked for. Nothing here needs torch, so that what makes no sense is refused at once."""
+"""The request for a comparison. Nothing here imports torch: a request that makes no sense is refused at once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from seqlab.training.request import settings_from_request
 SPLIT = "80/10/10"
 BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "flops")
-# settings of a task that decide what is read and how it is scored
+# task settings that decide what is read and how it is scored
 SCORED_ALIKE = (
-    *("name", "window", "batching", "batch_size", "batch_tokens", "longest"),
-    *("joint", "beam", "alpha", "judged_by", "bleu"),
+    *("name", "window", "batching", "batch_size", "max_length", "max_target_length"),
+    *("shared_vocabulary", "beam", "length_penalty", "metric", "bleu_tokenizer"),
 )
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -95,51 +95,51 @@ class ComparisonSettings(Settings):
 
 @dataclass(frozen=True)
 class ComparisonRequest:
-    """What the command said, resolved as far as it can be without looking at the text."""
+    """A comparison as requested, resolved as far as possible without reading the data."""
 
     comparison: ComparisonSettings
     models: dict[str, RunSettings]  # by entrant
-    recipe: str | None
+    recipe: Recipe | None
 
     def as_dict(self) -> dict[str, Any]:
-        own = self.comparison.model_dump(mode="json", exclude={"jobs"})  # how many at a time changes no result
+        comparison = self.comparison.model_dump(mode="json", exclude={"jobs"})  # parallelism changes no result
         models = {name: settings.resolved() for name, settings in self.models.items()}
-        return {"comparison": own, "recipe": self.recipe, "models": models}
+        return {"comparison": comparison, "recipe": self.recipe and self.recipe.name, "models": models}
 
 
-def asked(
+def build_request(
     source: Source | None,
     recipe: str | Recipe | None,
     settings: Mapping[str, Any],
     options: Mapping[str, Any],
     log: Callable[[str], None] = lambda _: None,
 ) -> ComparisonRequest:
-    """Options are those of a comparison and the one-word settings of its runs."""
+    """Resolve source, recipe, settings and options; options are those of a comparison and one-word run settings."""
     given = {name: value for name, value in options.items() if value is not None}
-    own = {name: given.pop(name) for name in list(given) if name in ComparisonSettings.model_fields}
-    found = find_recipe(recipe) if isinstance(recipe, str) else recipe
-    # a recipe says how large its models are and at which rates they learn
-    base = {"match": "none", "tune": 0, **found.comparison} if found else {}
-    comparison = checked(ComparisonSettings, {**base, **own}, "comparison")
+    chosen = {name: given.pop(name) for name in list(given) if name in ComparisonSettings.model_fields}
+    recipe = find_recipe(recipe) if isinstance(recipe, str) else recipe
+    # a recipe sets the sizes and learning rates of its models
+    defaults = {"match": "none", "tune": 0, **recipe.comparison} if recipe else {}
+    comparison = checked(ComparisonSettings, {**defaults, **chosen}, "comparison")
     for word in ("arch", "steps", "epochs", "seconds", "seed"):
         if word in given:
             instead = {"arch": "archs", "seed": "seeds"}.get(word, "budget")
             raise UsageError(f"'{word}' is for one run: a comparison has '{instead}'.")
-    names = _names(comparison, found)
+    names = _names(comparison, recipe)
     models = {
         name: settings_from_request(
             source,
-            found.models[name] if found else {},
+            recipe.models[name] if recipe else {},
             settings,
-            {"split_ratios": _split(found), **given} if found else {"split_ratios": SPLIT, "arch": name, **given},
+            {"split_ratios": _split(recipe), **given} if recipe else {"split_ratios": SPLIT, "arch": name, **given},
             log=log if name == names[0] else lambda _: None,
         )
         for name in names
     }
-    for one in models.values():
-        refuse_unfit(one)
+    for model in models.values():
+        refuse_unfit(model)
     _refuse_unfair(models)
-    return ComparisonRequest(comparison, models, found and found.name)
+    return ComparisonRequest(comparison, models, recipe)
 
 
 def _names(comparison: ComparisonSettings, recipe: Recipe | None) -> tuple[str, ...]:
@@ -153,17 +153,17 @@ def _names(comparison: ComparisonSettings, recipe: Recipe | None) -> tuple[str, 
 
 
 def _split(recipe: Recipe) -> str:
-    """A recipe that says how its text is split keeps that."""
+    """The recipe's own split, or that of every comparison."""
     tables = next(iter(recipe.models.values()), {})
     return tables.get("corpus", {}).get("split_ratios", SPLIT)
 
 
 def _refuse_unfair(models: Mapping[str, RunSettings]) -> None:
-    """What is scored must be the same for all; only the models and how they are trained may differ."""
-    (first, one), *others = models.items()
-    for name, other in others:
+    """All models must be scored alike; only the models and their training may differ."""
+    first = next(iter(models), "")
+    for name in list(models)[1:]:
         for section, keys in (("corpus", None), ("tokenizer", None), ("task", SCORED_ALIKE)):
-            a, b = one.resolved()[section], other.resolved()[section]
+            a, b = models[first].resolved()[section], models[name].resolved()[section]
             for key in keys or a:
                 if a.get(key) != b.get(key):
                     raise UsageError(

@@ -3,27 +3,27 @@
 from pathlib import Path
 
 from seqlab.comparison.judgment.ledger import amount
+from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import Plan
 from seqlab.comparison.plan.planning import jobs_of
-from seqlab.comparison.plan.prepared import Prepared
 from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.text_table import aligned_table
 from seqlab.training.progress import clock
 
 
-def plan_in_words(plan: Plan, asked: ComparisonRequest, prepared: Prepared, directory: Path) -> str:
-    dataset = prepared.dataset
+def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, directory: Path) -> str:
+    dataset = data.dataset
     one = plan.models[0].run_settings
     parts = ", ".join(f"{len(part):,} {name}" for name, part in dataset.splits.items())
     unit = "examples" if "rule" in dataset.facts() else "tokens"
     seeds = "seed" if len(plan.seeds) == 1 else "seeds"
-    jobs = jobs_of(asked)
+    jobs = jobs_of(request)
     at_a_time = f"{jobs} at a time, {plan.threads} {'thread' if plan.threads == 1 else 'threads'} each"
     lines = [
         f"{dataset.name}: {amount(dataset)}, {one.tokenizer.name} vocabulary of "
         f"{dataset.vocabulary.tokenizer.vocab_size:,}; {unit}: {parts}",
         *_table(plan),
-        f"{len(plan.seeds)} {seeds} of each, {at_a_time}; verdicts on the {prepared.decides} part",
+        f"{len(plan.seeds)} {seeds} of each, {at_a_time}; verdicts on the {data.deciding_split} part",
     ]
     if plan.trials:
         tried = _trials(plan)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from seqlab.comparison.plan.prepared import Prepared
+from seqlab.comparison.plan.data import ComparisonData
 from seqlab.config import TrainSettings
 from seqlab.contracts import Scores
 from seqlab.threads import compute_threads
@@ -36,10 +36,10 @@ class ModelTiming:
         return self.validation_seconds + self.score_seconds
 
 
-def time_all(prepared: Prepared, threads: int) -> dict[str, ModelTiming]:
+def time_all(data: ComparisonData, threads: int) -> dict[str, ModelTiming]:
     """The median over rounds, in each of which every model takes a step: a disturbance hits all of them."""
     with compute_threads(threads):
-        models = {name: _training_step(prepared, name) for name in prepared.models}
+        models = {name: _training_step(data, name) for name in data.models}
         for training in models.values():
             _seconds_of_step(training, 0)  # compiles, allocates
         rounds = [
@@ -47,15 +47,15 @@ def time_all(prepared: Prepared, threads: int) -> dict[str, ModelTiming]:
             for number in range(1, ROUNDS + 1)
         ]
         return {
-            name: ModelTiming(statistics.median(times[name] for times in rounds), *_evaluations(prepared, training))
+            name: ModelTiming(statistics.median(times[name] for times in rounds), *_evaluations(data, training))
             for name, training in models.items()
         }
 
 
-def _training_step(prepared: Prepared, name: str) -> TrainingStep:
-    settings = prepared.models[name]
-    model = prepared.model(settings).to(settings.train.device)
-    return TrainingStep(model, prepared.task(settings), settings.train)
+def _training_step(data: ComparisonData, name: str) -> TrainingStep:
+    settings = data.models[name]
+    model = data.model(settings).to(settings.train.device)
+    return TrainingStep(model, data.task(settings), settings.train)
 
 
 def _seconds_of_step(training: TrainingStep, number: int) -> float:
@@ -65,15 +65,15 @@ def _seconds_of_step(training: TrainingStep, number: int) -> float:
     return time.perf_counter() - began
 
 
-def _evaluations(prepared: Prepared, training: TrainingStep) -> tuple[float, float]:
+def _evaluations(data: ComparisonData, training: TrainingStep) -> tuple[float, float]:
     """Seconds of an evaluation and of a full score of the validation split, extrapolated from its beginning."""
     task, model = training.task, training.model.eval()
-    validation = _extrapolated(prepared, lambda: task.validate(model, VALIDATED), VALIDATED)
-    return validation, _extrapolated(prepared, lambda: task.score(model, "validation", limit=SCORED), SCORED)
+    validation = _extrapolated(data, lambda: task.validate(model, VALIDATED), VALIDATED)
+    return validation, _extrapolated(data, lambda: task.score(model, "validation", limit=SCORED), SCORED)
 
 
-def _extrapolated(prepared: Prepared, evaluate: Callable[[], Scores], limit: int) -> float:
-    tokens = min(prepared.tokens("validation"), EVALUATED_TOKENS)
+def _extrapolated(data: ComparisonData, evaluate: Callable[[], Scores], limit: int) -> float:
+    tokens = min(data.tokens("validation"), EVALUATED_TOKENS)
     began = time.perf_counter()
     evaluate()
     return (time.perf_counter() - began) * max(1.0, tokens / limit)

@@ -1,4 +1,4 @@
-"""Equal tuning: every entrant tries the same things, briefly, and the best on validation is trained anew."""
+"""Equal tuning: every entrant tries the same settings in short trials; the best on validation is trained again."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from seqlab.comparison.plan.matching import matched
+from seqlab.comparison.plan.matching import match_size
 from seqlab.comparison.plan.plan import PlannedModel
 from seqlab.comparison.plan.request import Amount, ComparisonSettings
 from seqlab.comparison.results import Trial
 from seqlab.config import RunSettings
 
 HORIZON = 0.2  # of a run's steps
-FEWEST = 100  # steps of a trial, if the run has as many: in fewer, rates win that are too high for long
+FEWEST = 100  # steps of a trial, if the run has as many: shorter trials favor rates that are too high
 SEED = 2**31  # of every trial, and of no run
 MIDDLE = 10**-2.5  # of the grid of learning rates, a factor of √10 apart
 APART = 10**0.5
@@ -22,11 +22,11 @@ LAYERS = (1, 2, 3, 4)
 BATCH_FACTORS = (0.5, 1, 2)
 DRAWN_SEED = 0
 
-Tried = dict[str, Any]
+TrialSettings = dict[str, Any]
 
 
-def first_trials(comparison: ComparisonSettings, batch: int) -> list[Tried]:
-    """What all entrants try: a grid of learning rates, or as many random draws where more is to be found."""
+def first_trials(comparison: ComparisonSettings, batch: int) -> list[TrialSettings]:
+    """The settings that all entrants try: a grid of learning rates, or random draws over several settings."""
     count = comparison.tune
     if comparison.tune_over == ("lr",):
         return [{"train.lr": _rounded(MIDDLE * APART ** (index - (count - 1) / 2))} for index in range(count)]
@@ -45,12 +45,12 @@ def _rounded(rate: float) -> float:
 
 
 def horizon(steps: Iterable[int]) -> float:
-    """How much of a run a trial is, the same share for all."""
+    """The length of a trial as a share of a run, the same for all."""
     return max(HORIZON, min(1.0, FEWEST / max(1, min(steps))))
 
 
-def grown(trials: Sequence[Tried], best: Mapping[str, Tried]) -> list[Tried]:
-    """One more rate at each end of the grid where somebody's best is; nothing where all have theirs inside."""
+def grown(trials: Sequence[TrialSettings], best: Mapping[str, TrialSettings]) -> list[TrialSettings]:
+    """One more rate at each end of the grid where an entrant has its best; none if all bests lie inside."""
     rates = sorted(one["train.lr"] for one in trials)
     chosen = {one["train.lr"] for one in best.values()}
     more = [rates[0] / APART] if rates[0] in chosen else []
@@ -62,19 +62,19 @@ def grows(comparison: ComparisonSettings) -> bool:
     return comparison.tune_over == ("lr",) and comparison.tune > 1
 
 
-def changed(model: PlannedModel, size: Amount | None, tried: Tried) -> RunSettings:
-    """An entrant with what was tried: its size matched again, and as many tokens whatever the batch."""
+def changed(model: PlannedModel, size: Amount | None, tried: TrialSettings) -> RunSettings:
+    """An entrant with the settings of a trial: its size matched again, and as many tokens at any batch size."""
     before = model.run_settings
     settings = before.with_values(**tried)
     if size is not None and "backbone.layers" in tried:
-        settings = matched(settings, size).settings
+        settings = match_size(settings, size).settings
     batch_size = before.task.settings.batch_size
     steps = max(1, round(model.steps * batch_size / tried.get("task.batch_size", batch_size)))
     return settings.with_values(**{"train.steps": steps})
 
 
 def short(settings: RunSettings, share: float) -> RunSettings:
-    """The same training in a small part of its steps, its schedule scaled to them."""
+    """The same training in a small share of its steps, with the schedule scaled to them."""
     whole = settings.train.steps or 1
     steps = max(1, round(share * whole))
     return settings.with_values(
@@ -88,12 +88,12 @@ def short(settings: RunSettings, share: float) -> RunSettings:
     )
 
 
-def best_of(trials: Sequence[Tried], losses: Mapping[str, Sequence[float | None]]) -> dict[str, Tried]:
-    """By entrant, what reached the lowest loss; a trial that failed reached none."""
+def best_of(trials: Sequence[TrialSettings], losses: Mapping[str, Sequence[float | None]]) -> dict[str, TrialSettings]:
+    """The trial with the lowest loss of each entrant; a failed trial has none."""
     return {name: trials[_lowest(found)] for name, found in losses.items()}
 
 
-def told(trials: Sequence[Tried], losses: Mapping[str, Sequence[float | None]]) -> list[Trial]:
+def trial_results(trials: Sequence[TrialSettings], losses: Mapping[str, Sequence[float | None]]) -> list[Trial]:
     return [
         Trial(name, dict(tried), loss, index == _lowest(found))
         for name, found in losses.items()

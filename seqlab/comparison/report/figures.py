@@ -11,25 +11,25 @@ from seqlab.comparison.report.svg import cut
 from seqlab.comparison.results import BaselineResult, Pair, Results
 from seqlab.plotting import new_figure, quiet, write_figure
 
-STYLES = ["-", "--", ":"]  # when the colours are used up, as on the page
+STYLES = ["-", "--", ":"]  # when the colors are used up, as on the page
 QUIET, SHADE = "#5a6169", "#eceef0"
 LONGEST = 40  # characters of a name
 
 
 def write_figures(results: Results, folder: Path) -> list[Path]:
-    """Those for which there is something to draw."""
+    """All figures for which there is data."""
     drawn = {}
     panels, by_position = lenses(results), positions(results)
     if panels:
-        drawn["lenses"] = _lines(panels, best_baseline(results), f"loss on validation ({results.loss_unit})")
+        drawn["lenses"] = lines_figure(panels, best_baseline(results), f"validation loss ({results.loss_unit})")
     if by_position:
-        drawn["positions"] = _lines([by_position], None, "loss (nats per token)")
+        drawn["positions"] = lines_figure([by_position], None, "loss (nats per token)")
     if results.pairs:
-        drawn["pairs"] = _forest(results)
-    return [path for name, figure in drawn.items() for path in _written(figure, folder / name)]
+        drawn["pairs"] = forest_figure(results)
+    return [save_figure(figure, folder / f"{name}.{kind}") for name, figure in drawn.items() for kind in ("png", "svg")]
 
 
-def _lines(panels: list[Panel], baseline: BaselineResult | None, label: str) -> Any:
+def lines_figure(panels: list[Panel], baseline: BaselineResult | None, label: str) -> Any:
     """One or four charts with a shared vertical axis and legend."""
     y = height(panels, baseline.metrics["nats_per_token"] if baseline else None)
     figure = new_figure(1.2 + 2.9 * max(len(panels), 1.4), 3.2, dpi=200)
@@ -67,7 +67,7 @@ def _lines(panels: list[Panel], baseline: BaselineResult | None, label: str) -> 
     return figure
 
 
-def _forest(results: Results) -> Any:
+def forest_figure(results: Results) -> Any:
     """A row for each pair: the difference, its interval, and the band of what does not matter."""
     pairs, metric = results.pairs, results.metric
     figure = new_figure(7, 1.1 + 0.32 * len(pairs), dpi=200)
@@ -103,14 +103,11 @@ def _name(name: str) -> str:
     return f" {one_line}" if one_line.startswith("_") else one_line
 
 
-def _written(figure: Any, stem: Path) -> list[Path]:
-    """The same bytes for the same figure: no date, and names of elements that are not drawn by lot."""
+def save_figure(figure: Any, path: Path) -> Path:
+    """The same bytes for the same figure: no date, and no random element names."""
     import matplotlib
 
-    paths = []
-    with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": stem.name}):
-        warnings.simplefilter("ignore")  # a name may hold characters that the font has not
-        for kind in ("png", "svg"):
-            paths.append(stem.with_suffix(f".{kind}"))
-            write_figure(figure, paths[-1], metadata={"Date": None} if kind == "svg" else None)
-    return paths
+    with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": path.stem}):
+        warnings.simplefilter("ignore")  # a name may hold characters that the font lacks
+        write_figure(figure, path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    return path

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from seqlab.comparison.judgment.verdicts import baseline_sentence
 from seqlab.comparison.report.amounts import decimals, short, whole
 from seqlab.comparison.report.charts import Forest, Grid, color, grids, panel_charts, rate_charts, swatch
+from seqlab.comparison.report.measures import MeasureSection
 from seqlab.comparison.report.series import DARK, LIGHT, best_baseline, lenses, positions
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
 from seqlab.comparison.results import HELD_OUT, Results, Sample
@@ -28,7 +30,7 @@ PLAN_NAMES = {
 }  # fmt: skip
 
 
-def page(results: Results) -> str:
+def page(results: Results, measures: Sequence[MeasureSection] = ()) -> str:
     """The whole page. Every string is escaped by the template or by the charts."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
@@ -45,6 +47,7 @@ def page(results: Results) -> str:
         style=style,
         policy=_policy(style),
         r=results,
+        measures=measures,
         is_text="examples" not in results.protocol,
         index={entrant.name: index for index, entrant in enumerate(results.entrants)},
         names=[entrant.name for entrant in ranked(results)],
@@ -65,9 +68,9 @@ def _style() -> str:
 
 
 def _policy(style: str) -> str:
-    """Nothing may be loaded or run; of styles, only the one that has this hash."""
+    """Nothing may be loaded or run, except the style with this hash and pictures inside the page."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _verdict(results: Results) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def ranked(results: Results) -> list[Entrant]:
 def markdown(results: Results) -> str:
     """table.md: the recommendation, the table, and the meaning of its columns."""
     rows = markdown_rows(table(results))
-    corpus, split = (_plain(str(value)) for value in (results.corpus.get("name"), results.protocol.get("part")))
+    corpus, split = (_plain(str(value)) for value in (results.corpus.get("name"), results.protocol.get("scored_split")))
     headline = next((advice.sentence for advice in results.recommendation if advice.lens == "quality"), "")
     notes = "\n".join(f"- {_plain(term)}: {_plain(words)}" for term, words in terms(results).items())
     sections = [f"# Models compared on {corpus}", _plain(headline), f"On the {split} split:", rows, notes]

@@ -1,4 +1,4 @@
-"""What is measured on a run, and what is shown without one."""
+"""Measures of a run, and shows that need no run."""
 
 import math
 from pathlib import Path
@@ -11,7 +11,8 @@ import torch
 import seqlab
 from seqlab.measures import mask_off
 from seqlab.measures.contextual import contextual
-from seqlab.measures.samples import ROOM, beam, closed, closing, temperatures
+from seqlab.measures.measurement import MeasureContext
+from seqlab.measures.samples import TAIL, beam, closed, closing, temperatures
 from seqlab.measures.scaling import attention_scaling, softened
 from seqlab.measures.speed import memory, speed
 from seqlab.recipes import Writing
@@ -48,39 +49,39 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     ],
 )
 def test_what_is_closed(text: str, pair: str, expected: tuple[int, int]) -> None:
-    assert closed([text + " " * ROOM], pair) == expected
+    assert closed([text + " " * TAIL], pair) == expected
 
 
 def test_what_is_opened_at_the_end_is_not_counted() -> None:
-    assert closed(["x" * ROOM + "(x)"], "()") == (0, 0)
+    assert closed(["x" * TAIL + "(x)"], "()") == (0, 0)
 
 
 def test_texts_at_each_temperature(run: Run, tmp_path: Path) -> None:
-    shown = temperatures(run, tmp_path, WRITING)
-    assert list(shown.data["texts"]) == ["0.2", "1"]
-    assert all(len(text) == 300 for text in shown.data["texts"].values())
-    assert shown.data["texts"]["0.2"] == str(run.generate("the ", 300, temperature=0.2))
+    measured = temperatures(run, MeasureContext(tmp_path, WRITING))
+    assert list(measured.data["texts"]) == ["0.2", "1"]
+    assert all(len(text) == 300 for text in measured.data["texts"].values())
+    assert measured.data["texts"]["0.2"] == str(run.generate("the ", 300, temperature=0.2))
 
 
 def test_a_beam_finds_nothing_less_probable_than_one_hypothesis(run: Run, tmp_path: Path) -> None:
-    shown = beam(run, tmp_path, WRITING)
-    assert shown.data["beam"]["logprob"] >= shown.data["greedy"]["logprob"] - 1e-3
-    assert "beam 5" in shown.text
+    measured = beam(run, MeasureContext(tmp_path, WRITING))
+    assert measured.data["beam"]["logprob"] >= measured.data["greedy"]["logprob"] - 1e-3
+    assert "beam 5" in measured.text
 
 
 def test_a_text_without_brackets_says_so(run: Run, tmp_path: Path) -> None:
-    assert "Neither the text nor" in closing(run, tmp_path, WRITING).text
+    assert "Neither the text nor" in closing(run, MeasureContext(tmp_path, WRITING)).text
 
 
 def test_speed(run: Run, tmp_path: Path) -> None:
-    data = speed(run, tmp_path, WRITING).data
+    data = speed(run, MeasureContext(tmp_path, WRITING)).data
     assert 0 < data["batched_ms"] < data["alone_ms"] < 1000
     assert 0 < data["step_ms"] < 10_000
     assert set(data["profile_ms"]) == {"10", "100", "400", "1000"}
 
 
 def test_memory(run: Run, tmp_path: Path) -> None:
-    data = memory(run, tmp_path, WRITING).data
+    data = memory(run, MeasureContext(tmp_path, WRITING)).data
     assert data["weights"] == 4 * run.config["parameters"]["total"]
     assert data["state"] == {"128": 32, "1024": 32}
     assert data["process"] > 50e6
@@ -94,19 +95,19 @@ def test_every_word_in_its_context(tmp_path: Path) -> None:
         "documents": "lines",
     }
     run = seqlab.train("toy-sentences", out=tmp_path / "run", settings={"tokenizer.lowercase": True}, **encoder, **TINY)
-    shown = contextual(run, tmp_path, WRITING)
-    assert len(shown.data) == 10
-    first = shown.data["The cat sat on the mat"]
+    measured = contextual(run, MeasureContext(tmp_path, WRITING))
+    assert len(measured.data) == 10
+    first = measured.data["The cat sat on the mat"]
     assert first["tokens"] == ["the", "cat", "sat", "on", "the", "mat"]
     embeddings_TH = np.array(first["embeddings"])
     assert embeddings_TH.shape == (6, 8)
     assert not np.allclose(embeddings_TH[0], embeddings_TH[4]), "the same word has the same vector in two contexts"
-    assert len(shown.figures) == 4  # layers
-    assert all(figure.stat().st_size > 1000 for figure in shown.figures)
+    assert len(measured.figures) == 4  # layers
+    assert all(figure.stat().st_size > 1000 for figure in measured.figures)
 
 
 def test_why_scores_are_scaled(tmp_path: Path) -> None:
-    data = attention_scaling(tmp_path).data
+    data = attention_scaling(MeasureContext(tmp_path)).data
     assert [row["d"] for row in data["table"]] == [4, 16, 64, 256, 1024, 4096]
     raw, scaled = (np.array([row[kind] for row in data["table"]]) for kind in ("raw", "scaled"))
     assert (np.diff(raw[:, 0]) < 0).all() and raw[-1, 0] < 0.1, "raw scores saturate"
@@ -131,7 +132,7 @@ def test_without_the_mask_answers_are_read_off_the_future(
     for name, value in {"STEPS": 60, "HIDDEN": 32, "EMBEDDING": 16, "SCORED": 2, "LR": 1e-2}.items():
         monkeypatch.setattr(mask_off, name, value)
     monkeypatch.setattr(mask_off, "default_threads", lambda: 1)
-    data = mask_off.mask_off(tmp_path).data
+    data = mask_off.mask_off(MeasureContext(tmp_path)).data
     on, off = data["mask on"], data["mask off"]
-    assert off["everything in view"] < off["future hidden"]
+    assert off["everything visible"] < off["future hidden"]
     assert on["future hidden"] < off["future hidden"]

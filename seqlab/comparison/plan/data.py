@@ -1,4 +1,4 @@
-"""The data that all entrants share: its parts, its symbols, and sizes of batches that fit it."""
+"""The data that all entrants share: splits, vocabulary, and batch sizes that fit it."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -21,7 +21,9 @@ from seqlab.training.progress import Reporter
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ComparisonData:
+    """The shared dataset, and every entrant's settings."""
+
     models: dict[str, RunSettings]
     dataset: Dataset
 
@@ -31,44 +33,44 @@ class Prepared:
     def model(self, settings: RunSettings) -> Any:
         return build_model(settings, self.dataset.vocabulary.sizes)
 
-    def tokens(self, part: str) -> int:
-        """What a part has to be read, targets included."""
-        found = self.dataset.splits[part]
-        return int(found.lengths_N.sum()) if isinstance(found, ExampleSplit) else len(found)
+    def tokens(self, split: str) -> int:
+        """All tokens of a split, targets included."""
+        data = self.dataset.splits[split]
+        return int(data.lengths_N.sum()) if isinstance(data, ExampleSplit) else len(data)
 
     def length(self, settings: RunSettings) -> int:
-        """Tokens of a sequence: of a window, or of an example on average."""
+        """Tokens of a sequence: a window, or an average example."""
         train = self.dataset.splits["train"]
         if isinstance(train, ExampleSplit):
             return max(1, round(train.tokens / len(train)))
         return settings.task.settings.sequence_length
 
     @property
-    def decides(self) -> str:
-        """The part on which verdicts are given: the test part where there is one."""
+    def deciding_split(self) -> str:
+        """The split on which verdicts are given: test if there is one, else validation."""
         return "test" if "test" in self.dataset.splits else "validation"
 
 
-def prepare(asked: ComparisonRequest, directory: Path, reporter: Reporter) -> Prepared:
-    """Standard input is kept in the comparison, so that its runs can read it and the same command goes on."""
-    models = asked.models
-    one = next(iter(models.values()))
+def prepare_data(request: ComparisonRequest, directory: Path, reporter: Reporter) -> ComparisonData:
+    """Open the data. Standard input is kept in the comparison, for its runs and for resuming."""
+    models = request.models
+    first = next(iter(models.values()))
     kept = directory / "corpus.txt"
-    if STANDARD_INPUT in one.corpus.source:
+    if STANDARD_INPUT in first.corpus.source:
         if not kept.is_file():
-            corpus = open_corpus(one.corpus.source)
+            corpus = open_corpus(first.corpus.source)
             assert corpus.stdin_copy is not None
             with storage_errors(kept, corpus.stdin_copy.stat().st_size):
                 shutil.move(corpus.stdin_copy, kept)
         models = {name: model.with_values(**{"corpus.source": [str(kept)]}) for name, model in models.items()}
-        one = next(iter(models.values()))
-    check_trainable(one)
-    task = TASKS.load(one.task.name)
-    dataset = task.open_dataset(one, reporter.log, teacher_vocabulary(one))
-    sizes = task.fit_settings(one, dataset, reporter.log).resolved()["task"]
+        first = next(iter(models.values()))
+    check_trainable(first)
+    task = TASKS.load(first.task.name)
+    dataset = task.open_dataset(first, reporter.log, teacher_vocabulary(first))
+    sizes = task.fit_settings(first, dataset, reporter.log).resolved()["task"]
     fit = {f"task.{key}": sizes[key] for key in ("window", "batch_size") if key in sizes}
-    return Prepared({name: model.with_values(**fit) for name, model in models.items()}, dataset)
+    return ComparisonData({name: model.with_values(**fit) for name, model in models.items()}, dataset)
 
 
-def with_models(prepared: Prepared, models: dict[str, RunSettings]) -> Prepared:
-    return replace(prepared, models=models)
+def with_models(data: ComparisonData, models: dict[str, RunSettings]) -> ComparisonData:
+    return replace(data, models=models)

@@ -1,0 +1,128 @@
+"""results.md: one screen for each study, written from the records alone."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from seqlab.comparison.judgment.statistics import level_interval
+from seqlab.comparison.records.fields import fill, template_fields
+from seqlab.comparison.records.pictures import draw_pictures, link
+from seqlab.comparison.records.record import add_record, read_records
+from seqlab.comparison.records.study import study_page
+from seqlab.comparison.report.amounts import decimals
+from seqlab.comparison.results import MeasureResult, Results, read_comparison
+from seqlab.recipes import Findings, Recipe, find_recipe, recipes
+from seqlab.runs.directory import folder_name
+from seqlab.storage import read_bytes, write_atomic
+
+HEAD = """# Results
+
+One section for each study: the question, the answer, how sure it is, and whether the claim of the original holds. The
+linked pages hold the tables, samples and further figures. `seqlab results` writes all pages from the records in
+[{records}]({records}); `seqlab compare --recipe NAME` repeats a study, and `seqlab results --add FOLDER` records it.
+Verdicts are on the test split; studies that split their text 90/10 have none, and their verdicts are on validation.
+"""
+
+
+def write_pages(records_folder: Path, out: Path) -> list[Path]:
+    """results.md and results/NAME.md in the folder `out`."""
+    records = read_records(records_folder)
+    known = {name: find_recipe(name) for name in records if name in recipes()}
+    page, folder = out / "results.md", out / "results"
+    parts = [HEAD.format(records=link(records_folder, page))]
+    written = [page]
+    for name, results in records.items():
+        pictures = draw_pictures(name, results, folder)
+        fields = template_fields(name, records, known)
+        parts.append(_section(name, results, known.get(name), fields, pictures, page))
+        written.append(folder / f"{name}.md")
+        write_atomic(written[-1], study_page(name, results, known.get(name), fields, pictures, written[-1]).encode())
+    write_atomic(page, "\n".join(parts).encode())
+    return written
+
+
+def record_comparison(comparison: Path, records_folder: Path, out: Path) -> Path:
+    """Record a finished comparison under the name of its recipe, and keep the pictures of its measures."""
+    results = read_comparison(comparison)
+    name = folder_name(str(results.plan.get("recipe") or comparison.name))
+    folder = out / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def kept(owner: str, measure: MeasureResult) -> MeasureResult:
+        names = []
+        for figure in measure.figures:
+            names.append("-".join(part for part in (name, owner, Path(figure).name) if part))
+            write_atomic(folder / names[-1], read_bytes(comparison / figure))
+        return replace(measure, figures=names)
+
+    runs = [
+        replace(run, measures={key: kept(f"{run.name}-{run.seed}", one) for key, one in run.measures.items()})
+        for run in results.runs
+    ]
+    shows = {key: kept("", one) for key, one in results.shows.items()}
+    return add_record(records_folder, name, replace(results, runs=runs, shows=shows))
+
+
+def _section(
+    name: str,
+    results: Results,
+    recipe: Recipe | None,
+    fields: Mapping[str, object],
+    pictures: Mapping[str, Path],
+    page: Path,
+) -> str:
+    findings = recipe.findings if recipe and recipe.findings.question else default_findings(results)
+    chosen = pictures.get(findings.figure) or next((path for key, path in pictures.items()), None)
+    lines = [
+        f"## {name}",
+        f"**{fill(findings.question, fields, name)}**",
+        fill(findings.answer, fields, name),
+        interval_sentence(results),
+        f"![{findings.figure} of {name}]({link(chosen, page)})" if chosen else "",
+        f"*Claimed:* {fill(findings.claim, fields, name)}" if findings.claim else "",
+        f"*Does it hold?* {fill(findings.holds, fields, name)}" if findings.holds else "",
+        f"`{command(name, results, recipe)}` · [tables and samples](results/{name}.md)",
+    ]
+    return "\n\n".join(line for line in lines if line) + "\n"
+
+
+def command(name: str, results: Results, recipe: Recipe | None) -> str:
+    return f"seqlab compare --recipe {name}" if recipe else results.command
+
+
+def default_findings(results: Results) -> Findings:
+    """For a comparison that no recipe describes."""
+    names = [entrant.name for entrant in results.entrants]
+    listed = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
+    answer = next((advice.sentence for advice in results.recommendation if advice.lens == "quality"), "")
+    escaped = answer.replace("{", "{{").replace("}", "}}")
+    return Findings(f"{listed} on {results.corpus.get('name', 'this text')}?", escaped, figure="pairs")
+
+
+def interval_sentence(results: Results) -> str:
+    """How sure the answer is: the pairs with the best entrant, or the interval of a single one."""
+    best = results.best.name
+    sure = [pair for pair in results.pairs if pair.low is not None and best in (pair.a, pair.b)]
+    digits = min(3, results.metric.digits)
+    if sure:
+        clauses = [
+            f"{pair.a} is ahead of {pair.b} by {decimals(pair.difference, digits)} "
+            f"({decimals(pair.low, digits)} to {decimals(pair.high, digits)}, {pair.verdict})"
+            for pair in sure
+        ]
+        return f"95 % intervals in {results.metric.difference_unit}, for fresh seeds and text: {'; '.join(clauses)}."
+    if not results.runs:
+        return "Computed, not trained: there is no interval."
+    interval = single_interval(results, best)
+    if interval:
+        return f"95 % interval of {best} for fresh seeds and fresh text: {interval} {results.metric.difference_unit}."
+    return "One seed of each model: there is no interval, and small differences may be the seed's."
+
+
+def single_interval(results: Results, name: str) -> str:
+    """Where the mean of an entrant would lie for fresh seeds and fresh text; empty where one seed leaves it open."""
+    import numpy as np
+
+    metric = results.metric
+    found = level_interval(np.array([run.sums for run in results.runs_of(name)]), metric.value)
+    return " to ".join(decimals(end, metric.digits) for end in metric.possible(found)) if found else ""

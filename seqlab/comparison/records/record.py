@@ -1,0 +1,175 @@
+"""Records: results.json of finished comparisons, small enough for a repository.
+
+A record is NAME.json without per-unit sums. The sums of all records are in one compressed file of arrays beside them.
+"""
+
+import io
+import json
+import zipfile
+from dataclasses import asdict, is_dataclass, replace
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from seqlab.comparison.judgment.collect import spread
+from seqlab.comparison.results import FORMAT, VERSION, Results, parse_results
+from seqlab.errors import DataError, MissingInput
+from seqlab.storage import from_json, read_bytes, write_atomic
+
+SUMS = "sums.npz"
+DIGITS = 5  # significant digits of stored numbers
+LONGEST_LIST, LONGEST_TEXT = 64, 80  # in the data of a measure: longer ones are no summary
+MOST_POINTS = 24  # of a curve
+Arrays = dict[str, np.ndarray]
+
+
+def read_records(folder: Path) -> dict[str, Results]:
+    """Every record of a folder, by name."""
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise MissingInput(f"there are no records in '{folder}'. Add one: seqlab results --add COMPARISON.")
+    arrays = _read_sums(folder)
+    return {path.stem: _read_record(path, arrays) for path in paths}
+
+
+def add_record(folder: Path, name: str, results: Results) -> Path:
+    """Write or replace a record, and its sums in the shared file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays = {key: array for key, array in _read_sums(folder).items() if key != name}
+    sums = _sums(results)
+    _write_sums(folder, arrays | ({name: _packed(sums)} if sums else {}))
+    path = folder / f"{name}.json"
+    write_atomic(path, _record_bytes(thinned(results)))
+    return path
+
+
+def thinned(results: Results) -> Results:
+    """Without sums, and without what no page shows."""
+    runs = [
+        replace(
+            run,
+            sums=[],
+            measures={name: replace(one, data=_summary(one.data)) for name, one in run.measures.items()},
+            curve=spread(run.curve, MOST_POINTS),
+            loss_by_position=[round(loss, 3) for loss in run.loss_by_position],
+        )
+        for run in results.runs
+    ]
+    shows = {name: replace(one, data=_summary(one.data)) for name, one in results.shows.items()}
+    baselines = [replace(one, sums=None if one.sums is None else [[]]) for one in results.baselines]
+    return replace(results, runs=runs, baselines=baselines, shows=shows)
+
+
+def _summary(data: dict[str, Any]) -> dict[str, Any]:
+    """A measure's numbers without its texts, which it has as text already, and without long lists."""
+    nested = {key: _summary(value) if isinstance(value, dict) else value for key, value in data.items()}
+    return {key: value for key, value in nested.items() if _is_short(value)}
+
+
+def _is_short(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= LONGEST_TEXT
+    return not isinstance(value, list) or np.size(value) <= LONGEST_LIST
+
+
+def _sums(results: Results) -> list[list[list[float]]]:
+    """Of all runs, then of the baselines that have them; all are of the same units."""
+    return [run.sums for run in results.runs] + [one.sums for one in results.baselines if one.sums is not None]
+
+
+def _record_bytes(results: Results) -> bytes:
+    """One line for each entrant, run and other item, so that a change of one shows as one."""
+    tables = _rounded({"format": FORMAT, "version": VERSION, **asdict(results)})
+    for run in tables.get("runs", []):
+        curve = run.get("curve", [{}])
+        run["curve"] = {key: [point[key] for point in curve] for key in curve[0]}
+    first, *others = tables.get("entrants", [{}])
+    for entrant in others:  # sections that are equal to those of the first are not repeated
+        entrant["settings"] = {
+            key: value for key, value in entrant["settings"].items() if first["settings"].get(key) != value
+        }
+    lines = []
+    for key, value in tables.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            items = ",\n".join(_compact(item) for item in value)
+            lines.append(f"{json.dumps(key)}: [\n{items}\n]")
+        else:
+            lines.append(f"{json.dumps(key)}: {_compact(value)}")
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):  # what is empty is a default
+        return {key: _rounded(one) for key, one in value.items() if one not in (None, [], {})}
+    return [_rounded(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _read_record(path: Path, arrays: Arrays) -> Results:
+    content = from_json(read_bytes(path), path)
+    try:
+        for run in content.get("runs", []):
+            columns = run["curve"]
+            run["curve"] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        first, *others = content.get("entrants", [{}])
+        for entrant in others:
+            entrant["settings"] = {**first["settings"], **entrant["settings"]}
+        _restore_defaults(Results, content)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise DataError(f"'{path}' is not a record: add the comparison again.") from None
+    results = parse_results(content, path)
+    sums = iter(arrays[path.stem].tolist() if path.stem in arrays else [])
+    try:
+        runs = [replace(run, sums=next(sums)) for run in results.runs]
+        baselines = [one if one.sums is None else replace(one, sums=next(sums)) for one in results.baselines]
+    except StopIteration:
+        raise DataError(f"'{path.parent / SUMS}' lacks sums of '{path.stem}'.") from None
+    return replace(results, runs=runs, baselines=baselines)
+
+
+def _restore_defaults(kind: Any, table: dict[str, Any]) -> None:
+    """Put back what is empty, in a table and in the tables within it."""
+    for name, hint in get_type_hints(kind).items():
+        origin, arguments = get_origin(hint), get_args(hint)
+        table.setdefault(name, [] if origin is list else {} if origin is dict or is_dataclass(hint) else None)
+        if is_dataclass(hint):
+            _restore_defaults(hint, table[name])
+        elif origin is list and is_dataclass(arguments[0]):
+            for item in table[name]:
+                _restore_defaults(arguments[0], item)
+
+
+def _read_sums(folder: Path) -> Arrays:
+    path = folder / SUMS
+    if not path.is_file():
+        return {}
+    try:
+        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as stored:
+            return {key: stored[key] for key in stored.files}
+    except (ValueError, OSError) as error:
+        raise DataError(f"'{path}' is damaged: {error}.") from None
+
+
+def _write_sums(folder: Path, arrays: Arrays) -> None:
+    """As numpy writes .npz files, but with the stronger compression of LZMA."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, array in sorted(arrays.items()):
+            entry = zipfile.ZipInfo(f"{name}.npy")  # without the time, so that the same sums give the same bytes
+            entry.compress_type = zipfile.ZIP_LZMA
+            with archive.open(entry, "w") as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
+    write_atomic(folder / SUMS, content.getvalue())
+
+
+def _packed(sums: list[list[list[float]]]) -> np.ndarray:
+    """Counts as the smallest integers that hold them, everything else as float32."""
+    sums_SUK = np.array(sums, float)
+    counts = bool((sums_SUK == sums_SUK.round()).all()) and float(sums_SUK.min()) >= 0
+    return sums_SUK.astype(np.min_scalar_type(int(sums_SUK.max())) if counts else np.float32)
