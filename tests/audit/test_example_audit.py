@@ -71,7 +71,7 @@ def test_a_vocabulary_from_held_out_examples_is_found(tmp_path: Path, monkeypatc
 
     everything = [LabeledText(*line.split("\t")) for line in labelled().splitlines()[1:]]
     with monkeypatch.context() as patch:
-        patch.setattr(ClassifyTask, "learn", classmethod(leaking))
+        patch.setattr(ClassifyTask, "build_vocabulary", classmethod(leaking))
         run = trained("classify", tmp_path)
     assert failing(run) == ["vocabulary from the training text only"]
 
