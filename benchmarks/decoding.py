@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
 from benchmarks.training import Step, fastest
-from seqlab.config import gather
+from seqlab.config import build_settings
 from seqlab.decode.engines.selection import EngineSelector
 from seqlab.decode.generate import generate
 from seqlab.decode.sampling import SamplingSettings
@@ -35,7 +35,7 @@ def our_model(arch: str, precision: str = "float32", **backbone: Any) -> Any:
     embedding = backbone.pop("embedding", EMBEDDING)
     changes = [("backbone.name", arch), ("model.embedding", embedding), ("model.precision", precision)]
     changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
-    return build_model(gather({"corpus": {"source": ["none"]}}, changes), VOCABULARY).eval()
+    return build_model(build_settings({"corpus": {"source": ["none"]}}, changes), VOCABULARY).eval()
 
 
 def ours(model: Any, rows: int, how: str = "compiled", tokens: int = TOKENS) -> Step:

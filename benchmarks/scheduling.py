@@ -11,7 +11,7 @@ from pathlib import Path
 from seqlab.comparison.execution.jobs import Job
 from seqlab.comparison.execution.pool import Pool
 from seqlab.comparison.execution.progress import NullView
-from seqlab.config import RunSettings, gather
+from seqlab.config import RunSettings, build_settings
 from seqlab.threads import default_threads
 
 ARCHS = {"gru": 1.2, "lstm": 1.0, "lstm-attention": 1.6, "transformer": 2.0}  # and about how long a run takes
@@ -24,7 +24,7 @@ def jobs(threads: int, name: str, steps: int) -> list[Job]:
     def settings(arch: str, seed: int) -> RunSettings:
         train = {"steps": steps, "threads": threads, "evaluate_every": steps, "sample_tokens": 0, "seed": seed}
         base = {"corpus": {"source": ["python-docs"]}, "backbone": {"name": arch}, "train": train}
-        return gather(base, [])
+        return build_settings(base, [])
 
     return [
         Job(f"{name}/{arch}-{seed}", settings(arch, seed).resolved(), None, seconds)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from seqlab.config import RunSettings, gather
+from seqlab.config import RunSettings, build_settings
 from seqlab.contracts import TextBatch
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.runs.load import build_model
@@ -57,7 +57,7 @@ def make_batch(ragged: bool) -> TextBatch:
 def training_step(arch: str, changes: list[tuple[str, Any]], ragged: bool = False) -> TrainingStep:
     """As a run would make it."""
     base = {"corpus": {"source": ["none"]}, "train": {"steps": 1}}
-    settings: RunSettings = gather(base, [("backbone.name", arch), *changes])
+    settings: RunSettings = build_settings(base, [("backbone.name", arch), *changes])
     task = OneBatch(settings.task.settings, make_batch(ragged))
     model = build_model(settings, VOCABULARY)
     return TrainingStep(model, task, settings.train)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from seqlab.config import Source, VocabSizes, expand_short_names, gather
+from seqlab.config import DataSource, VocabSizes, build_settings, expand_short_names
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
@@ -23,7 +23,7 @@ ExportFormat = Literal["onnx", "transformers"]
 
 
 def train(
-    source: Source | None = None,
+    source: DataSource | None = None,
     *,
     out: str | Path | None = None,
     overwrite: bool = False,
@@ -78,7 +78,7 @@ def resume(run: str | Path | Run, more: int | None = None, reporter: "Reporter |
 
 
 def evaluate(
-    run: str | Path | Run, data: Source | None = None, *, split: str = "validation", mode: str | None = None
+    run: str | Path | Run, data: DataSource | None = None, *, split: str = "validation", mode: str | None = None
 ) -> EvaluationResult:
     """Score a run on a split of its own data, or on all of `data`, files of the same kind.
 
@@ -91,7 +91,7 @@ def evaluate(
 
 
 def compare(
-    source: Source | None = None,
+    source: DataSource | None = None,
     *,
     out: str | Path | None = None,
     recipe: str | None = None,
@@ -118,7 +118,7 @@ def compare(
 
 def distill(
     teacher: str | Path | Run,
-    source: Source | None = None,
+    source: DataSource | None = None,
     *,
     arch: str = "gru",
     out: str | Path | None = None,
@@ -195,7 +195,7 @@ def build(
     own = {word: value for word, value in short.items() if word in BACKBONES.settings(arch).model_fields}
     changes = [(f"backbone.{word}", value) for word, value in own.items()]
     changes += expand_short_names({"arch": arch, **{word: value for word, value in short.items() if word not in own}})
-    settings = gather({"corpus": {"source": ["none"]}}, changes)
+    settings = build_settings({"corpus": {"source": ["none"]}}, changes)
     refuse_unfit(settings)
     sizes = VocabSizes(vocab_size, target_vocab_size or vocab_size, characters, labels)
     refuse_absurd(settings, sizes)

@@ -1,8 +1,8 @@
-"""What the parts promise each other: states, batches, losses, scores, and the abstract classes.
+"""The interfaces between packages: states, batches, losses, scores, and the abstract classes.
 
 Names of tensors end in their shape: B batch, T time, S source time, D width, H hidden, V vocabulary, L layers.
-Masks are true where a position is kept, and padding is on the right. A State that is returned is that of each
-row's own last kept position; `step` never changes the State it was given; nothing is stored on `self` in `forward`.
+Masks are true where a position is kept, and padding is on the right. A returned State is the one after
+each row's last kept position; `step` never changes the State it was given; nothing is stored on `self` in `forward`.
 """
 
 from abc import ABC, abstractmethod
@@ -20,16 +20,16 @@ from seqlab.errors import UsageError
 
 @dataclass(frozen=True)
 class TensorTree:
-    """A tree of tensors, batch first: dataclass fields that are tensors, other Leaves, tuples of these, or None."""
+    """A tree of tensors, batch first: dataclass fields that are tensors, other trees, tuples of these, or None."""
 
     def map(self, f: Callable[[Tensor], Tensor]) -> Self:
         """The same tree with `f` applied to every tensor, in a fixed order."""
         return replace(self, **{f_.name: _map(getattr(self, f_.name), f) for f_ in fields(self)})
 
     def tensors(self) -> list[Tensor]:
-        found: list[Tensor] = []
-        self.map(lambda leaf: found.append(leaf) or leaf)
-        return found
+        leaves: list[Tensor] = []
+        self.map(lambda leaf: leaves.append(leaf) or leaf)
+        return leaves
 
     def join(self, others: Sequence[Self], f: Callable[[tuple[Tensor, ...]], Tensor]) -> Self:
         """The same tree with `f` applied to each tensor together with those at its place in the others."""
@@ -82,7 +82,7 @@ def _map(value: Any, f: Callable[[Tensor], Tensor]) -> Any:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a decoder reads of a source."""
+    """An encoded source, as a decoder reads it."""
 
     values_BSH: Tensor
     mask_BS: Tensor

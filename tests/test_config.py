@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from seqlab.config import expand_short_names, gather, merge, parse_assignment, read_toml, resolve
+from seqlab.config import build_settings, expand_short_names, merge, parse_assignment, read_toml, resolve
 from seqlab.errors import MissingInput, UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.registry import MEASURES
@@ -84,7 +84,7 @@ def test_choosing_another_name_drops_the_old_ones_settings() -> None:
 
 
 def test_a_new_budget_replaces_the_old_one() -> None:
-    settings = gather({**TEXT, "train": {"epochs": 3, "lr": 0.5}}, [("train.seconds", 9)])
+    settings = build_settings({**TEXT, "train": {"epochs": 3, "lr": 0.5}}, [("train.seconds", 9)])
     assert (settings.train.epochs, settings.train.seconds, settings.train.lr) == (None, 9, 0.5)
 
 

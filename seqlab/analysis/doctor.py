@@ -12,7 +12,7 @@ from typing import Any
 from seqlab.analysis.overlap import Overlap, overlap
 from seqlab.analysis.scan import Scan, scan
 from seqlab.analysis.suggestion import Expected, Suggestion, expect, suggest
-from seqlab.config import CorpusSettings, checked, gather
+from seqlab.config import CorpusSettings, build_settings, checked
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.split import SplitText, slice_text, split_text
 from seqlab.errors import DataError, SeqlabWarning
@@ -93,7 +93,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
 def _floors(split: SplitText) -> tuple[list[BaselineResult], str]:
     """By characters, whatever tokenizer is suggested: they are stated in bits per character."""
     sample, which = _sample(split, MAX_BASELINE_CHARACTERS)
-    settings = gather({"corpus": split.settings.model_dump()}, [("tokenizer.name", "char")])
+    settings = build_settings({"corpus": split.settings.model_dump()}, [("tokenizer.name", "char")])
     part = split_text(sample, settings.corpus)
     dataset = text_dataset(part, Vocabulary(train_tokenizer(part, settings)))
     task = make_task(settings, dataset)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqlab.analysis.scan import Scan
-from seqlab.config import expand_short_names, gather
+from seqlab.config import build_settings, expand_short_names
 from seqlab.data.text.corpus import Corpus
 from seqlab.data.text.split import split_text
 from seqlab.models.parameter_count import parameters
@@ -101,7 +101,7 @@ def suggest(found: Scan, documents: str) -> Suggestion:
 
 def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggestion, Expected]:
     """Time the suggested model on a sample of the text; its steps come down where they pass over it too often."""
-    settings = gather({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
+    settings = build_settings({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
     split = split_text(sample, settings.corpus)
     dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
     settings = LanguageTask.fit_settings(settings, dataset, lambda _: None)

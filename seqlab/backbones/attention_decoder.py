@@ -1,7 +1,7 @@
-"""Any causal backbone made to read a source: its state starts from the summary, and attention looks at every position.
+"""Any causal backbone as a decoder: its state starts from the source's summary, and attention reads every position.
 
-Attention after each step is that of Luong et al. (2015), before it that of Bahdanau et al. (2014). Without attention
-it is the encoder-decoder of Sutskever et al. (2014): all that is known of the source has gone through one vector.
+Attention after each step follows Luong et al. (2015), before it Bahdanau et al. (2014). Without attention it is the
+encoder-decoder of Sutskever et al. (2014): everything about the source passes through one vector.
 """
 
 from dataclasses import dataclass, replace
@@ -14,14 +14,14 @@ from seqlab.attention.fast import attend_fast
 from seqlab.attention.masks import everything
 from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
-from seqlab.backbones.attention_decoder_settings import ReaderSettings
+from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
 
 
 @dataclass(frozen=True)
-class Source(TensorTree):
-    """A memory as attention reads it. Without keys, the values themselves are compared."""
+class EncodedSource(TensorTree):
+    """A memory as attention reads it. Without keys, the scores compare the values themselves."""
 
     values_BSC: Tensor
     keys_BSH: Tensor | None
@@ -29,18 +29,18 @@ class Source(TensorTree):
 
 
 @dataclass(frozen=True)
-class ReaderState(State):
-    """The inner state, what attention reads, and the last output where attention asks with that."""
+class AttentionDecoderState(State):
+    """The inner state, what attention reads, and the last output where that is the query."""
 
     inner: State
-    source: Source | None
+    source: EncodedSource | None
     last_BH: Tensor | None
 
 
 class SourceAttention(nn.Module):
     """c_t = Σ_s softmax_s(score(q_t, key_s)) value_s, over the positions that a row's mask keeps"""
 
-    def __init__(self, settings: ReaderSettings, inner: BackboneSettings, memory: int):
+    def __init__(self, settings: AttentionDecoderSettings, inner: BackboneSettings, memory: int):
         super().__init__()
         query, self.width = settings.query_width(inner), settings.context_width(inner, memory)
         self.score: Score
@@ -54,16 +54,16 @@ class SourceAttention(nn.Module):
         self.fit = nn.Linear(memory, self.width) if self.width != memory else None
         self.plain = inner.plain
 
-    def ready(self, memory: Memory) -> Source:
-        """What there is to read, computed once for all that is written; zeros at padding."""
+    def ready(self, memory: Memory) -> EncodedSource:
+        """Keys and values of a source, computed once per source; zeros at padding."""
         padding_BS1 = ~memory.mask_BS[:, :, None]
         values_BSC = memory.values_BSH if self.fit is None else self.fit(memory.values_BSH)
         keys_BSH = None
         if isinstance(self.score, Additive):
             keys_BSH = self.score.project_keys(values_BSC).masked_fill(padding_BS1, 0.0)
-        return Source(values_BSC.masked_fill(padding_BS1, 0.0), keys_BSH, memory.mask_BS)
+        return EncodedSource(values_BSC.masked_fill(padding_BS1, 0.0), keys_BSH, memory.mask_BS)
 
-    def forward(self, query_BTH: Tensor, source: Source, trace: Trace | None) -> Tensor:
+    def forward(self, query_BTH: Tensor, source: EncodedSource, trace: Trace | None) -> Tensor:
         q_BTH = self.score.project_queries(query_BTH)
         keys_BSH = source.values_BSC if source.keys_BSH is None else source.keys_BSH
         T = q_BTH.shape[1]
@@ -77,17 +77,17 @@ class SourceAttention(nn.Module):
 
     @property
     def held(self) -> int:
-        """Numbers of values and keys that are kept of one position."""
+        """Numbers that one position takes: its value, and its key if there is one."""
         return self.width + (len(self.score.v_H) if isinstance(self.score, Additive) else 0)
 
     def flops(self, length: int) -> int:
-        """Of one query: its projection, and scores and weights with a source of `length` positions."""
+        """For one query: its projection, and scores and weights over a source of `length` positions."""
         if isinstance(self.score, Additive):
             return 2 * self.score.from_query.weight.numel() + 2 * length * self.held
         return 4 * length * self.width
 
 
-class Reader(Backbone):
+class AttentionDecoder(Backbone):
     """
     s_0 = tanh(W_i summary + b_i)                                              each vector of the inner start state
     y_t, s_t = inner(x_t, s_{t-1}), c_t = attention(y_t, memory)               attention after each step
@@ -99,7 +99,7 @@ class Reader(Backbone):
 
     def __init__(
         self,
-        settings: ReaderSettings,
+        settings: AttentionDecoderSettings,
         inner: type[Backbone],
         inner_settings: BackboneSettings,
         inputs: int,
@@ -111,7 +111,7 @@ class Reader(Backbone):
         inner_inputs = settings.inner_inputs(inner_settings, inputs, memory)
         self.inner = inner(inner_settings, inner_inputs)
         self.carries = self.inner.carries
-        self.asks_with_output = settings.reads_first and not inner_settings.state_query
+        self.queries_with_output = settings.reads_first and not inner_settings.state_query
         shapes = inner_settings.start_shapes(inner_inputs)
         self.starts = nn.ModuleList(nn.Linear(memory, prod(shape)) for shape in shapes)
         self.attention = self.join = None
@@ -128,12 +128,12 @@ class Reader(Backbone):
         if self.attention is None or self.attention.plain:
             return self.inner.implementation
         if self.reading.reads_first:
-            return "position by position, each after a look at the source"
+            return "position by position, each after attention over the source"
         kernel = "our compiled attention" if isinstance(self.attention.score, Additive) else "torch's attention kernel"
         return f"{self.inner.implementation}, then {kernel} over the source"
 
-    def start(self, batch: int, memory: Memory | None = None) -> ReaderState:
-        assert memory is not None, "a Reader starts from a memory"
+    def start(self, batch: int, memory: Memory | None = None) -> AttentionDecoderState:
+        assert memory is not None, "an AttentionDecoder starts from a memory"
         linear = iter(self.starts)
         inner = self.inner.start(batch)
         if len(self.starts):
@@ -141,8 +141,8 @@ class Reader(Backbone):
                 lambda leaf: torch.tanh(next(linear)(memory.summary_BH)).view_as(leaf) if is_started(leaf) else leaf
             )
         source = None if self.attention is None else self.attention.ready(memory)
-        last_BH = memory.summary_BH.new_zeros(batch, self.width) if self.asks_with_output else None
-        return ReaderState(inner.lengths_B, inner, source, last_BH)
+        last_BH = memory.summary_BH.new_zeros(batch, self.width) if self.queries_with_output else None
+        return AttentionDecoderState(inner.lengths_B, inner, source, last_BH)
 
     def forward(
         self,
@@ -150,8 +150,10 @@ class Reader(Backbone):
         state: State | None = None,
         mask_BT: Tensor | None = None,
         trace: Trace | None = None,
-    ) -> tuple[Tensor, ReaderState]:
-        assert isinstance(state, ReaderState), "a Reader starts from a memory: give it the state of `start`"
+    ) -> tuple[Tensor, AttentionDecoderState]:
+        assert isinstance(state, AttentionDecoderState), (
+            "an AttentionDecoder starts from a memory: give it the state of `start`"
+        )
         if self.reading.reads_first:
             return self._one_by_one(x_BTD, state, mask_BT, trace)
         y_BTH, inner = self.inner(x_BTD, state.inner, mask_BT, trace)
@@ -159,12 +161,14 @@ class Reader(Backbone):
             y_BTH = self._joined(self._read(y_BTH, state, trace and trace.within("reader")), y_BTH)
         return y_BTH, replace(state, lengths_B=inner.lengths_B, inner=inner)
 
-    def step(self, x_BD: Tensor, state: ReaderState, trace: Trace | None = None) -> tuple[Tensor, ReaderState]:
+    def step(
+        self, x_BD: Tensor, state: AttentionDecoderState, trace: Trace | None = None
+    ) -> tuple[Tensor, AttentionDecoderState]:
         return self._step(x_BD, state, trace, trace and trace.within("reader"))
 
     def _step(
-        self, x_BD: Tensor, state: ReaderState, trace: Trace | None, reading: Trace | None
-    ) -> tuple[Tensor, ReaderState]:
+        self, x_BD: Tensor, state: AttentionDecoderState, trace: Trace | None, reading: Trace | None
+    ) -> tuple[Tensor, AttentionDecoderState]:
         context_B1C = None
         if self.reading.reads_first:
             query_BH = self.inner.query(state.inner) if state.last_BH is None else state.last_BH
@@ -173,7 +177,7 @@ class Reader(Backbone):
             x_BD = torch.cat([x_BD, context_B1C[:, 0]], dim=1)
         y_BH, inner = self.inner.step(x_BD, state.inner, trace)
         last_BH = None if state.last_BH is None else y_BH
-        after = ReaderState(inner.lengths_B, inner, state.source, last_BH)
+        after = AttentionDecoderState(inner.lengths_B, inner, state.source, last_BH)
         if self.attention is None:
             return y_BH, after
         if context_B1C is None:
@@ -181,22 +185,22 @@ class Reader(Backbone):
         return self._joined(context_B1C[:, 0], y_BH), after
 
     def _one_by_one(
-        self, x_BTD: Tensor, state: ReaderState, mask_BT: Tensor | None, trace: Trace | None
-    ) -> tuple[Tensor, ReaderState]:
-        """What is read depends on the step before it, so that there is no other way."""
+        self, x_BTD: Tensor, state: AttentionDecoderState, mask_BT: Tensor | None, trace: Trace | None
+    ) -> tuple[Tensor, AttentionDecoderState]:
+        """Position by position, since each query depends on the step before it."""
         reading = Trace() if trace else None
         outputs: list[Tensor] = []
         for t in range(x_BTD.shape[1]):
             y_BH, after = self._step(x_BTD[:, t], state, trace, reading)
             kept_B = None if mask_BT is None else mask_BT[:, t]
-            state = after if kept_B is None or bool(kept_B.all()) else chosen(kept_B, after, state)
+            state = after if kept_B is None or bool(kept_B.all()) else select_state(kept_B, after, state)
             outputs.append(y_BH)
         if trace and reading:
             whole = {name: torch.cat(values, dim=1) for name, values in reading.values.items()}
             trace.within("reader").record(**whole)
         return torch.stack(outputs, dim=1), state
 
-    def _read(self, query_BTH: Tensor, state: ReaderState, trace: Trace | None) -> Tensor:
+    def _read(self, query_BTH: Tensor, state: AttentionDecoderState, trace: Trace | None) -> Tensor:
         assert self.attention is not None and state.source is not None
         return self.attention(query_BTH, state.source, trace)
 
@@ -205,11 +209,11 @@ class Reader(Backbone):
         return torch.tanh(self.join(torch.cat([context, y], dim=-1)))
 
     def state_bytes(self, length: int) -> int:
-        last = self.width * self._number if self.asks_with_output else 0
+        last = self.width * self._number if self.queries_with_output else 0
         return self.inner.state_bytes(length) + last
 
     def memory_bytes(self, length: int) -> int:
-        """What a source of `length` positions adds to the state: values, keys, and the mask."""
+        """Values, keys, and the mask."""
         return 0 if self.attention is None else length * (self.attention.held * self._number + 1)
 
     @property
@@ -217,7 +221,7 @@ class Reader(Backbone):
         return next(self.parameters()).element_size()
 
     def flops_per_token(self, length: int) -> int:
-        """Of a source as long as the sequence; what `start` makes of it once is left out."""
+        """For a source as long as the sequence; `start`, which runs once per source, is left out."""
         reading = 0
         if self.attention is not None and self.join is not None:
             reading = self.attention.flops(length) + 2 * self.join.weight.numel()
@@ -229,14 +233,14 @@ def is_started(leaf: Tensor) -> bool:
     return leaf.is_floating_point() and leaf.shape[1:].numel() > 0
 
 
-def chosen(kept_B: Tensor, after: ReaderState, before: ReaderState) -> ReaderState:
-    """The state after a step in rows that are kept, that before it in the others."""
+def select_state(kept_B: Tensor, after: AttentionDecoderState, before: AttentionDecoderState) -> AttentionDecoderState:
+    """The state after a step in rows that the mask keeps, the state before it in the others."""
     row_B = torch.arange(len(kept_B), device=kept_B.device)
-    both = ReaderState.concat([replace(after, source=None), replace(before, source=None)])
+    both = AttentionDecoderState.concat([replace(after, source=None), replace(before, source=None)])
     return replace(both.select(torch.where(kept_B, row_B, row_B + len(kept_B))), source=after.source)
 
 
-def memory_of(encoder: Backbone, outputs_BSH: Tensor, mask_BS: Tensor | None = None) -> Memory:
+def make_memory(encoder: Backbone, outputs_BSH: Tensor, mask_BS: Tensor | None = None) -> Memory:
     """What a decoder reads of an encoder's output."""
     if mask_BS is None:
         mask_BS = torch.ones(outputs_BSH.shape[:2], dtype=torch.bool, device=outputs_BSH.device)

@@ -1,4 +1,4 @@
-"""Settings and closed-form sizes of what makes an architecture read a source, importable without torch."""
+"""Settings and parameter count of the attention decoder, importable without torch."""
 
 from math import prod
 from typing import Literal
@@ -9,33 +9,32 @@ from seqlab.config import BackboneSettings, Settings
 from seqlab.errors import UsageError
 
 
-class ReaderSettings(Settings):
-    """`inner` below are the settings of the architecture that is made to read, `memory` the width of a source's
-    vectors."""
+class AttentionDecoderSettings(Settings):
+    """`inner` below are the settings of the architecture inside, `memory` is the width of the source's vectors."""
 
     attention: Literal["none", "dot", "scaled", "additive"] = Field(
-        default="additive", description="how source and state are compared; with none, the summary is all there is"
+        default="additive", description="how source and state are compared; none: the decoder knows the summary only"
     )
     attends: Literal["after", "before"] = Field(
-        default="after", description="the source is looked at after each step, or before it"
+        default="after", description="attention comes after each step, or before it"
     )
 
     @property
     def reads_first(self) -> bool:
-        """Whether what is read of the source goes into the step."""
+        """Whether the context vector is an input of the step."""
         return self.attention != "none" and self.attends == "before"
 
     def refuse_unfit(self, inner: BackboneSettings) -> None:
-        """UsageError where the architecture cannot be made to read in this way."""
+        """UsageError where the architecture cannot be a decoder of this kind."""
         if not inner.causal:
             raise UsageError(
-                "an architecture that reads ahead cannot write token by token, so it cannot read a source and "
-                "write another text. Use one that is causal: bidirectional=false."
+                "a bidirectional architecture cannot generate token by token, so it cannot be a decoder. Use a causal "
+                "one: bidirectional=false."
             )
         if self.attention == "none" and not inner.start_shapes(1):
             raise UsageError(
-                "without attention a source is known by the state that it starts, and this architecture has no state "
-                "to start from, so it needs attention: additive, dot or scaled instead of none."
+                "without attention a decoder knows the source by its start state, and this architecture's start state "
+                "is fixed, so it needs attention: additive, dot or scaled instead of none."
             )
 
     def query_width(self, inner: BackboneSettings) -> int:

@@ -1,6 +1,6 @@
 """LSTM with attention over its own states: each position looks back at all states so far, its own included.
 
-The recurrence is `recurrent.Lstm`; what is added is a memory of its states and one attention over it.
+The recurrence is `recurrent.Lstm`; one attention over a memory of its states is added.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from seqlab.attention.kv_cache import append, keep_last
 from seqlab.attention.masks import Ranges, causal
 from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
-from seqlab.backbones.lstm_attention_settings import AttentiveSettings
+from seqlab.backbones.lstm_attention_settings import LstmAttentionSettings
 from seqlab.backbones.recurrent import Lstm, RecurrentState
 from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.cells.cell import last_kept
@@ -21,8 +21,8 @@ from seqlab.contracts import Backbone, Memory, State, Trace
 
 
 @dataclass(frozen=True)
-class AttentiveState(State):
-    """The LSTM's own state, and its states so far: as they are, and projected for comparison."""
+class LstmAttentionState(State):
+    """The LSTM's state, and its hidden states so far: as values, and projected as keys."""
 
     recurrent: RecurrentState
     states_BSH: Tensor
@@ -31,26 +31,25 @@ class AttentiveState(State):
 
 
 class LstmAttention(Backbone):
-    Settings = AttentiveSettings
+    Settings = LstmAttentionSettings
     fast = f"{Lstm.fast}, then our compiled attention"
     compiled_engine = "seqlab.decode.engines.lstm_attention:LstmAttentionEngine"
     onnx_backbone = "seqlab.exporters.onnx.lstm_attention:LstmAttentionOnnx"
-    settings: AttentiveSettings
+    settings: LstmAttentionSettings
 
-    def __init__(self, settings: AttentiveSettings, inputs: int):
+    def __init__(self, settings: LstmAttentionSettings, inputs: int):
         super().__init__(settings, inputs)
         shared = settings.model_dump(include={"hidden", "layers", "dropout", "forget_bias", "implementation"})
-        own = LstmSettings(**shared)
-        self.recurrent = Lstm(own, inputs)
+        self.recurrent = Lstm(LstmSettings(**shared), inputs)
         self.score = make_score(settings.score, settings.hidden)
 
-    def start(self, batch: int, memory: Memory | None = None) -> AttentiveState:
+    def start(self, batch: int, memory: Memory | None = None) -> LstmAttentionState:
         assert memory is None, "it attends to its own states only"
         recurrent = self.recurrent.start(batch)
         nothing = next(self.parameters()).new_zeros(batch, 0, self.settings.hidden)
-        return AttentiveState(recurrent.lengths_B, recurrent, nothing, nothing, self.settings.context)
+        return LstmAttentionState(recurrent.lengths_B, recurrent, nothing, nothing, self.settings.context)
 
-    def start_limited(self, batch: int, context: int) -> AttentiveState:
+    def start_limited(self, batch: int, context: int) -> LstmAttentionState:
         return replace(self.start(batch), context=min(context, self.settings.context or context))
 
     def forward(
@@ -59,9 +58,9 @@ class LstmAttention(Backbone):
         state: State | None = None,
         mask_BT: Tensor | None = None,
         trace: Trace | None = None,
-    ) -> tuple[Tensor, AttentiveState]:
+    ) -> tuple[Tensor, LstmAttentionState]:
         before = state if state is not None else self.start(len(x_BTD))
-        assert isinstance(before, AttentiveState)
+        assert isinstance(before, LstmAttentionState)
         h_BTH, recurrent = self.recurrent(x_BTD, before.recurrent, mask_BT, trace)
         h_BTH = h_BTH.contiguous()  # the kernels of the recurrence lay time before the batch
         context = before.context
@@ -71,7 +70,7 @@ class LstmAttention(Backbone):
         ranges = causal(held_B, h_BTH.shape[1], context)
         context_BTH = self._attend(h_BTH, keys_BSH, states_BSH, ranges, trace)
         new_B = held_B + (recurrent.lengths_B - before.lengths_B)
-        after = AttentiveState(
+        after = LstmAttentionState(
             recurrent.lengths_B,
             recurrent,
             keep_last(states_BSH, new_B, context),
@@ -80,7 +79,7 @@ class LstmAttention(Backbone):
         )
         return self._combine(h_BTH, context_BTH), after
 
-    def query(self, state: AttentiveState) -> Tensor:
+    def query(self, state: LstmAttentionState) -> Tensor:
         return self.recurrent.query(state.recurrent)
 
     def summarize(self, y_BTH: Tensor, mask_BT: Tensor) -> Tensor:

@@ -7,14 +7,14 @@ from pydantic import Field
 from seqlab.config import BackboneSettings
 
 
-class AttentiveSettings(BackboneSettings):
+class LstmAttentionSettings(BackboneSettings):
     state_query: ClassVar[bool] = True
 
     dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
     forget_bias: float = Field(default=1.0, ge=-100, le=100, description="where the forget gate's bias starts")
     score: Literal["additive", "dot", "scaled"] = Field(default="additive", description="how states are compared")
     combine: Literal["concat", "context", "add"] = Field(
-        default="concat", description="what goes on: [state; context], the context alone, or their sum"
+        default="concat", description="the output: [state; context], the context alone, or their sum"
     )
     context: int | None = Field(default=None, ge=1, le=2**20, description="states that a position sees; all if unset")
     implementation: Literal["fused", "plain"] = Field(default="fused", description="fast kernels, or the equations")

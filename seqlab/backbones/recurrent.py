@@ -1,6 +1,6 @@
 """RNN, GRU and LSTM: stacked, optionally residual, optionally in both directions.
 
-The cells say what one step computes; here they are laid over time and on top of each other.
+The cells compute one step; this module runs them over time and stacks them.
 """
 
 from abc import abstractmethod

@@ -9,25 +9,25 @@ from torch import Tensor, nn
 
 from seqlab.attention.masks import everything
 from seqlab.backbones.transformer import Stack, make_norm
-from seqlab.backbones.transformer_encoder_settings import EncoderSettings
+from seqlab.backbones.transformer_encoder_settings import TransformerEncoderSettings
 from seqlab.contracts import Backbone, Memory, State, Trace
 
 
 @dataclass(frozen=True)
-class EncoderState(State):
-    """What a row comes to in one vector; nothing can be read on from it."""
+class TransformerEncoderState(State):
+    """One vector for each row; no sequence can continue from it."""
 
     summary_BH: Tensor
 
 
 class TransformerEncoder(Backbone):
-    Settings = EncoderSettings
+    Settings = TransformerEncoderSettings
     fast = "torch's attention kernel, all positions at once"
     onnx_backbone = "seqlab.exporters.onnx.transformer:TransformerOnnx"
-    settings: EncoderSettings
+    settings: TransformerEncoderSettings
     carries = False
 
-    def __init__(self, settings: EncoderSettings, inputs: int):
+    def __init__(self, settings: TransformerEncoderSettings, inputs: int):
         super().__init__(settings, inputs)
         self.stack = Stack(settings, inputs)
         segments_GD = torch.randn(settings.segments, settings.hidden) * 0.02
@@ -39,11 +39,11 @@ class TransformerEncoder(Backbone):
     def limit(self) -> int | None:
         return self.stack.positions.limit
 
-    def start(self, batch: int, memory: Memory | None = None) -> EncoderState:
+    def start(self, batch: int, memory: Memory | None = None) -> TransformerEncoderState:
         assert memory is None, "an encoder reads no memory"
         weight = next(self.parameters())
         lengths_B = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        return EncoderState(lengths_B, weight.new_zeros(batch, self.width))
+        return TransformerEncoderState(lengths_B, weight.new_zeros(batch, self.width))
 
     def forward(
         self,
@@ -52,18 +52,18 @@ class TransformerEncoder(Backbone):
         mask_BT: Tensor | None = None,
         trace: Trace | None = None,
         segment_BT: Tensor | None = None,
-    ) -> tuple[Tensor, EncoderState]:
-        """Without `segment_BT` all is of the first segment."""
+    ) -> tuple[Tensor, TransformerEncoderState]:
+        """Without `segment_BT`, every position belongs to the first segment."""
         B, T = x_BTD.shape[:2]
         before = state if state is not None else self.start(B)
-        assert isinstance(before, EncoderState)
+        assert isinstance(before, TransformerEncoderState)
         new_B = torch.full((B,), T, device=x_BTD.device) if mask_BT is None else mask_BT.sum(1)
         position_BT = torch.arange(T, device=x_BTD.device)[None]
         embedded_BTD = self._embed(x_BTD, position_BT, segment_BT)
         nothing = ((embedded_BTD, embedded_BTD),) * self.settings.layers
         y_BTD, _ = self.stack(embedded_BTD, position_BT, nothing, None, everything(new_B, T), trace)
         summary_BH = torch.where(new_B[:, None] > 0, self._summary(y_BTD[:, 0]), before.summary_BH)
-        return y_BTD, EncoderState(before.lengths_B + new_B, summary_BH)
+        return y_BTD, TransformerEncoderState(before.lengths_B + new_B, summary_BH)
 
     def _embed(self, x_BTD: Tensor, position_BT: Tensor, segment_BT: Tensor | None) -> Tensor:
         x_BTD = self.stack.embed(x_BTD, position_BT)

@@ -7,13 +7,13 @@ from pydantic import Field
 from seqlab.backbones.transformer_settings import TransformerSettings
 
 
-class EncoderSettings(TransformerSettings):
+class TransformerEncoderSettings(TransformerSettings):
     bidirectional_sibling: ClassVar[str | None] = None
     causal_sibling: ClassVar[str | None] = "transformer"
     cross_attends: ClassVar[bool] = False
 
-    segments: int = Field(default=0, ge=0, le=1024, description="kinds of segment, each with a vector of its own")
-    input_norm: bool = Field(default=False, description="normalise the embeddings")
+    segments: int = Field(default=0, ge=0, le=1024, description="kinds of segment, each with a learned vector")
+    input_norm: bool = Field(default=False, description="normalize the embeddings")
     pooler: bool = Field(default=False, description="a layer on the first position makes the summary")
 
     @property

@@ -24,7 +24,9 @@ class TransformerSettings(BackboneSettings):
     norm: Literal["layer", "rms"] = "layer"
     norm_position: Literal["before", "after"] = Field(default="before", description="of each sublayer")
     positions: Literal["rotary", "learned", "sinusoidal", "none"] = "rotary"
-    context: int = Field(default=128, ge=1, le=2**20, description="positions that a query sees; the window's if unset")
+    context: int = Field(
+        default=128, ge=1, le=2**20, description="positions that a query sees; the task's sequence length if unset"
+    )
     scale_input: bool = Field(default=False, description="multiply the embeddings by the root of the width")
     dropout: float = Field(default=0.0, ge=0, lt=1, description="of sublayers and attention weights")
     implementation: Literal["fused", "plain"] = Field(
@@ -67,11 +69,11 @@ class TransformerSettings(BackboneSettings):
         return self.stack_parameters(inputs)
 
     def cross_parameters(self, memory: int) -> int:
-        """What reading a source adds, whose vectors have this width: in each layer four projections and a norm."""
-        own, of_memory = 2 * self.hidden * (self.hidden + 1), 2 * self.hidden * (memory + 1)
-        return self.layers * (own + of_memory + self.norm_parameters)
+        """Four projections and a norm in each layer."""
+        queries, of_memory = 2 * self.hidden * (self.hidden + 1), 2 * self.hidden * (memory + 1)
+        return self.layers * (queries + of_memory + self.norm_parameters)
 
     @property
     def position_parameters(self) -> int:
-        """Of a learned table, which is no part of the core."""
+        """The table of learned positions."""
         return self.context * self.hidden if self.positions == "learned" else 0

@@ -11,8 +11,8 @@ from seqlab.contracts import TensorTree, Trace
 
 @dataclass(frozen=True)
 class LstmState(TensorTree):
-    h_BH: Tensor  # what is shown
-    c_BH: Tensor  # what is remembered
+    h_BH: Tensor  # hidden vector
+    c_BH: Tensor  # cell vector
 
 
 class LstmCell(RecurrentCell):

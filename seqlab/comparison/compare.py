@@ -21,7 +21,7 @@ from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.report import write_report
 from seqlab.comparison.report.table import table
 from seqlab.comparison.results import NAME, Results, read_comparison, write_comparison
-from seqlab.config import Source
+from seqlab.config import DataSource
 from seqlab.errors import DataError, UsageError
 from seqlab.models.parameter_count import refuse_absurd
 from seqlab.runs.directory import folder_name, link_best_run
@@ -64,7 +64,7 @@ class Comparison:
 
 
 def compare(
-    source: Source | None = None,
+    source: DataSource | None = None,
     *,
     out: str | Path | None = None,
     recipe: str | None = None,

@@ -9,7 +9,7 @@ from seqlab.comparison.compare import Comparison, python_call, run_comparison
 from seqlab.comparison.execution.progress import view_for_stderr
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.request import build_request
-from seqlab.config import Source
+from seqlab.config import DataSource
 from seqlab.errors import UsageError
 from seqlab.recipes import Recipe
 from seqlab.runs.directory import folder_name
@@ -21,7 +21,7 @@ DISTILLED, PLAIN = "distilled", "plain"
 
 def distill(
     teacher: str | Path,
-    source: Source | None = None,
+    source: DataSource | None = None,
     *,
     arch: str = "gru",
     teacher_weight: float | None = None,

@@ -15,12 +15,12 @@ from seqlab.config.run_settings import RunSettings as RunSettings
 from seqlab.config.run_settings import merge as merge
 from seqlab.config.run_settings import resolve as resolve
 from seqlab.config.sections import CorpusSettings as CorpusSettings
+from seqlab.config.sections import DataSource as DataSource
 from seqlab.config.sections import ModelSettings as ModelSettings
 from seqlab.config.sections import Settings as Settings
-from seqlab.config.sections import Source as Source
 from seqlab.config.sections import TrainSettings as TrainSettings
 from seqlab.config.sections import checked as checked
+from seqlab.config.sources import build_settings as build_settings
 from seqlab.config.sources import expand_short_names as expand_short_names
-from seqlab.config.sources import gather as gather
 from seqlab.config.sources import parse_assignment as parse_assignment
 from seqlab.config.sources import read_toml as read_toml

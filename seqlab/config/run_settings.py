@@ -1,7 +1,7 @@
-"""How the settings of a run come together.
+"""How the settings of a run are resolved.
 
-Sections that choose between registered classes have a `name`; their other keys are those of the chosen one. What is
-not set follows from what is: from the corpus, the architecture and the task, in this order, then from the defaults.
+A section that chooses a registered class has a `name`; its other keys are the settings of that class. Whatever is not
+set takes the defaults that the corpus, the architecture and the task declare, in this order, then the common ones.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,37 +44,48 @@ PLAIN = {"corpus": CorpusSettings, "model": ModelSettings, "train": TrainSetting
 
 def resolve(tables: Mapping[str, Any]) -> RunSettings:
     """Nested tables to checked settings; UsageError names the key and its nearest valid spelling."""
-    ready = _opened(tables)
+    ready = _copy_sections(tables)
     source = ready.get("corpus", {}).get("source", ())
-    of_corpus = CORPORA.default_overrides(source[0]) if len(source) == 1 and source[0] in CORPORA else {}
-    _suit(ready, {dotted: value for dotted, value in of_corpus.items() if not dotted.startswith("backbone.")})
-    task_name = _named(ready, "task", TASKS, "language")
+    corpus_overrides = CORPORA.default_overrides(source[0]) if len(source) == 1 and source[0] in CORPORA else {}
+    _apply_overrides(
+        ready, {dotted: value for dotted, value in corpus_overrides.items() if not dotted.startswith("backbone.")}
+    )
+    task_name = _pop_name(ready, "task", TASKS, "language")
     task: TaskSettings = checked(TASKS.settings(task_name), ready["task"], "task")
-    asked_for = _named(ready, "backbone", BACKBONES, "lstm")
-    backbone_name = _reading(asked_for, task)
-    fields = BACKBONES.settings(backbone_name).model_fields  # a corpus suits many architectures
-    _suit(ready, {f"backbone.{key}": of_corpus[f"backbone.{key}"] for key in fields if f"backbone.{key}" in of_corpus})
-    _suit(ready, BACKBONES.settings(backbone_name).default_overrides)
-    _suit(ready, task.default_overrides)
+    requested = _pop_name(ready, "backbone", BACKBONES, "lstm")
+    backbone_name = _bidirectional_name(requested, task)
+    fields = BACKBONES.settings(
+        backbone_name
+    ).model_fields  # a corpus declares defaults for settings that only some have
+    _apply_overrides(
+        ready,
+        {
+            f"backbone.{key}": corpus_overrides[f"backbone.{key}"]
+            for key in fields
+            if f"backbone.{key}" in corpus_overrides
+        },
+    )
+    _apply_overrides(ready, BACKBONES.settings(backbone_name).default_overrides)
+    _apply_overrides(ready, task.default_overrides)
     backbone = _backbone(backbone_name, ready["backbone"], task)
-    tokenizer_name = _named(ready, "tokenizer", TOKENIZERS, "char")
+    tokenizer_name = _pop_name(ready, "tokenizer", TOKENIZERS, "char")
     tokenizer = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
     return RunSettings(
         tokenizer=Component[TokenizerSettings](name=tokenizer_name, settings=tokenizer),
         backbone=Component[BackboneSettings](name=backbone_name, settings=backbone),
-        decoder=_decoder(asked_for, backbone, ready.get("decoder"), task),
+        decoder=_decoder(requested, backbone, ready.get("decoder"), task),
         task=Component[TaskSettings](name=task_name, settings=task),
         **{section: checked(cls, ready.get(section, {}), section) for section, cls in PLAIN.items()},
     )
 
 
-def _named(ready: Tables, section: str, registry: Registry, default: str) -> str:
-    """The chosen name, taken out of its section."""
+def _pop_name(ready: Tables, section: str, registry: Registry, default: str) -> str:
+    """The component's name, removed from its section."""
     return registry.canonical(ready.setdefault(section, {}).pop("name", default))
 
 
-def _opened(tables: Mapping[str, Any]) -> Tables:
-    """A copy to work on; UsageError for what is no section."""
+def _copy_sections(tables: Mapping[str, Any]) -> Tables:
+    """A copy of the tables; UsageError for an unknown section."""
     for section, content in tables.items():
         if section not in RunSettings.model_fields:
             known = list(RunSettings.model_fields)
@@ -86,18 +97,18 @@ def _opened(tables: Mapping[str, Any]) -> Tables:
     return {section: dict(content) for section, content in tables.items()}
 
 
-def _suit(ready: Tables, default_overrides: Mapping[str, Any]) -> None:
-    """Put in what suits where nothing is set; settings of a thing by name only if that is the thing in use."""
+def _apply_overrides(ready: Tables, default_overrides: Mapping[str, Any]) -> None:
+    """Fill in defaults where nothing is set; those of a component by name only if that component is in use."""
     for dotted, value in sorted(default_overrides.items(), key=lambda item: not item[0].endswith(".name")):
         section, key = dotted.split(".")
         content = ready.setdefault(section, {})
-        meant = default_overrides.get(f"{section}.name")
-        if meant is None or content.get("name", meant) == meant:
+        component = default_overrides.get(f"{section}.name")
+        if component is None or content.get("name", component) == component:
             content.setdefault(key, value)
 
 
-def _reading(name: str, task: TaskSettings) -> str:
-    """Of an architecture that comes in two kinds, the one that reads both ways where the task allows it."""
+def _bidirectional_name(name: str, task: TaskSettings) -> str:
+    """The bidirectional sibling of an architecture, where there is one and the task reads the whole text."""
     sibling = BACKBONES.settings(name).bidirectional_sibling
     return sibling if sibling and task.reads == "everything" else name
 
@@ -112,15 +123,15 @@ def _backbone(name: str, content: dict[str, Any], task: TaskSettings) -> Backbon
 
 
 def _decoder(
-    asked_for: str, encoder: BackboneSettings, content: dict[str, Any] | None, task: TaskSettings
+    requested: str, encoder: BackboneSettings, content: dict[str, Any] | None, task: TaskSettings
 ) -> Component[BackboneSettings] | None:
-    """As the encoder where nothing else is said, but reading one way."""
+    """By default the encoder's settings, but causal."""
     if not task.decodes:
         if content is not None:
-            raise UsageError("a decoder is for tasks that write a text of their own: --task translate.")
+            raise UsageError("only tasks that generate a target text have a decoder: --task translate.")
         return None
     content = dict(content or {})
-    name = BACKBONES.canonical(content.pop("name", asked_for))
+    name = BACKBONES.canonical(content.pop("name", requested))
     name = BACKBONES.settings(name).causal_sibling or name
     cls: type[BackboneSettings] = BACKBONES.settings(name)
     shared = {key: value for key, value in encoder.model_dump(mode="json").items() if cls.has(key)}
@@ -129,7 +140,7 @@ def _decoder(
 
 
 def merge(tables: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Tables with dotted settings put in; a later one wins. Choosing another `name` drops the old one's settings."""
+    """Tables with dotted settings applied; the later wins. Another `name` drops the settings of the old component."""
     merged = {
         section: dict(content) if isinstance(content, Mapping) else content for section, content in tables.items()
     }

@@ -1,4 +1,4 @@
-"""The sections of a run's settings, and how one is checked."""
+"""The sections of a run's settings, and how a section is validated."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from seqlab.errors import UsageError
 from seqlab.registry import did_you_mean
 
 S = TypeVar("S", bound="Settings")
-Source = str | Path | Sequence[str | Path]  # files, folders or a built-in corpus
+DataSource = str | Path | Sequence[str | Path]  # files, folders or a built-in corpus
 
 
 class Settings(BaseModel):
@@ -38,22 +38,24 @@ class CorpusSettings(Settings):
     split_ratios: Literal["90/10", "80/10/10", "whole"] = Field(
         default="90/10", description="train/validation(/test) shares"
     )
-    validation: tuple[str, ...] = Field(default=(), description="files of examples held out, instead of a share")
-    test: tuple[str, ...] = Field(default=(), description="files of examples to be scored at the end")
+    validation: tuple[str, ...] = Field(default=(), description="validation files of examples, instead of a share")
+    test: tuple[str, ...] = Field(default=(), description="test files of examples")
     columns: tuple[str, str] | None = Field(
-        default=None, description="names of the columns of text and label (or source and target); found if unset"
+        default=None, description="names of the columns of text and label (or source and target); inferred if unset"
     )
-    difficulty: int | None = Field(default=None, ge=1, le=10_000, description="of a generated corpus; its own if unset")
+    difficulty: int | None = Field(
+        default=None, ge=1, le=10_000, description="of a generated corpus; the corpus has a default"
+    )
 
 
 class ModelSettings(Settings):
     embedding: int = Field(default=128, ge=1, le=65_536, description="width of the token embedding")
-    tie_embeddings: bool = Field(default=False, description="the output projection is the embedding, transposed")
+    tie_embeddings: bool = Field(default=False, description="the output projection shares the embedding's weights")
     initialization: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
     embedding_dropout: float = Field(default=0.0, ge=0, lt=1)
     output_dropout: float = Field(default=0.0, ge=0, lt=1, description="before the projection")
     precision: Literal["float32", "int8"] = Field(
-        default="float32", description="of the weights that are kept; seqlab quantize makes int8"
+        default="float32", description="of the stored weights; seqlab quantize writes int8"
     )
 
     @model_validator(mode="after")
@@ -76,13 +78,15 @@ class ModelSettings(Settings):
         )
 
 
-MOST = 10**9  # of anything that is counted in steps or seconds
+MOST = 10**9  # steps or seconds
 
 
 class TrainSettings(Settings):
     steps: int | None = Field(default=None, ge=1, le=MOST, description="budget in optimizer steps")
     epochs: float | None = Field(default=None, gt=0, le=MOST, description="budget in passes over the training text")
-    seconds: float | None = Field(default=None, gt=0, le=MOST, description="budget in seconds, made steps at first")
+    seconds: float | None = Field(
+        default=None, gt=0, le=MOST, description="budget in seconds, converted to steps at the start"
+    )
     optimizer: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
     schedule: Literal["constant", "cosine", "linear", "plateau"] = "cosine"
@@ -100,9 +104,13 @@ class TrainSettings(Settings):
         default=1, ge=1, le=100, description="evaluations whose weights are averaged: the last ones"
     )
     checkpoint_seconds: float = Field(default=60.0, gt=0, description="longest time between checkpoints")
-    sample_tokens: int = Field(default=120, ge=0, le=100_000, description="tokens of text written at each evaluation")
-    start_step: int = Field(default=0, ge=0, le=MOST, description="where the schedule begins, of a run trained further")
-    max_skipped: int = Field(default=3, ge=0, le=MOST, description="updates in a row that may fail to be finite")
+    sample_tokens: int = Field(
+        default=120, ge=0, le=100_000, description="tokens of sample text generated at each evaluation"
+    )
+    start_step: int = Field(default=0, ge=0, le=MOST, description="where the schedule of a continued run begins")
+    max_skipped: int = Field(
+        default=3, ge=0, le=MOST, description="consecutive updates that may be skipped because they are not finite"
+    )
     seed: int = Field(default=0, ge=0, lt=2**63)
     threads: int | None = Field(default=None, ge=1, le=1024, description="all cores if unset")
     device: str = Field(default="cpu", description="cpu, cuda or mps")
@@ -115,22 +123,22 @@ class TrainSettings(Settings):
 
     @property
     def budget(self) -> dict[str, float]:
-        """How long to train, in the unit that was given."""
-        given = {"steps": self.steps, "epochs": self.epochs, "seconds": self.seconds}
-        return {name: value for name, value in given.items() if value is not None}
+        """How long to train, in the unit that the user chose."""
+        budgets = {"steps": self.steps, "epochs": self.epochs, "seconds": self.seconds}
+        return {name: value for name, value in budgets.items() if value is not None}
 
 
 def checked(cls: type[S], content: Mapping[str, Any], section: str) -> S:
     """Build one section, with errors written for the person who set it."""
-    chosen = {key: "none" if value is None and _has_none(cls, key) else value for key, value in content.items()}
+    values = {key: "none" if value is None and _has_none(cls, key) else value for key, value in content.items()}
     try:
-        return cls(**chosen)
+        return cls(**values)
     except ValidationError as error:
         raise UsageError("; ".join(_explain(cls, section, item) for item in error.errors())) from None
 
 
 def _has_none(cls: type[Settings], key: str) -> bool:
-    """Whether 'none' is one of the words that a setting may be: `--set task.attention=none` means that one."""
+    """Whether 'none' is one of the choices of a setting, as in `--set task.attention=none`."""
     field = cls.model_fields.get(key)
     return field is not None and "none" in get_args(field.annotation)
 
@@ -144,7 +152,7 @@ def _explain(cls: type[Settings], section: str, item: Any) -> str:
     if item["type"] == "missing" and len(item["loc"]) > 1:
         return f"{name}: two names are expected (given: {item['input']!r})"
     if item["type"] == "missing":
-        return f"'{name}' is needed and was not given"
+        return f"'{name}' is required"
     message = item["msg"].removeprefix("Value error, ").lower()
     given = f" (given: {item['input']!r})" if key else ""
     return f"{name}: {message}{given}"

@@ -42,7 +42,7 @@ def names_code(key: str) -> bool:
     return key.endswith(".name") or key == "task.metric"
 
 
-# the usual settings by one word, as commands and functions take them
+# one-word names of common settings, as commands and functions take them
 SHORT = {
     "task": ("task.name",),
     "arch": ("backbone.name",),
@@ -68,18 +68,18 @@ BUDGETS = ("train.steps", "train.epochs", "train.seconds")
 def expand_short_names(short: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """One-word settings as dotted ones; UsageError names the nearest word."""
     changes: list[tuple[str, Any]] = []
-    if "arch" in short and "encoder" in short:  # the other side is as was said for both
+    if "arch" in short and "encoder" in short:  # `arch` names both sides, `encoder` replaces one
         short = {"decoder": short["arch"], **{word: value for word, value in short.items() if word != "arch"}}
     for word, value in short.items():
         if word not in SHORT:
             raise UsageError(f"unknown setting '{word}'{did_you_mean(word, list(SHORT))}.")
         if names_code(SHORT[word][0]):
-            allow_plugin(str(value))  # whoever calls this named it
+            allow_plugin(str(value))  # the caller named it
         changes += [(dotted, value) for dotted in SHORT[word]]
     return changes
 
 
-def gather(base: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> RunSettings:
+def build_settings(base: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> RunSettings:
     """Settings from tables and changes to them. A budget among the changes replaces whatever budget the tables have."""
     changes = list(changes)
     if any(key in BUDGETS and value is not None for key, value in changes):

@@ -11,7 +11,7 @@ from seqlab.decode.beam import BeamResult, beam_search
 from seqlab.decode.generate import generate
 from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
-from seqlab.models.translator import Source, Translator
+from seqlab.models.translator import SourceBatch, Translator
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -103,14 +103,14 @@ def attention_weights(
     return {**tokens_of_both, "weights": (weights if weights.dim() == 2 else weights.mean(0)).tolist()}
 
 
-def batch_sources(sources: Sequence[np.ndarray], model: Translator) -> Source:
+def batch_sources(sources: Sequence[np.ndarray], model: Translator) -> SourceBatch:
     lengths_B = torch.tensor([len(source) for source in sources])
     tokens_BS = torch.zeros(len(sources), int(lengths_B.max()), dtype=torch.long)
     for row, source in zip(tokens_BS, sources, strict=True):
         row[: len(source)] = torch.from_numpy(np.asarray(source, dtype=np.int64))
     device = next(model.parameters()).device
     mask_BS = torch.arange(tokens_BS.shape[1]) < lengths_B[:, None]
-    return Source(tokens_BS.to(device), mask_BS.to(device))
+    return SourceBatch(tokens_BS.to(device), mask_BS.to(device))
 
 
 def detokenize(target: Tokenizer, tokens: Sequence[int]) -> str:

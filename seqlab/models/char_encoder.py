@@ -1,4 +1,4 @@
-"""What the spelling of a word says: its characters, by a small convolution or a small LSTM in both directions."""
+"""Word vectors from characters, by a small convolution or a small bidirectional LSTM."""
 
 import torch
 from torch import Tensor, nn
@@ -8,19 +8,19 @@ from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.models.parameter_count import CHAR_FILTER
 
 
-class Spelling(nn.Module):
+class CharEncoder(nn.Module):
     """Characters_NC of words, padded on the right, to vectors_NW."""
 
-    def __init__(self, how: str, characters: int, embedding: int, width: int):
+    def __init__(self, kind: str, characters: int, embedding: int, width: int):
         super().__init__()
         self.embedding = nn.Embedding(characters, embedding)
         self.convolution = (
-            nn.Conv1d(embedding, width, CHAR_FILTER, padding=CHAR_FILTER // 2) if how == "convolution" else None
+            nn.Conv1d(embedding, width, CHAR_FILTER, padding=CHAR_FILTER // 2) if kind == "convolution" else None
         )
-        self.lstm = Lstm(LstmSettings(hidden=width // 2, bidirectional=True), embedding) if how == "lstm" else None
+        self.lstm = Lstm(LstmSettings(hidden=width // 2, bidirectional=True), embedding) if kind == "lstm" else None
 
     def forward(self, characters_NC: Tensor, mask_NC: Tensor) -> Tensor:
-        x_NCD = self.embedding(characters_NC) * mask_NC[:, :, None]  # beyond a word there is nothing, for filters too
+        x_NCD = self.embedding(characters_NC) * mask_NC[:, :, None]  # filters see zeros beyond the end of a word
         if self.lstm is not None:
             y_NCW, _ = self.lstm(x_NCD, None, mask_NC)
             return self.lstm.summarize(y_NCW, mask_NC)

@@ -1,4 +1,4 @@
-"""The classifier: a text is read, its vectors become one, and that one gives the label."""
+"""The classifier: the vectors of a text are pooled into one, which gives the label."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ from seqlab.models.token_model import initialize, make_embedding
 
 
 class Classifier(Model):
-    """`pooling`: the last state (of each direction), the mean, the maximum, or a learnt weighing."""
+    """`pooling`: the last state (of each direction), the mean, the maximum, or learned weights."""
 
     def __init__(
         self, settings: ModelSettings, backbone: Backbone, sizes: VocabSizes, pooling: str, word_dropout: float
@@ -21,7 +21,7 @@ class Classifier(Model):
         self.embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.backbone = backbone
         self.pooling = AttentionPooling(backbone.width) if pooling == "attention" else None
-        self.how = pooling
+        self.pooling_kind = pooling
         self.output = nn.Linear(backbone.width, sizes.labels)
         initialize(self, *settings.init_scheme())
 
@@ -36,14 +36,14 @@ class Classifier(Model):
     def _pool(self, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None) -> Tensor:
         if self.pooling is not None:
             return self.pooling(y_BTH, kept_BT, trace)
-        match self.how:
+        match self.pooling_kind:
             case "last":
                 return self.backbone.summarize(y_BTH, kept_BT)
             case "mean":
                 return (y_BTH * kept_BT[:, :, None]).sum(1) / kept_BT.sum(1, keepdim=True)
             case "max":
                 return y_BTH.masked_fill(~kept_BT[:, :, None], -torch.inf).amax(1)
-        raise AssertionError(self.how)
+        raise AssertionError(self.pooling_kind)
 
     def flops_per_token(self, length: int) -> int:
         pooling = 0 if self.pooling is None else 2 * self.pooling.project.weight.numel()

@@ -1,7 +1,7 @@
-"""Weights in fewer bits: every matrix as int8, with a scale for each of its rows; what is no matrix stays as it is.
+"""int8 weights: every matrix with one scale per row; vectors stay as they are.
 
-A row's largest number is 127 times its scale. So the rows are found again, bit by bit, from the numbers that they stand
-for: `quantized(restored(q, s))` is q and s.
+A row's largest number is 127 times its scale, so quantizing a dequantized row gives the same bits:
+`quantized(restored(q, s))` is q and s.
 """
 
 import torch
@@ -24,20 +24,20 @@ def restored(whole: Tensor, scale_R: Tensor) -> Tensor:
 
 
 def to_int8(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What is kept in a file."""
-    kept: dict[str, Tensor] = {}
+    """The tensors that a file stores."""
+    stored: dict[str, Tensor] = {}
     for name, weight in weights.items():
         if weight.dim() < 2:
-            kept[name] = weight
+            stored[name] = weight
         else:
-            kept[name], kept[name + SCALE] = quantized(weight)
-    return kept
+            stored[name], stored[name + SCALE] = quantized(weight)
+    return stored
 
 
-def from_int8(kept: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What `to_int8` was given, as nearly as it is known still."""
+def from_int8(stored: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The inverse of `to_int8`, up to rounding."""
     return {
-        name: restored(weight, kept[name + SCALE]) if name + SCALE in kept else weight
-        for name, weight in kept.items()
-        if not name.endswith(SCALE) or name.removesuffix(SCALE) not in kept
+        name: restored(weight, stored[name + SCALE]) if name + SCALE in stored else weight
+        for name, weight in stored.items()
+        if not name.endswith(SCALE) or name.removesuffix(SCALE) not in stored
     }

@@ -10,7 +10,7 @@ from seqlab.models.token_model import TokenModel
 
 
 class LanguageModel(TokenModel):
-    """What decoders call a Generator; its backbone must be causal."""
+    """An AutoregressiveModel; its backbone is causal."""
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, State]:
         """A prompt in one pass: the logits after each row's last token, and the state."""

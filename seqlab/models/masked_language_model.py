@@ -1,10 +1,10 @@
-"""The masked language model: the logits at a token are those of what stood there before it was hidden."""
+"""The masked language model: the logits at a masked token predict the original token."""
 
 from seqlab.models.token_model import TokenModel
 
 
-class MaskedModel(TokenModel):
-    """Reads one symbol more than the vocabulary has: the mask, which stands for what is hidden."""
+class MaskedLanguageModel(TokenModel):
+    """Reads one id beyond the vocabulary: the mask."""
 
     symbols = 1
 

@@ -1,4 +1,4 @@
-"""What every model is: modules around one or two backbones."""
+"""The base class of all models: modules around one or two backbones."""
 
 from abc import ABC, abstractmethod
 
@@ -11,7 +11,7 @@ from seqlab.contracts import Backbone
 
 
 class Model(nn.Module, ABC):
-    """`backbone` is what reads; a translator has a decoder beside it."""
+    """`backbone` reads the input; a translator has a decoder beside it."""
 
     settings: ModelSettings
     backbone: Backbone
@@ -33,7 +33,7 @@ class Model(nn.Module, ABC):
         return self.backbone.flops_per_token(length)
 
     def _hide(self, tokens: Tensor) -> Tensor:
-        """While training, some tokens read as unknown, so that the unknown one is learnt and no word is relied on."""
+        """Word dropout: while training, some tokens read as unknown, which trains the unknown embedding."""
         if not (self.training and self.word_dropout and self.unknown is not None):
             return tokens
         hidden = torch.rand(tokens.shape, device=tokens.device) < self.word_dropout

@@ -1,4 +1,4 @@
-"""How large a model will be, in closed form and without torch: absurd settings are refused before anything is built."""
+"""Parameter counts in closed form, without torch: settings that cannot fit are refused before anything is built."""
 
 import os
 
@@ -11,9 +11,9 @@ BYTES_WHEN_TRAINING = 16  # per parameter: weight, gradient and two moments in f
 
 
 def token_parameters(model: ModelSettings, backbone: BackboneSettings, vocab_size: int, symbols: int = 0) -> Parameters:
-    """Of a model from ids to logits; a tied output costs its bias and, for unequal widths, a projection.
+    """A model from ids to logits; a tied output costs its bias and, for unequal widths, a projection.
 
-    `symbols` are ids beyond the vocabulary that are read and never predicted."""
+    `symbols` counts ids beyond the vocabulary, which are read and never predicted."""
     rows = vocab_size + symbols
     core = backbone.core_parameters(model.embedding)
     projection = backbone.width * model.embedding if model.tie_embeddings and backbone.width != model.embedding else 0
@@ -22,7 +22,7 @@ def token_parameters(model: ModelSettings, backbone: BackboneSettings, vocab_siz
 
 
 def parameters(settings: RunSettings, sizes: VocabSizes | int) -> Parameters:
-    """Of the model that a run with these settings trains; each task knows what stands around its backbone."""
+    """The model that a run with these settings trains."""
     return settings.task.settings.parameters(settings, VocabSizes.of(sizes))
 
 

@@ -1,4 +1,4 @@
-"""The tagger: a vector for every word in its context, and from it the tag, one by one or as a chain."""
+"""The tagger: a vector for every word in context, and from it the tag, by softmax or a CRF."""
 
 import torch
 from torch import Tensor, nn
@@ -6,21 +6,21 @@ from torch.nn.functional import embedding
 
 from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Trace
-from seqlab.models.char_encoder import Spelling
+from seqlab.models.char_encoder import CharEncoder
 from seqlab.models.crf import LinearChain
 from seqlab.models.model import Model
 from seqlab.models.token_model import initialize, make_embedding
 
 
 class Tagger(Model):
-    """Words are tokens, with their spelling beside the embedding; or end at tokens, where they have several."""
+    """A word is one token, with its characters beside the embedding, or several tokens, of which the last counts."""
 
     def __init__(
         self,
         settings: ModelSettings,
         backbone: Backbone,
         sizes: VocabSizes,
-        spelling: Spelling | None,
+        spelling: CharEncoder | None,
         chain: bool,
         word_dropout: float,
     ):
@@ -55,5 +55,5 @@ class Tagger(Model):
         return self.output(self._drop(y_BTH, self.settings.output_dropout))
 
     def flops_per_token(self, length: int) -> int:
-        """The spelling of a word is left out: equal words are spelt once."""
+        """Without the character encoder, which runs once per distinct word."""
         return self.backbone.flops_per_token(length) + 2 * self.output.weight.numel()

@@ -10,7 +10,7 @@ from seqlab.models.model import Model
 
 
 class TokenModel(Model):
-    """`symbols` are ids that may be read and are never predicted, after those of the vocabulary."""
+    """`symbols` counts ids beyond the vocabulary, which are read and never predicted."""
 
     symbols = 0
 
@@ -32,7 +32,7 @@ class TokenModel(Model):
 
     @property
     def tied_symbols(self) -> int:
-        """A tied projection has a row for every row of the embedding; those of symbols are cut off."""
+        """A tied projection has a row for every row of the embedding; those of `symbols` are cut off."""
         return self.symbols if self.settings.tie_embeddings else 0
 
     def forward(
@@ -61,7 +61,7 @@ class TokenModel(Model):
 
 @torch.no_grad()
 def make_embedding(words: int, width: int) -> nn.Embedding:
-    """Rows of length 1 or so: a word that was seldom met says little, and as a projection they are not sure of much."""
+    """Rows of norm about 1: rare words stay small, and a tied projection starts with small logits."""
     embedding = nn.Embedding(words, width)
     embedding.weight.normal_(0, width**-0.5)
     return embedding

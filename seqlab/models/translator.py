@@ -1,4 +1,4 @@
-"""The translator: an encoder reads the source, a decoder writes the target while it looks at what was read."""
+"""The translator: an encoder reads the source, a decoder generates the target and attends to the source."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from seqlab.backbones.attention_decoder import memory_of
+from seqlab.backbones.attention_decoder import make_memory
 from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
 from seqlab.models.model import Model
@@ -14,15 +14,15 @@ from seqlab.models.token_model import initialize, make_embedding
 
 
 @dataclass(frozen=True)
-class Source(TensorTree):
-    """Texts to be translated, as ids, and where they are kept."""
+class SourceBatch(TensorTree):
+    """Source texts as ids, and which positions are kept."""
 
     tokens_BS: Tensor
     mask_BS: Tensor
 
 
 class Translator(Model):
-    """What decoders call a Generator, with a Source. `joint`: both sides share one embedding."""
+    """An AutoregressiveModel that needs a source. `joint`: both sides share one embedding."""
 
     def __init__(
         self,
@@ -38,8 +38,8 @@ class Translator(Model):
         self.vocab_size, self.unknown, self.word_dropout = sizes.target, sizes.unknown, word_dropout
         self.source_embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.embedding = self.source_embedding if joint else make_embedding(sizes.target, settings.embedding)
-        # rows of length 1 make good projections; what reads them wants numbers of about 1 (Vaswani et al. 2017)
-        self.loudness = settings.embedding**0.5
+        # rows of norm 1 make good projections; backbones expect components of about 1 (Vaswani et al. 2017)
+        self.embedding_scale = settings.embedding**0.5
         self.backbone, self.decoder = encoder, decoder
         self.narrow = None  # a tied output reads vectors of the embedding's width
         if settings.tie_embeddings and decoder.width != settings.embedding:
@@ -53,26 +53,26 @@ class Translator(Model):
     def limit(self) -> int | None:
         return self.decoder.limit
 
-    def remember(self, source: Source, trace: Trace | None = None) -> Memory:
-        """What the decoder reads of the source."""
-        x_BSD = self.source_embedding(self._hide(source.tokens_BS)) * self.loudness
+    def encode(self, source: SourceBatch, trace: Trace | None = None) -> Memory:
+        """The source as the decoder reads it."""
+        x_BSD = self.source_embedding(self._hide(source.tokens_BS)) * self.embedding_scale
         mask_BS = None if bool(source.mask_BS.all()) else source.mask_BS
         y_BSH, _ = self.backbone(
             self._drop(x_BSD, self.settings.embedding_dropout), None, mask_BS, trace and trace.within("encoder")
         )
-        return memory_of(self.backbone, y_BSH, source.mask_BS)
+        return make_memory(self.backbone, y_BSH, source.mask_BS)
 
-    def start(self, source: Source, trace: Trace | None = None) -> State:
-        return self.decoder.start(len(source.tokens_BS), self.remember(source, trace))
+    def start(self, source: SourceBatch, trace: Trace | None = None) -> State:
+        return self.decoder.start(len(source.tokens_BS), self.encode(source, trace))
 
     def forward(
-        self, source: Source, inputs_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None
+        self, source: SourceBatch, inputs_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> Tensor:
         """The logits after every token of the target."""
         y_BTH, _ = self.decoder(self.embed(inputs_BT), self.start(source, trace), mask_BT, trace)
         return self.project(y_BTH)
 
-    def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Source | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: SourceBatch | None = None) -> tuple[Tensor, State]:
         """The beginning of a target in one pass: the logits after each row's last token, and the state."""
         assert source is not None, "a translator needs a source"
         mask_BT = torch.arange(tokens_BT.shape[1], device=tokens_BT.device) < lengths_B[:, None]
@@ -85,7 +85,7 @@ class Translator(Model):
         return self.project(y_BH), after
 
     def embed(self, tokens: Tensor) -> Tensor:
-        return self._drop(self.embedding(tokens) * self.loudness, self.settings.embedding_dropout)
+        return self._drop(self.embedding(tokens) * self.embedding_scale, self.settings.embedding_dropout)
 
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)

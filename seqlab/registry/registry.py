@@ -91,8 +91,8 @@ class Registry:
         """The class of its settings. This imports torch only for a class of another package."""
         entry = self._entry(name)
         if entry is None:
-            own = getattr(self._external(name), "Settings", None)
-            return own or resolve_target(self.kind, name, self._settings)
+            settings = getattr(self._external(name), "Settings", None)
+            return settings or resolve_target(self.kind, name, self._settings)
         return resolve_target(self.kind, name, entry.settings or self._settings)
 
     def _entry(self, name: str) -> Entry | None:
@@ -124,7 +124,7 @@ def _package(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.module
 
 
-def did_you_mean(given: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The tail of an error message: the nearest valid spelling, if one is near."""
-    near = difflib.get_close_matches(given.lower(), list(known), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
     return f" (did you mean '{near[0]}'?)" if near else ""

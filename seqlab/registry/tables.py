@@ -36,7 +36,7 @@ BACKBONES = Registry(
         "lstm-attention": Entry(
             "seqlab.backbones.lstm_attention:LstmAttention",
             "an LSTM that looks back at all its own states",
-            "seqlab.backbones.lstm_attention_settings:AttentiveSettings",
+            "seqlab.backbones.lstm_attention_settings:LstmAttentionSettings",
             compared=True,
         ),
         "transformer": Entry(
@@ -48,7 +48,7 @@ BACKBONES = Registry(
         "transformer-encoder": Entry(
             "seqlab.backbones.transformer_encoder:TransformerEncoder",
             "self-attention in both directions, every position seeing all others",
-            "seqlab.backbones.transformer_encoder_settings:EncoderSettings",
+            "seqlab.backbones.transformer_encoder_settings:TransformerEncoderSettings",
         ),
     },
     base="seqlab.contracts:Backbone",

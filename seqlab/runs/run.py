@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqlab.config import Source, checked
+from seqlab.config import DataSource, checked
 from seqlab.errors import UsageError
 from seqlab.metrics.likelihood import Likelihood, of_scores
 from seqlab.metrics.metric import Metric
@@ -113,7 +113,7 @@ class Run:
         return read_results(self._loaded.directory)
 
     def evaluate(
-        self, text: Source | None = None, *, split: str = "validation", mode: str | None = None
+        self, text: DataSource | None = None, *, split: str = "validation", mode: str | None = None
     ) -> EvaluationResult:
         """Score a part of the run's corpus, or all of other data of the same kind."""
         from seqlab.runs.evaluation import evaluate

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from seqlab.backbones.attention_decoder_settings import ReaderSettings
+from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import CHAR_FILTER
@@ -179,8 +179,8 @@ class TranslateSettings(ExampleSettings):
             raise UsageError("a transformer has nothing but attention: task.attention=none is for recurrent decoders.")
 
     @property
-    def reader(self) -> ReaderSettings:
-        return ReaderSettings(attention=self.attention, attends=self.attends)
+    def reader(self) -> AttentionDecoderSettings:
+        return AttentionDecoderSettings(attention=self.attention, attends=self.attends)
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         model = settings.model

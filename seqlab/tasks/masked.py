@@ -9,7 +9,7 @@ import torch
 from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batching import batch_generator
 from seqlab.data.text.batches import NOT_SCORED, TokenRows
-from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, score_rows, token_nats, windows
 from seqlab.tasks.text_settings import MaskedSettings
@@ -20,7 +20,7 @@ PASSES = 7  # when scoring: each pass masks every seventh token
 class MaskedTask(TextTask):
     """By default 15 % of the tokens are predicted: 80 % of them masked, 10 % replaced at random, 10 % unchanged."""
 
-    Model = MaskedModel
+    Model = MaskedLanguageModel
     model_kind = "masked language model"
     modes = ("window",)
     baselines: ClassVar = {"unigram": "reference"}  # the others predict from one side only

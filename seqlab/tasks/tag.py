@@ -19,7 +19,7 @@ from seqlab.data.examples.tag_schemes import detect_scheme
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.metrics.example_metric import ExampleMetric, accuracy, find_metric
 from seqlab.metrics.spans import precision, recall
-from seqlab.models.char_encoder import Spelling
+from seqlab.models.char_encoder import CharEncoder
 from seqlab.models.tagger import Tagger
 from seqlab.registry import BACKBONES, TOKENIZERS
 from seqlab.tasks.dataset import ExampleDataset
@@ -121,7 +121,7 @@ class TagTask(ExampleTask):
         task = settings.task.settings_as(TagSettings)
         spelling, inputs = None, settings.model.embedding
         if task.spells(settings.tokenizer.name):
-            spelling = Spelling(task.char_encoder, sizes.characters, task.char_embedding, task.char_width)
+            spelling = CharEncoder(task.char_encoder, sizes.characters, task.char_embedding, task.char_width)
             inputs += task.char_width
         backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, inputs)
         return Tagger(settings.model, backbone, sizes, spelling, task.output_layer == "crf", task.word_dropout)

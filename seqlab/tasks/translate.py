@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from seqlab.backbones.attention_decoder import Reader
+from seqlab.backbones.attention_decoder import AttentionDecoder
 from seqlab.baselines.dictionary import Copy, Dictionary
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
@@ -21,7 +21,7 @@ from seqlab.data.text.batches import NOT_SCORED
 from seqlab.decode.translation import attention_weights, search, translate
 from seqlab.metrics.bleu import Bleu
 from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
-from seqlab.models.translator import Source, Translator
+from seqlab.models.translator import SourceBatch, Translator
 from seqlab.registry import BACKBONES
 from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.example_settings import TranslateSettings
@@ -43,7 +43,7 @@ from seqlab.tokenization.vocabulary import Vocabulary
 class PairBatch(Batch):
     """Targets are the inputs shifted by one: the first input is the begin symbol, the last target the end symbol."""
 
-    source: Source
+    source: SourceBatch
     inputs_BT: Tensor
     targets_BT: Tensor
     mask_BT: Tensor | None
@@ -214,12 +214,12 @@ class TranslateTask(ExampleTask):
 
 
 def _decoder(settings: RunSettings, task: TranslateSettings, inputs: int, memory: int) -> Backbone:
-    """A decoder that attends to the source by itself, or one that a Reader wraps."""
+    """A decoder that attends to the source by itself, or one that an AttentionDecoder wraps."""
     assert settings.decoder is not None
     decoder, cls = settings.decoder.settings, BACKBONES.load(settings.decoder.name)
     if decoder.cross_attends:
         return cls(decoder, inputs, memory)
-    return Reader(task.reader, cls, decoder, inputs, memory)
+    return AttentionDecoder(task.reader, cls, decoder, inputs, memory)
 
 
 def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
@@ -227,7 +227,7 @@ def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairB
     mask_BS = np.ones_like(source_BS, dtype=bool) if mask_BS is None else mask_BS
     inputs_BT, mask_BT = pad_rows([split.targets[row][:-1] for row in rows_B])
     targets_BT, _ = pad_rows([split.targets[row][1:] for row in rows_B], NOT_SCORED)
-    source = Source(to_tensor(source_BS), to_tensor(mask_BS))
+    source = SourceBatch(to_tensor(source_BS), to_tensor(mask_BS))
     return PairBatch(source, to_tensor(inputs_BT), to_tensor(targets_BT), to_tensor(mask_BT))
 
 

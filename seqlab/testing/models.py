@@ -6,7 +6,7 @@ from seqlab.config import RunSettings, VocabSizes, resolve
 from seqlab.errors import UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.parameter_count import parameters, refuse_unfit
-from seqlab.models.translator import Source, Translator
+from seqlab.models.translator import SourceBatch, Translator
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.testing.promises import Promises, require
 from seqlab.testing.sequences import same
@@ -72,7 +72,7 @@ def translators(case: ArchitectureCase) -> None:
         return
     model = TASKS.load("translate").build(settings, SIZES).eval()
     assert isinstance(model, Translator)
-    source = Source(torch.tensor([[1, 2, 3], [4, 5, 0]]), torch.tensor([[True] * 3, [True, True, False]]))
+    source = SourceBatch(torch.tensor([[1, 2, 3], [4, 5, 0]]), torch.tensor([[True] * 3, [True, True, False]]))
     tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
     whole_BTV, state = model(source, tokens_BT), model.start(source)
     for t in range(LENGTH):

@@ -9,8 +9,8 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor
 
-from seqlab.backbones.attention_decoder import Reader
-from seqlab.backbones.attention_decoder_settings import ReaderSettings
+from seqlab.backbones.attention_decoder import AttentionDecoder
+from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, State
 
@@ -27,7 +27,7 @@ class ArchitectureCase:
     settings: BackboneSettings
     changes: dict[str, Any] = field(default_factory=dict)
     memory: int | None = None
-    decoder: ReaderSettings | None = None
+    decoder: AttentionDecoderSettings | None = None
 
     def __str__(self) -> str:
         words = [self.cls.__name__, *(f"{key}={value}" for key, value in self.changes.items())]
@@ -44,7 +44,7 @@ class ArchitectureCase:
             return self.cls(settings, inputs).eval()
         if self.decoder is None:
             return self.cls(settings, inputs, self.memory).eval()  # pyright: ignore[reportCallIssue]
-        return Reader(self.decoder, self.cls, settings, inputs, self.memory).eval()
+        return AttentionDecoder(self.decoder, self.cls, settings, inputs, self.memory).eval()
 
     def with_settings(self, **changes: Any) -> BackboneSettings:
         """The settings with those of the changes that this architecture has."""
@@ -161,7 +161,7 @@ def decoder_cases(case: ArchitectureCase) -> Iterator[ArchitectureCase]:
     for attention, attends in ways[5:6] if changes else ways:
         if attention == "none" and not settings.start_shapes(INPUTS):
             continue
-        decoder = ReaderSettings(attention=attention, attends=attends)
+        decoder = AttentionDecoderSettings(attention=attention, attends=attends)
         yield ArchitectureCase(cls, settings, changes, MEMORY, decoder)
         if attention == "dot":
             yield ArchitectureCase(cls, settings, changes, decoder.query_width(settings), decoder)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.config import RunSettings, gather
+from seqlab.config import RunSettings, build_settings
 from seqlab.models.parameter_count import parameters
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
@@ -77,7 +77,7 @@ def make_subject(name: str, arch: str, source: str | None, folder: Path, changes
     plain = PLAIN | {f"task.{key}": 0.0 for key in ("label_smoothing", "word_dropout") if task_settings.has(key)}
     dotted = {key.replace("__", "."): value for key, value in changes.items()}
     values = {"task.name": name, "backbone.name": arch, **SMALL, **plain, **dotted}
-    settings = gather({"corpus": {"source": [source]}}, values.items())
+    settings = build_settings({"corpus": {"source": [source]}}, values.items())
     dataset = task_class.open_dataset(settings, lambda note: None)
     settings = task_class.fit_settings(settings, dataset, lambda note: None)
     torch.manual_seed(0)

@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from seqlab.config import ModelSettings
 from seqlab.contracts import Trace
 from seqlab.models.language_model import LanguageModel
-from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import load_weights, weights_of
 from seqlab.testing.promises import Promises, require
@@ -120,7 +120,7 @@ def memorizes(case: ArchitectureCase) -> None:
         tokens_BT[:, 0] = torch.arange(4)
         loss = fit_next_tokens(LanguageModel(ModelSettings(embedding=INPUTS), backbone, VOCAB_SIZE), tokens_BT, 400)
     else:
-        loss = _fit_hidden_tokens(MaskedModel(ModelSettings(embedding=INPUTS), backbone, VOCAB_SIZE))
+        loss = _fit_hidden_tokens(MaskedLanguageModel(ModelSettings(embedding=INPUTS), backbone, VOCAB_SIZE))
     require(loss < 0.05, f"the training loss is {loss:.3f}")
 
 
@@ -129,7 +129,7 @@ def fit_next_tokens(model: LanguageModel, tokens_BT: Tensor, steps: int) -> floa
     return _fit(model, steps, lambda: (model(tokens_BT[:, :-1])[0].flatten(0, 1), tokens_BT[:, 1:].flatten()))
 
 
-def _fit_hidden_tokens(model: MaskedModel) -> float:
+def _fit_hidden_tokens(model: MaskedLanguageModel) -> float:
     """What comes after the gap tells what was in it."""
     tokens_BT = torch.tensor([[1, 0, 2], [1, 5, 3], [1, 6, 4], [1, 2, 5]])
     hidden_BT = tokens_BT.clone()

@@ -4,7 +4,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from seqlab.config import CorpusSettings, RunSettings, Source, VocabSizes, checked, expand_short_names, gather
+from seqlab.config import (
+    CorpusSettings,
+    DataSource,
+    RunSettings,
+    VocabSizes,
+    build_settings,
+    checked,
+    expand_short_names,
+)
 from seqlab.data.task_inference import infer_task, plain_text_note
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
@@ -31,7 +39,7 @@ def _of_run(path: Path) -> dict[str, Any]:
 
 
 def settings_from_request(
-    source: Source | None,
+    source: DataSource | None,
     base: Mapping[str, Any],
     settings: Mapping[str, Any],
     short: Mapping[str, Any],
@@ -58,7 +66,7 @@ def settings_from_request(
         raise UsageError("no text was given. Name a file, a folder or a built-in corpus, such as python-docs.")
     if "name" not in base.get("task", {}) and not any(key == "task.name" for key, _ in changes):
         changes += _guessed(base, changes, log)
-    wanted = gather(base, changes)
+    wanted = build_settings(base, changes)
     if wanted.corpus.difficulty is not None and not all(item in CORPORA for item in wanted.corpus.source):
         raise UsageError("corpus.difficulty is of generated corpora: leave it out for files of your own.")
     return wanted

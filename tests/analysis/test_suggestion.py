@@ -6,7 +6,7 @@ import pytest
 from seqlab.analysis import suggestion as module
 from seqlab.analysis.scan import scan
 from seqlab.analysis.suggestion import Expected, Suggestion, duration, expect, suggest
-from seqlab.config import expand_short_names, gather
+from seqlab.config import build_settings, expand_short_names
 from seqlab.data.text.corpus import corpus_from_text, open_corpus
 from seqlab.training import budget as prepare
 
@@ -49,7 +49,7 @@ def test_what_is_suggested_can_be_set():
     for characters in (100, 10**6, 10**7, 10**9):
         for documents in ("stream", "lines"):
             found = suggest(found_in(characters=characters), documents)
-            settings = gather(SOURCE, expand_short_names(found.settings))
+            settings = build_settings(SOURCE, expand_short_names(found.settings))
             assert settings.corpus.documents == documents
 
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from seqlab import api
 from seqlab.audit.audit import audit
-from seqlab.config import RunSettings, expand_short_names, gather
+from seqlab.config import RunSettings, build_settings, expand_short_names
 from seqlab.contracts import Backbone
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.split import SplitText, split_text
@@ -50,7 +50,7 @@ def untrained(
 ) -> api.Run:
     """A run as it is before its first step; nothing of it is on the disk."""
     changes = [*expand_short_names({**TINY, **short}), *(settings or {}).items()]
-    wanted = gather({"corpus": {"source": [str(text)]}}, changes)
+    wanted = build_settings({"corpus": {"source": [str(text)]}}, changes)
     split = split_text(open_corpus(wanted.corpus.source), wanted.corpus)
     vocabulary = Vocabulary(learn(split, wanted))
     model = build_model(wanted, vocabulary.sizes).eval()

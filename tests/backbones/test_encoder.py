@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from seqlab.backbones.transformer_encoder import TransformerEncoder
-from seqlab.backbones.transformer_encoder_settings import EncoderSettings
+from seqlab.backbones.transformer_encoder_settings import TransformerEncoderSettings
 from seqlab.config import resolve
-from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.parameter_count import parameters
 from seqlab.recipes import recipe
 
@@ -15,7 +15,7 @@ from seqlab.recipes import recipe
 def encoder(**settings) -> TransformerEncoder:
     torch.manual_seed(0)
     return TransformerEncoder(
-        EncoderSettings(**{"hidden": 8, "heads": 2, "layers": 2, "context": 16, **settings}), 8
+        TransformerEncoderSettings(**{"hidden": 8, "heads": 2, "layers": 2, "context": 16, **settings}), 8
     ).eval()
 
 
@@ -89,6 +89,6 @@ def test_the_size_of_bert_base():
     assert count.embedding + count.core + count.positions == 109_482_240
     with torch.device("meta"):
         backbone = TransformerEncoder(settings.backbone.settings, 768)  # pyright: ignore[reportArgumentType]
-        model = MaskedModel(settings.model, backbone, 30_521)
+        model = MaskedLanguageModel(settings.model, backbone, 30_521)
     assert sum(p.numel() for p in model.parameters()) == count.total
     assert count.total - count.output == 109_482_240

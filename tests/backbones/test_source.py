@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from seqlab.attention.multihead import CrossAttention
-from seqlab.backbones.attention_decoder import memory_of
+from seqlab.backbones.attention_decoder import make_memory
 from seqlab.backbones.transformer import Transformer
 from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Memory, Trace
@@ -31,7 +31,7 @@ def test_the_summary_of_a_recurrence_is_its_last_state(name: str, bidirectional:
     encoder = BACKBONES.load(name)(own, INPUTS).double()
     mask_BS = None if lengths is None else torch.arange(4) < torch.tensor(lengths)[:, None]
     y_BSH, state = encoder(vectors(3, 4, INPUTS), None, mask_BS)
-    memory = memory_of(encoder, y_BSH, mask_BS)
+    memory = make_memory(encoder, y_BSH, mask_BS)
     top = [cell.h_BH for cell in state.cells[-own.directions :]]
     torch.testing.assert_close(memory.summary_BH, torch.cat(top, dim=1))
     assert memory.values_BSH is y_BSH
@@ -44,7 +44,7 @@ def test_the_summary_of_what_is_no_recurrence_is_the_mean(name: str):
     mask_BS = torch.arange(4) < torch.tensor([4, 1, 2])[:, None]
     y_BSH, _ = encoder(vectors(3, 4, INPUTS), None, mask_BS)
     expected = [y_BSH[0].mean(0), y_BSH[1, 0], y_BSH[2, :2].mean(0)]
-    torch.testing.assert_close(memory_of(encoder, y_BSH, mask_BS).summary_BH, torch.stack(expected))
+    torch.testing.assert_close(make_memory(encoder, y_BSH, mask_BS).summary_BH, torch.stack(expected))
 
 
 @settings(deadline=None, max_examples=50)
@@ -63,13 +63,13 @@ def test_every_architecture_makes_a_memory_whose_rows_are_as_if_alone(name: str,
     x_BSD = vectors(len(lengths), max(lengths), INPUTS)
     mask_BS = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     y_BSH, _ = encoder(x_BSD, None, mask_BS)
-    memory = memory_of(encoder, y_BSH, mask_BS)
+    memory = make_memory(encoder, y_BSH, mask_BS)
     assert memory.summary_BH.shape == (len(lengths), own.width)
     for row, length in enumerate(lengths):
         if not length:
             assert not memory.summary_BH[row].any()
             continue
-        alone = memory_of(encoder, encoder(x_BSD[row : row + 1, :length])[0])
+        alone = make_memory(encoder, encoder(x_BSD[row : row + 1, :length])[0])
         torch.testing.assert_close(memory.summary_BH[row], alone.summary_BH[0])
         torch.testing.assert_close(memory.values_BSH[row, :length], alone.values_BSH[0])
         assert alone.mask_BS.all()

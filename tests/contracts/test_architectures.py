@@ -10,7 +10,7 @@ from seqlab.config import ModelSettings
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
 from seqlab.models.language_model import LanguageModel
-from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.parameter_count import refuse_unfit, token_parameters
 from seqlab.registry import BACKBONES
 from seqlab.testing.architecture import architecture_checks
@@ -33,7 +33,7 @@ def test_promises(case: ArchitectureCase, checks: list[Check[ArchitectureCase]])
 @every_case
 @pytest.mark.parametrize("tie_embeddings", [False, True])
 def test_parameters_of_token_models(case: ArchitectureCase, tie_embeddings: bool) -> None:
-    kind = LanguageModel if case.settings.causal else MaskedModel
+    kind = LanguageModel if case.settings.causal else MaskedLanguageModel
     for embedding in (case.settings.width, case.settings.width + 3):
         settings = ModelSettings(embedding=embedding, tie_embeddings=tie_embeddings)
         model = kind(settings, case.build(inputs=embedding), 11)

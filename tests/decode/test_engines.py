@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seqlab.backbones.recurrent import Lstm
-from seqlab.config import VocabSizes, gather
+from seqlab.config import VocabSizes, build_settings
 from seqlab.decode.beam import beam_search
 from seqlab.decode.engines.compiled import CompiledEngine
 from seqlab.decode.engines.selection import EngineSelector
@@ -49,7 +49,7 @@ PROMPTS = [[1, 2, 3], [5], list(range(30)), [7, 8], [9] * 12, [3, 1]]
 def built(backbone: dict[str, Any], tie_embeddings: bool = False) -> Any:
     changes = [("model.embedding", 24), ("model.tie_embeddings", tie_embeddings)]
     changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
-    return build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
+    return build_model(build_settings({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
 
 
 def selector(
@@ -67,7 +67,7 @@ def selector(
         ("model.tie_embeddings", tie_embeddings),
         *((f"backbone.{key}", value) for key, value in chosen.items()),
     ]
-    model = build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
+    model = build_model(build_settings({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
     with torch.no_grad():
         model.output.weight.mul_(6)  # so that it is sure of something
     return EngineSelector(model)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from onnx_sessions import run, session
 
-from seqlab.config import VocabSizes, gather
+from seqlab.config import VocabSizes, build_settings
 from seqlab.exporters.onnx.examples import classifier_graph, tagger_graph
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
@@ -22,7 +22,9 @@ def built(task: str, arch: str, more: dict[str, Any]) -> Any:
     small: dict[str, Any] = {"heads": 2, "layers": 2} if "transformer" in arch else {}
     settings = {"task.name": task, "backbone.name": arch, "backbone.hidden": 24, "model.embedding": 16}
     settings |= {f"backbone.{key}": value for key, value in small.items()}
-    return build_model(gather({"corpus": {"source": ["none"]}}, [*settings.items(), *more.items()]), SIZES).eval()
+    return build_model(
+        build_settings({"corpus": {"source": ["none"]}}, [*settings.items(), *more.items()]), SIZES
+    ).eval()
 
 
 def answered(graph: Any, **given: torch.Tensor) -> list[Any]:

@@ -8,7 +8,7 @@ import torch
 from onnx_sessions import initial_state, run, session
 
 from seqlab.backbones.recurrent import Lstm
-from seqlab.config import VocabSizes, gather
+from seqlab.config import VocabSizes, build_settings
 from seqlab.errors import UsageError
 from seqlab.exporters.onnx.language import sequence_graph, step_graph
 from seqlab.registry import BACKBONES
@@ -44,7 +44,7 @@ def built(name: str, variant: dict[str, Any], tie_embeddings: bool) -> Any:
     backbone = {"name": name, "hidden": 24, **small, **variant}
     changes = [("model.embedding", 16), ("model.tie_embeddings", tie_embeddings), *task]
     changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
-    return build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
+    return build_model(build_settings({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
 
 
 @pytest.mark.parametrize("tie_embeddings", [False, True])

@@ -7,10 +7,10 @@ import pytest
 import torch
 from onnx_sessions import initial_state, run, session
 
-from seqlab.config import VocabSizes, gather
+from seqlab.config import VocabSizes, build_settings
 from seqlab.errors import UsageError
 from seqlab.exporters.onnx.translator import encoder_graph, target_graph, target_step_graph
-from seqlab.models.translator import Source
+from seqlab.models.translator import SourceBatch
 from seqlab.runs.load import build_model
 
 V = 31
@@ -36,13 +36,13 @@ def built(arch: str, more: dict[str, Any]) -> Any:
         }
     settings["model.embedding"] = 16
     changes = [*settings.items(), *more.items()]
-    return build_model(gather({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 0, 0)).eval()
+    return build_model(build_settings({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 0, 0)).eval()
 
 
-def sources(B: int, S: int) -> tuple[Source, dict[str, np.ndarray]]:
+def sources(B: int, S: int) -> tuple[SourceBatch, dict[str, np.ndarray]]:
     tokens_BS = torch.randint(0, V, (B, S), generator=torch.Generator().manual_seed(S))
     lengths_B = torch.tensor([S, max(1, S // 2), 1][:B])
-    source = Source(tokens_BS, torch.arange(S) < lengths_B[:, None])
+    source = SourceBatch(tokens_BS, torch.arange(S) < lengths_B[:, None])
     return source, {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
 
 

@@ -12,7 +12,7 @@ from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.models.language_model import LanguageModel
-from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.parameter_count import parameters
 from seqlab.registry import BACKBONES
 from seqlab.runs import tensors
@@ -220,4 +220,4 @@ def test_building_what_cannot_be(wrong: dict[str, object], said: str):
 def test_a_backbone_that_reads_ahead_is_refused():
     with pytest.raises(UsageError, match="--task masked"):
         seqlab.build("gru", vocab_size=9, bidirectional=True)
-    assert isinstance(seqlab.build("gru", vocab_size=9, bidirectional=True, task="masked"), MaskedModel)
+    assert isinstance(seqlab.build("gru", vocab_size=9, bidirectional=True, task="masked"), MaskedLanguageModel)

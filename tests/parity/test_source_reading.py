@@ -8,12 +8,12 @@ import torch
 from parity_cases import BATCH, DTYPES, HIDDEN, INPUTS, Case, assert_parity, everything, make_case, named, random
 from torch import Tensor, nn
 
-from seqlab.backbones.attention_decoder import Reader
-from seqlab.backbones.attention_decoder_settings import ReaderSettings
+from seqlab.backbones.attention_decoder import AttentionDecoder
+from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.backbones.feedforward import Feedforward
 from seqlab.backbones.feedforward_settings import FeedforwardSettings
 from seqlab.backbones.lstm_attention import LstmAttention
-from seqlab.backbones.lstm_attention_settings import AttentiveSettings
+from seqlab.backbones.lstm_attention_settings import LstmAttentionSettings
 from seqlab.backbones.recurrent import Gru, Lstm, Rnn
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RnnSettings
 from seqlab.backbones.transformer import Transformer
@@ -26,7 +26,7 @@ INNERS: dict[str, tuple[type[Backbone], Any]] = {
     "rnn": (Rnn, RnnSettings(hidden=HIDDEN)),
     "gru": (Gru, GruSettings(hidden=HIDDEN)),
     "lstm": (Lstm, LstmSettings(hidden=HIDDEN, layers=2)),
-    "lstm-attention": (LstmAttention, AttentiveSettings(hidden=HIDDEN)),
+    "lstm-attention": (LstmAttention, LstmAttentionSettings(hidden=HIDDEN)),
     "feedforward": (Feedforward, FeedforwardSettings(hidden=HIDDEN, span=3)),
 }
 
@@ -79,8 +79,8 @@ def test_made_to_read(name: str, attention: Any, attends: Any, dtype: torch.dtyp
 
     def make(implementation: str) -> Backbone:
         known = {"implementation": implementation} if "implementation" in type(settings).model_fields else {}
-        reader = ReaderSettings(attention=attention, attends=attends)
-        return Reader(reader, inner, settings.model_copy(update=known), INPUTS, MEMORY)
+        reader = AttentionDecoderSettings(attention=attention, attends=attends)
+        return AttentionDecoder(reader, inner, settings.model_copy(update=known), INPUTS, MEMORY)
 
     assert_forms_agree(make, dtype, length, ragged, MEMORY)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.config import expand_short_names, gather
+from seqlab.config import build_settings, expand_short_names
 from seqlab.data.examples.example import Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.runs.load import build_model
@@ -56,7 +56,7 @@ def case(name: str, arch: str = "lstm", train: int = 40, held_out: int = 12, **c
     own = {"task": name, "arch": arch, "hidden": 8, "embedding": 8, "batch_size": 6}
     own |= {key: changes[key] for key in own if key in changes}
     still = [("model.embedding_dropout", 0.0), ("model.output_dropout", 0.0)]
-    settings = gather(
+    settings = build_settings(
         {"corpus": {"source": ["none"]}}, [("tokenizer.name", "word"), *expand_short_names(own), *still, *dotted]
     )
     splits = {"train": sentences(train), "validation": sentences(held_out, 1), "test": sentences(held_out, 2)}

@@ -28,7 +28,7 @@ def test_a_worked_example() -> None:
 def test_softening_keeps_the_size_of_gradients() -> None:
     """At a high temperature the gradient is that of half the squared distance of centred logits over the vocabulary."""
     draw = torch.Generator().manual_seed(0)
-    student, teacher = (torch.randn(2, 3, 5, batch_generator=draw) for _ in range(2))
+    student, teacher = (torch.randn(2, 3, 5, generator=draw) for _ in range(2))
     student.requires_grad_()
     divergence(student, teacher, torch.zeros(2, 3, dtype=torch.long), 200.0).backward()
     centered = [logits - logits.mean(-1, keepdim=True) for logits in (student.detach(), teacher)]

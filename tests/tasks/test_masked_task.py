@@ -14,7 +14,7 @@ from seqlab.data.text.batches import NOT_SCORED, TokenRows
 from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import split_text
 from seqlab.errors import UsageError
-from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
 from seqlab.tasks.dataset import text_dataset, train_tokenizer
@@ -142,7 +142,7 @@ def test_the_mask_symbol_is_never_predicted():
     for tie_embeddings in (False, True):
         settings = settings_with().with_values(**{"model.tie_embeddings": tie_embeddings})
         model = build_model(settings, 9)
-        assert isinstance(model, MaskedModel)
+        assert isinstance(model, MaskedLanguageModel)
         assert model(torch.tensor([[0, 8, model.mask]]))[0].shape == (1, 3, 9)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from seqlab.config import RunSettings, Settings, Source, checked
+from seqlab.config import DataSource, RunSettings, Settings, checked
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.recipes import Recipe, find_recipe
@@ -108,7 +108,7 @@ class ComparisonRequest:
 
 
 def build_request(
-    source: Source | None,
+    source: DataSource | None,
     recipe: str | Recipe | None,
     settings: Mapping[str, Any],
     options: Mapping[str, Any],

@@ -14,9 +14,9 @@ from seqlab.exporters.onnx.language import sequence_graph, step_graph
 from seqlab.exporters.onnx.translator import encoder_graph, target_graph, target_step_graph
 from seqlab.models.classifier import Classifier
 from seqlab.models.language_model import LanguageModel
-from seqlab.models.masked_language_model import MaskedModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.tagger import Tagger
-from seqlab.models.translator import Source, Translator
+from seqlab.models.translator import SourceBatch, Translator
 from seqlab.runs.load import LoadedRun
 from seqlab.tasks.example_settings import TranslateSettings
 from seqlab.tokenization.word import WordTokenizer
@@ -130,7 +130,7 @@ def translator(run: LoadedRun) -> ExportPlan:
         tokens_BS, lengths_B, mask_BS = _padded(model, length, model.source_embedding.num_embeddings)
         inputs_BT = _random_tokens(model.vocab_size, min(length + 2, model.limit or length + 2))
         with torch.inference_mode():
-            expected_BTV = model(Source(tokens_BS, mask_BS), inputs_BT).numpy()
+            expected_BTV = model(SourceBatch(tokens_BS, mask_BS), inputs_BT).numpy()
         inputs = {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
         errors = {
             "step": _max_error(_stepped(sessions["step"], inputs_BT.numpy(), sessions["encoder"](inputs)), expected_BTV)
@@ -145,7 +145,7 @@ def translator(run: LoadedRun) -> ExportPlan:
 
 EXPORT_PLANS: dict[type, Callable[[LoadedRun], ExportPlan]] = {
     LanguageModel: language,
-    MaskedModel: masked,
+    MaskedLanguageModel: masked,
     Classifier: classifier,
     Tagger: tagger,
     Translator: translator,

@@ -4,7 +4,7 @@ from typing import Any
 
 import onnx
 
-from seqlab.backbones.attention_decoder import Reader
+from seqlab.backbones.attention_decoder import AttentionDecoder
 from seqlab.errors import UsageError
 from seqlab.exporters.onnx.attention import attention_scores, mask_scores, project_queries_or_keys
 from seqlab.exporters.onnx.backbone import OnnxBackbone, States, onnx_backbone_of, padding_mask
@@ -17,13 +17,13 @@ INTEGER_INPUTS = (*INTEGER_STATES, "memory_length")
 class AttentionDecoderOnnx(OnnxBackbone):
     """A causal backbone with attention over a source; equations in backbones/attention_decoder.py."""
 
-    def __init__(self, reader: Reader):
+    def __init__(self, reader: AttentionDecoder):
         self.reader, self.inner = reader, onnx_backbone_of(reader.inner)
         self.first = reader.reading.reads_first
         self.top = f"h_{reader.inner.settings.layers - 1}"  # the query of attention before a step
 
     def state(self) -> dict[str, list[str | int]]:
-        last: dict[str, list[str | int]] = {"last": ["B", self.reader.width]} if self.reader.asks_with_output else {}
+        last: dict[str, list[str | int]] = {"last": ["B", self.reader.width]} if self.reader.queries_with_output else {}
         return {**self.inner.state(), **last}
 
     def memory(self) -> dict[str, list[str | int]]:
@@ -90,7 +90,11 @@ class AttentionDecoderOnnx(OnnxBackbone):
 
 
 def decoder_of(model: Any) -> Any:
-    return AttentionDecoderOnnx(model.decoder) if isinstance(model.decoder, Reader) else onnx_backbone_of(model.decoder)
+    return (
+        AttentionDecoderOnnx(model.decoder)
+        if isinstance(model.decoder, AttentionDecoder)
+        else onnx_backbone_of(model.decoder)
+    )
 
 
 def encoder_graph(model: Any) -> onnx.ModelProto:
@@ -137,11 +141,11 @@ def target_graph(model: Any) -> onnx.ModelProto:
 def _encode_source(g: Graph, model: Any, decoder: Any) -> tuple[States, States]:
     source_BM = g.input("source", ["B", "M"], integer=True)
     lengths_B = g.input("source_lengths", ["B"], integer=True)
-    x_BMD = embed(g, model.source_embedding.weight, source_BM) * float(model.loudness)
+    x_BMD = embed(g, model.source_embedding.weight, source_BM) * float(model.embedding_scale)
     encoder = onnx_backbone_of(model.backbone)
     y_BMH = encoder.sequence(g, x_BMD, lengths_B)
     return decoder.encode_memory(g, y_BMH, lengths_B, encoder.summary(g, y_BMH, lengths_B))
 
 
 def _embed_target(g: Graph, model: Any, tokens: Value) -> Value:
-    return embed(g, model.embedding.weight, tokens) * float(model.loudness)
+    return embed(g, model.embedding.weight, tokens) * float(model.embedding_scale)

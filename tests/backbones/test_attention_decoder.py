@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from seqlab.backbones.attention_decoder import Reader, ReaderState
-from seqlab.backbones.attention_decoder_settings import ReaderSettings
+from seqlab.backbones.attention_decoder import AttentionDecoder, AttentionDecoderState
+from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.backbones.feedforward import Feedforward
 from seqlab.backbones.feedforward_settings import FeedforwardSettings
-from seqlab.backbones.lstm_attention import AttentiveState, LstmAttention
-from seqlab.backbones.lstm_attention_settings import AttentiveSettings
+from seqlab.backbones.lstm_attention import LstmAttention, LstmAttentionState
+from seqlab.backbones.lstm_attention_settings import LstmAttentionSettings
 from seqlab.backbones.recurrent import Gru, Lstm, RecurrentState, Rnn
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RnnSettings
 from seqlab.backbones.transformer import Transformer
@@ -28,18 +28,20 @@ INNERS: dict[str, tuple[type[Backbone], Any]] = {
     "rnn": (Rnn, RnnSettings(hidden=HIDDEN)),
     "gru": (Gru, GruSettings(hidden=HIDDEN, layers=2)),
     "lstm": (Lstm, LstmSettings(hidden=HIDDEN, layers=2, residual=True)),
-    "lstm-attention": (LstmAttention, AttentiveSettings(hidden=HIDDEN)),
+    "lstm-attention": (LstmAttention, LstmAttentionSettings(hidden=HIDDEN)),
     "feedforward": (Feedforward, FeedforwardSettings(hidden=HIDDEN, span=2)),
 }
 every_inner = pytest.mark.parametrize("name", INNERS)
 every_attention = pytest.mark.parametrize("attention", ["dot", "scaled", "additive"])
 
 
-def reading(name: str, attention: str, attends: str = "after", memory: int = MEMORY, **changes: Any) -> Reader:
+def reading(
+    name: str, attention: str, attends: str = "after", memory: int = MEMORY, **changes: Any
+) -> AttentionDecoder:
     torch.manual_seed(0)
     cls, settings = INNERS[name]
-    reader = ReaderSettings(attention=attention, attends=attends)  # pyright: ignore[reportArgumentType]
-    return Reader(reader, cls, settings.model_copy(update=changes), INPUTS, memory).double()
+    reader = AttentionDecoderSettings(attention=attention, attends=attends)  # pyright: ignore[reportArgumentType]
+    return AttentionDecoder(reader, cls, settings.model_copy(update=changes), INPUTS, memory).double()
 
 
 def source(lengths: list[int] = LENGTHS, width: int = MEMORY) -> Memory:
@@ -58,7 +60,7 @@ def inputs(batch: int = len(LENGTHS), length: int = 5) -> Tensor:
 # --- the equations --------------------------------------------------------------------------------------------------
 
 
-def written_out(reader: Reader, query_H: np.ndarray, values_SH: np.ndarray) -> np.ndarray:
+def written_out(reader: AttentionDecoder, query_H: np.ndarray, values_SH: np.ndarray) -> np.ndarray:
     """What one query reads of one row's source."""
     weights = {name: value.detach().numpy() for name, value in reader.attention.named_parameters()}  # pyright: ignore
     if "fit.weight" in weights:
@@ -78,7 +80,7 @@ def written_out(reader: Reader, query_H: np.ndarray, values_SH: np.ndarray) -> n
     return share_S / share_S.sum() @ values_SH
 
 
-def joined(reader: Reader, context: np.ndarray, y: np.ndarray) -> np.ndarray:
+def joined(reader: AttentionDecoder, context: np.ndarray, y: np.ndarray) -> np.ndarray:
     assert reader.join is not None
     return np.tanh(reader.join.weight.detach().numpy() @ np.concatenate([context, y]))
 
@@ -106,7 +108,7 @@ def asked_with(state: Any, last_BH: Tensor) -> Tensor:
     match state:
         case RecurrentState():
             return state.cells[-1].h_BH
-        case AttentiveState():
+        case LstmAttentionState():
             return state.recurrent.cells[-1].h_BH
     return last_BH
 
@@ -237,7 +239,7 @@ def test_what_a_source_says_can_be_learnt(attention: str):
 
 def test_a_state_holds_what_was_read_and_nothing_that_is_not_needed():
     memory = source()
-    products: ReaderState = reading("lstm", "dot").start(len(LENGTHS), memory)
+    products: AttentionDecoderState = reading("lstm", "dot").start(len(LENGTHS), memory)
     assert products.source is not None and products.source.keys_BSH is None
     assert products.last_BH is None
     asking = reading("feedforward", "dot", "before").start(len(LENGTHS), memory)
@@ -248,7 +250,7 @@ def test_a_state_holds_what_was_read_and_nothing_that_is_not_needed():
 
 
 def test_what_has_no_state_needs_attention():
-    with pytest.raises(UsageError, match=r"no state to start from.*needs attention"):
+    with pytest.raises(UsageError, match=r"start state is fixed.*needs attention"):
         reading("feedforward", "none")
 
 
@@ -276,9 +278,9 @@ def test_the_form_is_named():
 
 def test_settings_import_without_torch():
     program = (
-        "import sys; from seqlab.backbones.attention_decoder_settings import ReaderSettings\n"
+        "import sys; from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings\n"
         "from seqlab.registry import BACKBONES\n"
-        "assert ReaderSettings().core_parameters(BACKBONES.settings('lstm')(), 8, 8) > 0\n"
+        "assert AttentionDecoderSettings().core_parameters(BACKBONES.settings('lstm')(), 8, 8) > 0\n"
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
