@@ -28,7 +28,10 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module", params=CASES)
 def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Subject:
     name = request.param.split()[0]
-    return make_subject(name, "gru", None, tmp_path_factory.mktemp("task"), CASES[request.param])
+    folder = tmp_path_factory.mktemp("task")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
+        return make_subject(name, "gru", None, folder, CASES[request.param])
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
