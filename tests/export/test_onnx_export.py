@@ -56,7 +56,7 @@ def test_what_cannot_be_exported_is_refused_by_name(tmp_path: Path) -> None:
         api.export(run, tmp_path / "left", format="gguf")  # pyright: ignore[reportArgumentType]
     (tmp_path / "full").mkdir()
     (tmp_path / "full/thesis.txt").write_text("years")
-    with pytest.raises(UsageError, match="holds something"):
+    with pytest.raises(UsageError, match="is not empty"):
         api.export(run, tmp_path / "full")
 
 

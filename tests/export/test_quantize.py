@@ -95,7 +95,7 @@ def test_it_writes_the_same_by_both_paths(name: str, runs: dict[str, tuple[Path,
 
 def test_it_is_not_trained_further(runs: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
     first, second = runs["gru"]
-    with pytest.raises(UsageError, match="int8 are not trained"):
+    with pytest.raises(UsageError, match="int8 cannot be trained"):
         api.resume(second, more=3)
     with pytest.raises(UsageError, match="is already int8"):
         api.quantize(second, tmp_path / "again")

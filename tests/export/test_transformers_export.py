@@ -40,9 +40,7 @@ def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path)
         with torch.inference_mode():
             torch.testing.assert_close(theirs(tokens_BT).logits, run.model(tokens_BT)[0], atol=1e-4, rtol=0)
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "left")
-    assert (
-        tokenizer("The cat sat", add_special_tokens=False)["input_ids"] == run.tokenizer.encode("The cat sat").tolist()
-    )
+    assert tokenizer("The cat sat", add_special_tokens=False)["input_ids"] == run.tokenizer.encode("The cat sat")
 
 
 @pytest.mark.parametrize(

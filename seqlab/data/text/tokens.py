@@ -71,7 +71,8 @@ class TokenSplit:
 
 def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]:
     """The token file of every split, from the cache or encoded now."""
-    directory = cache_directory("tokens") / cache_key(*identity(text, tokenizer))
+    # the layout is part of the key, so a folder of an older version is never mistaken for this one
+    directory = cache_directory("tokens") / cache_key(STATS, *identity(text, tokenizer))
     if not (directory / STATS).is_file():
         _encode_into(directory, text, tokenizer)
     stats = json.loads((directory / STATS).read_text())
