@@ -16,10 +16,10 @@ def main() -> None:
     except SeqlabError as error:
         _to_stderr(f"error: {error}")
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # the reader went away: `seqlab generate ... | head`
+    except BrokenPipeError:  # the reader is gone: `seqlab generate ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except OSError as error:  # a disk that is full, a folder that is closed: not for us to mend
+    except OSError as error:  # a full disk, a missing permission
         _to_stderr(f"error: {error}")
         sys.exit(StorageError.exit_code)
 
@@ -30,7 +30,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object) -
 
 
 def _to_stderr(text: str) -> None:
-    # what a terminal cannot show must not become a second error
+    # a character that the terminal cannot show must not become a second error
     encoding = sys.stderr.encoding or "utf-8"
     sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
     sys.stderr.write("\n")

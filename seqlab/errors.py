@@ -1,12 +1,12 @@
 """The errors that a user can cause, each with its exit code.
 
 A message says what was given, what was expected and what to do. The command line prints it without a traceback;
-mistakes of our own stay ordinary exceptions.
+bugs stay ordinary exceptions.
 """
 
 
 class SeqlabError(Exception):
-    """Something that the user can put right."""
+    """Base class: something that the user can fix."""
 
     exit_code = 1
 
@@ -18,7 +18,7 @@ class UsageError(SeqlabError):
 
 
 class DataError(SeqlabError):
-    """The input is there but cannot be used: empty, not UTF-8, damaged, too short."""
+    """The input exists but cannot be used: empty, not UTF-8, damaged, too short."""
 
     exit_code = 65
 
@@ -30,7 +30,7 @@ class MissingInput(SeqlabError):
 
 
 class TrainingFailed(SeqlabError):
-    """Training cannot go on: the numbers are no longer finite."""
+    """Training cannot continue: the loss or the weights are not finite."""
 
     exit_code = 70
 
@@ -42,4 +42,4 @@ class StorageError(SeqlabError):
 
 
 class SeqlabWarning(UserWarning):
-    """Said once and aloud, while the work goes on."""
+    """Something to know, while the work continues."""

@@ -1,4 +1,4 @@
-"""Pictures: drawn without a screen, in one look, written whole."""
+"""Figures: drawn without a display, in one style, written atomically."""
 
 import io
 from pathlib import Path
@@ -10,7 +10,7 @@ COLORS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be
 
 
 def new_figure(width: float, height: float, dpi: int = 150) -> Any:
-    """So many inches; matplotlib is slow to import, and many commands draw nothing."""
+    """A figure, sizes in inches. matplotlib is imported here because it is slow to import."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -19,14 +19,14 @@ def new_figure(width: float, height: float, dpi: int = 150) -> Any:
     return figure
 
 
-def quiet(axes: Any) -> None:
-    """A faint grid, and no box around it."""
+def light_grid(axes: Any) -> None:
+    """Draw a faint grid, without a box around the axes."""
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def write_figure(figure: Any, path: Path, **options: Any) -> None:
-    """In the format that the name ends in."""
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=path.suffix[1:], **options)
-    write_atomic(path, drawn.getvalue())
+    """Write the figure in the format of the file name."""
+    image = io.BytesIO()
+    figure.savefig(image, format=path.suffix[1:], **options)
+    write_atomic(path, image.getvalue())

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and reading that distrusts what it reads."""
+"""Atomic writing, and reading that does not trust the file."""
 
 import errno
 import hashlib
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from seqlab.errors import DataError, MissingInput, StorageError
 
-JSON_LIMIT = 1 << 20  # JSON made to hurt takes some thirty times its size in memory
+JSON_LIMIT = 1 << 20  # malicious JSON takes some thirty times its size in memory
 
 
 def write_atomic(path: Path, content: bytes) -> None:
@@ -31,7 +31,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def write_through(path: Path, content: bytes) -> None:
-    """Write a file and see it to the disk. It is made anew, so that no link planted under its name is followed."""
+    """Write a file and sync it to disk. It is created anew, so a symbolic link under its name is not followed."""
     path.unlink(missing_ok=True)
     with path.open("xb") as stream:
         stream.write(content)
@@ -40,7 +40,7 @@ def write_through(path: Path, content: bytes) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """See a rename to the disk, where the system lets a directory be opened for that."""
+    """Sync a rename to disk, if the system supports it."""
     if os.name == "posix":
         handle = os.open(directory, os.O_RDONLY)
         try:
@@ -51,15 +51,15 @@ def sync_directory(directory: Path) -> None:
 
 @contextmanager
 def storage_errors(path: Path, needed: int) -> Iterator[None]:
-    """Turn what the system says into words, with the bytes needed and available where the disk is full."""
+    """Turn OSError into StorageError; for a full disk, with the bytes needed and available."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             free = shutil.disk_usage(next(folder for folder in path.absolute().parents if folder.is_dir())).free
             raise StorageError(
-                f"no room to write '{path}': {needed:,} bytes needed, {free:,} available. "
-                f"What was saved before is intact; make room and resume."
+                f"the disk is full: '{path}' needs {needed:,} bytes, {free:,} are available. "
+                f"Everything saved before is intact; free some space and resume."
             ) from None
         raise StorageError(f"'{path}' cannot be written: {error.strerror or error}.") from None
 
@@ -69,13 +69,13 @@ def sha256(content: bytes) -> str:
 
 
 def read_bytes(path: Path, limit: int | None = None) -> bytes:
-    """A file's content; MissingInput, StorageError or, for what is no plain file or beyond `limit`, DataError."""
+    """The content of a file; DataError if it is not a regular file or larger than `limit`."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):  # a pipe or a device might never end
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a pipe or a device might never end
             raise DataError(f"'{path}' is not a file that seqlab wrote: it is a folder, a pipe or a device.")
-        if limit is not None and found.st_size > limit:
-            raise DataError(f"'{path}' is {found.st_size:,} bytes long; seqlab writes at most {limit:,}.")
+        if limit is not None and status.st_size > limit:
+            raise DataError(f"'{path}' is {status.st_size:,} bytes long; seqlab writes at most {limit:,}.")
         return path.read_bytes()
     except FileNotFoundError:
         raise MissingInput(f"'{path}' is missing.") from None
@@ -84,18 +84,18 @@ def read_bytes(path: Path, limit: int | None = None) -> bytes:
 
 
 def from_json(content: bytes, path: Path) -> dict[str, Any]:
-    """The JSON object that a file holds, however hostile the file."""
+    """Parse the JSON object in a file; DataError for anything else."""
     try:
-        found = json.loads(content)
+        parsed = json.loads(content)
     except (ValueError, RecursionError):
         raise DataError(f"'{path}' is damaged: it is not JSON.") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise DataError(f"'{path}' is damaged: it does not hold a JSON object.")
-    return found
+    return parsed
 
 
 def unreadable_file(path: Path, error: ValidationError) -> DataError:
-    """Of a file whose content is not of the form in which seqlab writes it."""
+    """The error for a file that is not in the form in which seqlab writes it."""
     where = ".".join(map(str, error.errors()[0]["loc"]))
     return DataError(f"'{path}' cannot be used: its '{where}' is not what seqlab writes.")
 
@@ -105,5 +105,5 @@ def to_json(content: Any) -> bytes:
 
 
 def as_bytes(text: str) -> bytes:
-    """UTF-8; the name of a file may hold bytes that are not, which Python has as halves of surrogate pairs."""
+    """UTF-8; file names may contain other bytes, which Python represents as lone surrogates."""
     return text.encode("utf-8", "surrogatepass")

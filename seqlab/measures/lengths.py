@@ -7,7 +7,7 @@ import numpy as np
 
 from seqlab.measures.heatmaps import draw_alignment
 from seqlab.measures.measurement import MeasureContext, Measurement
-from seqlab.plotting import COLORS, new_figure, quiet, write_figure
+from seqlab.plotting import COLORS, new_figure, light_grid, write_figure
 from seqlab.runs.run import Run
 from seqlab.text_table import aligned_table
 
@@ -60,5 +60,5 @@ def draw_by_length(models: dict[str, list[list[list[Any]]]], metric: str, path: 
     axes.set(xlabel="source words", ylabel=metric, ylim=(0, None))
     if len(models) > 1:
         axes.legend(frameon=False, fontsize=8)
-    quiet(axes)
+    light_grid(axes)
     write_figure(figure, path)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seqlab.attention import scaled_dot
 from seqlab.measures.measurement import MeasureContext, Measurement
-from seqlab.plotting import new_figure, quiet, write_figure
+from seqlab.plotting import new_figure, light_grid, write_figure
 from seqlab.text_table import aligned_table
 
 SIZES = [4**power for power in range(1, 7)]  # 4 to 4,096
@@ -97,6 +97,6 @@ def draw(table: list[tuple[int, list[float], list[float]]], path: Path) -> None:
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.minorticks_off()
         axes.set_ylim(bottom=0)
-        quiet(axes)
+        light_grid(axes)
         axes.legend(frameon=False)
     write_figure(figure, path)

@@ -1,7 +1,7 @@
-"""Checkpoints: everything that training needs to go on as if it had never stopped.
+"""Checkpoints: everything that training needs to continue as if it had never stopped.
 
 `checkpoints/step-N/` holds weights, optimizer and carried state as safetensors, and the rest as JSON in the manifest.
-It is written under another name, seen to the disk and renamed, so that the newest one is always whole.
+It is written under a temporary name, synced and renamed, so the newest one is always complete.
 """
 
 import copy
@@ -21,15 +21,15 @@ from seqlab.runs import manifest, tensors
 from seqlab.storage import sha256, storage_errors, sync_directory, write_through
 
 M = TypeVar("M", bound=nn.Module)
-KEPT = 2
-# what an optimizer keeps of each parameter that it has moved
-MOMENTS = {
+KEPT_CHECKPOINTS = 2
+# the state that an optimizer has for each parameter
+OPTIMIZER_STATE = {
     torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq"),
     torch.optim.AdamW: ("step", "exp_avg", "exp_avg_sq"),
     torch.optim.SGD: ("momentum_buffer",),
     torch.optim.RMSprop: ("step", "square_avg"),
 }
-WEIGHTS, OPTIMISER, CARRY = "weights.safetensors", "optimizer.safetensors", "carry.safetensors"
+WEIGHTS, OPTIMIZER, CARRY = "weights.safetensors", "optimizer.safetensors", "carry.safetensors"
 
 
 def save_checkpoint(
@@ -41,29 +41,32 @@ def save_checkpoint(
     progress: dict[str, Any],
     needed: Collection[Path] = (),
 ) -> Path:
-    """Write `directory/step-N`, then drop all but the newest few and those that are still needed."""
-    contents = {WEIGHTS: tensors.to_bytes(weights_of(model)), OPTIMISER: tensors.to_bytes(_flat(optimizer))}
+    """Write `directory/step-N`, then remove all but the newest two and those in `needed`."""
+    contents = {
+        WEIGHTS: tensors.to_bytes(weights_of(model)),
+        OPTIMIZER: tensors.to_bytes(_optimizer_tensors(optimizer)),
+    }
     if carry is not None:
         contents[CARRY] = tensors.to_bytes({str(i): leaf for i, leaf in enumerate(carry.tensors())})
     hashes = {name: [sha256(content)] for name, content in contents.items()}
     contents[manifest.NAME] = manifest.manifest(hashes, progress)
     final = directory / f"step-{step}"
     temporary = directory / f".step-{step}.{os.getpid()}.tmp"
-    for left in directory.glob(".step-*.tmp"):  # by a save or a removal that was killed
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in directory.glob(".step-*.tmp"):  # a save or a removal was killed
+        shutil.rmtree(leftover, ignore_errors=True)
     with storage_errors(final, sum(map(len, contents.values()))):
         try:
             temporary.mkdir(parents=True)
             for name, content in contents.items():
                 write_through(temporary / name, content)
             sync_directory(temporary)
-            if final.exists():  # the same step again: a finished run that is to go on
+            if final.exists():  # the same step again: --more on a finished run
                 _remove(final)
             temporary.rename(final)
             sync_directory(directory)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-    for old in checkpoints(directory)[:-KEPT]:
+    for old in checkpoints(directory)[:-KEPT_CHECKPOINTS]:
         if old not in needed:
             with suppress(OSError):
                 _remove(old)
@@ -71,14 +74,14 @@ def save_checkpoint(
 
 
 def _remove(path: Path) -> None:
-    """Take the name away first, so that one half removed is never taken for whole."""
-    nameless = path.with_name(f".{path.name}.{os.getpid()}.old.tmp")
-    path.rename(nameless)
-    shutil.rmtree(nameless, ignore_errors=True)
+    """Rename it first: a checkpoint that is only half removed must not look complete."""
+    renamed = path.with_name(f".{path.name}.{os.getpid()}.old.tmp")
+    path.rename(renamed)
+    shutil.rmtree(renamed, ignore_errors=True)
 
 
 def checkpoints(directory: Path) -> list[Path]:
-    """The complete ones, oldest first. What an interrupted save left behind has another name."""
+    """All complete checkpoints, oldest first; an interrupted save leaves only a temporary name."""
     numbered = [(re.fullmatch(r"step-(\d{1,18})", path.name), path) for path in directory.glob("step-*")]
     return [path for _, path in sorted((int(match[1]), path) for match, path in numbered if match)]
 
@@ -88,37 +91,37 @@ def step_of(checkpoint: Path) -> int:
 
 
 def averaged(model: M, others: Collection[Path]) -> M:
-    """A copy of the model whose weights are the mean of its own and those of the given checkpoints."""
+    """A copy of the model with the mean of its weights and those of the given checkpoints."""
     mean = copy.deepcopy(model)
-    own = weights_of(mean)
+    parameters = weights_of(mean)
     with torch.no_grad():
         for path in others:
-            weights = tensors.from_bytes(manifest.read_verified(path, WEIGHTS), path / WEIGHTS, own)
-            for name, parameter in own.items():
+            weights = tensors.from_bytes(manifest.read_verified(path, WEIGHTS), path / WEIGHTS, parameters)
+            for name, parameter in parameters.items():
                 parameter.add_(weights[name].to(parameter.device))
-        for parameter in own.values():
+        for parameter in parameters.values():
             parameter.div_(len(others) + 1)
     return mean
 
 
 def read_progress(path: Path) -> dict[str, Any]:
-    """What `save_checkpoint` was given as the progress."""
+    """The progress that `save_checkpoint` stored."""
     return manifest.read_manifest(path)[1]
 
 
 def load_checkpoint(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, start: State | None
 ) -> State | None:
-    """Put a checkpoint's content into model and optimizer; return the carried state.
+    """Load a checkpoint into model and optimizer; return the carried state.
 
-    Every file is verified before any tensor is used. `start` is the state before a first batch, None where the next
-    batch needs none; what grows with the text, such as keys and values, has no extent in it yet."""
+    Every file is verified before any tensor is used. `start` is the state before the first batch, or None if the next
+    batch starts with a fresh state; tensors that grow with the text, such as a KV cache, have length 0 in it."""
     files, _ = manifest.read_manifest(path)
-    names = [WEIGHTS, OPTIMISER, *([CARRY] if CARRY in files else [])]
+    names = [WEIGHTS, OPTIMIZER, *([CARRY] if CARRY in files else [])]
     contents = {name: manifest.read_verified(path, name) for name in names}
     weights = tensors.from_bytes(contents[WEIGHTS], path / WEIGHTS, weights_of(model))
-    present = tensors.check_header(contents[OPTIMISER], path / OPTIMISER).keys()
-    moments = tensors.from_bytes(contents[OPTIMISER], path / OPTIMISER, _expected(optimizer, present))
+    present = tensors.check_header(contents[OPTIMIZER], path / OPTIMIZER).keys()
+    moments = tensors.from_bytes(contents[OPTIMIZER], path / OPTIMIZER, _expected(optimizer, present))
     carry = None
     if CARRY in contents and start is not None:
         numbered = {str(i): leaf for i, leaf in enumerate(start.tensors())}
@@ -126,12 +129,12 @@ def load_checkpoint(
         remaining = iter([leaves[name] for name in numbered])
         carry = start.map(lambda leaf: next(remaining).to(leaf.device))
     load_weights(model, weights)
-    _unflat(optimizer, moments)
+    _load_optimizer(optimizer, moments)
     return carry
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Each trained tensor once: a tied one appears under its first name."""
+    """Every parameter once: tied weights appear under their first name."""
     return dict(model.named_parameters())
 
 
@@ -141,7 +144,7 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
             parameter.copy_(weights[name])
 
 
-def _flat(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     flat = {}
     for index, values in optimizer.state_dict()["state"].items():
         flat |= {f"{index}.{key}": value for key, value in values.items() if value is not None}
@@ -149,17 +152,17 @@ def _flat(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def _expected(optimizer: torch.optim.Optimizer, present: Collection[str]) -> dict[str, Tensor]:
-    """Tensors like those that belong in the file: of each parameter either all that is kept, or nothing."""
-    kept = next(keys for kind, keys in MOMENTS.items() if isinstance(optimizer, kind))
+    """Tensors shaped like those in the file: for each parameter all entries of its state, or none."""
+    keys = next(keys for kind, keys in OPTIMIZER_STATE.items() if isinstance(optimizer, kind))
     expected: dict[str, Tensor] = {}
     for index, parameter in enumerate(p for group in optimizer.param_groups for p in group["params"]):
-        own = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in kept}
-        if not own.keys().isdisjoint(present):
-            expected |= own
+        state = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in keys}
+        if not state.keys().isdisjoint(present):
+            expected |= state
     return expected
 
 
-def _unflat(optimizer: torch.optim.Optimizer, flat: dict[str, Tensor]) -> None:
+def _load_optimizer(optimizer: torch.optim.Optimizer, flat: dict[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in flat.items():
         index, _, key = name.partition(".")

@@ -1,11 +1,11 @@
-"""curves.png: how the losses went, readable on paper."""
+"""curves.png: the learning curves of a run, readable in print."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from seqlab.plotting import new_figure, quiet, write_figure
+from seqlab.plotting import light_grid, new_figure, write_figure
 
 TRAINING, FAINT, VALIDATION = "#1f4e9c", "#b8c4d6", "#c2410c"
 
@@ -16,12 +16,12 @@ def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
     left, right = figure.subplots(1, 2)
     _draw_losses(left, log)
     _draw_perplexity(right, log)
-    # a file's name may hold dollar signs, and bytes that are not UTF-8
+    # file names may contain dollar signs and bytes that are not UTF-8
     left.set_title(title.encode(errors="replace").decode(), parse_math=False)
     left.set(xlabel="step", ylabel="loss (nats per token)")
     right.set(title="perplexity", xlabel="step")
     for axes in (left, right):
-        quiet(axes)
+        light_grid(axes)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(frameon=False)
     write_figure(figure, path)
@@ -59,13 +59,13 @@ def _draw_perplexity(axes: Any, log: list[dict[str, Any]]) -> None:
 
 
 def _series(log: list[dict[str, Any]], key: str) -> tuple[np.ndarray, np.ndarray]:
-    """Steps and values of the lines that have the key."""
-    found = [(line["step"], line[key]) for line in log if line.get(key) is not None]
-    return np.array([step for step, _ in found]), np.array([value for _, value in found])
+    """Steps and values of the log lines with this key."""
+    points = [(line["step"], line[key]) for line in log if line.get(key) is not None]
+    return np.array([step for step, _ in points]), np.array([value for _, value in points])
 
 
 def smoothed(values_N: np.ndarray) -> np.ndarray:
-    """A running mean over a fiftieth of the run; at the start, over what there is."""
+    """A running mean over a fiftieth of the run."""
     width = max(1, len(values_N) // 50)
     sums_N = np.cumsum(np.concatenate(([0.0], values_N)))
     last_N = np.arange(1, len(values_N) + 1)

@@ -1,4 +1,4 @@
-"""Where things lie in a run, how one is begun, and how its best weights are replaced."""
+"""The run directory: its files, how it is created, and how its files are replaced safely."""
 
 import re
 import shutil
@@ -29,7 +29,7 @@ from seqlab.tokenization.vocabulary import Vocabulary
 FORMAT, VERSION = "seqlab-run", 1
 CONFIG, TOKENIZER, WEIGHTS, LABELS = "config.json", "tokenizer.json", "model.safetensors", "labels.json"
 NAME_LIMIT = 4096  # bytes of a run's name
-BEST = "best"  # in a comparison, a link to the run that it recommends
+BEST = "best"  # in a comparison, a link to its best run
 
 
 class CorpusFacts(BaseModel):
@@ -47,7 +47,7 @@ class ParameterFacts(BaseModel):
 
 
 class RunFacts(BaseModel):
-    """What is read of config.json besides the settings themselves."""
+    """The part of config.json that is read later, besides the settings."""
 
     settings: dict[str, Any]
     corpus: CorpusFacts
@@ -80,15 +80,15 @@ class RunDirectory:
 
     @property
     def stdin_copy(self) -> Path:
-        """What came from standard input."""
+        """The text that came from standard input."""
         return self.path / "corpus.txt"
 
     def begin(self) -> None:
-        """From here on this is a run, however soon it is stopped."""
+        """Mark the folder as a run, even if training is stopped right away."""
         self._write_manifest({})
 
     def write_file(self, name: str, content: bytes) -> None:
-        """Replace a file that the manifest vouches for; in between, it vouches for both the old and the new content."""
+        """Replace a file; while that happens, the manifest accepts both the old and the new content."""
         known = manifest.read_manifest(self.path)[0]
         new = [sha256(content)]
         self._write_manifest({**known, name: known.get(name, []) + new})
@@ -102,20 +102,20 @@ class RunDirectory:
         content = to_json({"format": FORMAT, "version": VERSION, **config})
         if len(content) > JSON_LIMIT:
             raise UsageError(
-                f"the settings take {len(content):,} bytes to keep, more than the {JSON_LIMIT:,} that can be read "
-                f"again: name a folder of texts instead of {len(config['settings']['corpus']['source']):,} files."
+                f"the settings take {len(content):,} bytes, more than the limit of {JSON_LIMIT:,}: give a folder "
+                f"of texts instead of {len(config['settings']['corpus']['source']):,} files."
             )
         self.write_file(CONFIG, content)
 
     def write_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """tokenizer.json, and what else the task has: target.json, characters.json, labels.json."""
+        """Write tokenizer.json and, if the task has them, target.json, characters.json and labels.json."""
         self.write_tokenizer(vocabulary.tokenizer)
         for name, tokenizer in vocabulary.extra_tokenizers().items():
             self.write_file(f"{name}.json", tokenizer_bytes(tokenizer))
         if vocabulary.labels:
             content = to_json({"labels": list(vocabulary.labels)})
             if len(content) > JSON_LIMIT:
-                raise UsageError(f"{len(vocabulary.labels):,} different labels are more than a run can keep.")
+                raise UsageError(f"{len(vocabulary.labels):,} different labels are more than a run can store.")
             self.write_file(LABELS, content)
 
     def write_tokenizer(self, tokenizer: Tokenizer) -> None:
@@ -126,7 +126,7 @@ class RunDirectory:
         self.write_file(WEIGHTS, tensors.to_bytes(weights_of(model)))
 
     def config(self) -> dict[str, Any]:
-        """What `put_config` wrote, verified; says what is wrong where this is no run, or one from a newer seqlab."""
+        """The verified content of config.json; raises if this is not a run, or one of a newer version."""
         if not self.path.is_dir():
             raise MissingInput(f"there is no run '{self.path}'. 'seqlab runs' lists the runs here.")
         if not (self.path / CONFIG).is_file():
@@ -146,10 +146,10 @@ class RunDirectory:
         return config
 
     def is_run(self) -> bool:
-        """Whether seqlab made this directory, be it damaged or hardly begun. Other folders have a config.json too."""
+        """Whether seqlab created this folder, even if it is damaged; other programs write a config.json too."""
         with suppress(OSError):
             if all(re.fullmatch(rf"\.{manifest.NAME}\.\d+\.tmp", item.name) for item in self.path.iterdir()):
-                return True  # stopped while the first manifest was being written
+                return True  # stopped while writing the first manifest
         with suppress(SeqlabError):
             return manifest.read_manifest(self.path)[1].get("format") == FORMAT
         with suppress(SeqlabError):
@@ -158,7 +158,7 @@ class RunDirectory:
 
 
 def best_run_path(path: Path) -> Path:
-    """The run itself, or of a comparison the one that it recommends."""
+    """The path itself if it is a run; if it is a comparison, the path of its best run."""
     best = path / BEST
     if (path / CONFIG).exists() or not (best.is_symlink() or best.is_file()):
         return path
@@ -166,7 +166,7 @@ def best_run_path(path: Path) -> Path:
 
 
 def link_best_run(directory: Path, run: Path) -> None:
-    """Make a run the best of a comparison: by a link, or by its name in a file where there can be none."""
+    """Mark a run as the best of a comparison: by a link, or by a file where links are not possible."""
     best = directory / BEST
     with storage_errors(best, 0):
         best.unlink(missing_ok=True)
@@ -177,20 +177,20 @@ def link_best_run(directory: Path, run: Path) -> None:
 
 
 def begin_run(path: Path, overwrite: bool) -> RunDirectory:
-    """An empty run directory; an existing run is replaced only when that was asked for."""
+    """Create an empty run directory; replace an existing run only if `overwrite` is set."""
     directory = RunDirectory(path)
     with storage_errors(path, 0):
         if path.exists() and any(path.iterdir() if path.is_dir() else [path]):
             is_run = directory.is_run()
             if not overwrite:
-                what = "a run" if is_run else "something that is not a run"
+                what = "already contains a run" if is_run else "is not empty and not a run"
                 hint = f"Continue it with 'seqlab resume {path}', replace it with --overwrite, or " if is_run else ""
-                raise UsageError(f"'{path}' holds {what} already. {hint or 'Please '}choose another --out.")
+                raise UsageError(f"'{path}' {what}. {hint or 'Please '}choose another --out.")
             if not is_run or path.is_symlink():
-                what = "only a link to a run" if is_run else "not a run"
-                raise UsageError(f"'{path}' is {what}, so --overwrite does not touch it. Choose another --out.")
+                what = "a link to a run" if is_run else "not a run"
+                raise UsageError(f"'{path}' is {what}: --overwrite does not replace it. Choose another --out.")
         path.mkdir(parents=True, exist_ok=True)
-    directory.begin()  # before anything is removed, so that stopped half-way it is still known as a run
+    directory.begin()  # before anything is removed, so a half-removed folder is still recognized as a run
     with storage_errors(path, 0):
         for item in path.iterdir():
             if item.name != manifest.NAME:
@@ -199,12 +199,12 @@ def begin_run(path: Path, overwrite: bool) -> RunDirectory:
 
 
 def folder_name(name: str) -> str:
-    """A name that any file system takes."""
+    """A name that is valid on every file system."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:48] or "text"
 
 
 def free_run_path(corpus: str, arch: str, root: Path = Path("runs")) -> Path:
-    """runs/<corpus>-<arch>-<n>, with the first n that is free."""
+    """runs/<corpus>-<arch>-<n> with the first free n."""
     stem = folder_name(corpus)
     number = 1
     while (root / f"{stem}-{arch}-{number}").exists():

@@ -1,4 +1,4 @@
-"""A run directory to a model that is ready to use."""
+"""From a run directory to a model that is ready to use."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,9 @@ class LoadedRun:
 
 
 def build_model(settings: RunSettings, sizes: VocabSizes | int, weights: Path | None = None) -> Any:
-    """An untrained model, its weights drawn from the run's seed; none that a given file of weights could not fill."""
+    """An untrained model, initialized from the run's seed.
+
+    `weights` is the file that will be loaded into it: one that is too small is refused before memory is allocated."""
     refuse_unfit(settings)
     count = parameters(settings, sizes)
     least = BYTES_PER_WEIGHT[settings.model.precision] * count.total
@@ -51,7 +53,7 @@ def build_model(settings: RunSettings, sizes: VocabSizes | int, weights: Path | 
 
 
 def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, Vocabulary]:
-    """All of a run but its weights."""
+    """Everything of a run except its weights."""
     path = best_run_path(path)
     directory = RunDirectory(path)
     config = directory.config()
@@ -63,29 +65,29 @@ def load_parts(path: Path) -> tuple[RunDirectory, dict[str, Any], RunSettings, V
 
 
 def load_vocabulary(path: Path, settings: RunSettings) -> Vocabulary:
-    """The symbols of a run, each file verified; those that its task does not have are not looked for."""
+    """The tokenizers and labels of a run; every file is verified first."""
 
     def tokenizer(name: str) -> Tokenizer:
         manifest.read_verified(path, name)
         return load_tokenizer(path / name)
 
     text, task = tokenizer(TOKENIZER), settings.task.settings
-    kept = task.vocabulary_files(settings.tokenizer.name)
-    target = text if task.shares_vocabulary else tokenizer("target.json") if "target" in kept else None
-    characters = tokenizer("characters.json") if "characters" in kept else None
-    return Vocabulary(text, target, characters, _labels(path) if "labels" in kept else ())
+    files = task.vocabulary_files(settings.tokenizer.name)
+    target = text if task.shares_vocabulary else tokenizer("target.json") if "target" in files else None
+    characters = tokenizer("characters.json") if "characters" in files else None
+    return Vocabulary(text, target, characters, _labels(path) if "labels" in files else ())
 
 
 def _labels(path: Path) -> tuple[str, ...]:
-    found = from_json(manifest.read_verified(path, LABELS, JSON_LIMIT), path / LABELS).get("labels")
-    words = isinstance(found, list) and all(isinstance(label, str) for label in found)
-    if not words or not found or len(set(found)) < len(found):
-        raise DataError(f"'{path / LABELS}' does not hold labels, each once. Was it written by hand?")
-    return tuple(found)
+    labels = from_json(manifest.read_verified(path, LABELS, JSON_LIMIT), path / LABELS).get("labels")
+    valid = isinstance(labels, list) and all(isinstance(label, str) for label in labels)
+    if not valid or not labels or len(set(labels)) < len(labels):
+        raise DataError(f"'{path / LABELS}' is not a list of distinct labels. Was it edited by hand?")
+    return tuple(labels)
 
 
 def load_run(path: Path) -> LoadedRun:
-    """The best weights of a run, in a model that is ready to use; everything is verified first."""
+    """Load the best weights of a run into a model that is ready to use; every file is verified first."""
     directory, config, settings, vocabulary = load_parts(path)
     path = directory.path
     content = manifest.read_verified(path, WEIGHTS)

@@ -1,4 +1,4 @@
-"""metrics.jsonl: one line per step and per evaluation, readable after any crash but for a torn last line."""
+"""metrics.jsonl: one line per step and per evaluation, readable after any crash except for a torn last line."""
 
 import json
 import math
@@ -12,12 +12,12 @@ SAMPLE = "sample"
 
 
 class MetricsLog:
-    """Appends lines; opening it at a step drops whatever an interrupted run wrote beyond that step."""
+    """Appends lines; opening it at a step removes the lines that an interrupted run wrote after that step."""
 
     def __init__(self, path: Path, step: int):
         self.path = path
-        kept = [line for line in read_log(path) if line["step"] <= step]
-        write_atomic(path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        lines = [line for line in read_log(path) if line["step"] <= step]
+        write_atomic(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
         with storage_errors(path, 0):
             self._stream = path.open("a", encoding="utf-8", buffering=1)
 
@@ -27,12 +27,12 @@ class MetricsLog:
             self._stream.write(line)
 
     def close(self) -> None:
-        with suppress(OSError):  # every line goes out at once: one that could not has been told of
+        with suppress(OSError):  # lines are written at once: a failure has already been reported
             self._stream.close()
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """All whole lines."""
+    """All complete lines."""
     if not path.is_file():
         return []
     lines: list[dict[str, Any]] = []
@@ -41,13 +41,13 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             content = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(content, dict) and type(content.get("step")) is int and all(map(_fits, content.items())):
+        if isinstance(content, dict) and type(content.get("step")) is int and all(map(_is_valid, content.items())):
             lines.append(content)
     return lines
 
 
-def _fits(item: tuple[str, Any]) -> bool:
-    """Everything is a number, but for the text written at an evaluation."""
+def _is_valid(item: tuple[str, Any]) -> bool:
+    """Every value is a number, except for the sample of an evaluation."""
     key, value = item
     return value is None or type(value) in ((str,) if key == SAMPLE else (int, float))
 

@@ -11,17 +11,17 @@ def machine() -> str:
     name = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
-        found = [
+        models = [
             line.split(":")[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
         ]
-        name = found[0] if found else name
+        name = models[0] if models else name
     return f"{name}, {os.cpu_count()} cores, {platform.system()}"
 
 
 def git_revision() -> str | None:
     """The commit that is checked out in the working directory, if it is a repository."""
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() or None if found.returncode == 0 else None
+    return done.stdout.strip() or None if done.returncode == 0 else None

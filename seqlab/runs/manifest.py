@@ -1,4 +1,4 @@
-"""A manifest: the SHA-256 of every file beside it, and of itself. What it does not vouch for is not used."""
+"""A manifest: the SHA-256 of every file beside it, and of itself. Files that do not match are not used."""
 
 import json
 from pathlib import Path
@@ -13,11 +13,11 @@ NAME = "manifest.json"
 def manifest(files: dict[str, list[str]], facts: dict[str, Any] | None = None) -> bytes:
     """The content of a manifest. A file may have two hashes while it is being replaced."""
     body = {"files": files, "facts": facts or {}}
-    return to_json({**body, "sha256": _own(body)})
+    return to_json({**body, "sha256": _hash(body)})
 
 
 def read_manifest(directory: Path) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """Its files and facts, after it has vouched for itself."""
+    """Its files and facts; DataError if it does not match its own hash."""
     path = directory / NAME
     stored = read_bytes(path, JSON_LIMIT)
     content = from_json(stored, path)
@@ -25,7 +25,7 @@ def read_manifest(directory: Path) -> tuple[dict[str, list[str]], dict[str, Any]
     if not _are_files(files) or not isinstance(facts, dict):
         raise DataError(f"'{path}' is damaged: it does not say which files there are.")
     try:
-        # one spelling, its own hash included, so that a change of any byte shows
+        # compare the serialized form including the hash: any changed byte shows
         intact = stored == manifest(files, facts)
     except RecursionError:
         intact = False
@@ -35,7 +35,7 @@ def read_manifest(directory: Path) -> tuple[dict[str, list[str]], dict[str, Any]
 
 
 def read_verified(directory: Path, name: str, limit: int | None = None) -> bytes:
-    """A file's content, if it is the one that the manifest vouches for."""
+    """The content of a file; DataError if its hash is not the one in the manifest."""
     files, _ = read_manifest(directory)
     content = read_bytes(directory / name, limit)
     if sha256(content) not in files.get(name, []):
@@ -45,8 +45,8 @@ def read_verified(directory: Path, name: str, limit: int | None = None) -> bytes
 
 def _are_files(files: Any) -> TypeGuard[dict[str, list[str]]]:
     lists = files.values() if isinstance(files, dict) else [None]
-    return all(isinstance(found, list) and all(isinstance(one, str) for one in found) for found in lists)
+    return all(isinstance(hashes, list) and all(isinstance(item, str) for item in hashes) for hashes in lists)
 
 
-def _own(body: dict[str, Any]) -> str:
+def _hash(body: dict[str, Any]) -> str:
     return sha256(json.dumps(body, sort_keys=True).encode())

@@ -16,62 +16,62 @@ from seqlab.tokenization.vocabulary import Vocabulary
 
 def make_task(settings: RunSettings, dataset: Dataset) -> Any:
     task = TASKS.load(settings.task.name).from_dataset(settings, dataset)
-    own = settings.task.settings
-    if isinstance(own, LanguageSettings) and own.teacher is not None and own.teacher_weight > 0:
-        task.teacher = cache(partial(_teacher, own.teacher, settings, dataset))
+    task_settings = settings.task.settings
+    if isinstance(task_settings, LanguageSettings) and task_settings.teacher and task_settings.teacher_weight > 0:
+        task.teacher = cache(partial(_teacher, task_settings.teacher, settings, dataset))
     return task
 
 
 def teacher_of(settings: RunSettings) -> str | None:
-    own = settings.task.settings
-    return own.teacher if isinstance(own, LanguageSettings) else None
+    task_settings = settings.task.settings
+    return task_settings.teacher if isinstance(task_settings, LanguageSettings) else None
 
 
 def teacher_at(path: str | Path) -> tuple[RunSettings, Vocabulary]:
-    """The settings and symbols of a run that can teach."""
+    """The settings and the vocabulary of a run that can be a teacher."""
     _, _, settings, vocabulary = load_parts(Path(path))
     if not TASKS.load(settings.task.name).generates:
-        raise UsageError(f"the teacher '{path}' is no language model.")
+        raise UsageError(f"the teacher '{path}' is not a language model.")
     return settings, vocabulary
 
 
 def teacher_vocabulary(settings: RunSettings) -> Vocabulary | None:
-    """Those of the teacher, where there is one: what it doubts must be what the student reads."""
+    """The vocabulary of the teacher, if there is one: both must predict the same tokens."""
     path = teacher_of(settings)
     if path is None:
         return None
-    own, vocabulary = teacher_at(path)
-    ours, theirs = settings.resolved()["tokenizer"], own.resolved()["tokenizer"]
+    teacher_settings, vocabulary = teacher_at(path)
+    ours, theirs = settings.resolved()["tokenizer"], teacher_settings.resolved()["tokenizer"]
     if ours != theirs:
-        raise UsageError(f"the teacher '{path}' reads symbols of {theirs}, and its student cannot read {ours}.")
+        raise UsageError(f"the teacher '{path}' has the tokenizer {theirs}, its student {ours}: they must be equal.")
     return vocabulary
 
 
 def _teacher(path: str, settings: RunSettings, dataset: Dataset) -> Any:
-    """The model of a run that reads the same symbols and has not read what is held out; its weights stay."""
+    """The frozen model of a run with the same vocabulary that has not seen the held-out data."""
     run = load_run(Path(path))
     if run.vocabulary.fingerprint != dataset.vocabulary.fingerprint:
-        raise UsageError(f"the teacher '{path}' reads other symbols than this run: start anew with its tokenizer.")
+        raise UsageError(f"the teacher '{path}' has another vocabulary than this run: start a new run.")
     same = run.config["corpus"]["fingerprint"] == dataset.fingerprint
     before, now = run.settings.corpus.split_ratios, settings.corpus.split_ratios
     if same and before != now:
         raise UsageError(
-            f"the teacher '{path}' has read the {before} split of this text, so it knows what {now} holds out from its "
-            f"student. Use --split {before}, or train a teacher on {now}."
+            f"the teacher '{path}' was trained on the {before} split of this text, so it has seen what {now} holds "
+            f"out. Use --split-ratios {before}, or train a teacher on {now}."
         )
     return run.model.to(settings.train.device).requires_grad_(False)
 
 
 def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSettings, vocabulary: Vocabulary) -> Dataset:
-    """The data of a run, if it is still the same."""
+    """The data of a run; DataError if it has changed."""
     task = TASKS.load(settings.task.name)
     try:
         return task.open_dataset(
             settings, lambda _: None, vocabulary, directory.stdin_copy, config["corpus"]["fingerprint"]
         )
-    except DatasetChanged as found:
+    except DatasetChanged as changed:
         raise DataError(
             f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "
-            f"it has {found.characters:,} characters, then {config['corpus']['characters']:,}, and another SHA-256. "
-            f"Bring the old text back, or start on the new one: seqlab train ... --init {directory.path}"
+            f"it has {changed.characters:,} characters instead of {config['corpus']['characters']:,}, and another "
+            f"SHA-256. Restore the old text, or train on the new one: seqlab train ... --init {directory.path}"
         ) from None

@@ -31,7 +31,7 @@ class BaselineResult:
 
 
 @dataclass(frozen=True)
-class Results:
+class RunResults:
     """The best weights on the validation split, with the baselines beside them; metrics are by key."""
 
     validation: dict[str, float]
@@ -71,23 +71,23 @@ def timestamp() -> str:
     return time.strftime("%Y-%m-%d %H:%M")
 
 
-def write_results(directory: RunDirectory, results: Results) -> None:
+def write_results(directory: RunDirectory, results: RunResults) -> None:
     directory.write_file(NAME, to_json(asdict(results)))
 
 
-def read_results(directory: RunDirectory) -> Results | None:
+def read_results(directory: RunDirectory) -> RunResults | None:
     """The stored results; None while the run is not finished."""
     path = directory.path / NAME
     if not path.exists():
         return None
     content = from_json(read_verified(directory.path, NAME, JSON_LIMIT), path)
     try:
-        return TypeAdapter(Results).validate_python(content)
+        return TypeAdapter(RunResults).validate_python(content)
     except ValidationError as error:
         raise unreadable_file(path, error) from None
 
 
-def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: Results) -> None:
+def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: RunResults) -> None:
     """Write README.md of the run."""
     corpus, count = config["corpus"], config["parameters"]
     where, about = directory.path, f" ({corpus['about']})" if corpus["about"] else ""
@@ -140,7 +140,7 @@ Threads: {config["threads"]}. Written {results.date}.
     write_atomic(directory.card, as_bytes(card))
 
 
-def quality(results: Results) -> str:
+def quality(results: RunResults) -> str:
     """The table of the card: metrics across, the model and the baselines down."""
     metrics = [describe(key, [results.headline_metric]) for key in results.validation]
     rows = [("this model", results.validation), *((baseline.name, baseline.metrics) for baseline in results.baselines)]
@@ -154,7 +154,7 @@ def _amount(corpus: dict[str, Any]) -> str:
     return f"{corpus['characters']:,} characters"
 
 
-def _protocol(settings: RunSettings, corpus: dict[str, Any], results: Results) -> str:
+def _protocol(settings: RunSettings, corpus: dict[str, Any], results: RunResults) -> str:
     if results.window is None:
         return f"{corpus['examples']['validation']:,} examples; {corpus['rule']}"
     tokens = int(results.validation["tokens"])

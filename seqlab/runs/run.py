@@ -1,4 +1,4 @@
-"""A trained run, ready to use, and how well it does."""
+"""A trained run, ready to use: generate, predict, evaluate."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from seqlab.contracts import AutoregressiveModel, Scores, TextScores
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
     from seqlab.runs.load import LoadedRun
-    from seqlab.runs.results import BaselineResult, Results
+    from seqlab.runs.results import BaselineResult, RunResults
     from seqlab.tasks.dataset import Dataset
     from seqlab.tasks.predictions import Prediction
     from seqlab.tasks.task import Task
@@ -51,14 +51,14 @@ class EvaluationResult:
         return (scores.nats_by_position_T / scores.tokens_by_position_T).tolist()
 
     def as_dict(self) -> dict[str, Any]:
-        found = {**self.metrics, "split": self.split, "mode": self.mode, "sentence": str(self)}
-        found |= {"signature": self.signature} if self.signature else {}
+        content = {**self.metrics, "split": self.split, "mode": self.mode, "sentence": str(self)}
+        content |= {"signature": self.signature} if self.signature else {}
         if self.window is None:
-            return found
+            return content
         scores = cast("TextScores", self.scores)
         unknown = scores.unknown_tokens
         return {
-            **found,
+            **content,
             "characters": scores.characters,
             "bytes": scores.bytes,
             "window": self.window,
@@ -101,12 +101,12 @@ class Run:
 
         return own_dataset(self._loaded)
 
-    def text(self, part: str = "train", limit: int | None = None) -> str:
-        """A part of the text that it was trained on, or its first `limit` characters."""
-        return self.dataset().data.text(part, limit)
+    def text(self, split: str = "train", limit: int | None = None) -> str:
+        """A split of the text that it was trained on, or the first `limit` characters of it."""
+        return self.dataset().data.text(split, limit)
 
     @cached_property
-    def results(self) -> "Results | None":
+    def results(self) -> "RunResults | None":
         """What it achieved on validation when it finished."""
         from seqlab.runs.results import read_results
 
@@ -115,7 +115,7 @@ class Run:
     def evaluate(
         self, text: DataSource | None = None, *, split: str = "validation", mode: str | None = None
     ) -> EvaluationResult:
-        """Score a part of the run's corpus, or all of other data of the same kind."""
+        """Score a split of the run's own data, or all of other data of the same kind."""
         from seqlab.runs.evaluation import evaluate
 
         task, scores = evaluate(self._loaded, text, split, mode)
@@ -127,21 +127,21 @@ class Run:
         headline, signature = task.headline_metric, task.signature
         return EvaluationResult(metrics, scores, where, mode, window, headline, sentence, baseline, signature)
 
-    def predict(self, texts: str | Sequence[str], **how: Any) -> "list[Prediction]":
+    def predict(self, texts: str | Sequence[str], **options: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, by what it was trained for.
 
-        `how`, for translators: beam, length_penalty, n_best (translations of each text), weights (return attention)."""
+        `options`, for translators: beam, length_penalty, n_best (translations per text), weights (return attention)."""
         task = TASKS.load(self.settings.task.name)
         if not hasattr(task, "predict"):
             raise UsageError(f"'{self.path}' is a {task.model_kind}: it writes. Use generate instead of predict.")
-        given = [texts] if isinstance(texts, str) else list(texts)
-        for number, text in enumerate(given, 1):
+        inputs = [texts] if isinstance(texts, str) else list(texts)
+        for number, text in enumerate(inputs, 1):
             if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
-        refused = [name for name in ("beam", "length_penalty", "n_best") if how.get(name) not in (None, 1)]
+        refused = [name for name in ("beam", "length_penalty", "n_best") if options.get(name) not in (None, 1)]
         if refused and task.name != "translate":
             raise UsageError(f"'{self.path}' is a {task.model_kind}: {' and '.join(refused)} are for translators.")
-        return task.predict(self.model, given, self._loaded.vocabulary, self.settings, **how)
+        return task.predict(self.model, inputs, self._loaded.vocabulary, self.settings, **options)
 
     def generate(
         self,
@@ -222,10 +222,10 @@ def _cannot_write(run: Run) -> str:
     )
 
 
-def _sampling(given: Mapping[str, Any]) -> Any:
+def _sampling(options: Mapping[str, Any]) -> Any:
     from seqlab.decode.sampling import SamplingSettings
 
-    return checked(SamplingSettings, given, "sampling")
+    return checked(SamplingSettings, options, "sampling")
 
 
 def run_path(run: str | Path | Run) -> Path:

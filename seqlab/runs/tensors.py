@@ -1,4 +1,4 @@
-"""Tensors in safetensors files: no code in them, and nothing allocated before the header is believed."""
+"""Tensors in safetensors files: they contain no code, and nothing is allocated before the header is checked."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, 
 
 
 def to_bytes(tensors: dict[str, Tensor]) -> bytes:
-    # copies, since a state may hold the same tensor in two places, which the library refuses to write
+    # copies, because a state may contain a tensor twice, which the library refuses to write
     copies = {
         name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
     }
@@ -25,7 +25,7 @@ def to_bytes(tensors: dict[str, Tensor]) -> bytes:
 
 
 def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a file, whose names, shapes and types must be those of `expected`; there, 0 is any extent."""
+    """The tensors of a file; names, shapes and types must match `expected`, where a size of 0 matches any."""
     _compare(check_header(content, path), expected, path)
     try:
         return safetensors.torch.load(content)
@@ -34,7 +34,7 @@ def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor]) -> dict[
 
 
 def check_header(content: bytes, path: Path) -> dict[str, Any]:
-    """The header's entries, after names, sizes and places have been seen to fit the file."""
+    """The entries of the header, after checking that sizes and offsets fit the file."""
     length = int.from_bytes(content[:8], "little") if len(content) >= 8 else -1
     if not 2 <= length <= min(len(content) - 8, LARGEST_HEADER):
         raise DataError(f"'{path}' is damaged: its header claims {length:,} of its {len(content):,} bytes.")
@@ -71,16 +71,16 @@ def _compare(header: dict[str, Any], expected: dict[str, Tensor], path: Path) ->
     for name, tensor in expected.items():
         shape = list(tensor.shape)
         if not _fits(header[name]["shape"], shape) or header[name]["dtype"] != _dtype(tensor.dtype):
-            given, wanted = f"{header[name]['dtype']} {header[name]['shape']}", f"{_dtype(tensor.dtype)} {shape}"
-            raise DataError(f"'{path}' does not fit the settings: '{name}' is {given}, expected {wanted}.")
+            actual, required = f"{header[name]['dtype']} {header[name]['shape']}", f"{_dtype(tensor.dtype)} {shape}"
+            raise DataError(f"'{path}' does not fit the settings: '{name}' is {actual}, expected {required}.")
 
 
-def _fits(given: list[int], expected: list[int]) -> bool:
-    return len(given) == len(expected) and all(b in (0, a) for a, b in zip(given, expected, strict=True))
+def _fits(actual: list[int], expected: list[int]) -> bool:
+    return len(actual) == len(expected) and all(b in (0, a) for a, b in zip(actual, expected, strict=True))
 
 
 def _which(name: str, expected: dict[str, Tensor]) -> str:
-    return "missing" if name in expected else "not one of this model's"
+    return "missing" if name in expected else "not part of this model"
 
 
 def _dtype(dtype: torch.dtype) -> str:

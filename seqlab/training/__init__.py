@@ -1,1 +1,1 @@
-"""Training: the loop, optimisation, and what a person sees of it."""
+"""Training: the loop, optimization, budgets, progress reports."""

@@ -1,4 +1,4 @@
-"""What needs no training reaches on the validation part. Measured once for each corpus and vocabulary."""
+"""Scores of the baselines on the validation split, computed once for each corpus and vocabulary."""
 
 import json
 from dataclasses import asdict
@@ -19,7 +19,7 @@ MAX_BASELINE_TOKENS = 4_000_000  # a longer text would take minutes to count
 
 
 def measure_baselines(settings: RunSettings, dataset: Dataset, task: Task, units: UnitSums) -> list[BaselineResult]:
-    """On the given units; none where the training part is too long to count in reasonable time."""
+    """Scores on the given units; none if the training split is too long to count in reasonable time."""
     train: Any = dataset.splits["train"]
     if len(train) > MAX_BASELINE_TOKENS:
         return []
@@ -31,15 +31,15 @@ def measure_baselines(settings: RunSettings, dataset: Dataset, task: Task, units
         json.dumps(decides),
         str(units.tokens_U.sum()),
     ]
-    kept = cache_directory("baselines") / f"{cache_key(*words)}.json"
+    cached = cache_directory("baselines") / f"{cache_key(*words)}.json"
     try:
-        return TypeAdapter(list[BaselineResult]).validate_json(kept.read_bytes())
+        return TypeAdapter(list[BaselineResult]).validate_json(cached.read_bytes())
     except (OSError, ValidationError):
-        pass  # not measured yet, or written by another hand
+        pass  # not computed yet, or written by another version
     baselines = task.score_baselines(dataset, "validation", units)
-    found = [
-        BaselineResult(one.name, one.about, one.role, {name: float(value) for name, value in one.metrics.items()})
-        for one in baselines
+    results = [
+        BaselineResult(score.name, score.about, score.role, {n: float(value) for n, value in score.metrics.items()})
+        for score in baselines
     ]
-    write_atomic(kept, json.dumps([asdict(one) for one in found]).encode())
-    return found
+    write_atomic(cached, json.dumps([asdict(result) for result in results]).encode())
+    return results

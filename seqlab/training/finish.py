@@ -5,7 +5,7 @@ from seqlab.errors import TrainingFailed
 from seqlab.runs.curves import draw_curves
 from seqlab.runs.load import LoadedRun, load_run
 from seqlab.runs.log import read_log
-from seqlab.runs.results import Results, main_baseline, timestamp, write_card, write_results
+from seqlab.runs.results import RunResults, main_baseline, timestamp, write_card, write_results
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.evaluations import EVALUATED_TOKENS
 from seqlab.training.loop import TrainingProgress
@@ -28,7 +28,7 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> LoadedRun:
     metrics = {key: float(value) for key, value in task.metrics(scores).items()}
     baselines = measure_baselines(settings, session.dataset, task, task.unit_sums(scores))
     main = main_baseline(baselines)
-    results = Results(
+    results = RunResults(
         validation=metrics,
         headline_metric=task.headline_metric,
         sentence=task.result_sentence(metrics, main and (main.name, main.metrics)),

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from seqlab.config import TrainSettings
 
 PLATEAU_FACTOR = 0.5
-PLATEAU_PATIENCE = 2  # evaluations without a new best before the rate falls
+PLATEAU_PATIENCE = 2  # evaluations without improvement before the rate falls
 
 
 def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
-    """Weight decay is for matrices only: biases and gains have no reason to be small."""
+    """Build the optimizer; weight decay applies to matrices only, not to biases and gains."""
     matrices = [p for p in model.parameters() if p.dim() >= 2]
     vectors = [p for p in model.parameters() if p.dim() < 2]
     groups = [
@@ -32,7 +32,7 @@ def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Opt
 
 
 def learning_rate(settings: TrainSettings, step: int, steps: int, plateau: float = 1.0) -> float:
-    """The rate of a step counted from 0; `plateau` is what the plateau schedule has come down to."""
+    """The learning rate of a step counted from 0; `plateau` is the current factor of the plateau schedule."""
     warmup = min(settings.warmup, steps // 5)
     if step < warmup:
         return settings.lr * (step + 1) / warmup
@@ -50,9 +50,9 @@ def learning_rate(settings: TrainSettings, step: int, steps: int, plateau: float
 
 
 def clip(parameters: Sequence[Tensor], settings: TrainSettings) -> float:
-    """Bound the gradients in place; return their norm from before.
+    """Clip the gradients in place; return their norm before clipping.
 
-    It is not finite if any element is not. Then they are left as they are, to be seen where it came from."""
+    If the norm is not finite, the gradients stay as they are, so the tensor that caused it can be named."""
     gradients = [p.grad for p in parameters if p.grad is not None]
     norm = torch.nn.utils.get_total_norm(gradients)
     if not bool(torch.isfinite(norm)):

@@ -1,4 +1,4 @@
-"""What is to be trained, from everything that was said. Nothing here needs torch."""
+"""The settings of a run from recipe, TOML, options and the data itself. Nothing here needs torch."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,20 +19,20 @@ from seqlab.registry import CORPORA
 
 
 def least_sizes(settings: RunSettings) -> VocabSizes:
-    """What a model has at least, before the data was looked at."""
+    """The smallest possible vocabulary sizes, before the data is read."""
     vocab_size = settings.tokenizer.settings.expected_vocab_size
     return VocabSizes(vocab_size, vocab_size, 1, 2)
 
 
 def settings_of(path: Path) -> dict[str, Any]:
-    """The settings of a run, or of the one that a comparison recommends, to be trained on 90/10 from the start."""
-    found = _of_run(path)
-    train = {**found["train"], "seed": 0, "start_step": 0, "threads": None}
-    return {**found, "corpus": {**found["corpus"], "split_ratios": "90/10"}, "train": train}
+    """The settings of a run, or of the best run of a comparison, for a new training run on a 90/10 split."""
+    tables = _of_run(path)
+    train = {**tables["train"], "seed": 0, "start_step": 0, "threads": None}
+    return {**tables, "corpus": {**tables["corpus"], "split_ratios": "90/10"}, "train": train}
 
 
 def _of_run(path: Path) -> dict[str, Any]:
-    """The settings of a run, to be trained: with weights that can move."""
+    """The settings of a run with trainable (float32) weights."""
     from seqlab.runs.load import load_parts
 
     return load_parts(path)[2].with_values(**{"model.precision": "float32"}).resolved()
@@ -48,15 +48,15 @@ def settings_from_request(
 ) -> RunSettings:
     """The tables of a recipe or a run, then tables and dotted settings, then one-word settings: the later wins.
 
-    Where no task is named, it follows from the file if that is safe, and is said aloud."""
+    If no task is named, it is inferred from the file when unambiguous, and logged."""
     changes: list[tuple[str, Any]] = []
     for key, value in settings.items():
         nested = isinstance(value, Mapping)
         changes += [(f"{key}.{inner}", v) for inner, v in value.items()] if nested else [(key, value)]
     changes += expand_short_names({word: value for word, value in short.items() if value is not None})
     if source is not None:
-        given = [source] if isinstance(source, str | Path) else source
-        changes.append(("corpus.source", [str(item) for item in given]))
+        items = [source] if isinstance(source, str | Path) else source
+        changes.append(("corpus.source", [str(item) for item in items]))
     for key, _ in changes:
         if key.count(".") != 1:
             raise UsageError(f"'{key}' is not a setting: write section.key, such as train.lr.")
@@ -93,17 +93,17 @@ def _guessed(
 
 
 def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:
-    """The model and the tokenizer are those of the run that training starts from."""
+    """Settings with the model and the tokenizer of the run that training starts from."""
     taken = _of_run(init)
     for key, value in changes:
         section, _, name = key.partition(".")
         if section in _taken(taken) and taken[section].get(name) != value:
-            own = f"{section}.{name} = {taken[section].get(name)!r}"
-            raise UsageError(f"--init takes over {own}, and {value!r} contradicts it.")
+            initial = f"{section}.{name} = {taken[section].get(name)!r}"
+            raise UsageError(f"--init uses {initial}, and {value!r} contradicts it.")
     corpus = {"documents": taken["corpus"]["documents"], **base.get("corpus", {})}
     return {**base, "corpus": corpus, **{section: taken[section] for section in _taken(taken)}}
 
 
 def _taken(tables: Mapping[str, Any]) -> list[str]:
-    """The sections that decide what the weights mean."""
+    """The sections that determine what the weights mean."""
     return [section for section in ("backbone", "decoder", "model", "tokenizer") if section in tables]

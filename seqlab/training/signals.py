@@ -1,4 +1,4 @@
-"""Ctrl-C and termination: the first asks the loop to save and stop, the second ends the process at once."""
+"""Ctrl-C and SIGTERM: the first signal makes the loop save and stop, the second ends the process at once."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ class Interrupts:
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Self:
-        # only the main thread may set handlers; elsewhere the program around us keeps its own
+        # only the main thread may set handlers; in other threads the surrounding program keeps its own
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._handle)

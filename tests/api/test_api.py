@@ -59,7 +59,7 @@ def test_a_text_that_is_the_held_out_part_scores_the_same(run: seqlab.Run, folde
 
 
 def test_unknown_parts_and_contexts_are_refused(run: seqlab.Run) -> None:
-    with pytest.raises(UsageError, match="no 'test' part"):
+    with pytest.raises(UsageError, match="no 'test' split"):
         run.evaluate(split="test")
     with pytest.raises(UsageError, match="window or carry"):
         run.evaluate(mode="all")
@@ -163,7 +163,7 @@ def test_missing_things(folder: Path) -> None:
         seqlab.load(folder / "nowhere")
     with pytest.raises(UsageError, match="no text was given"):
         seqlab.train()
-    with pytest.raises(UsageError, match="holds a run already"):
+    with pytest.raises(UsageError, match="already contains a run"):
         seqlab.train(folder / "my.txt", out=folder / "run", **SMALL)
 
 

@@ -52,10 +52,10 @@ def main(folder: Path, kills: int, seed: int) -> dict[str, Any]:
 
 def uninterrupted(text: Path, run: Path) -> Path:
     """A run with the checkpoints of all its steps, written without waiting for the disk."""
-    kept, waiting = checkpoint.KEPT, os.fsync
-    checkpoint.KEPT, os.fsync = STEPS + 1, lambda _: None
+    kept, waiting = checkpoint.KEPT_CHECKPOINTS, os.fsync
+    checkpoint.KEPT_CHECKPOINTS, os.fsync = STEPS + 1, lambda _: None
     train(text, run, checkpoint_seconds=1e-9, **SETTINGS)
-    checkpoint.KEPT, os.fsync = kept, waiting
+    checkpoint.KEPT_CHECKPOINTS, os.fsync = kept, waiting
     return run
 
 

@@ -143,5 +143,5 @@ def test_what_cannot_be_resumed_is_refused(tiny_run: Path, text: Path) -> None:
         text.write_bytes(before)
     for checkpoint in (tiny_run / "checkpoints").iterdir():
         checkpoint.rename(checkpoint.with_name(f"my-{checkpoint.name}"))
-    with pytest.raises(MissingInput, match="no checkpoint to go on from"):
+    with pytest.raises(MissingInput, match="no checkpoint to resume from"):
         resume(tiny_run)

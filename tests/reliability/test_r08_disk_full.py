@@ -44,7 +44,7 @@ def fill(disk: Path, left: int) -> Path:
 
 def assert_says_how_much(answer: Answer) -> None:
     assert answer.code == 74, answer.err
-    said = re.search(r"no room to write '([^']+)': ([\d,]+) bytes needed, ([\d,]+) available", answer.err)
+    said = re.search(r"disk is full: '([^']+)' needs ([\d,]+) bytes, ([\d,]+) are available", answer.err)
     assert said, answer.err
     needed, available = (int(said[group].replace(",", "")) for group in (2, 3))
     assert needed > 0 and available < SIZE

@@ -7,7 +7,7 @@ from typing import Any
 from seqlab import api
 from seqlab.metrics.descriptions import BITS_PER_CHAR
 from seqlab.metrics.likelihood import Likelihood
-from seqlab.runs.results import BaselineResult, Results
+from seqlab.runs.results import BaselineResult, RunResults
 from seqlab.training.progress import NullReporter
 
 TEXT = "".join(
@@ -35,7 +35,7 @@ def metrics(nats: float, perplexity: float, bits_per_char: float, bits_per_byte:
     return asdict(Likelihood(nats, perplexity, bits_per_char, bits_per_byte, 1000))
 
 
-def results(**changes: Any) -> Results:
+def results(**changes: Any) -> RunResults:
     baselines = [
         BaselineResult("unigram", "letters alone", "reference", metrics(2.5, 12.2, 3.6, 3.5)),
         BaselineResult("kneser-ney (order 5)", "counting", "main", metrics(1.2, 3.3, 1.7, 1.6)),
@@ -46,4 +46,4 @@ def results(**changes: Any) -> Results:
         "criterion": 1.5, "mode": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did",
         "seconds": 1.5, "unknown_share": 0.01, "baselines": baselines, "date": "2026-11-15 12:00",
     }  # fmt: skip
-    return Results(**{**plain, **changes})
+    return RunResults(**{**plain, **changes})

@@ -107,7 +107,7 @@ def test_only_the_newest_are_kept_in_the_order_of_their_steps(tmp_path: Path) ->
     for number in (8, 9, 10, 100):
         save_checkpoint(tmp_path, number, model, optimizer, None, {})
     assert [path.name for path in checkpoints(tmp_path)] == ["step-10", "step-100"]
-    assert len(list(tmp_path.iterdir())) == checkpoint.KEPT
+    assert len(list(tmp_path.iterdir())) == checkpoint.KEPT_CHECKPOINTS
 
 
 def test_what_killed_saves_left_is_removed(tmp_path: Path) -> None:

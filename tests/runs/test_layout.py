@@ -59,7 +59,7 @@ def test_a_run_begins_in_a_folder_that_is_new_or_empty(tmp_path: Path) -> None:
 def test_a_run_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
     first = begin_run(tmp_path / "run", False)
     first.write_file("config.json", b'{"format": "seqlab-run"}')
-    with pytest.raises(UsageError, match=r"holds a run already.*seqlab resume.*--overwrite"):
+    with pytest.raises(UsageError, match=r"already contains a run.*seqlab resume.*--overwrite"):
         begin_run(tmp_path / "run", False)
     assert (tmp_path / "run" / "config.json").is_file()
     begin_run(tmp_path / "run", True)
@@ -243,7 +243,7 @@ def test_more_files_than_a_configuration_can_name(tmp_path: Path) -> None:
     files = [tmp_path / ("x" * 100) / f"{number:0100d}.txt" for number in range(4000)]
     for path in files:
         path.write_text(TEXT[:30])
-    with pytest.raises(UsageError, match="name a folder"):
+    with pytest.raises(UsageError, match="give a folder"):
         api.train(files, out=tmp_path / "run", steps=1, hidden=4, embedding=4, window=8, batch_size=2, threads=1)
 
 

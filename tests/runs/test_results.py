@@ -14,7 +14,7 @@ from seqlab import api
 from seqlab.__main__ import main
 from seqlab.errors import DataError
 from seqlab.runs.directory import begin_run
-from seqlab.runs.results import Results, read_results, write_results
+from seqlab.runs.results import RunResults, read_results, write_results
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from seqlab.runs.results import Results, read_results, write_results
     ],
     ids=["plain", "no floors", "odd text", "diverged"],
 )
-def test_results_come_back_as_they_were(given: Results, tmp_path: Path) -> None:
+def test_results_come_back_as_they_were(given: RunResults, tmp_path: Path) -> None:
     directory = begin_run(tmp_path / "run", False)
     assert read_results(directory) is None  # not finished yet
     write_results(directory, given)

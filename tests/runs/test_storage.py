@@ -29,14 +29,14 @@ def test_a_failed_replacement_leaves_the_old(number: int, tmp_path: Path, monkey
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(StorageError, match=r"no room to write .*: 3 bytes needed, [\d,]+ available"):
+    with pytest.raises(StorageError, match=r"disk is full: .* needs 3 bytes, [\d,]+ are available"):
         write_atomic(path, b"new")
     assert path.read_bytes() == (b"old" if number == 1 else b"new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
 def test_the_room_is_told_where_even_the_folder_could_not_be_made(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="10 bytes needed"), storage_errors(tmp_path / "a" / "b" / "c", 10):
+    with pytest.raises(StorageError, match="needs 10 bytes"), storage_errors(tmp_path / "a" / "b" / "c", 10):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 

@@ -41,7 +41,7 @@ def test_views_are_written_as_they_read() -> None:
     ("expected", "said"),
     [
         ({"a": torch.zeros(2, 3), "b": torch.zeros(1)}, "'b' is missing"),
-        ({}, "'a' is not one of this model's"),
+        ({}, "'a' is not part of this model"),
         ({"a": torch.zeros(3, 2)}, r"'a' is F32 \[2, 3\], expected F32 \[3, 2\]"),
         ({"a": torch.zeros(2, 3, dtype=torch.float64)}, r"'a' is F32 \[2, 3\], expected F64 \[2, 3\]"),
     ],

@@ -196,7 +196,7 @@ def test_it_saves_as_often_as_the_clock_says(tmp_path: Path, monkeypatch: pytest
     """One second per look at the clock, and a checkpoint every five."""
     ticks = iter(range(10_000))
     monkeypatch.setattr("seqlab.training.loop.time.monotonic", lambda: float(next(ticks)))
-    monkeypatch.setattr("seqlab.runs.checkpoint.KEPT", 100)
+    monkeypatch.setattr("seqlab.runs.checkpoint.KEPT_CHECKPOINTS", 100)
     trainer = trainer_in(tmp_path, steps=20, evaluate_every=20, checkpoint_seconds=5)
     trainer.run()
     saved = [int(path.name.removeprefix("step-")) for path in checkpoints(trainer.directory.checkpoints)]

@@ -9,7 +9,7 @@ from seqlab.comparison.report.amounts import linear_ticks, log_ticks, short
 from seqlab.comparison.report.series import LIGHT, Panel, best_baseline, height, lenses, positions
 from seqlab.comparison.report.svg import cut
 from seqlab.comparison.results import BaselineResult, Pair, Results
-from seqlab.plotting import new_figure, quiet, write_figure
+from seqlab.plotting import light_grid, new_figure, write_figure
 
 STYLES = ["-", "--", ":"]  # when the colors are used up, as on the page
 QUIET, SHADE = "#5a6169", "#eceef0"
@@ -93,7 +93,7 @@ def _draw_pair(axes: Any, row: int, pair: Pair) -> None:
 
 
 def _quiet(axes: Any) -> None:
-    quiet(axes)
+    light_grid(axes)
     axes.tick_params(labelsize=8)
 
 
