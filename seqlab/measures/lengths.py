@@ -7,7 +7,7 @@ import numpy as np
 
 from seqlab.measures.heatmaps import draw_alignment
 from seqlab.measures.measurement import MeasureContext, Measurement
-from seqlab.plotting import COLORS, new_figure, light_grid, write_figure
+from seqlab.plotting import COLORS, light_grid, new_figure, write_figure
 from seqlab.runs.run import Run
 from seqlab.text_table import aligned_table
 

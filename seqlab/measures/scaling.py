@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seqlab.attention import scaled_dot
 from seqlab.measures.measurement import MeasureContext, Measurement
-from seqlab.plotting import new_figure, light_grid, write_figure
+from seqlab.plotting import light_grid, new_figure, write_figure
 from seqlab.text_table import aligned_table
 
 SIZES = [4**power for power in range(1, 7)]  # 4 to 4,096
