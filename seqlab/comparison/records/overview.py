@@ -19,7 +19,7 @@ HEAD = """# Results
 
 One section for each study: the question, the answer, how sure it is, and whether the claim of the original holds. The
 linked pages hold the tables, samples and further figures. `seqlab results` writes all pages from the records in
-[{records}]({records}); `seqlab compare --recipe NAME` repeats a study, and `seqlab results --add FOLDER` records it.
+[results/]({records}); `seqlab compare --recipe NAME` repeats a study, and `seqlab results --add FOLDER` records it.
 Verdicts are on the test split; studies that split their text 90/10 have none, and their verdicts are on validation.
 """
 
@@ -72,7 +72,8 @@ def _section(
     page: Path,
 ) -> str:
     findings = recipe.findings if recipe and recipe.findings.question else default_findings(results)
-    chosen = pictures.get(findings.figure) or next((path for key, path in pictures.items()), None)
+    named = [path for key, path in pictures.items() if f"-{key}".endswith(f"-{findings.figure}")]
+    chosen = next(iter([*named, *pictures.values()]), None)
     lines = [
         f"## {name}",
         f"**{fill(findings.question, fields, name)}**",
@@ -96,7 +97,8 @@ def default_findings(results: Results) -> Findings:
     listed = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
     answer = next((advice.sentence for advice in results.recommendation if advice.lens == "quality"), "")
     escaped = answer.replace("{", "{{").replace("}", "}}")
-    return Findings(f"{listed} on {results.corpus.get('name', 'this text')}?", escaped, figure="pairs")
+    question = f"Which is best on {results.corpus.get('name', 'this text')}: {listed}?"
+    return Findings(question, escaped, figure="pairs")
 
 
 def interval_sentence(results: Results) -> str:
@@ -116,6 +118,8 @@ def interval_sentence(results: Results) -> str:
     interval = single_interval(results, best)
     if interval:
         return f"95 % interval of {best} for fresh seeds and fresh text: {interval} {results.metric.difference_unit}."
+    if len(results.entrants) == 1:
+        return "One seed: there is no interval."
     return "One seed of each model: there is no interval, and small differences may be the seed's."
 
 

@@ -1,12 +1,12 @@
 """Records: results.json of finished comparisons, small enough for a repository.
 
-A record is NAME.json without per-unit sums. The sums of all records are in one compressed file of arrays beside them.
+A record is NAME.json without per-unit sums. The sums and losses by position of all records are in one compressed file.
 """
 
 import io
 import json
 import zipfile
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -18,15 +18,17 @@ from seqlab.errors import DataError, MissingInput
 from seqlab.storage import from_json, read_bytes, write_atomic
 
 SUMS = "sums.npz"
+POSITIONS = " by position"  # losses by position in thousandths, beside the sums of a record
 DIGITS = 5  # significant digits of stored numbers
 LONGEST_LIST, LONGEST_TEXT = 64, 80  # in the data of a measure: longer ones are no summary
-MOST_POINTS = 24  # of a curve
+MOST_POINTS = 20  # of a curve
 Arrays = dict[str, np.ndarray]
+Tables = dict[str, Any]
 
 
 def read_records(folder: Path) -> dict[str, Results]:
     """Every record of a folder, by name."""
-    paths = sorted(folder.glob("*.json"))
+    paths = sorted(folder.glob("*.json"), key=lambda path: path.stem)
     if not paths:
         raise MissingInput(f"there are no records in '{folder}'. Add one: seqlab results --add COMPARISON.")
     arrays = _read_sums(folder)
@@ -36,9 +38,14 @@ def read_records(folder: Path) -> dict[str, Results]:
 def add_record(folder: Path, name: str, results: Results) -> Path:
     """Write or replace a record, and its sums in the shared file."""
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = {key: array for key, array in _read_sums(folder).items() if key != name}
+    arrays = {key: array for key, array in _read_sums(folder).items() if key not in (name, name + POSITIONS)}
     sums = _sums(results)
-    _write_sums(folder, arrays | ({name: _packed(sums)} if sums else {}))
+    arrays |= {name: _packed(sums)} if sums else {}
+    if any(run.loss_by_position for run in results.runs):
+        arrays[name + POSITIONS] = np.round(1000 * np.array([run.loss_by_position for run in results.runs])).astype(
+            np.uint16
+        )
+    _write_sums(folder, arrays)
     path = folder / f"{name}.json"
     write_atomic(path, _record_bytes(thinned(results)))
     return path
@@ -52,7 +59,7 @@ def thinned(results: Results) -> Results:
             sums=[],
             measures={name: replace(one, data=_summary(one.data)) for name, one in run.measures.items()},
             curve=spread(run.curve, MOST_POINTS),
-            loss_by_position=[round(loss, 3) for loss in run.loss_by_position],
+            loss_by_position=[],
         )
         for run in results.runs
     ]
@@ -80,15 +87,13 @@ def _sums(results: Results) -> list[list[list[float]]]:
 
 def _record_bytes(results: Results) -> bytes:
     """One line for each entrant, run and other item, so that a change of one shows as one."""
-    tables = _rounded({"format": FORMAT, "version": VERSION, **asdict(results)})
+    tables = {"format": FORMAT, "version": VERSION, **_without_defaults(results)}
     for run in tables.get("runs", []):
         curve = run.get("curve", [{}])
         run["curve"] = {key: [point[key] for point in curve] for key in curve[0]}
     first, *others = tables.get("entrants", [{}])
-    for entrant in others:  # sections that are equal to those of the first are not repeated
-        entrant["settings"] = {
-            key: value for key, value in entrant["settings"].items() if first["settings"].get(key) != value
-        }
+    for entrant in others:
+        entrant["settings"] = _changes(first["settings"], entrant["settings"])
     lines = []
     for key, value in tables.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -99,16 +104,44 @@ def _record_bytes(results: Results) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
+def _without_defaults(value: Any) -> Any:
+    """Tables of a dataclass without fields that have their default or are empty, and numbers in a few digits."""
+    if is_dataclass(value):
+        named = {one.name: (getattr(value, one.name), _default(one)) for one in fields(value)}
+        return {name: _without_defaults(own) for name, (own, default) in named.items() if own not in default}
+    if isinstance(value, float):
+        rounded = float(f"{value:.{DIGITS}g}")
+        return int(rounded) if rounded.is_integer() and abs(rounded) < 1e6 else rounded
+    if isinstance(value, dict):
+        return {key: _without_defaults(one) for key, one in value.items()}
+    return [_without_defaults(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _default(one: Field[Any]) -> tuple[Any, ...]:
+    if one.default_factory is not MISSING:
+        return (one.default_factory(),)
+    return (None, [], {}) if one.default is MISSING else (one.default,)
+
+
+def _changes(first: Tables, own: Tables) -> Tables:
+    """The settings of an entrant where they differ from those of the first; another component is written in full."""
+    found: Tables = {}
+    for section, values in own.items():
+        same = first.get(section, {}).get("name") == values.get("name")
+        changed = {key: value for key, value in values.items() if not same or first[section].get(key, ...) != value}
+        found |= {section: changed} if changed else {}
+    return found
+
+
+def _with_changes(first: Tables, changes: Tables) -> Tables:
+    merged = dict(first)
+    for section, values in changes.items():
+        merged[section] = values if "name" in values else {**first.get(section, {}), **values}
+    return merged
+
+
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
-    if isinstance(value, dict):  # what is empty is a default
-        return {key: _rounded(one) for key, one in value.items() if one not in (None, [], {})}
-    return [_rounded(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _read_record(path: Path, arrays: Arrays) -> Results:
@@ -119,29 +152,36 @@ def _read_record(path: Path, arrays: Arrays) -> Results:
             run["curve"] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         first, *others = content.get("entrants", [{}])
         for entrant in others:
-            entrant["settings"] = {**first["settings"], **entrant["settings"]}
+            entrant["settings"] = _with_changes(first["settings"], entrant.get("settings", {}))
         _restore_defaults(Results, content)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise DataError(f"'{path}' is not a record: add the comparison again.") from None
     results = parse_results(content, path)
     sums = iter(arrays[path.stem].tolist() if path.stem in arrays else [])
+    positions = arrays.get(path.stem + POSITIONS, np.empty((len(results.runs), 0))) / 1000
     try:
-        runs = [replace(run, sums=next(sums)) for run in results.runs]
+        runs = [
+            replace(run, sums=next(sums), loss_by_position=losses.tolist())
+            for run, losses in zip(results.runs, positions, strict=True)
+        ]
         baselines = [one if one.sums is None else replace(one, sums=next(sums)) for one in results.baselines]
-    except StopIteration:
+    except (StopIteration, ValueError):
         raise DataError(f"'{path.parent / SUMS}' lacks sums of '{path.stem}'.") from None
     return replace(results, runs=runs, baselines=baselines)
 
 
-def _restore_defaults(kind: Any, table: dict[str, Any]) -> None:
-    """Put back what is empty, in a table and in the tables within it."""
-    for name, hint in get_type_hints(kind).items():
+def _restore_defaults(kind: Any, table: Tables) -> None:
+    """Put back empty fields without a default, in a table and in the tables within it."""
+    hints = get_type_hints(kind)
+    for one in fields(kind):
+        hint = hints[one.name]
         origin, arguments = get_origin(hint), get_args(hint)
-        table.setdefault(name, [] if origin is list else {} if origin is dict or is_dataclass(hint) else None)
+        if one.default is MISSING and one.default_factory is MISSING:
+            table.setdefault(one.name, [] if origin is list else {} if origin is dict or is_dataclass(hint) else None)
         if is_dataclass(hint):
-            _restore_defaults(hint, table[name])
+            _restore_defaults(hint, table[one.name])
         elif origin is list and is_dataclass(arguments[0]):
-            for item in table[name]:
+            for item in table[one.name]:
                 _restore_defaults(arguments[0], item)
 
 
