@@ -1,7 +1,7 @@
-"""How much of the held-out text stands word for word in the training text: a model need only remember that much.
+"""How much held-out text the training text repeats word for word: a model can simply memorize that much.
 
-A stream is compared in short windows that are laid end to end over the held-out part and looked for at every
-position of the training part, by hashes of 64 bits. Documents are compared line by line.
+A stream is compared by windows that lie end to end in the held-out split and are searched at every position of the
+training split, by hashes of 64 bits. Documents are compared line by line.
 """
 
 from collections import Counter
@@ -13,89 +13,87 @@ import numpy as np
 from seqlab.data.text.split import SplitText
 
 WINDOW = 32  # characters, a power of two
-ASKED = 20_000  # windows or lines of a longer held-out part that are looked for
+MAX_CHECKED = 20_000  # windows or lines of a long held-out split
 CHUNK = 1 << 16  # characters hashed at once: the intermediate arrays stay in the processor's cache
 FILTER_BITS = 20
-REMEMBERING_PAYS = 0.1  # from this share on, a model that learns by heart looks better than it is
+MAX_OVERLAP = 0.1  # beyond this share, a model that memorizes looks better than it is
 FACTORS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # odd, and otherwise arbitrary
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How many of the held-out windows or lines that were looked for stand in the training part."""
+    """How many of the held-out windows or lines occur in the training split too."""
 
     unit: str
-    asked: int
-    found: int
+    checked: int
+    repeated: int
 
     @property
     def share(self) -> float:
-        return self.found / self.asked if self.asked else 0.0
+        return self.repeated / self.checked if self.checked else 0.0
 
     def __str__(self) -> str:
-        if not self.asked:
-            return "The held-out part is too short to look for in the training part."
-        counted = f"{self.found:,} of {self.asked:,} held-out {self.unit} ({self.share:.1%}) stand in the training part"
-        return f"{counted}: {self.verdict}."
+        if not self.checked:
+            return "The held-out split is too short to compare with the training split."
+        counts = f"{self.repeated:,} of {self.checked:,} held-out {self.unit} ({self.share:.1%})"
+        return f"{counts} also occur in the training split: {self.verdict}."
 
     @property
     def verdict(self) -> str:
-        if not self.found:
-            return "validation is on new text"
+        if not self.repeated:
+            return "validation text is new"
         if self.share < 0.01:
-            return "hardly any, so that validation is on new text"
-        if self.share < REMEMBERING_PAYS:
-            return "some, so that validation may look a little better than new text would"
-        return "so much that remembering pays; new text will be harder than validation"
+            return "hardly any, so validation text is new"
+        if self.share < MAX_OVERLAP:
+            return "some, so validation may look slightly better than new text would"
+        return "so many that memorizing pays off; new text will be harder than validation"
 
 
-def overlap(split: SplitText, part: str = "validation") -> Overlap:
-    """Of a held-out part with the training part, which is read to its end whatever its length."""
-    return _of_lines(split, part) if split.by_lines else _of_windows(split, part)
+def measure_overlap(text: SplitText, split: str = "validation") -> Overlap:
+    """Compare a held-out split with all of the training split."""
+    return _compare_lines(text, split) if text.by_lines else _compare_windows(text, split)
 
 
-def _of_lines(split: SplitText, part: str) -> Overlap:
-    lines = sum(1 for _ in split.lines(part))
-    every = max(1, lines // ASKED)
-    asked = Counter(line for number, line in enumerate(split.lines(part)) if number % every == 0)
-    found = {line for line in split.lines("train") if line in asked}
-    return Overlap("lines", asked.total(), sum(asked[line] for line in found))
+def _compare_lines(text: SplitText, split: str) -> Overlap:
+    lines = sum(1 for _ in text.lines(split))
+    every = max(1, lines // MAX_CHECKED)
+    checked = Counter(line for index, line in enumerate(text.lines(split)) if index % every == 0)
+    repeated = {line for line in text.lines("train") if line in checked}
+    return Overlap("lines", checked.total(), sum(checked[line] for line in repeated))
 
 
-def _of_windows(split: SplitText, part: str) -> Overlap:
+def _compare_windows(text: SplitText, split: str) -> Overlap:
     """Arrays over W have an entry for each distinct held-out window, over N for each position of a chunk."""
-    asked_W, counts_W = np.unique(_held_out(split, part), return_counts=True)
-    met_W = np.zeros(len(asked_W), bool)
-    # a look into a small table spares nearly all positions the search
-    wanted = np.zeros(2**FILTER_BITS, bool)
-    wanted[asked_W >> (64 - FILTER_BITS)] = True
-    for hashes_N in hashes(split.blocks("train")):
-        candidates = hashes_N[wanted[hashes_N >> (64 - FILTER_BITS)]]
-        places = np.searchsorted(asked_W, candidates)
-        places = places[np.append(asked_W, 0)[places] == candidates]
-        met_W[places] = True
-    return Overlap(f"windows of {WINDOW} characters", int(counts_W.sum()), int(counts_W[met_W].sum()))
+    checked_W, counts_W = np.unique(_held_out_hashes(text, split), return_counts=True)
+    repeated_W = np.zeros(len(checked_W), bool)
+    # a lookup in a small table spares nearly all positions the search
+    prefixes = np.zeros(2**FILTER_BITS, bool)
+    prefixes[checked_W >> (64 - FILTER_BITS)] = True
+    for hashes_N in hashes(text.blocks("train")):
+        candidates = hashes_N[prefixes[hashes_N >> (64 - FILTER_BITS)]]
+        places = np.searchsorted(checked_W, candidates)
+        places = places[np.append(checked_W, 0)[places] == candidates]
+        repeated_W[places] = True
+    return Overlap(f"windows of {WINDOW} characters", int(counts_W.sum()), int(counts_W[repeated_W].sum()))
 
 
-def _held_out(split: SplitText, part: str) -> np.ndarray:
-    """Hashes of windows end to end over the held-out part; of a long one, of windows evenly spaced."""
-    characters = sum(map(len, split.blocks(part)))
-    stride = WINDOW * max(1, characters // (WINDOW * ASKED))
+def _held_out_hashes(text: SplitText, split: str) -> np.ndarray:
+    """Hashes of the windows of a held-out split, end to end; in a long one they are evenly spaced."""
+    characters = sum(map(len, text.blocks(split)))
+    stride = WINDOW * max(1, characters // (WINDOW * MAX_CHECKED))
     chosen = [np.empty(0, np.uint64)]
     position = 0
-    for hashes_N in hashes(split.blocks(part)):
+    for hashes_N in hashes(text.blocks(split)):
         chosen.append(hashes_N[-position % stride :: stride].copy())  # a view would keep the whole chunk
         position += len(hashes_N)
     return np.concatenate(chosen)
 
 
 def hashes(blocks: Iterable[str], window: int = WINDOW) -> Iterator[np.ndarray]:
-    """The hash of the window that begins at each character, but for those that the text ends within.
-
-    Windows are as long as a power of two."""
+    """The hash of the window that begins at each character and ends within the text; `window` is a power of two."""
     rest_N = np.empty(0, np.uint64)
-    for text in (block[at : at + CHUNK] for block in blocks for at in range(0, len(block), CHUNK)):
-        codes_N = np.frombuffer(text.encode("utf-32-le"), np.uint32).astype(np.uint64)
+    for chunk in (block[at : at + CHUNK] for block in blocks for at in range(0, len(block), CHUNK)):
+        codes_N = np.frombuffer(chunk.encode("utf-32-le"), np.uint32).astype(np.uint64)
         hashes_N = np.concatenate([rest_N, _mixed(codes_N)])
         rest_N = hashes_N[-(window - 1) :]
         length, factor = 1, FACTORS[1]
@@ -107,6 +105,6 @@ def hashes(blocks: Iterable[str], window: int = WINDOW) -> Iterator[np.ndarray]:
 
 
 def _mixed(codes_N: np.ndarray) -> np.ndarray:
-    """A number of 64 bits for each character, so that neighbouring code points have nothing in common."""
+    """A number of 64 bits for each character, unrelated for neighboring code points."""
     mixed_N = (codes_N + np.uint64(1)) * np.uint64(FACTORS[0])
     return (mixed_N ^ (mixed_N >> np.uint64(32))) * np.uint64(FACTORS[0])

@@ -1,6 +1,6 @@
-"""One tolerant reading of a text: its size, its symbols and lines, and what is wrong with it and where.
+"""A tolerant scan of a text: its size, characters and lines, and all encoding faults with their locations.
 
-Training stops at the first fault; this goes on and counts them all. Read doctor.py next.
+Training stops at the first fault; this counts them all. Read doctor.py next.
 """
 
 import codecs
@@ -15,25 +15,25 @@ from seqlab.data.files import read_bytes
 from seqlab.data.text.corpus import Corpus
 from seqlab.errors import DataError
 
-LISTED = 20  # places of a fault, and rare symbols, that are named
-RARE = 5  # a symbol seen less often is rare
+MAX_LISTED = 20  # locations of a fault, and rare characters
+RARE = 5  # a character that occurs less often is rare
 SHORT_LINE = 40  # characters
 LONG_LINE = 10_000
 CODE_POINTS = 0x110000
-ESCAPED = range(0xDC80, 0xDD00)  # what Python reads a byte as that is not UTF-8; no valid text has these
+ESCAPED = range(0xDC80, 0xDD00)  # how Python decodes bytes that are not UTF-8; no valid text has these
 
-# kinds of faults, and the code points that show them
+# kinds of faults, and their code points
 KINDS = {
     "bytes that are not UTF-8": [*ESCAPED],
     "NUL characters": [0],
     "control characters": [code for code in [*range(1, 32), *range(127, 160)] if chr(code) not in "\t\n\r"],
     "U+FFFD, left by a conversion that went wrong": [0xFFFD],
 }
-SPACES_C = np.array([chr(code).isspace() for code in range(0x3002)])  # U+3000 is the last; what lies beyond is none
+SPACES_C = np.array([chr(code).isspace() for code in range(0x3002)])  # U+3000 is the last space
 
 
 @dataclass(frozen=True)
-class Place:
+class FaultLocation:
     file: str
     line: int
     offset: int  # in bytes from the file's start
@@ -42,35 +42,33 @@ class Place:
 
 @dataclass
 class Fault:
-    """How often one kind of fault occurs, and its first places."""
+    """How often one kind of fault occurs, and where it occurs first."""
 
     kind: str
     count: int = 0
-    places: list[Place] = field(default_factory=list)
+    locations: list[FaultLocation] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Symbol:
+class RareCharacter:
     code: str
     name: str
     count: int
 
 
 @dataclass(frozen=True)
-class Symbols:
-    """How many distinct characters there are, how many of them are rare, in how many places, and the rarest."""
-
+class CharacterStats:
     distinct: int
     rare: int
-    rare_places: int
-    rarest: list[Symbol]
+    rare_occurrences: int
+    rarest: list[RareCharacter]
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineStats:
     total: int
     empty: int
-    short: int  # but not empty
+    short: int  # and not empty
     long: int
     longest: int
     longest_at: str  # file and line
@@ -80,36 +78,36 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Scan:
-    """Characters and lines are those that training reads, `bytes` those that the files hold."""
+class TextScan:
+    """Characters and lines as training reads them; `bytes` as the files have them."""
 
     characters: int
     bytes: int
     words: int
     byte_order_marks: int
-    lines: Lines
-    symbols: Symbols
+    lines: LineStats
+    character_stats: CharacterStats
     faults: list[Fault]
 
     @property
     def looks_like_a_list(self) -> bool:
-        """At least fifty lines, nearly all of them short, three words or fewer on average, hardly any empty."""
+        """Whether there are fifty lines or more, nearly all short, with three words on average, hardly any empty."""
         filled = self.lines.total - self.lines.empty
         few_words = self.words <= 3 * filled and self.lines.empty <= 0.01 * filled
         return filled >= 50 and self.lines.short >= 0.95 * filled and few_words
 
 
-def scan(corpus: Corpus) -> Scan:
-    """Read a corpus to its end, whatever it holds. Of a packed file that breaks off, what comes before is read."""
-    reading = _Reading()
+def scan_text(corpus: Corpus) -> TextScan:
+    """Read a corpus to its end, whatever is in it. A truncated .gz file is read as far as possible."""
+    scanner = _Scanner()
     for path in corpus.paths:
-        reading.read(str(path), read_bytes(path))
+        scanner.read(str(path), read_bytes(path))
     if not corpus.paths:
-        reading.read(corpus.name, (block.encode() for block in corpus.blocks()))
-    return reading.result()
+        scanner.read(corpus.name, (block.encode() for block in corpus.blocks()))
+    return scanner.result()
 
 
-class _Reading:
+class _Scanner:
     """The counts so far. Arrays over N have an entry for each character of a block, over C for each code point."""
 
     def __init__(self) -> None:
@@ -117,13 +115,13 @@ class _Reading:
         self.bytes = self.words = self.marks = self.crlf = 0
         self.filled = self.short = self.long = self.longest = 0
         self.longest_at = ""
-        self.faults = {kind: Fault(kind) for kind in (*KINDS, "files in UTF-16", "packed files that break off")}
+        self.faults = {kind: Fault(kind) for kind in (*KINDS, "files in UTF-16", "truncated .gz files")}
         self.file, self.line, self.offset = "", 1, 0
-        self.length = 0  # of the line that goes on
+        self.length = 0  # of the unfinished line
         self.last = "\n"
 
     def read(self, file: str, blocks: Iterable[bytes]) -> None:
-        """One file to its end."""
+        """Scan one file."""
         self.file, self.line, self.offset = file, 1, 0
         begun = False
         try:
@@ -134,7 +132,7 @@ class _Reading:
                 begun = True
                 self._add(text, _code_points(text))
         except DataError as error:
-            self._note("packed files that break off", self.line, self.offset, str(error))
+            self._add_fault("truncated .gz files", self.line, self.offset, str(error))
         if begun and self.last != "\n":
             self._add_lines(np.array([self.length]))
             self.length = 0
@@ -142,30 +140,30 @@ class _Reading:
     def _decoded(self, blocks: Iterable[bytes]) -> Iterator[str]:
         """Blocks of text, none of which ends between CR and LF; bytes that are not UTF-8 are escaped."""
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        begun, held = False, ""
+        begun, pending_cr = False, ""
         for block in chain(blocks, [b""]):
             raw = block
             self.bytes += len(block)
             if not begun and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                self._note("files in UTF-16", 1, 0, f"byte-order mark 0x{block[:2].hex()}")
+                self._add_fault("files in UTF-16", 1, 0, f"byte-order mark 0x{block[:2].hex()}")
                 self.bytes += sum(map(len, blocks))
                 return
             if not begun and block.startswith(codecs.BOM_UTF8):
                 raw = block.removeprefix(codecs.BOM_UTF8)
                 self.marks, self.offset = self.marks + 1, len(codecs.BOM_UTF8)
             begun = True
-            text = held + decoder.decode(raw, final=not block)
-            held = "\r" if block and text.endswith("\r") else ""
-            if len(text) > len(held):
-                yield text.removesuffix(held)
+            text = pending_cr + decoder.decode(raw, final=not block)
+            pending_cr = "\r" if block and text.endswith("\r") else ""
+            if len(text) > len(pending_cr):
+                yield text.removesuffix(pending_cr)
 
     def _add(self, text: str, codes_N: np.ndarray) -> None:
         counts_C = np.bincount(codes_N)
         self.counts_C[: len(counts_C)] += counts_C
         for kind, codes in KINDS.items():
-            met = [code for code in codes if code < len(counts_C) and counts_C[code]]
-            if met:
-                self._find(kind, text, np.isin(codes_N, met))
+            present = [code for code in codes if code < len(counts_C) and counts_C[code]]
+            if present:
+                self._locate(kind, text, np.isin(codes_N, present))
         space_N = SPACES_C.take(codes_N, mode="clip")
         self.words += int((space_N[:-1] & ~space_N[1:]).sum()) + int(self.last.isspace() and not space_N[0])
         ends_E = np.flatnonzero(codes_N == ord("\n"))
@@ -182,7 +180,7 @@ class _Reading:
         self.last = text[-1]
 
     def _add_lines(self, lengths_E: np.ndarray) -> None:
-        """Lengths of lines that have come to their end, the first of which is the current one."""
+        """Count finished lines by their lengths; the first one is the current line."""
         self.filled += int((lengths_E > 0).sum())
         self.short += int(((lengths_E > 0) & (lengths_E <= SHORT_LINE)).sum())
         self.long += int((lengths_E > LONG_LINE).sum())
@@ -190,39 +188,39 @@ class _Reading:
         if lengths_E[top] > self.longest:
             self.longest, self.longest_at = int(lengths_E[top]), f"{self.file}, line {self.line + top}"
 
-    def _find(self, kind: str, text: str, faulty_N: np.ndarray) -> None:
-        """Count a block's faults of one kind, and note where the first ones stand."""
+    def _locate(self, kind: str, text: str, faulty_N: np.ndarray) -> None:
+        """Count a block's faults of one kind, and locate the first ones."""
         fault = self.faults[kind]
-        places = np.flatnonzero(faulty_N)
-        for at in places[: LISTED - len(fault.places)].tolist():
+        positions = np.flatnonzero(faulty_N)
+        for at in positions[: MAX_LISTED - len(fault.locations)].tolist():
             before, code = text[:at], ord(text[at])
             what = f"0x{code - 0xDC00:02x}" if code in ESCAPED else f"U+{code:04X}"
             line, offset = self.line + before.count("\n"), self.offset + len(_bytes(before))
-            fault.places.append(Place(self.file, line, offset, what))
-        fault.count += len(places)
+            fault.locations.append(FaultLocation(self.file, line, offset, what))
+        fault.count += len(positions)
 
-    def _note(self, kind: str, line: int, offset: int, what: str) -> None:
+    def _add_fault(self, kind: str, line: int, offset: int, what: str) -> None:
         self.faults[kind].count += 1
-        self.faults[kind].places.append(Place(self.file, line, offset, what))
+        self.faults[kind].locations.append(FaultLocation(self.file, line, offset, what))
 
-    def result(self) -> Scan:
+    def result(self) -> TextScan:
         counts_C = self.counts_C
         counts_C[ord("\r")] -= self.crlf  # the CR of a CRLF is not a character of the text
         characters, newlines = int(counts_C.sum()), int(counts_C[ord("\n")])
         total = newlines + (self.last != "\n")
         ends = {"lf": newlines - self.crlf, "crlf": self.crlf, "lone_cr": int(counts_C[ord("\r")])}
-        lines = Lines(total, total - self.filled, self.short, self.long, self.longest, self.longest_at, **ends)
+        lines = LineStats(total, total - self.filled, self.short, self.long, self.longest, self.longest_at, **ends)
         faults = [fault for fault in self.faults.values() if fault.count]
-        return Scan(characters, self.bytes, self.words, self.marks, lines, _symbols(counts_C), faults)
+        return TextScan(characters, self.bytes, self.words, self.marks, lines, _character_stats(counts_C), faults)
 
 
-def _symbols(counts_C: np.ndarray) -> Symbols:
+def _character_stats(counts_C: np.ndarray) -> CharacterStats:
     counts_C = counts_C.copy()
-    counts_C[ESCAPED.start : ESCAPED.stop] = 0  # bytes, not symbols
+    counts_C[ESCAPED.start : ESCAPED.stop] = 0  # bytes, not characters
     rare = np.flatnonzero((counts_C > 0) & (counts_C < RARE))
-    rarest = rare[np.argsort(counts_C[rare], kind="stable")][:LISTED].tolist()
-    named = [Symbol(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in rarest]
-    return Symbols(int((counts_C > 0).sum()), len(rare), int(counts_C[rare].sum()), named)
+    rarest = rare[np.argsort(counts_C[rare], kind="stable")][:MAX_LISTED].tolist()
+    named = [RareCharacter(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in rarest]
+    return CharacterStats(int((counts_C > 0).sum()), len(rare), int(counts_C[rare].sum()), named)
 
 
 def _name(character: str) -> str:

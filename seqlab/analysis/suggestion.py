@@ -1,11 +1,11 @@
-"""Which settings suit a text, by simple rules that are said aloud, and how long training with them takes here."""
+"""Suggested settings for a text, by simple rules, and an estimate of the training time on this machine."""
 
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seqlab.analysis.scan import Scan
+from seqlab.analysis.scan import TextScan
 from seqlab.config import build_settings, expand_short_names
 from seqlab.data.text.corpus import Corpus
 from seqlab.data.text.split import split_text
@@ -20,14 +20,14 @@ from seqlab.training.budget import DEFAULT_STEPS, MAX_EPOCHS
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
 from seqlab.training.timing import time_training
 
-MOST_SYMBOLS = 500  # beyond that, as in Chinese or Japanese, characters are too many to learn one by one
-LARGEST_BY_CHARACTER = 20_000_000  # characters
-BATCH_OF_LINES = 64  # lines are short, so that more of them fit into a step
+MAX_DISTINCT = 500  # with more, as in Chinese or Japanese, there are too many characters to learn each
+MAX_CHARACTERS = 20_000_000  # for a character tokenizer
+LINE_BATCH_SIZE = 64  # lines are short, so a step can take more of them
 
 
 @dataclass(frozen=True)
-class Size:
-    """What suits texts of up to so many characters."""
+class SizePreset:
+    """Settings for texts of up to so many characters."""
 
     characters: float
     name: str
@@ -38,16 +38,16 @@ class Size:
 
 
 SIZES = (
-    Size(100_000, "a short text", 128, 64, DEFAULT_STEPS, 1000),
-    Size(5_000_000, "a text of middling length", 256, 128, DEFAULT_STEPS, 2000),
-    Size(50_000_000, "a long text", 512, 128, 2 * DEFAULT_STEPS, 2000),
-    Size(float("inf"), "a very long text", 512, 128, 2 * DEFAULT_STEPS, 4000),
+    SizePreset(100_000, "a short text", 128, 64, DEFAULT_STEPS, 1000),
+    SizePreset(5_000_000, "a text of medium length", 256, 128, DEFAULT_STEPS, 2000),
+    SizePreset(50_000_000, "a long text", 512, 128, 2 * DEFAULT_STEPS, 2000),
+    SizePreset(float("inf"), "a very long text", 512, 128, 2 * DEFAULT_STEPS, 4000),
 )
 
 
 @dataclass(frozen=True)
-class Suggestion:
-    """Settings by one word, as `seqlab.train` takes them, and why."""
+class SuggestedSettings:
+    """Settings by one-word names, as `seqlab.train` takes them, and the reasons."""
 
     settings: dict[str, Any]
     reasons: list[str]
@@ -60,8 +60,8 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
-class Expected:
-    """How long the suggested training takes on this machine, from a few timed steps."""
+class TrainingEstimate:
+    """The time of the suggested training on this machine, from a few timed steps."""
 
     steps: int
     seconds: float
@@ -72,56 +72,60 @@ class Expected:
     def __str__(self) -> str:
         plural = "s" if self.threads > 1 else ""
         return (
-            f"{self.steps:,} steps of {self.parameters:,} parameters take about {duration(self.seconds)} "
+            f"{self.steps:,} steps of {self.parameters:,} parameters take about {format_duration(self.seconds)} "
             f"on {self.threads} thread{plural} of this machine."
         )
 
 
-def suggest(found: Scan, documents: str) -> Suggestion:
-    """Tokenizer and sizes from the text's length, its symbols and the shape of its lines."""
-    size = next(size for size in SIZES if found.characters <= size.characters)
+def suggest_settings(scan: TextScan, documents: str) -> SuggestedSettings:
+    """Tokenizer and sizes by the length of the text, its characters and its lines."""
+    size = next(size for size in SIZES if scan.characters <= size.characters)
     settings: dict[str, Any] = {"arch": "lstm"}
     reasons: list[str] = []
-    distinct = found.symbols.distinct
-    if distinct > MOST_SYMBOLS or found.characters > LARGEST_BY_CHARACTER:
+    distinct = scan.character_stats.distinct
+    if distinct > MAX_DISTINCT or scan.characters > MAX_CHARACTERS:
         settings |= {"tokenizer": "bpe", "vocab_size": size.vocab_size}
-        why = f"{distinct:,} distinct characters" if distinct > MOST_SYMBOLS else f"{found.characters:,} characters"
-        reasons.append(f"{why}: byte pairs, {size.vocab_size:,} of them, make the text shorter")
+        why = f"{distinct:,} distinct characters" if distinct > MAX_DISTINCT else f"{scan.characters:,} characters"
+        reasons.append(f"{why}: {size.vocab_size:,} byte pairs make the text shorter")
     else:
         settings["tokenizer"] = "char"
-        reasons.append(f"{distinct:,} distinct characters: one symbol for each is enough")
-    if documents == "lines" or found.looks_like_a_list:
-        settings |= {"documents": "lines", "batch_size": BATCH_OF_LINES}
+        reasons.append(f"{distinct:,} distinct characters: one token for each is enough")
+    if documents == "lines" or scan.looks_like_a_list:
+        settings |= {"documents": "lines", "batch_size": LINE_BATCH_SIZE}
         if documents != "lines":
-            reasons.append("nearly all lines are short, as in a list: with --documents lines each stands for itself")
+            reasons.append("nearly all lines are short, as in a list: --documents lines makes each line a document")
     settings |= {"hidden": size.hidden, "window": size.window, "steps": size.steps}
-    reasons.append(f"{size.name}: a state of {size.hidden}, windows of {size.window} tokens")
-    return Suggestion(settings, reasons)
+    reasons.append(f"{size.name}: {size.hidden} hidden units, windows of {size.window} tokens")
+    return SuggestedSettings(settings, reasons)
 
 
-def expect(suggestion: Suggestion, found: Scan, sample: Corpus) -> tuple[Suggestion, Expected]:
-    """Time the suggested model on a sample of the text; its steps come down where they pass over it too often."""
+def estimate_training(
+    suggestion: SuggestedSettings, scan: TextScan, sample: Corpus
+) -> tuple[SuggestedSettings, TrainingEstimate]:
+    """Time the suggested model on a sample of the text, and lower its steps if they are too many epochs."""
     settings = build_settings({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
-    split = split_text(sample, settings.corpus)
-    dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
+    text = split_text(sample, settings.corpus)
+    dataset = text_dataset(text, Vocabulary(train_tokenizer(text, settings)))
     settings = LanguageTask.fit_settings(settings, dataset, lambda _: None)
     task = make_task(settings, dataset)
     model = build_model(settings, dataset.vocabulary.sizes)
     with compute_threads(settings.train.threads):
         timing = time_training(model, task, settings.train)
 
-    times_sample = found.characters / split.stats.characters
+    times_sample = scan.characters / text.stats.characters
     steps = min(suggestion.settings["steps"], max(1, round(MAX_EPOCHS * task.steps_per_epoch * times_sample)))
     held_out = len(dataset.splits["validation"])
     evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
     evaluations = evaluation_count(settings.train, steps) + 1  # and the final one
     seconds = steps * timing.step_seconds + evaluations * evaluated * timing.evaluation_seconds
     count = parameters(settings, dataset.vocabulary.sizes)
-    expected = Expected(steps, seconds, timing.step_seconds, count.total, settings.train.threads or default_threads())
-    return Suggestion({**suggestion.settings, "steps": steps}, suggestion.reasons), expected
+    estimate = TrainingEstimate(
+        steps, seconds, timing.step_seconds, count.total, settings.train.threads or default_threads()
+    )
+    return SuggestedSettings({**suggestion.settings, "steps": steps}, suggestion.reasons), estimate
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """75 to '75 s', 250 to '4 min', 10,000 to '2.8 h'."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"

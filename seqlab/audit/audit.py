@@ -1,4 +1,4 @@
-"""All checks of one run, on the model, task, tokenizer and text that it really has."""
+"""All checks of one run, on its own model, task, tokenizer and data."""
 
 from typing import cast
 
@@ -13,56 +13,55 @@ from seqlab.tasks.examples import ExampleTask
 from seqlab.tasks.text import TextTask
 from seqlab.tasks.translate import TranslateTask
 
-WRITES_NOTHING = "of a model that writes nothing"
-BOTH_WAYS = "of a model that reads both ways"
+NO_GENERATION = "the model does not generate text"
+BIDIRECTIONAL = "the model is bidirectional"
 
 
 def audit(run: Run) -> list[CheckResult]:
-    """One line per check, always the same ones in the same order. Nothing of the run is changed."""
+    """One result per check, always in the same order. The run is not changed."""
     dataset = run.dataset()
     task = make_task(run.settings, dataset)
     if isinstance(task, ExampleTask):
-        return _of_examples(run, task, dataset)
+        return _audit_examples(run, task, dataset)
     assert isinstance(task, TextTask)
     return [
-        *_of_the_model(run, task.splits["validation"]),
-        training.carried(task, run.model),
+        *_audit_language_model(run, task.splits["validation"]),
+        training.carried_state(task, run.model),
         data.vocabulary(run.tokenizer, dataset.data, run.settings, task.splits),
-        data.overlap_of_splits(dataset.data),
+        data.split_overlap(dataset.data),
         training.same_seed(run.settings, run.vocabulary, task),
         scoring.scored_twice(task, run.model),
         scoring.counted_once(task, run.model),
-        scoring.by_hand(task, run.model),
+        scoring.recount(task, run.model),
     ]
 
 
-def _of_examples(run: Run, task: ExampleTask, dataset: Dataset) -> list[CheckResult]:
-    """Of a translator also what its decoder may know, and whether all ways of running it agree."""
-    writer = task if isinstance(task, TranslateTask) else None
-    decoding = (examples.future, examples.steps, examples.generation)
+def _audit_examples(run: Run, task: ExampleTask, dataset: Dataset) -> list[CheckResult]:
+    translation = task if isinstance(task, TranslateTask) else None
+    decoding = (examples.causality, examples.steps, examples.generation)
     return [
-        *(check(writer, run.model) if writer else check.left_out(WRITES_NOTHING) for check in decoding),
+        *(check(translation, run.model) if translation else check.skip(NO_GENERATION) for check in decoding),
         examples.padding(task, run.model),
-        examples.symbols(run.settings, dataset),
-        examples.overlap_of_parts(dataset),
+        examples.vocabulary(run.settings, dataset),
+        examples.split_overlap(dataset),
         training.same_seed(run.settings, run.vocabulary, task),
         scoring.scored_twice(task, run.model),
         examples.counted_once(task, run.model),
-        examples.by_hand(task, run.model),
+        examples.recount(task, run.model),
     ]
 
 
-def _of_the_model(run: Run, part: TokenSplit) -> list[CheckResult]:
-    tokens_BT = model.held_out(run.model, part)
+def _audit_language_model(run: Run, tokens: TokenSplit) -> list[CheckResult]:
+    tokens_BT = model.held_out_rows(run.model, tokens)
     padding = model.padding(run.model, tokens_BT, run.generates)
     if not run.generates:
-        asked_of_writers = (model.future, model.steps, model.chunks, model.generation)
-        return [*(check.left_out(BOTH_WAYS) for check in asked_of_writers), padding]
-    writer = cast(LanguageModel, run.model)
+        causal = (model.causality, model.steps, model.chunks, model.generation)
+        return [*(check.skip(BIDIRECTIONAL) for check in causal), padding]
+    language_model = cast(LanguageModel, run.model)
     return [
-        model.future(writer, tokens_BT),
-        model.steps(writer, tokens_BT),
-        model.chunks(writer, tokens_BT),
-        model.generation(writer, tokens_BT.flatten().tolist(), run.tokenizer.never_sampled),
+        model.causality(language_model, tokens_BT),
+        model.steps(language_model, tokens_BT),
+        model.chunks(language_model, tokens_BT),
+        model.generation(language_model, tokens_BT.flatten().tolist(), run.tokenizer.never_sampled),
         padding,
     ]

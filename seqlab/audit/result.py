@@ -1,4 +1,4 @@
-"""What a check found, and what makes a function a check."""
+"""A check, and its result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ class CheckResult:
 
     name: str
     passed: bool
-    found: str  # the number, in words
+    detail: str
 
 
 class Check(Generic[P]):
-    """A named question. `look` says whether all is well, and the number in words."""
+    """A named function that returns whether the check passed, and the detail."""
 
-    def __init__(self, name: str, look: Callable[P, tuple[bool, str]]):
-        self.name, self.look = name, look
-        self.__doc__ = look.__doc__
+    def __init__(self, name: str, run: Callable[P, tuple[bool, str]]):
+        self.name, self.run = name, run
+        self.__doc__ = run.__doc__
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> CheckResult:
         try:
-            return CheckResult(self.name, *self.look(*args, **kwargs))
-        except Exception as error:  # whatever is broken must not keep the other checks from being made
-            return CheckResult(self.name, False, f"broke off with {type(error).__name__}: {error}")
+            return CheckResult(self.name, *self.run(*args, **kwargs))
+        except Exception as error:  # a broken model must not keep the other checks from running
+            return CheckResult(self.name, False, f"raised {type(error).__name__}: {error}")
 
-    def left_out(self, why: str) -> CheckResult:
-        return CheckResult(self.name, True, f"not asked {why}")
+    def skip(self, reason: str) -> CheckResult:
+        return CheckResult(self.name, True, f"skipped: {reason}")
 
 
 def check(name: str) -> Callable[[Callable[P, tuple[bool, str]]], Check[P]]:
     """Make a function a check of this name."""
-    return lambda look: Check(name, look)
+    return lambda run: Check(name, run)

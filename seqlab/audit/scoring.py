@@ -1,4 +1,4 @@
-"""Checks of a task: that scoring counts every token once, gives what a plain count gives, and gives it again."""
+"""Checks of scoring: every token counts once, a recount gives the same, and so does a second run."""
 
 from collections.abc import Iterator
 from itertools import pairwise, product
@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from seqlab.audit.agreement import ALLOWED_MEAN, agree, in_words, largest
 from seqlab.audit.result import check
+from seqlab.audit.tolerance import MEAN_TOLERANCE, format_deviation, largest, within_tolerance
 from seqlab.contracts import State, TextScores
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.models.token_model import TokenModel
@@ -18,14 +18,15 @@ from seqlab.tasks.masked import PASSES
 from seqlab.tasks.task import Task
 from seqlab.tasks.text import TextTask
 
-COUNTED = 1 << 28  # logits of a text that is counted whole; of a longer one, the beginning
+MAX_LOGITS = 1 << 28  # of a split that is counted to its end; of a longer one, the beginning
 EXACT = 1e-9
-SEVERAL = 400  # tokens, so that documents of different length are padded together
-PIECE = 96  # tokens read at once when a state is carried by hand: no divisor of what the task reads at once
+MIN_TOKENS = 400  # enough that documents of different lengths are padded together
+CHUNK = 96  # tokens per pass when the recount carries a state; not a divisor of the task's own chunk
 
 
-class KnownOdds(nn.Module):
-    """Gives every token the same odds everywhere, another one to each, so that the sum tells which were counted."""
+class FixedDistribution(nn.Module):
+    """Predicts the same distribution everywhere, with another probability for each token: a sum of nats tells which
+    tokens were counted."""
 
     def __init__(self, model: TokenModel):
         super().__init__()
@@ -41,70 +42,70 @@ class KnownOdds(nn.Module):
 
 @check("evaluation counts every token once")
 def counted_once(task: TextTask, model: TokenModel) -> tuple[bool, str]:
-    """The real scoring of every held-out part, with odds from which it can be told what was counted."""
-    odds = KnownOdds(model)
+    """The task's own scoring of every held-out split, of a model whose nats tell which tokens were counted."""
+    fixed = FixedDistribution(model)
     held_out = [name for name in task.splits if name != "train"]
     right, wrong = [], []
     for name, mode in product(held_out, task.modes):
-        part, targets_N = task.splits[name], _targets(task.splits[name])
-        limit = None if len(targets_N) * model.vocab_size <= COUNTED else COUNTED // model.vocab_size
-        scores = task.score(cast(TokenModel, odds), name, mode, limit)
-        due = len(targets_N) if limit is None else _begun(part, _unit(task, model, mode), limit)
-        if not scores.tokens == due == round(scores.tokens_by_position_T.sum()):
-            wrong.append(f"{name}, {mode}: {scores.tokens:,} scored where there are {due:,}")
-        elif not _off(scores, odds.nats(targets_N)) <= EXACT:
-            wrong.append(f"{name}, {mode}: {due:,} scored, but not each once")
+        split, targets_N = task.splits[name], _targets(task.splits[name])
+        limit = None if len(targets_N) * model.vocab_size <= MAX_LOGITS else MAX_LOGITS // model.vocab_size
+        scores = task.score(cast(TokenModel, fixed), name, mode, limit)
+        expected = len(targets_N) if limit is None else _count_started(split, _unit(task, model, mode), limit)
+        if not scores.tokens == expected == round(scores.tokens_by_position_T.sum()):
+            wrong.append(f"{name}, {mode}: {scores.tokens:,} scored, expected {expected:,}")
+        elif not _deviation(scores, fixed.nats(targets_N)) <= EXACT:
+            wrong.append(f"{name}, {mode}: {expected:,} scored, but not each one once")
         else:
-            right.append(f"{name}, {mode}: {due:,}")
+            right.append(f"{name}, {mode}: {expected:,}")
     return not wrong, "; ".join(wrong or right)
 
 
-@check("evaluation equals a count by hand")
+@check("evaluation equals an independent recount")
 @torch.inference_mode()
-def by_hand(task: TextTask, model: TokenModel) -> tuple[bool, str]:
-    """The beginning of the validation part: one window at a time, nothing padded, nats per token."""
+def recount(task: TextTask, model: TokenModel) -> tuple[bool, str]:
+    """The beginning of the validation split, one window at a time without padding; in nats per token."""
 
     def measure(model: TokenModel) -> float:
-        found: list[float] = []
+        deviations: list[float] = []
         for mode in task.modes:
             scores = task.score(model, "validation", mode, _limit(task, mode))
-            found.append(_off(scores, _nats_by_hand(task, model, mode, scores.tokens)))
-        return largest(found)
+            deviations.append(_deviation(scores, _recounted_nats(task, model, mode, scores.tokens)))
+        return largest(deviations)
 
-    return agree(model, measure, ALLOWED_MEAN)
+    return within_tolerance(model, measure, MEAN_TOLERANCE)
 
 
 @check("scored twice, scored the same")
 def scored_twice(task: Task, model: Any) -> tuple[bool, str]:
-    """To the bit."""
-    found: list[float] = []
+    """Two runs of scoring agree to the bit."""
+    differences: list[float] = []
     for mode in task.modes:
-        limit = _limit(task, mode) if isinstance(task, TextTask) else SEVERAL
+        limit = _limit(task, mode) if isinstance(task, TextTask) else MIN_TOKENS
         first, second = (task.score(model, "validation", mode, limit) for _ in range(2))
-        found.append(float(np.abs(first.nats_U - second.nats_U).max()))
-    return largest(found) == 0, f"largest difference: {in_words(largest(found))} nats"
+        differences.append(float(np.abs(first.nats_U - second.nats_U).max()))
+    return largest(differences) == 0, f"largest difference: {format_deviation(largest(differences))} nats"
 
 
 def _limit(task: TextTask, mode: str) -> int:
-    """Several windows or short documents; with a carried state, past the end of what is read at once."""
-    return max(3 * task.settings.window, SEVERAL) if mode == "window" else CARRIED_AT_ONCE + 1
+    """Several windows or short documents; with a carried state, more than one chunk of the task."""
+    return max(3 * task.settings.window, MIN_TOKENS) if mode == "window" else CARRIED_AT_ONCE + 1
 
 
 def _unit(task: TextTask, model: TokenModel, mode: str) -> int:
-    """The most targets that are scored together."""
+    """The number of targets that are scored together, at most."""
     if mode == "window":
         return task.settings.window
     return CARRIED_AT_ONCE if model.backbone.context is None else max(1, model.backbone.context // 2)
 
 
-def _begun(part: TokenSplit, unit: int, limit: int) -> int:
-    """How many targets the units have that begin within the first `limit` tokens."""
-    begun = ((at, end) for first, end in _documents(part) for at in range(first, min(end - 1, limit), unit))
-    return sum(min(unit, end - 1 - at) for at, end in begun)
+def _count_started(split: TokenSplit, unit: int, limit: int) -> int:
+    """The number of targets in the units that begin within the first `limit` tokens."""
+    started = ((at, end) for first, end in _documents(split) for at in range(first, min(end - 1, limit), unit))
+    return sum(min(unit, end - 1 - at) for at, end in started)
 
 
-def _off(scores: TextScores, nats_N: np.ndarray) -> float:
-    """How far a unit of text is from the sum of its targets, in nats per token; infinite if there are not as many."""
+def _deviation(scores: TextScores, nats_N: np.ndarray) -> float:
+    """The largest difference of a unit from the sum of its targets, per token; infinite if their numbers differ."""
     ends_U = np.cumsum(scores.tokens_U)
     if ends_U[-1] > len(nats_N) or (scores.tokens_U < 1).any():
         return float("inf")
@@ -112,74 +113,74 @@ def _off(scores: TextScores, nats_N: np.ndarray) -> float:
     return float((np.abs(sums_U - scores.nats_U) / scores.tokens_U).max())
 
 
-def _documents(part: TokenSplit) -> list[tuple[int, int]]:
-    """First and last + 1 of each document; a stream is one."""
-    return list(pairwise(part.document_starts().tolist())) if part.stats.documents > 1 else [(0, len(part))]
+def _documents(split: TokenSplit) -> list[tuple[int, int]]:
+    """The start and end of each document; a stream is one document."""
+    return list(pairwise(split.document_starts().tolist())) if split.stats.documents > 1 else [(0, len(split))]
 
 
-def _targets(part: TokenSplit) -> np.ndarray:
-    """All tokens but the first of each document."""
-    ids_N = part.read(0, len(part))
-    return np.delete(ids_N, [first for first, _ in _documents(part)])
+def _targets(split: TokenSplit) -> np.ndarray:
+    """All tokens except the first of each document."""
+    ids_N = split.read(0, len(split))
+    return np.delete(ids_N, [first for first, _ in _documents(split)])
 
 
-def _nats_by_hand(task: TextTask, model: TokenModel, mode: str, count: int) -> np.ndarray:
-    """Of the first `count` targets, as the definition of the context reads."""
-    part, unit = task.splits["validation"], _unit(task, model, mode)
+def _recounted_nats(task: TextTask, model: TokenModel, mode: str, count: int) -> np.ndarray:
+    """The nats of the first `count` targets, by the definition of the mode."""
+    split, unit = task.splits["validation"], _unit(task, model, mode)
     if not task.generates:
-        pieces = _gaps(model, part, unit)
+        windows = _masked(model, split, unit)
     elif mode == "window":
-        pieces = _windows(model, part, unit, 0, unit)
+        windows = _windows(model, split, unit, 0, unit)
     elif model.backbone.context is not None:
-        pieces = _windows(model, part, unit, unit, model.backbone.context)
+        windows = _windows(model, split, unit, unit, model.backbone.context)
     else:
-        pieces = _carried(model, part, task.settings.window)
-    found, so_far = [np.empty(0)], 0
-    for nats_T in pieces:
-        found.append(nats_T)
-        so_far += len(nats_T)
-        if so_far >= count:
+        windows = _carried(model, split, task.settings.window)
+    nats, counted = [np.empty(0)], 0
+    for nats_T in windows:
+        nats.append(nats_T)
+        counted += len(nats_T)
+        if counted >= count:
             break
-    return np.concatenate(found)[:count]
+    return np.concatenate(nats)[:count]
 
 
-def _windows(model: TokenModel, part: TokenSplit, length: int, before: int, most: int) -> Iterator[np.ndarray]:
-    """Every `length` targets from a fresh state; `before` tokens stand before them, where `most` in all allow it."""
-    for first, end in _documents(part):
+def _windows(model: TokenModel, split: TokenSplit, length: int, before: int, context: int) -> Iterator[np.ndarray]:
+    """Every `length` targets from a fresh state, after up to `before` tokens, as far as the context allows."""
+    for first, end in _documents(split):
         for at in range(first, end - 1, length):
             last = min(at + length, end - 1)
-            seen = 0 if at == first else min(before, most - (last - at))
-            yield _nats(model, part.read(at - seen, last + 1), None)[0][seen:]
+            seen = 0 if at == first else min(before, context - (last - at))
+            yield _nats(model, split.read(at - seen, last + 1), None)[0][seen:]
 
 
-def _carried(model: TokenModel, part: TokenSplit, window: int) -> Iterator[np.ndarray]:
-    """Each document from its beginning; attention looks back no further than a window."""
-    for first, end in _documents(part):
+def _carried(model: TokenModel, split: TokenSplit, window: int) -> Iterator[np.ndarray]:
+    """Each document from its beginning; attention sees at most a window."""
+    for first, end in _documents(split):
         state = model.backbone.start_limited(1, window)
-        for at in range(first, end - 1, PIECE):
-            nats_T, state = _nats(model, part.read(at, min(at + PIECE + 1, end)), state)
+        for at in range(first, end - 1, CHUNK):
+            nats_T, state = _nats(model, split.read(at, min(at + CHUNK + 1, end)), state)
             yield nats_T
 
 
 def _nats(model: TokenModel, ids_T: np.ndarray, state: State | None) -> tuple[np.ndarray, State]:
     tokens_1T = torch.from_numpy(ids_T)[None].to(next(model.parameters()).device)
     logits_1TV, after = model(tokens_1T[:, :-1], state)
-    return _of(logits_1TV[0], tokens_1T[0, 1:]), after
+    return _target_nats(logits_1TV[0], tokens_1T[0, 1:]), after
 
 
-def _gaps(model: TokenModel, part: TokenSplit, window: int) -> Iterator[np.ndarray]:
-    """Windows in which every so many-th token is hidden, as often as it takes to hide each once."""
-    for first, end in _documents(part):
+def _masked(model: TokenModel, split: TokenSplit, window: int) -> Iterator[np.ndarray]:
+    """Windows in which every PASSES-th token is masked, until each one was masked once."""
+    for first, end in _documents(split):
         for at in range(first, end - 1, window):
-            ids_T = torch.from_numpy(part.read(at + 1, min(at + window + 1, end))).to(next(model.parameters()).device)
+            ids_T = torch.from_numpy(split.read(at + 1, min(at + window + 1, end))).to(next(model.parameters()).device)
             nats_T = np.empty(len(ids_T))
             for turn in range(min(PASSES, len(ids_T))):
                 hidden_T = ids_T.clone()
                 hidden_T[turn::PASSES] = model.vocab_size
                 logits_1TV, _ = model(hidden_T[None])
-                nats_T[turn::PASSES] = _of(logits_1TV[0], ids_T)[turn::PASSES]
+                nats_T[turn::PASSES] = _target_nats(logits_1TV[0], ids_T)[turn::PASSES]
             yield nats_T
 
 
-def _of(logits_TV: Tensor, targets_T: Tensor) -> np.ndarray:
+def _target_nats(logits_TV: Tensor, targets_T: Tensor) -> np.ndarray:
     return -logits_TV.double().log_softmax(1).gather(1, targets_T[:, None])[:, 0].cpu().numpy()

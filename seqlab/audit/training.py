@@ -1,11 +1,11 @@
-"""Checks of training: that a seed decides everything, and that a stream of text carries its state along."""
+"""Checks of training: the seed determines everything, and stream batches carry their state."""
 
 from typing import cast
 
 import torch
 
-from seqlab.audit.agreement import ALLOWED_MEAN, agree, in_words, largest
 from seqlab.audit.result import check
+from seqlab.audit.tolerance import MEAN_TOLERANCE, format_deviation, largest, within_tolerance
 from seqlab.config import RunSettings
 from seqlab.contracts import TextBatch
 from seqlab.models.token_model import TokenModel
@@ -20,21 +20,22 @@ STEPS = 2
 
 @check("same seed, same result")
 def same_seed(settings: RunSettings, vocabulary: Vocabulary, task: Task) -> tuple[bool, str]:
-    """The first steps of the run, twice, while the random generator of the process stands elsewhere: equal bits."""
+    """The first steps of the run, twice, from different states of the global generator: equal bits."""
     with torch.random.fork_rng(devices=[]):
         (losses, weights), (other_losses, other_weights) = (
-            _first_steps(settings, vocabulary, task, seed) for seed in (1, 2)
+            _first_steps(settings, vocabulary, task, global_seed) for global_seed in (1, 2)
         )
-    apart = [float((one - other).abs().max()) for one, other in zip(weights, other_weights, strict=True)]
-    apart += [abs(one - other) for one, other in zip(losses, other_losses, strict=True)]
-    words = f"{STEPS} steps twice, largest difference of weights and losses: {in_words(largest(apart))}"
-    return largest(apart) == 0, words
+    differences = [float((first - second).abs().max()) for first, second in zip(weights, other_weights, strict=True)]
+    differences += [abs(first - second) for first, second in zip(losses, other_losses, strict=True)]
+    difference = largest(differences)
+    detail = f"{STEPS} steps twice, largest difference of weights and losses: {format_deviation(difference)}"
+    return difference == 0, detail
 
 
 def _first_steps(
-    settings: RunSettings, vocabulary: Vocabulary, task: Task, elsewhere: int
+    settings: RunSettings, vocabulary: Vocabulary, task: Task, global_seed: int
 ) -> tuple[list[float], list[torch.Tensor]]:
-    torch.manual_seed(elsewhere)
+    torch.manual_seed(global_seed)
     model = build_model(settings, vocabulary.sizes)
     training = TrainingStep(model, task, settings.train)
     losses: list[float] = []
@@ -47,12 +48,12 @@ def _first_steps(
 
 @check("training carries its state")
 @torch.inference_mode()
-def carried(task: TextTask, model: TokenModel) -> tuple[bool, str]:
-    """The loss of a stream's second batch, against one pass over the first and the second."""
+def carried_state(task: TextTask, model: TokenModel) -> tuple[bool, str]:
+    """The loss of the second stream batch equals that of one pass over the first and the second."""
     device = next(model.parameters()).device
     first, second = (cast(TextBatch, task.batch("train", 0, index)).to(device) for index in (0, 1))
     if second.fresh:
-        return True, "not asked where every batch starts afresh"
+        return True, "skipped: every batch starts with a fresh state"
 
     def measure(model: TokenModel) -> float:
         carry = task.loss(model, first, None, 0).carry
@@ -61,4 +62,4 @@ def carried(task: TextTask, model: TokenModel) -> tuple[bool, str]:
         expected = token_nats(logits_BTV[:, first.inputs_BT.shape[1] :], second.targets_BT, "sum")
         return abs(float(loss.total) - float(expected)) / second.targets_BT.numel()
 
-    return agree(model, measure, ALLOWED_MEAN)
+    return within_tolerance(model, measure, MEAN_TOLERANCE)

@@ -1,1 +1,1 @@
-"""The floors that a neural model has to beat: counting and compression. Start at floors.py."""
+"""Baselines without gradient descent: n-grams, compression, naive Bayes, frequent tags, a dictionary."""

@@ -1,7 +1,6 @@
-"""Where documents begin in a flat array of tokens. Without starts the whole array is one document.
+"""Documents in a flat array of tokens; without starts, the array is one document.
 
-A document's first token is context only: it is neither predicted nor counted as if it had been, and no context
-reaches back across it.
+The first token of a document is context only: it is not predicted, and no context reaches back across it.
 """
 
 import numpy as np
@@ -13,15 +12,15 @@ def first_tokens(length: int, starts_D: np.ndarray | None) -> np.ndarray:
     if starts_D is None:
         first_N[:1] = True
     else:
-        assert starts_D[0] == 0 and (np.diff(starts_D) > 0).all(), "starts begin at 0 and rise"
+        assert starts_D[0] == 0 and (np.diff(starts_D) > 0).all(), "starts begin at 0 and increase"
         first_N[starts_D] = True
     return first_N
 
 
-def part(
+def slice_documents(
     tokens_N: np.ndarray, starts_D: np.ndarray | None, begin: int, end: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """A stretch of the tokens and the starts within it; a document that the stretch enters halfway starts there."""
+    """A slice of the tokens and the starts within it; a document that is cut starts at the beginning of the slice."""
     if starts_D is not None:
         starts_D = np.append(0, starts_D[(starts_D > begin) & (starts_D < end)] - begin)
     return tokens_N[begin:end], starts_D

@@ -1,7 +1,6 @@
-"""The most frequent tag of each word: what counting knows of a word without its context.
+"""The most frequent tag of each word, without its context.
 
-A word that training did not have gets the tag of rare words that end as it does: the longest ending that is known,
-among words of the same shape.
+An unknown word gets the tag of rare words with the same shape and the longest known suffix in common.
 """
 
 from collections import Counter, defaultdict
@@ -9,17 +8,17 @@ from collections.abc import Iterator, Sequence
 
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 
-LONGEST_ENDING = 5  # characters
-RARE = 3  # words seen at most this often stand for those never seen
+MAX_SUFFIX = 5  # characters
+RARE = 3  # words seen at most this often represent the unknown ones
 
 
 class FrequentTags:
-    """A tag for each known word, for each shape and ending, and for whatever is left."""
+    """A tag for each known word, for each shape and suffix, and for all other words."""
 
-    about = "the most frequent tag of each word; of an unknown word, that of rare words with its shape and ending"
+    about = "the most frequent tag of each word; for unknown words, by shape and suffix"
 
-    def __init__(self, by_word: dict[str, str], by_ending: dict[tuple[str, str], str], otherwise: str):
-        self.by_word, self.by_ending, self.otherwise = by_word, by_ending, otherwise
+    def __init__(self, by_word: dict[str, str], by_suffix: dict[tuple[str, str], str], default: str):
+        self.by_word, self.by_suffix, self.default = by_word, by_suffix, default
 
     @classmethod
     def fit(cls, examples: Sequence[TaggedSentence]) -> "FrequentTags":
@@ -28,21 +27,21 @@ class FrequentTags:
             for word, tag in zip(example.words, example.tags, strict=True):
                 if tag != UNSCORED:
                     by_word[word][tag] += 1
-        assert by_word, "there is at least one tag to count"
+        assert by_word, "no tag to count"
 
-        by_ending: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        by_suffix: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         rare: Counter[str] = Counter()
         for word, tags in by_word.items():
             if tags.total() <= RARE:
                 rare.update(tags)
-                for key in _endings(word):
-                    by_ending[key].update(tags)
-        # a small set may repeat every word so often that none is rare
-        otherwise = _most_frequent(rare or sum(by_word.values(), Counter()))
+                for key in _suffixes(word):
+                    by_suffix[key].update(tags)
+        # in a small set, every word may be too frequent to be rare
+        default = _most_frequent(rare or sum(by_word.values(), Counter()))
         return cls(
             {word: _most_frequent(tags) for word, tags in by_word.items()},
-            {key: _most_frequent(tags) for key, tags in by_ending.items()},
-            otherwise,
+            {key: _most_frequent(tags) for key, tags in by_suffix.items()},
+            default,
         )
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
@@ -52,16 +51,16 @@ class FrequentTags:
     def _tag(self, word: str) -> str:
         if word in self.by_word:
             return self.by_word[word]
-        return next((self.by_ending[key] for key in _endings(word) if key in self.by_ending), self.otherwise)
+        return next((self.by_suffix[key] for key in _suffixes(word) if key in self.by_suffix), self.default)
 
 
-def _endings(word: str) -> Iterator[tuple[str, str]]:
-    """The word's shape with each of its endings, the longest first and the empty one last."""
+def _suffixes(word: str) -> Iterator[tuple[str, str]]:
+    """The word's shape with each of its suffixes, from the longest to the empty one."""
     shape = "digits" if any(map(str.isdigit, word)) else "capital" if word[:1].isupper() else "other"
-    for length in range(min(LONGEST_ENDING, len(word)), -1, -1):
+    for length in range(min(MAX_SUFFIX, len(word)), -1, -1):
         yield shape, word[len(word) - length :].lower()
 
 
 def _most_frequent(tags: Counter[str]) -> str:
-    """Of equally frequent tags the first in alphabetical order, so that the order of the examples does not matter."""
+    """The most frequent tag; ties are broken alphabetically, so the order of the examples does not matter."""
     return min(tags, key=lambda tag: (-tags[tag], tag))

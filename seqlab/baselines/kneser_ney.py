@@ -1,11 +1,11 @@
-"""Interpolated Kneser-Ney n-grams with modified discounts: the most that counting can do.
+"""Interpolated Kneser-Ney n-grams with modified discounts.
 
 For a context h and a token w, where h' is h without its oldest token (Chen and Goodman 1999, section 3):
 
     p(w | h) = (c(hw) - D(c(hw))) / sum_v c(hv) + p(w | h') sum_v D(c(hv)) / sum_v c(hv)
 
 At the model's order, c counts occurrences; below it, c counts the distinct tokens seen before the gram. The
-recursion ends in the uniform distribution. A context that was never seen leaves p(w | h') as it is.
+recursion ends in the uniform distribution. An unseen context leaves p(w | h') unchanged.
 """
 
 from collections.abc import Iterator
@@ -13,47 +13,47 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqlab.baselines.documents import first_tokens, part
+from seqlab.baselines.documents import first_tokens, slice_documents
 
-FIT_TOKENS = 10_000_000  # of a longer text the end is counted
-FIT_GRAMS = 20_000_000  # with more grams than this in memory, at 16 bytes each, no longer ones are counted
-HIGHEST_ORDER = 12
+FIT_TOKENS = 10_000_000  # at most; of a longer text, its end
+MAX_GRAMS = 20_000_000  # beyond these, at 16 bytes each, no longer grams are counted
+MAX_ORDER = 12
 FIT_SHARE = 0.9  # of the training text, when the order is chosen on the rest
-PATIENCE = 2  # orders in a row that may bring no gain before longer grams are given up
+PATIENCE = 2  # orders without a gain before the search stops
 
 
 @dataclass(frozen=True)
-class Counts:
-    """How much each gram (G) counts, and what is taken off a count of 0, 1, 2, and 3 or more."""
+class GramCounts:
+    """The count of each gram (G), and the discounts of counts of 0, 1, 2, and 3 or more."""
 
-    of_G: np.ndarray
+    counts_G: np.ndarray
     discounts_4: np.ndarray
 
     @classmethod
-    def of(cls, counts_G: np.ndarray) -> "Counts":
+    def from_counts(cls, counts_G: np.ndarray) -> "GramCounts":
         return cls(counts_G.astype(np.int32), _discounts(counts_G))
 
-    def taken_off(self, counts: np.ndarray) -> np.ndarray:
+    def discount(self, counts: np.ndarray) -> np.ndarray:
         return self.discounts_4[np.minimum(counts, 3)]
 
 
 @dataclass(frozen=True)
-class Level:
+class GramLevel:
     """The grams of one length. A key is the context's id x vocabulary + the last token; a gram's id is its key's rank.
 
-    Contexts (C) are the grams of the level below, of which the one below single tokens is empty.
+    Contexts (C) are the grams of the level below; single tokens have one empty context.
     """
 
     keys_G: np.ndarray
     contexts: int
-    occurrences: Counts
-    continuations: Counts | None  # none at the highest level, on which no longer grams rest
+    occurrences: GramCounts
+    continuations: GramCounts | None  # None at the highest level
 
 
 class KneserNey:
     """Levels of grams of 1 to `order` tokens, counted in `fitted_tokens` of the training text."""
 
-    def __init__(self, levels: list[Level], vocab_size: int, fitted_tokens: int):
+    def __init__(self, levels: list[GramLevel], vocab_size: int, fitted_tokens: int):
         self.levels = levels
         self.vocab_size = vocab_size
         self.fitted_tokens = fitted_tokens
@@ -66,24 +66,24 @@ class KneserNey:
     def fit(
         cls, train_N: np.ndarray, vocab_size: int, max_order: int, starts_D: np.ndarray | None = None
     ) -> "KneserNey":
-        """Count grams; the order stays below `max_order` where documents are shorter or FIT_GRAMS is reached."""
+        """Count grams; the order stays below `max_order` if documents are shorter or MAX_GRAMS is reached."""
         train_N, starts_D = _last_tokens(train_N, starts_D)
         return cls(list(_levels(train_N, starts_D, vocab_size, max_order)), vocab_size, len(train_N))
 
     def nats(self, tokens_N: np.ndarray, order: int | None = None, starts_D: np.ndarray | None = None) -> np.ndarray:
-        """-ln p of every token but the first of each document, under the model of `order` (the highest if unset)."""
+        """-ln p of every token except the first of each document, at `order` (the highest if unset)."""
         order = self.order if order is None else order
         assert 1 <= order <= self.order, f"order {order} of a model of order {self.order}"
-        reading = _Reading(tokens_N, starts_D, self.vocab_size)
+        scorer = _Scorer(tokens_N, starts_D, self.vocab_size)
         for level in self.levels[: order - 1]:
-            reading.find(level)
-            reading.rest_on(level)
-        reading.find(self.levels[order - 1])
-        return reading.nats(self.levels[order - 1])
+            scorer.look_up(level)
+            scorer.interpolate(level)
+        scorer.look_up(self.levels[order - 1])
+        return scorer.nats(self.levels[order - 1])
 
 
 def best_kneser_ney(
-    train_N: np.ndarray, vocab_size: int, starts_D: np.ndarray | None = None, max_order: int = HIGHEST_ORDER
+    train_N: np.ndarray, vocab_size: int, starts_D: np.ndarray | None = None, max_order: int = MAX_ORDER
 ) -> KneserNey:
     """The model of the order that best predicts the end of the training text from the text before it."""
     train_N, starts_D = _last_tokens(train_N, starts_D)
@@ -92,70 +92,70 @@ def best_kneser_ney(
 
 
 def nats_by_order(
-    train_N: np.ndarray, vocab_size: int, starts_D: np.ndarray | None = None, max_order: int = HIGHEST_ORDER
+    train_N: np.ndarray, vocab_size: int, starts_D: np.ndarray | None = None, max_order: int = MAX_ORDER
 ) -> list[float]:
     """The summed nats of the end of the training text under orders 1, 2, ..., counted in the text before it."""
     middle = max(1, int(FIT_SHARE * len(train_N)))
-    reading = _Reading(*part(train_N, starts_D, middle, len(train_N)), vocab_size)
+    scorer = _Scorer(*slice_documents(train_N, starts_D, middle, len(train_N)), vocab_size)
     nats: list[float] = []
-    for level in _levels(*part(train_N, starts_D, 0, middle), vocab_size, max_order):
-        reading.find(level)
-        nats.append(float(reading.nats(level).sum()))
+    for level in _levels(*slice_documents(train_N, starts_D, 0, middle), vocab_size, max_order):
+        scorer.look_up(level)
+        nats.append(float(scorer.nats(level).sum()))
         if len(nats) > int(np.argmin(nats)) + PATIENCE:
             break
         if level.continuations is not None:
-            reading.rest_on(level)
+            scorer.interpolate(level)
     return nats
 
 
 def _last_tokens(train_N: np.ndarray, starts_D: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-    return part(train_N, starts_D, max(0, len(train_N) - FIT_TOKENS), len(train_N))
+    return slice_documents(train_N, starts_D, max(0, len(train_N) - FIT_TOKENS), len(train_N))
 
 
 # --- counting -------------------------------------------------------------------------------------------------------
 
 
-def _levels(tokens_N: np.ndarray, starts_D: np.ndarray | None, vocab_size: int, max_order: int) -> Iterator[Level]:
-    """Grams of one token, then of two, and so on. Arrays over E have an entry for each place where a gram ends.
+def _levels(tokens_N: np.ndarray, starts_D: np.ndarray | None, vocab_size: int, max_order: int) -> Iterator[GramLevel]:
+    """Grams of one token, then of two, and so on. Arrays over E have an entry for each position where a gram ends.
 
-    Each document counts as preceded by a token of its own, so that a gram at a start, which nothing precedes, keeps
-    its occurrences. The start itself is context only: as a gram of one token it does not count.
+    Each document counts as preceded by a unique token, so a gram at its start keeps its occurrences. The first token
+    is context only and does not count as a gram.
     """
     assert len(tokens_N) and tokens_N.min() >= 0 and tokens_N.max() < vocab_size, "tokens within the vocabulary"
     tokens_E = tokens_N.astype(np.int32)
     begins_E = first_tokens(len(tokens_N), starts_D)  # whether the gram begins a document
     keys_G, ids_E = _number(tokens_N.astype(np.int64))
-    occurrences = Counts.of(np.bincount(ids_E[~begins_E], minlength=len(keys_G)))
+    occurrences = GramCounts.from_counts(np.bincount(ids_E[~begins_E], minlength=len(keys_G)))
     begun = ids_E[:0]  # ids of the grams that begin documents
     contexts, grams = 1, len(keys_G)
     for _ in range(max_order - 1):
         keep_E = ~begins_E[1:]
-        if grams > FIT_GRAMS or not keep_E.any():
+        if grams > MAX_GRAMS or not keep_E.any():
             break
         tokens_E, begins_E = tokens_E[1:][keep_E], begins_E[:-1][keep_E]
         shorter_E = ids_E[1:][keep_E]
         longer_keys_G, ids_E = _number(ids_E[:-1][keep_E].astype(np.int64) * vocab_size + tokens_E)
         shorter_G = np.empty(len(longer_keys_G), np.int32)
         shorter_G[ids_E] = shorter_E
-        continuations = Counts.of(np.bincount(np.append(shorter_G, begun), minlength=len(keys_G)))
-        yield Level(keys_G, contexts, occurrences, continuations)
+        continuations = GramCounts.from_counts(np.bincount(np.append(shorter_G, begun), minlength=len(keys_G)))
+        yield GramLevel(keys_G, contexts, occurrences, continuations)
         contexts, keys_G = len(keys_G), longer_keys_G
-        occurrences = Counts.of(np.bincount(ids_E, minlength=len(keys_G)))
+        occurrences = GramCounts.from_counts(np.bincount(ids_E, minlength=len(keys_G)))
         begun = ids_E[begins_E]
         grams += len(keys_G)
-    yield Level(keys_G, contexts, occurrences, None)
+    yield GramLevel(keys_G, contexts, occurrences, None)
 
 
 def _number(keys_E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct keys in rising order, and each key's rank among them. Overwrites the keys."""
-    place_bits = len(keys_E).bit_length()
-    if int(keys_E.max()) < 2 ** (63 - place_bits):
-        # numpy sorts numbers several times faster than it finds their order, so each key carries its place along
-        keys_E <<= place_bits
+    """The distinct keys in increasing order, and each key's rank among them. Overwrites the keys."""
+    position_bits = len(keys_E).bit_length()
+    if int(keys_E.max()) < 2 ** (63 - position_bits):
+        # numpy sorts several times faster than it argsorts, so each key carries its position
+        keys_E <<= position_bits
         keys_E |= np.arange(len(keys_E))
         keys_E.sort()
-        order_E = (keys_E & (2**place_bits - 1)).astype(np.int32)
-        keys_E >>= place_bits
+        order_E = (keys_E & (2**position_bits - 1)).astype(np.int32)
+        keys_E >>= position_bits
     else:
         order_E = np.argsort(keys_E)
         keys_E = keys_E[order_E]
@@ -167,7 +167,7 @@ def _number(keys_E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _discounts(counts_G: np.ndarray) -> np.ndarray:
-    """The discounts that Chen and Goodman estimate; half the count where there are too few grams to estimate one."""
+    """The discounts of Chen and Goodman; half the count if there are too few grams for an estimate."""
     n = np.bincount(np.minimum(counts_G, 5), minlength=6)  # n[r]: grams with count r
     Y = n[1] / max(n[1] + 2 * n[2], 1)
     r = np.arange(1, 4)
@@ -178,8 +178,8 @@ def _discounts(counts_G: np.ndarray) -> np.ndarray:
 # --- scoring --------------------------------------------------------------------------------------------------------
 
 
-class _Reading:
-    """A held-out text and the probability of each of its tokens under the levels that it rests on so far."""
+class _Scorer:
+    """A held-out text and the probability of each token under the levels below the current one."""
 
     def __init__(self, tokens_N: np.ndarray, starts_D: np.ndarray | None, vocab_size: int):
         assert not len(tokens_N) or (tokens_N.min() >= 0 and tokens_N.max() < vocab_size), "tokens in the vocabulary"
@@ -187,39 +187,39 @@ class _Reading:
         self.first_N = first_tokens(len(tokens_N), starts_D)
         self.vocab_size = vocab_size
         self.p_N = np.full(len(tokens_N), 1 / vocab_size)
-        # ids of the grams that end at each token, and of their contexts; -1 where training had none
+        # ids of the grams that end at each token, and of their contexts; -1 for those not in the training text
         self.contexts_N = np.zeros(len(tokens_N), np.int64)
         self.ids_N = np.full(len(tokens_N), -1)
 
-    def find(self, level: Level) -> None:
-        """Look up the level's gram that ends at each token."""
+    def look_up(self, level: GramLevel) -> None:
+        """Find the gram of this level that ends at each token."""
         seen_S = np.flatnonzero(self.contexts_N >= 0)
         keys_S = self.contexts_N[seen_S] * self.vocab_size + self.tokens_N[seen_S]
         ranks_S = np.searchsorted(level.keys_G, keys_S)
-        there_S = level.keys_G[np.minimum(ranks_S, len(level.keys_G) - 1)] == keys_S
+        known_S = level.keys_G[np.minimum(ranks_S, len(level.keys_G) - 1)] == keys_S
         self.ids_N = np.full(len(self.tokens_N), -1)
-        self.ids_N[seen_S[there_S]] = ranks_S[there_S]
+        self.ids_N[seen_S[known_S]] = ranks_S[known_S]
 
-    def rest_on(self, level: Level) -> None:
-        """Take the level just looked up as one below the model's order, and go on to the next."""
+    def interpolate(self, level: GramLevel) -> None:
+        """Use the current level as one below the model's order, and move on to the next."""
         assert level.continuations is not None
         self.p_N = self._interpolated(level, level.continuations)
         self.contexts_N = np.roll(self.ids_N, 1)
         self.contexts_N[self.first_N] = -1
 
-    def nats(self, level: Level) -> np.ndarray:
-        """-ln p of the predicted tokens, with the level just looked up as the model's order."""
+    def nats(self, level: GramLevel) -> np.ndarray:
+        """-ln p of the predicted tokens, with the current level as the model's order."""
         return -np.log(self._interpolated(level, level.occurrences)[~self.first_N])
 
-    def _interpolated(self, level: Level, counts: Counts) -> np.ndarray:
+    def _interpolated(self, level: GramLevel, counts: GramCounts) -> np.ndarray:
         contexts_G = level.keys_G // self.vocab_size
-        total_C = np.bincount(contexts_G, counts.of_G, level.contexts)
-        spare_C = np.bincount(contexts_G, counts.taken_off(counts.of_G), level.contexts)
+        total_C = np.bincount(contexts_G, counts.counts_G, level.contexts)
+        spare_C = np.bincount(contexts_G, counts.discount(counts.counts_G), level.contexts)
 
         seen_S = np.flatnonzero((self.contexts_N >= 0) & (total_C[self.contexts_N] > 0))
         contexts_S, ids_S = self.contexts_N[seen_S], self.ids_N[seen_S]
-        count_S = np.where(ids_S >= 0, counts.of_G[ids_S], 0)
-        own_S = count_S - counts.taken_off(count_S)
+        count_S = np.where(ids_S >= 0, counts.counts_G[ids_S], 0)
+        discounted_S = count_S - counts.discount(count_S)
         p_N = self.p_N.copy()
-        p_N[seen_S] = (own_S + spare_C[contexts_S] * self.p_N[seen_S]) / total_C[contexts_S]
+        p_N[seen_S] = (discounted_S + spare_C[contexts_S] * self.p_N[seen_S]) / total_C[contexts_S]
         return p_N

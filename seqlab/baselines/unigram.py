@@ -1,4 +1,4 @@
-"""How often each token occurs, and nothing else: what a model knows before it looks at any context."""
+"""Token frequencies, without any context."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from seqlab.baselines.documents import first_tokens
 
 
 class Unigram:
-    """One probability per token, never zero: every token counts once more than it was seen."""
+    """One probability per token, with add-one smoothing."""
 
     def __init__(self, counts_V: np.ndarray):
         self.nats_V = np.log(counts_V.sum() + len(counts_V)) - np.log(counts_V + 1)
@@ -19,5 +19,5 @@ class Unigram:
         return cls(counts_V)
 
     def nats(self, tokens_N: np.ndarray, starts_D: np.ndarray | None = None) -> np.ndarray:
-        """-ln p of every token but the first of each document."""
+        """-ln p of every token except the first of each document."""
         return self.nats_V[tokens_N[~first_tokens(len(tokens_N), starts_D)]]

@@ -44,7 +44,7 @@ def _show(results: "list[CheckResult]") -> None:
     for result in results:
         word = ("pass", "green") if result.passed else ("FAIL", "bold red")
         # one line each, however long: programs read this
-        out.print(Text.assemble(word, f"  {result.name:<{width}}  {result.found}"), soft_wrap=True)
+        out.print(Text.assemble(word, f"  {result.name:<{width}}  {result.detail}"), soft_wrap=True)
     failed = [result.name for result in results if not result.passed]
     if failed:
         out.print(f"\n{len(failed)} of {len(results)} checks failed: {'; '.join(failed)}.", markup=False)

@@ -8,7 +8,7 @@ from seqlab.registry import CORPORA
 
 if TYPE_CHECKING:
     from seqlab.analysis.doctor import Diagnosis
-    from seqlab.analysis.scan import Scan
+    from seqlab.analysis.scan import TextScan
 
 EXAMPLES = ("seqlab doctor my.txt", "seqlab doctor names.txt --documents lines", "seqlab doctor my-folder --json")
 
@@ -50,11 +50,11 @@ def _show(diagnosis: "Diagnosis") -> None:
             for baseline in diagnosis.baselines
         ]
         table(f"without a model, on {diagnosis.baselines_on}", ["", "", "bits/char"], rows, texts=2)
-    if diagnosis.suggestion and diagnosis.expected:
+    if diagnosis.suggestion and diagnosis.estimate:
         out.print()
         for reason in diagnosis.suggestion.reasons:
             out.print(f"- {reason}.", markup=False)
-        out.print(f"- {diagnosis.expected}")
+        out.print(f"- {diagnosis.estimate}")
         next_steps(str(diagnosis.command))
 
 
@@ -68,31 +68,33 @@ def _show_scan(diagnosis: "Diagnosis") -> None:
         out.print(f"- {note}", markup=False)
     for fault in scan.faults:
         out.print()
-        more = f", the first {len(fault.places)}" if fault.count > len(fault.places) else ""
-        rows = [[place.file, place.line, place.offset, place.what] for place in fault.places]
+        more = f", the first {len(fault.locations)}" if fault.count > len(fault.locations) else ""
+        rows = [[at.file, at.line, at.offset, at.what] for at in fault.locations]
         table(f"{fault.kind}: {fault.count:,}{more}", ["file", "line", "offset", "what"], rows)
-    if scan.symbols.rarest:
+    if scan.character_stats.rarest:
         out.print()
-        rows = [[symbol.code, symbol.name.lower(), symbol.count] for symbol in scan.symbols.rarest]
+        rows = [[rare.code, rare.name.lower(), rare.count] for rare in scan.character_stats.rarest]
         table("rare characters", ["", "", "seen"], rows, texts=2)
 
 
-def _notes(scan: "Scan") -> list[str]:
+def _notes(scan: "TextScan") -> list[str]:
     """One-line notes on characters, encoding and line ends."""
     from seqlab.analysis.scan import LONG_LINE, RARE
 
-    lines, symbols = scan.lines, scan.symbols
-    share = symbols.rare_places / max(1, scan.characters)
-    rare = f"{symbols.rare:,} seen fewer than {RARE} times, in {symbols.rare_places:,} places ({share:.4%} of the text)"
-    notes = [f"distinct characters: {symbols.distinct:,}; {rare if symbols.rare else 'none of them is rare'}"]
+    lines, characters = scan.lines, scan.character_stats
+    share = characters.rare_occurrences / max(1, scan.characters)
+    rare = f"{characters.rare:,} occur fewer than {RARE} times ({share:.4%} of the text)"
+    notes = [f"distinct characters: {characters.distinct:,}; {rare if characters.rare else 'none of them is rare'}"]
     if not scan.faults:
-        notes.append("encoding: nothing is wrong")
+        notes.append("encoding: no faults")
     if scan.byte_order_marks:
-        notes.append(f"byte-order marks: {scan.byte_order_marks:,}, left out when the text is read")
+        notes.append(f"byte-order marks: {scan.byte_order_marks:,}, removed when the text is read")
     if lines.crlf:
-        notes.append(f"line ends: {lines.crlf:,} CRLF{f' and {lines.lf:,} LF, mixed' if lines.lf else ''}; read as LF")
+        notes.append(
+            f"line endings: {lines.crlf:,} CRLF{f' and {lines.lf:,} LF, mixed' if lines.lf else ''}; read as LF"
+        )
     if lines.lone_cr:
-        notes.append(f"CR without LF: {lines.lone_cr:,}, read as characters and not as line ends")
+        notes.append(f"CR without LF: {lines.lone_cr:,}, read as characters, not as line endings")
     if lines.long:
         longest = f"the longest has {lines.longest:,} ({lines.longest_at})"
         notes.append(f"lines of more than {LONG_LINE:,} characters: {lines.long:,}; {longest}")

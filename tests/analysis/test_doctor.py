@@ -49,7 +49,7 @@ def test_a_healthy_text(tmp_path):
     found = examine([path])
     assert (found.name, found.refusal, found.scan.characters) == ("my text", None, len(text))
     assert found.overlap is not None
-    assert found.overlap.asked
+    assert found.overlap.checked
     assert found.baselines_on == "the whole text"
     unigram, counting, xz = found.baselines
     assert [unigram.name, counting.name[:10], xz.name] == ["unigram", "kneser-ney", "xz"]
@@ -66,7 +66,7 @@ def test_lines(tmp_path):
     names = "".join("".join(draw.choices("abcde", k=draw.randint(2, 5))) + "\n" for _ in range(300))
     found = examine([write(tmp_path, names)], "lines")
     assert found.overlap is not None
-    assert (found.overlap.unit, found.overlap.asked) == ("lines", 30)
+    assert (found.overlap.unit, found.overlap.checked) == ("lines", 30)
     assert found.baselines[0].metrics["tokens"] == sum(len(line) + 1 for line in held_out_lines(names))
     assert found.command is not None
     assert "--documents lines" in found.command
@@ -93,7 +93,7 @@ def test_of_a_long_text_samples_are_taken_and_named(tmp_path, monkeypatch, docum
         cut = len(text) * 9 // 10
         bits = xz_bits(text[cut - 2700 : cut].encode(), text[cut : cut + 300].encode())
         assert found.baselines[2].metrics["bits_per_char"] == pytest.approx(bits / 299)
-    assert found.expected is not None
+    assert found.estimate is not None
     assert found.scan.characters == len(text)
 
 
@@ -110,7 +110,7 @@ def test_standard_input_is_not_kept(monkeypatch):
 def test_a_built_in_corpus():
     found = examine(["toy-words"])
     assert found.overlap is not None
-    assert found.overlap.found == 0
+    assert found.overlap.repeated == 0
     assert found.scan.faults == []
 
 
@@ -148,7 +148,7 @@ def test_the_report_ends_with_the_command(tmp_path):
     result = run(write(tmp_path, prose(500) + "é"))
     assert result.exception is None
     said = " ".join(result.output.split())
-    for words in ("bits/char", "kneser-ney", "U+00E9", "held-out windows", "take about", "nothing is wrong"):
+    for words in ("bits/char", "kneser-ney", "U+00E9", "held-out windows", "take about", "no faults"):
         assert words in said
     assert result.output.rstrip().splitlines()[-1].strip().startswith("seqlab train ")
 
@@ -178,7 +178,7 @@ def test_json(tmp_path):
     content = json.loads(run(write(tmp_path, prose(500)), "--json").output)
     assert content["scan"]["lines"]["total"] > 1
     assert content["overlap"]["share"] <= 1
-    assert content["expected"]["sentence"]
+    assert content["estimate"]["sentence"]
     assert content["command"].startswith("seqlab train")
 
 

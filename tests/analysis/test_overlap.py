@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqlab.analysis import overlap as module
-from seqlab.analysis.overlap import WINDOW, Overlap, overlap
+from seqlab.analysis.overlap import WINDOW, Overlap, measure_overlap
 from seqlab.config import CorpusSettings
 from seqlab.data.text.corpus import Corpus
 from seqlab.data.text.split import split_text
@@ -37,7 +37,7 @@ def test_windows_are_found_where_python_finds_them(data, block, chunk):
     found = split(known + held_out[:200], block=block)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "CHUNK", chunk)
-        result = overlap(found)
+        result = measure_overlap(found)
     train, validation = found.text("train"), found.text("validation")
     windows = [validation[at : at + WINDOW] for at in range(0, len(validation) - WINDOW + 1, WINDOW)]
     assert result == Overlap("windows of 32 characters", len(windows), sum(window in train for window in windows))
@@ -45,10 +45,10 @@ def test_windows_are_found_where_python_finds_them(data, block, chunk):
 
 def test_a_long_held_out_part_is_sampled_evenly(monkeypatch):
     """The second half of the held-out part repeats the training text."""
-    monkeypatch.setattr(module, "ASKED", 100)
+    monkeypatch.setattr(module, "MAX_CHECKED", 100)
     known = random_text(90_000)
-    result = overlap(split(known + random_text(5000, seed=1) + known[:5000], block=777))
-    assert 75 <= result.asked <= 150
+    result = measure_overlap(split(known + random_text(5000, seed=1) + known[:5000], block=777))
+    assert 75 <= result.checked <= 150
     assert result.share == pytest.approx(0.5, abs=0.02)
 
 
@@ -57,24 +57,24 @@ def test_lines_that_stand_in_both_parts():
     lines = [draw.choice(["anna", "bob", f"name {number}"]) for number in range(500)]
     found = split("\n".join(lines) + "\n", documents="lines")
     train, held_out = set(found.lines("train")), list(found.lines("validation"))
-    assert overlap(found) == Overlap("lines", len(held_out), sum(line in train for line in held_out))
+    assert measure_overlap(found) == Overlap("lines", len(held_out), sum(line in train for line in held_out))
 
 
 def test_many_lines_are_sampled(monkeypatch):
-    monkeypatch.setattr(module, "ASKED", 20)
-    found = overlap(split("".join(f"{number % 700}\n" for number in range(1400)), documents="lines"))
-    assert found.asked == 20
+    monkeypatch.setattr(module, "MAX_CHECKED", 20)
+    found = measure_overlap(split("".join(f"{number % 700}\n" for number in range(1400)), documents="lines"))
+    assert found.checked == 20
     assert 0.7 < found.share <= 1
 
 
 def test_a_held_out_part_shorter_than_a_window():
-    found = overlap(split(random_text(100)))
-    assert (found.asked, found.share) == (0, 0)
+    found = measure_overlap(split(random_text(100)))
+    assert (found.checked, found.share) == (0, 0)
     assert "too short" in str(found)
 
 
 @pytest.mark.parametrize(
-    ("found", "words"), [(0, "new text"), (3, "hardly any"), (50, "some"), (400, "remembering pays")]
+    ("found", "words"), [(0, "text is new"), (3, "hardly any"), (50, "some"), (400, "memorizing pays")]
 )
 def test_it_is_said_in_words(found, words):
     said = str(Overlap("lines", 1000, found))
@@ -83,8 +83,8 @@ def test_it_is_said_in_words(found, words):
 
 
 def test_new_text_is_new():
-    assert overlap(split(random_text(20_000))).found == 0
+    assert measure_overlap(split(random_text(20_000))).repeated == 0
 
 
 def test_all_of_it_is_known():
-    assert overlap(split(random_text(1000) * 20)).share == 1
+    assert measure_overlap(split(random_text(1000) * 20)).share == 1

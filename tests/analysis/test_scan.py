@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqlab.analysis import scan as scanning
-from seqlab.analysis.scan import scan
+from seqlab.analysis.scan import scan_text
 from seqlab.data import files as reading
 from seqlab.data.files import InputFixes, decode
 from seqlab.data.text.corpus import Corpus, corpus_from_text, measure_corpus, open_corpus
@@ -43,12 +43,12 @@ def test_sizes_are_those_that_training_reads(folder, contents, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK", size)
         corpus = of_bytes(folder, *(content.encode() for content in contents))
-        text, found, known = "".join(corpus.blocks()), scan(corpus), measure_corpus(corpus)
+        text, found, known = "".join(corpus.blocks()), scan_text(corpus), measure_corpus(corpus)
     lines = text.split("\n")[: known.lines]
     assert (found.characters, found.lines.total) == (known.characters, known.lines)
     assert found.bytes == sum(len(content.encode()) for content in contents)
     assert found.words == len(text.split())
-    assert found.symbols.distinct == len(set(text))
+    assert found.character_stats.distinct == len(set(text))
     assert (found.byte_order_marks, found.lines.crlf) == (
         corpus.fixes.byte_order_marks,
         corpus.fixes.crlf_lines,
@@ -70,11 +70,11 @@ def test_the_first_fault_is_the_one_that_training_stops_at(folder, content, size
         refusal = None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK", size)
-        found = faults(scan(of_bytes(folder, content)))
+        found = faults(scan_text(of_bytes(folder, content)))
     refused = {"bytes that are not UTF-8", "NUL characters", "files in UTF-16"} & {*found}
     assert bool(refused) == (refusal is not None)
     if "bytes that are not UTF-8" in refused:
-        place = found["bytes that are not UTF-8"].places[0]
+        place = found["bytes that are not UTF-8"].locations[0]
         assert refusal is not None
         assert f"line {place.line}, offset {place.offset}: byte {place.what} is not UTF-8" in refusal
         assert content[place.offset] == int(place.what, 16)
@@ -82,8 +82,8 @@ def test_the_first_fault_is_the_one_that_training_stops_at(folder, content, size
 
 def test_every_bad_byte_is_listed_with_its_place(tmp_path, small_blocks):
     content = b"\xef\xbb\xbfcaf\xe9\r\n\xff\xfe\nok \xe2\x82\n\x80"
-    found = faults(scan(of_bytes(tmp_path, content)))["bytes that are not UTF-8"]
-    assert [(place.line, place.offset, place.what) for place in found.places] == [
+    found = faults(scan_text(of_bytes(tmp_path, content)))["bytes that are not UTF-8"]
+    assert [(place.line, place.offset, place.what) for place in found.locations] == [
         (1, 6, "0xe9"),
         (2, 9, "0xff"),
         (2, 10, "0xfe"),
@@ -91,25 +91,25 @@ def test_every_bad_byte_is_listed_with_its_place(tmp_path, small_blocks):
         (3, 16, "0x82"),
         (4, 18, "0x80"),
     ]
-    assert {place.file for place in found.places} == {str(tmp_path / "0.txt")}
+    assert {place.file for place in found.locations} == {str(tmp_path / "0.txt")}
 
 
 def test_many_bad_bytes_are_counted_and_the_first_shown(tmp_path):
-    found = scan(of_bytes(tmp_path, b"a\xe9\n" * 1000, b"b\xe9\n" * 10))
+    found = scan_text(of_bytes(tmp_path, b"a\xe9\n" * 1000, b"b\xe9\n" * 10))
     fault = faults(found)["bytes that are not UTF-8"]
-    assert (fault.count, len(fault.places)) == (1010, scanning.LISTED)
-    assert [place.line for place in fault.places] == list(range(1, 21))
-    assert found.symbols.distinct == 3  # a byte is not a symbol
+    assert (fault.count, len(fault.locations)) == (1010, scanning.MAX_LISTED)
+    assert [place.line for place in fault.locations] == list(range(1, 21))
+    assert found.character_stats.distinct == 3  # a byte is not a symbol
 
 
 def test_lines_are_counted_in_each_file(tmp_path):
-    fault = faults(scan(of_bytes(tmp_path, b"a\nb", b"\n\xe9")))["bytes that are not UTF-8"]
-    assert [(place.file, place.line, place.offset) for place in fault.places] == [(str(tmp_path / "1.txt"), 2, 1)]
+    fault = faults(scan_text(of_bytes(tmp_path, b"a\nb", b"\n\xe9")))["bytes that are not UTF-8"]
+    assert [(place.file, place.line, place.offset) for place in fault.locations] == [(str(tmp_path / "1.txt"), 2, 1)]
 
 
 def test_other_faults(tmp_path):
-    found = faults(scan(of_bytes(tmp_path, "a\0b\x1b\n\t\x85\ufffd\r\n".encode())))
-    assert {kind: [(p.line, p.offset, p.what) for p in fault.places] for kind, fault in found.items()} == {
+    found = faults(scan_text(of_bytes(tmp_path, "a\0b\x1b\n\t\x85\ufffd\r\n".encode())))
+    assert {kind: [(p.line, p.offset, p.what) for p in fault.locations] for kind, fault in found.items()} == {
         "NUL characters": [(1, 1, "U+0000")],
         "control characters": [(1, 3, "U+001B"), (2, 6, "U+0085")],
         "U+FFFD, left by a conversion that went wrong": [(2, 8, "U+FFFD")],
@@ -118,7 +118,7 @@ def test_other_faults(tmp_path):
 
 def test_utf16_is_not_searched(tmp_path):
     raw = "wide\n".encode("utf-16")
-    found = scan(of_bytes(tmp_path, b"narrow\n", raw, b"narrow\n"))
+    found = scan_text(of_bytes(tmp_path, b"narrow\n", raw, b"narrow\n"))
     assert list(faults(found)) == ["files in UTF-16"]
     assert (found.characters, found.bytes) == (14, 14 + len(raw))
 
@@ -126,30 +126,30 @@ def test_utf16_is_not_searched(tmp_path):
 def test_a_packed_file_that_breaks_off_is_read_as_far_as_possible(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "BLOCK", 100)
     packed = gzip.compress(b"".join(b"line %d\n" % number for number in range(5000)))
-    found = scan(of_bytes(tmp_path, packed[: len(packed) // 2], suffix=".gz"))
-    assert "cannot be unpacked" in faults(found)["packed files that break off"].places[0].what
+    found = scan_text(of_bytes(tmp_path, packed[: len(packed) // 2], suffix=".gz"))
+    assert "cannot be unpacked" in faults(found)["truncated .gz files"].locations[0].what
     assert found.characters > 1000
 
 
 def test_line_ends(tmp_path, small_blocks):
-    lines = scan(of_bytes(tmp_path, b"a\r\nb\nc\rd\r\n\n")).lines
+    lines = scan_text(of_bytes(tmp_path, b"a\r\nb\nc\rd\r\n\n")).lines
     assert (lines.crlf, lines.lf, lines.lone_cr, lines.total) == (2, 2, 1, 4)
 
 
 def test_long_lines(tmp_path):
     content = b"short\n" + b"x" * 20_000 + b"\r\n" + b"y" * 3_000_000 + b"\n" + b"z" * 10_000
-    lines = scan(of_bytes(tmp_path, content)).lines
+    lines = scan_text(of_bytes(tmp_path, content)).lines
     assert (lines.long, lines.longest) == (2, 3_000_000)
     assert lines.longest_at == f"{tmp_path / '0.txt'}, line 3"
 
 
 def test_rare_symbols_are_named():
     text = "e" * 100 + "éé" + "日本日本日" + "ß" * 4 + "\x07"
-    symbols = scan(corpus_from_text(text, "x")).symbols
+    symbols = scan_text(corpus_from_text(text, "x")).character_stats
     counts = Counter(text)
     rare = [symbol for symbol in counts if counts[symbol] < 5]
     assert (symbols.distinct, symbols.rare) == (len(counts), len(rare))
-    assert symbols.rare_places == sum(counts[symbol] for symbol in rare)
+    assert symbols.rare_occurrences == sum(counts[symbol] for symbol in rare)
     assert [(symbol.code, symbol.count) for symbol in symbols.rarest] == [
         ("U+0007", 1),
         ("U+00E9", 2),
@@ -172,16 +172,16 @@ def test_rare_symbols_are_named():
     ],
 )
 def test_what_looks_like_a_list(text, expected):
-    assert scan(corpus_from_text(text, "x")).looks_like_a_list is expected
+    assert scan_text(corpus_from_text(text, "x")).looks_like_a_list is expected
 
 
 def test_a_built_in_corpus_has_no_faults():
-    found = scan(open_corpus(["toy-words"]))
+    found = scan_text(open_corpus(["toy-words"]))
     assert found.faults == []
     assert found.words == 20_000
     assert not found.looks_like_a_list
 
 
 def test_nothing():
-    found = scan(Corpus("x", lambda: iter([])))
+    found = scan_text(Corpus("x", lambda: iter([])))
     assert (found.characters, found.lines.total, found.words, found.faults) == (0, 0, 0, [])

@@ -4,8 +4,14 @@ from dataclasses import replace
 import pytest
 
 from seqlab.analysis import suggestion as module
-from seqlab.analysis.scan import scan
-from seqlab.analysis.suggestion import Expected, Suggestion, duration, expect, suggest
+from seqlab.analysis.scan import scan_text
+from seqlab.analysis.suggestion import (
+    SuggestedSettings,
+    TrainingEstimate,
+    estimate_training,
+    format_duration,
+    suggest_settings,
+)
 from seqlab.config import build_settings, expand_short_names
 from seqlab.data.text.corpus import corpus_from_text, open_corpus
 from seqlab.training import budget as prepare
@@ -22,9 +28,9 @@ def quick_timing(monkeypatch):
 
 def found_in(text="some text\n", **changes):
     """What a scan would tell of a text with these numbers."""
-    found = scan(corpus_from_text(text, "x"))
+    found = scan_text(corpus_from_text(text, "x"))
     distinct = changes.pop("distinct", 60)
-    return replace(found, symbols=replace(found.symbols, distinct=distinct), **changes)
+    return replace(found, character_stats=replace(found.character_stats, distinct=distinct), **changes)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +45,7 @@ def found_in(text="some text\n", **changes):
     ],
 )
 def test_settings_follow_from_length_and_symbols(characters, distinct, expected):
-    found = suggest(found_in(characters=characters, distinct=distinct), "stream")
+    found = suggest_settings(found_in(characters=characters, distinct=distinct), "stream")
     assert expected.items() <= found.settings.items()
     assert "documents" not in found.settings
     assert found.reasons
@@ -48,32 +54,34 @@ def test_settings_follow_from_length_and_symbols(characters, distinct, expected)
 def test_what_is_suggested_can_be_set():
     for characters in (100, 10**6, 10**7, 10**9):
         for documents in ("stream", "lines"):
-            found = suggest(found_in(characters=characters), documents)
+            found = suggest_settings(found_in(characters=characters), documents)
             settings = build_settings(SOURCE, expand_short_names(found.settings))
             assert settings.corpus.documents == documents
 
 
 def test_a_list_is_read_line_by_line():
     names = "".join(f"name {number}\n" for number in range(100))
-    found = suggest(found_in(names), "stream")
+    found = suggest_settings(found_in(names), "stream")
     assert found.settings["documents"] == "lines"
     assert any("--documents lines" in reason for reason in found.reasons)
-    asked_for = suggest(found_in(names), "lines")
+    asked_for = suggest_settings(found_in(names), "lines")
     assert asked_for.settings == found.settings
     assert not any("--documents" in reason for reason in asked_for.reasons)
 
 
 def test_the_command_is_one_line_for_the_shell():
-    command = Suggestion({"arch": "lstm", "hidden": 256}, []).command(["my text.txt", "$HOME.txt"])
+    command = SuggestedSettings({"arch": "lstm", "hidden": 256}, []).command(["my text.txt", "$HOME.txt"])
     assert shlex.split(command) == ["seqlab", "train", "my text.txt", "$HOME.txt", "--arch", "lstm", "--hidden", "256"]
 
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])
 def test_the_time_is_that_of_timed_steps(documents):
     corpus = open_corpus(["toy-words"])
-    found = scan(corpus)
-    wanted = Suggestion({"hidden": 16, "embedding": 8, "steps": 100, "documents": documents, "batch_size": 8}, [])
-    same, expected = expect(wanted, found, corpus)
+    found = scan_text(corpus)
+    wanted = SuggestedSettings(
+        {"hidden": 16, "embedding": 8, "steps": 100, "documents": documents, "batch_size": 8}, []
+    )
+    same, expected = estimate_training(wanted, found, corpus)
     assert same == wanted
     assert (expected.steps, expected.threads) == (100, 1)
     assert expected.seconds_per_step > 0
@@ -84,16 +92,16 @@ def test_the_time_is_that_of_timed_steps(documents):
 def test_a_short_text_is_not_passed_over_too_often():
     text = "the cat sat on the mat. " * 40
     corpus = corpus_from_text(text, "x")
-    suggestion, expected = expect(suggest(scan(corpus), "stream"), scan(corpus), corpus)
+    suggestion, expected = estimate_training(suggest_settings(scan_text(corpus), "stream"), scan_text(corpus), corpus)
     assert expected.steps == suggestion.settings["steps"] == prepare.MAX_EPOCHS
 
 
 def test_a_sample_stands_for_the_whole():
     """Ten times the text allows ten times the steps."""
     sample = corpus_from_text("the cat sat on the mat. " * 200, "x")
-    found = replace(scan(sample), characters=10 * 4800)
-    wanted = Suggestion({"hidden": 8, "embedding": 4, "window": 16, "batch_size": 4, "steps": 10**9}, [])
-    suggestion, _ = expect(wanted, found, sample)
+    found = replace(scan_text(sample), characters=10 * 4800)
+    wanted = SuggestedSettings({"hidden": 8, "embedding": 4, "window": 16, "batch_size": 4, "steps": 10**9}, [])
+    suggestion, _ = estimate_training(wanted, found, sample)
     assert suggestion.settings["steps"] == 10 * prepare.MAX_EPOCHS * (4320 // 64)
 
 
@@ -101,9 +109,9 @@ def test_a_sample_stands_for_the_whole():
     ("seconds", "words"), [(0.01, "1 s"), (75, "75 s"), (250, "4 min"), (5000, "83 min"), (10_000, "2.8 h")]
 )
 def test_durations(seconds, words):
-    assert duration(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_the_time_in_words():
-    said = str(Expected(steps=2500, seconds=240, seconds_per_step=0.09, parameters=435_304, threads=2))
+    said = str(TrainingEstimate(steps=2500, seconds=240, seconds_per_step=0.09, parameters=435_304, threads=2))
     assert said == "2,500 steps of 435,304 parameters take about 4 min on 2 threads of this machine."

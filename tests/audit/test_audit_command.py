@@ -44,7 +44,7 @@ def test_a_run_that_is_right(text: Path, tmp_path: Path, seqlab: Command, quick:
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
     code, out, _ = seqlab("audit", run, "--json")
     assert code == 0
-    assert [set(line) for line in json.loads(out)] == [{"name", "passed", "found"}] * 12
+    assert [set(line) for line in json.loads(out)] == [{"name", "passed", "detail"}] * 12
 
 
 def test_a_run_with_a_leak(

@@ -33,7 +33,7 @@ EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "ever
 
 @pytest.mark.parametrize("arch", [*BACKBONES])
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
-def test_every_architecture_scoring_batches(task: str, arch: str, tmp_path: Path) -> None:
+def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None:
     found = audit(trained(task, tmp_path, arch=arch))
     assert len(found) == 10
     assert [one for one in found if not one.passed] == []
@@ -80,8 +80,8 @@ def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
     run = trained("classify", tmp_path)
     dataset = run.dataset()
     parts = {**dataset.data.splits, "validation": dataset.data.splits["train"][:6]}
-    found = examples.overlap_of_parts(replace(dataset, data=replace(dataset.data, splits=parts)))
-    assert not found.passed and "6 of 6" in found.found
+    found = examples.split_overlap(replace(dataset, data=replace(dataset.data, splits=parts)))
+    assert not found.passed and "6 of 6" in found.detail
 
 
 def test_an_example_that_is_scored_twice_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:

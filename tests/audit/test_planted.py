@@ -14,9 +14,9 @@ from torch.nn.functional import dropout, scaled_dot_product_attention
 
 from seqlab.attention.masks import Ranges, causal, everything
 from seqlab.audit.data import vocabulary
-from seqlab.audit.model import chunks, future, generation, padding, steps
-from seqlab.audit.scoring import by_hand, counted_once, scored_twice
-from seqlab.audit.training import carried
+from seqlab.audit.model import causality, chunks, generation, padding, steps
+from seqlab.audit.scoring import counted_once, recount, scored_twice
+from seqlab.audit.training import carried_state
 from seqlab.backbones.recurrent import Gru, Lstm, RecurrentState
 from seqlab.backbones.transformer import Transformer, TransformerState
 from seqlab.contracts import Loss, State, TextBatch, Trace
@@ -27,9 +27,9 @@ from seqlab.models.token_model import TokenModel
 from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.masked import mask_every
 
-FUTURE, STEPS, CHUNKS, GENERATION, PADDING = (one.name for one in (future, steps, chunks, generation, padding))
+FUTURE, STEPS, CHUNKS, GENERATION, PADDING = (one.name for one in (causality, steps, chunks, generation, padding))
 CARRIED, VOCABULARY, TWICE, ONCE, BY_HAND = (
-    one.name for one in (carried, vocabulary, scored_twice, counted_once, by_hand)
+    one.name for one in (carried_state, vocabulary, scored_twice, counted_once, recount)
 )
 
 # --- 1: a convolution that is not causal ----------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def one_back(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.
 @pytest.mark.parametrize("wrong", [one_longer, one_back])
 @pytest.mark.parametrize("arch", ["lstm", "transformer"])
 def test_a_token_that_is_scored_twice(text: Path, monkeypatch: pytest.MonkeyPatch, wrong: Any, arch: str) -> None:
-    monkeypatch.setattr("seqlab.tasks.text.pieces", wrong)
+    monkeypatch.setattr("seqlab.tasks.text.cut_windows", wrong)
     run = untrained(text, arch=arch)
     assert ONCE in red(run) <= {ONCE, BY_HAND}
 
@@ -245,5 +245,5 @@ def test_a_gap_that_is_scored_twice(text: Path, monkeypatch: pytest.MonkeyPatch)
             hidden.targets_BT[:, 0] = rows.targets_BT[:, 0]
         return hidden
 
-    monkeypatch.setattr("seqlab.tasks.masked.hide_every", hide)
+    monkeypatch.setattr("seqlab.tasks.masked.mask_every", hide)
     assert red(untrained(text, arch="transformer-encoder", task="masked")) == {ONCE, BY_HAND}

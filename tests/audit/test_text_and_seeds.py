@@ -10,7 +10,7 @@ from audit_cases import learnt_from_everything, new_text, red, untrained
 from torch import Tensor
 
 from seqlab.audit.audit import audit
-from seqlab.audit.data import overlap_of_splits, vocabulary
+from seqlab.audit.data import split_overlap, vocabulary
 from seqlab.audit.model import steps
 from seqlab.audit.training import same_seed
 from seqlab.config import RunSettings
@@ -19,7 +19,7 @@ from seqlab.data.text.split import SplitText
 from seqlab.tasks.language import LanguageTask
 from seqlab.tokenization.tokenizer import Tokenizer
 
-OVERLAP, SEED, VOCABULARY = (one.name for one in (overlap_of_splits, same_seed, vocabulary))
+OVERLAP, SEED, VOCABULARY = (one.name for one in (split_overlap, same_seed, vocabulary))
 
 
 def written(folder: Path, content: str, name: str = "text.txt") -> Path:
@@ -42,7 +42,7 @@ def test_a_test_part_that_stands_in_the_training_part(tmp_path: Path) -> None:
     new = new_text(9000)[:9000]
     found = {one.name: one for one in audit(untrained(written(tmp_path, new + new[:1000]), split_ratios="80/10/10"))}
     assert not found[OVERLAP].passed
-    assert "validation: 0 of" in found[OVERLAP].found and "test: 31 of 31" in found[OVERLAP].found
+    assert "validation: 0 of" in found[OVERLAP].detail and "test: 31 of 31" in found[OVERLAP].detail
 
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])
@@ -54,7 +54,7 @@ def test_parts_that_share_positions(text: Path, monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(SplitText, "_bounds", overlapping)
     found = {one.name: one for one in audit(run)}
-    assert not found[OVERLAP].passed and "in two of them" in found[OVERLAP].found
+    assert not found[OVERLAP].passed and "in two splits" in found[OVERLAP].detail
 
 
 # --- a vocabulary from elsewhere ------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_a_vocabulary_of_another_run_is_no_leak(tmp_path: Path) -> None:
     run = untrained(written(tmp_path, new_text(3000) + "é"), learn=learnt_from(other))
     found = {one.name: one for one in audit(run)}
     assert all(one.passed for one in found.values())
-    assert "of another run: 1 that this text never uses, 1 only in held-out text" in found[VOCABULARY].found
+    assert "of another run: 1 that this text never uses, 1 only in held-out text" in found[VOCABULARY].detail
 
 
 def test_a_vocabulary_of_a_run_that_was_trained_on_what_is_held_out_here(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_check_that_breaks_off_fails_and_the_others_are_made(text: Path, monke
     monkeypatch.setattr(run.model, "step", breaks)
     found = {one.name: one for one in audit(run)}
     assert len(found) == whole
-    assert found[steps.name].found == "broke off with IndexError: out of range"
+    assert found[steps.name].detail == "raised IndexError: out of range"
     assert not found[steps.name].passed
 
 

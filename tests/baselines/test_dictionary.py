@@ -83,24 +83,24 @@ def test_nothing_to_learn_from():
 def test_of_many_pairs_the_first_are_learnt_from(monkeypatch):
     pairs = HOUSE + [TextPair("das", "wrong")] * 9
     assert "first" not in Dictionary.fit(pairs).about
-    monkeypatch.setattr(dictionary, "FIT_LINKS", 17)
+    monkeypatch.setattr(dictionary, "MAX_LINKS", 17)
     model = Dictionary.fit(pairs)
-    assert model.about.endswith("learnt from the first 3 training pairs")
+    assert model.about.endswith("trained on the first 3 training pairs")
     assert model.entries == Dictionary.fit(HOUSE).entries
 
 
 def test_copying():
     assert Copy().translate("  as it\tis ") == "  as it\tis "
-    assert "as it is" in Copy().about
+    assert "a copy" in Copy().about
 
 
 MEASURE = """
 import json, resource, sys
 from seqlab.baselines.dictionary import Dictionary
-from seqlab.data.examples.example import Pair
+from seqlab.data.examples.example import TextPair
 train, test = json.load(sys.stdin)
 before = resource.getrusage(resource.RUSAGE_SELF)
-model = Dictionary.fit([Pair(*sides) for sides in train])
+model = Dictionary.fit([TextPair(*sides) for sides in train])
 after = resource.getrusage(resource.RUSAGE_SELF)
 seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 megabytes = after.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)

@@ -167,7 +167,7 @@ def test_a_long_text_is_counted_at_its_end(monkeypatch):
 
 def test_the_order_stays_within_memory(monkeypatch):
     train_N = np.random.default_rng(3).integers(0, 3, 500)
-    monkeypatch.setattr(kneser_ney, "FIT_GRAMS", 11)
+    monkeypatch.setattr(kneser_ney, "MAX_GRAMS", 11)
     low = KneserNey.fit(train_N, 3, 12)
     assert low.order == 2  # 3 single tokens and 9 pairs are too many to go on
     monkeypatch.undo()

@@ -61,7 +61,7 @@ def test_how_to_count_is_chosen_on_held_out_training_examples():
     assert once.once and "counted once per text" in once.about
     assert once.predict(["fine" + " very" * 20]) == ["liked"]
     often = NaiveBayes.fit([telling(number) for number in range(400)])
-    assert not often.once and "counted as often as it is there" in often.about
+    assert not often.once and "counted every time" in often.about
     assert often.predict([telling(0).text, telling(1).text]) == ["b", "a"]
 
 
@@ -83,7 +83,7 @@ def test_the_accuracies_told_are_of_unseen_examples():
 def test_a_file_too_large_is_sampled_whatever_its_order(monkeypatch):
     train = [LabeledText(f"{label} {label}{number}", label) for label in ("no", "yes") for number in range(500)]
     assert "drawn at random" not in NaiveBayes.fit(train).about
-    monkeypatch.setattr(naive_bayes, "FIT_GRAMS", 300)
+    monkeypatch.setattr(naive_bayes, "MAX_GRAMS", 300)
     model = NaiveBayes.fit(train)
     assert model.about.endswith("; 101 training examples drawn at random")
     assert model.predict(["no", "yes"]) == ["no", "yes"]

@@ -147,7 +147,7 @@ def test_strings_stay_strings(payload: str) -> None:
         safe.baselines[0].about, safe.pairs[0].sentence, safe.baseline_pairs[0].sentence,
         safe.recommendation[0].sentence, safe.recommendation[1].sentence, safe.best.path, safe.samples[0].prompt,
         safe.samples[0].text,
-        safe.memorization[0].longest_text, safe.audits[0].checks[0].name, safe.audits[0].checks[0].found,
+        safe.memorization[0].longest_text, safe.audits[0].checks[0].name, safe.audits[0].checks[0].detail,
         *safe.ledger.equal, *safe.ledger.equal.values(), *safe.ledger.unequal, safe.warnings[0], safe.machine,
         *safe.versions, *safe.versions.values(), safe.metric.label, safe.plan["match"],
     ):  # fmt: skip

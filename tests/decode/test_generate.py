@@ -20,7 +20,7 @@ PROMPTS = [[1, 2, 3], [4], [5, 0, 1, 2, 3, 4, 5], [2, 2]]
 PENALISED = SamplingSettings(temperature=0.9, top_k=5, top_p=0.9, repetition_penalty=1.3, seed=7)
 
 
-def by_hand(
+def recount(
     model: Hashing, prompt: Sequence[int], length: int, settings: SamplingSettings, sequence: int, start: int = 0
 ) -> list[int]:
     """One row, each token from the whole context anew, without a state."""
@@ -49,7 +49,7 @@ def test_prompt_and_tokens_are_fed_once_each_and_the_last_token_not_yet():
 def test_rows_are_what_they_would_be_alone_and_without_a_state(limit: int | None):
     model = hashing(6, limit=limit)
     rows = generate(model, PROMPTS, 30, PENALISED, first_sequence=10).tokens
-    assert rows == [by_hand(model, prompt, 30, PENALISED, 10 + row) for row, prompt in enumerate(PROMPTS)]
+    assert rows == [recount(model, prompt, 30, PENALISED, 10 + row) for row, prompt in enumerate(PROMPTS)]
 
 
 @given(
@@ -151,7 +151,7 @@ def test_each_row_reads_its_own_source(limit: int | None):
     model = hashing(6, limit=limit)
     settings = SamplingSettings()
     found = generate(model, [[1]] * 3, 15, settings, source=torch.tensor([7, 70, 40])).tokens
-    assert found == [by_hand(model, [1], 15, settings, row, start) for row, start in enumerate([7, 70, 40])]
+    assert found == [recount(model, [1], 15, settings, row, start) for row, start in enumerate([7, 70, 40])]
 
 
 def test_rows_of_different_lengths_reach_the_limit_one_by_one():

@@ -33,7 +33,7 @@ def known_tags(tags, mask_BT, hidden=0.0):
     return tags_BT.masked_fill(~mask_BT | (torch.rand(mask_BT.shape) < hidden), NOT_SCORED)
 
 
-def by_hand(chain, emissions_TK, tags):
+def recount(chain, emissions_TK, tags):
     """The score as it is defined."""
     total = chain.start_K[tags[0]] + chain.end_K[tags[-1]]
     for t, tag in enumerate(tags):
@@ -47,7 +47,7 @@ def every(chain, emissions_TK):
     """All sequences of tags and their scores."""
     K = emissions_TK.shape[-1]
     sequences = list(itertools.product(range(K), repeat=len(emissions_TK)))
-    return sequences, torch.stack([by_hand(chain, emissions_TK, tags) for tags in sequences])
+    return sequences, torch.stack([recount(chain, emissions_TK, tags) for tags in sequences])
 
 
 def rows(emissions_BTK, mask_BT):
@@ -72,7 +72,7 @@ def test_the_partition_and_scores_are_over_all_sequences(tags, lengths, seed):
     partition_B = chain.log_partition(emissions_BTK, mask_BT)
     same(partition_B, torch.stack([scores.logsumexp(0) for scores in every_row]))
     tagged = zip(rows(emissions_BTK, mask_BT), tags_BT, strict=True)
-    chosen = [by_hand(chain, emissions_TK, tags_T[: len(emissions_TK)]) for emissions_TK, tags_T in tagged]
+    chosen = [recount(chain, emissions_TK, tags_T[: len(emissions_TK)]) for emissions_TK, tags_T in tagged]
     score_B = chain.score(emissions_BTK, tags_BT, mask_BT)
     same(score_B, torch.stack(chosen))
     same(chain.nats(emissions_BTK, tags_BT, mask_BT), partition_B - score_B)

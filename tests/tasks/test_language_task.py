@@ -38,7 +38,7 @@ def small_passes(monkeypatch):
     monkeypatch.setattr(language, "CARRIED_AT_ONCE", 8)
 
 
-class KnownOdds(nn.Module):
+class FixedDistribution(nn.Module):
     """Gives every token a probability that depends on nothing."""
 
     vocab_size = VOCABULARY
@@ -57,7 +57,7 @@ class KnownOdds(nn.Module):
 
 
 def known_odds() -> Any:
-    return KnownOdds()
+    return FixedDistribution()
 
 
 def tiny_model(dtype=torch.float64):
@@ -191,10 +191,10 @@ def test_every_token_is_scored_once(folder, context, data, window):
 def test_windows_are_fresh(folder, lengths):
     part, model = part_of(folder, *lengths), tiny_model()
     scores = task_on(part, window=5).score(model, "validation", "window")
-    by_hand = [nats for document in documents_of(part) for nats in nats_by_hand(model, document, 5)]
-    np.testing.assert_allclose(scores.nats_U, [sum(nats) for nats in by_hand], rtol=1e-12)
-    np.testing.assert_array_equal(scores.tokens_U, [len(nats) for nats in by_hand])
-    at_T = [[nats[t] for nats in by_hand if t < len(nats)] for t in range(5)]
+    recount = [nats for document in documents_of(part) for nats in nats_by_hand(model, document, 5)]
+    np.testing.assert_allclose(scores.nats_U, [sum(nats) for nats in recount], rtol=1e-12)
+    np.testing.assert_array_equal(scores.tokens_U, [len(nats) for nats in recount])
+    at_T = [[nats[t] for nats in recount if t < len(nats)] for t in range(5)]
     np.testing.assert_allclose(scores.nats_by_position_T, [sum(found) for found in at_T], rtol=1e-12)
     np.testing.assert_array_equal(scores.tokens_by_position_T, [len(found) for found in at_T])
 
@@ -203,8 +203,8 @@ def test_windows_are_fresh(folder, lengths):
 def test_carrying_is_one_pass_over_each_document(folder, lengths):
     part, model = part_of(folder, *lengths), tiny_model()
     scores = task_on(part, window=5).score(model, "validation", "carry")
-    by_hand = [nats_by_hand(model, document, 1000)[0] for document in documents_of(part)]
-    chunks = [nats[at : at + 8] for nats in by_hand for at in range(0, len(nats), 8)]
+    recount = [nats_by_hand(model, document, 1000)[0] for document in documents_of(part)]
+    chunks = [nats[at : at + 8] for nats in recount for at in range(0, len(nats), 8)]
     np.testing.assert_allclose(scores.nats_U, [sum(chunk) for chunk in chunks], rtol=1e-12)
     assert scores.tokens == sum(lengths) - len(lengths)
     fresh = task_on(part, window=5).score(model, "validation", "window")

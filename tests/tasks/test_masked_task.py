@@ -106,10 +106,10 @@ def test_scores_are_the_loss_of_each_hidden_token(documents: str):
     part = task.splits["validation"]
     assert scores.tokens == len(part) - part.stats.documents
     assert scores.characters == part.stats.scored_characters
-    assert scores.nats == pytest.approx(by_hand(task, model), rel=1e-5)
+    assert scores.nats == pytest.approx(recount(task, model), rel=1e-5)
 
 
-def by_hand(task, model) -> float:
+def recount(task, model) -> float:
     """One window, one token after another."""
     part, window, total = task.splits["validation"], task.settings.window, 0.0
     ids = part.read(0, len(part))
