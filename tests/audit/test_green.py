@@ -44,7 +44,7 @@ def test_a_text_that_is_shorter_than_everything(tmp_path: Path, text: Path) -> N
 
 
 def test_a_long_text_is_counted_at_its_beginning(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqlab.audit.scoring.COUNTED", 5000)
+    monkeypatch.setattr("seqlab.audit.scoring.MAX_LOGITS", 5000)
     for documents in ("stream", "lines"):
         assert not red(untrained(text, documents=documents))
 
