@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FILES = sorted((ROOT / "seqlab").rglob("*.py"))
 
-# each room may import from itself, from the rooms before it on its line, and from what those may import
+# each package may import from itself, from the packages before it on its line, and from what those may import
 ORDER = {
     "errors": set(),
     "registry": {"errors"},
@@ -48,7 +48,7 @@ ORDER = {
 }
 
 
-def room(path: Path) -> str:
+def package(path: Path) -> str:
     return path.relative_to(ROOT / "seqlab").parts[0].removesuffix(".py")
 
 
@@ -71,12 +71,12 @@ def imported(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_go_one_way(path: Path) -> None:
-    wrong = {name for name in imported(path) if name in ORDER} - allowed(room(path))
-    assert not wrong, f"{path.name} in {room(path)} imports from {wrong}"
+    wrong = {name for name in imported(path) if name in ORDER} - allowed(package(path))
+    assert not wrong, f"{path.name} in {package(path)} imports from {wrong}"
 
 
-def test_every_room_has_its_place() -> None:
-    assert {room(path) for path in FILES} == set(ORDER)
+def test_every_package_has_its_place() -> None:
+    assert {package(path) for path in FILES} == set(ORDER)
 
 
 def test_registry_lines_name_what_exists() -> None:
@@ -98,9 +98,9 @@ def test_files_and_functions_stay_small(path: Path) -> None:
             length = (node.end_lineno or 0) - node.lineno + 1
             # a command declares one parameter per option, a kernel one per array
             declared = node.args.args + node.args.kwonlyargs
-            if room(path) != "cli":
+            if package(path) != "cli":
                 assert length <= 60, f"{node.name} has {length} lines"
-                most = 13 if room(path) == "kernels" else 9
+                most = 13 if package(path) == "kernels" else 9
                 assert len(declared) <= most, f"{node.name} has {len(declared)} parameters"
 
 
@@ -122,3 +122,26 @@ def test_readme_tree_is_true() -> None:
 def test_nothing_is_left_undone() -> None:
     words = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
     assert not [path for path in FILES if words.search(path.read_text(encoding="utf-8"))]
+
+
+def test_no_two_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
+def test_the_architecture_page_names_what_exists() -> None:
+    """Every package is on it, and every file that it names is there."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z_]+(?:/[a-z_]+)*)/` \|.*\| (?:`([a-z_]+\.py)`)? \|$", page, flags=re.MULTILINE)
+    assert {package(path) for path in FILES if path.parent != ROOT / "seqlab"} <= {
+        name.split("/")[0] for name, _ in rows
+    }
+    named = [f"{folder}/{file}" for folder, file in rows if file]
+    prefixes = {"plan", "execution", "judgment", "report"}  # the parts of comparison/, in its own section
+    for name in {*named, *re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", page)} - {file for _, file in rows}:
+        where = f"comparison/{name}" if name.split("/")[0] in prefixes else name
+        assert (ROOT / "seqlab" / where).exists() or (ROOT / where).exists(), f"docs/architecture.md names {name}"

@@ -17,7 +17,7 @@ from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.split import SplitText, slice_text, split_text
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.runs.reopen import make_task
-from seqlab.runs.results import BaselineResult
+from seqlab.runs.results import ValidationBaseline
 from seqlab.tasks.dataset import text_dataset, train_tokenizer
 from seqlab.tasks.text import one_unit
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -37,7 +37,7 @@ class Diagnosis:
     scan: TextScan
     refusal: str | None = None
     overlap: Overlap | None = None
-    baselines: list[BaselineResult] = field(default_factory=list)
+    baselines: list[ValidationBaseline] = field(default_factory=list)
     baselines_on: str = ""
     suggestion: SuggestedSettings | None = None
     estimate: TrainingEstimate | None = None
@@ -91,7 +91,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
         return Diagnosis(**about, refusal=str(error))
 
 
-def _score_baselines(text: SplitText) -> tuple[list[BaselineResult], str]:
+def _score_baselines(text: SplitText) -> tuple[list[ValidationBaseline], str]:
     """With the character tokenizer, whatever is suggested: the results are in bits per character."""
     sample, which = _sample(text, MAX_BASELINE_CHARACTERS)
     settings = build_settings({"corpus": text.settings.model_dump()}, [("tokenizer.name", "char")])

@@ -21,7 +21,7 @@ NAME = "results.json"
 
 
 @dataclass(frozen=True)
-class BaselineResult:
+class ValidationBaseline:
     """A predictor without training, on the same held-out data."""
 
     name: str
@@ -45,7 +45,7 @@ class RunResults:
     ended: str
     seconds: float
     unknown_share: float
-    baselines: list[BaselineResult]
+    baselines: list[ValidationBaseline]
     date: str
 
     def __post_init__(self) -> None:
@@ -58,11 +58,11 @@ class RunResults:
         return self.validation[self.headline_metric.key]
 
     @property
-    def main_baseline(self) -> BaselineResult | None:
+    def main_baseline(self) -> ValidationBaseline | None:
         return main_baseline(self.baselines)
 
 
-def main_baseline(baselines: Sequence[BaselineResult]) -> BaselineResult | None:
+def main_baseline(baselines: Sequence[ValidationBaseline]) -> ValidationBaseline | None:
     """The baseline that the run is judged against."""
     return next((baseline for baseline in baselines if baseline.role == "main"), None)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from seqlab.contracts import AutoregressiveModel, Scores, TextScores
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
     from seqlab.runs.load import LoadedRun
-    from seqlab.runs.results import BaselineResult, RunResults
+    from seqlab.runs.results import RunResults, ValidationBaseline
     from seqlab.tasks.dataset import Dataset
     from seqlab.tasks.predictions import Prediction
     from seqlab.tasks.task import Task
@@ -33,7 +33,7 @@ class EvaluationResult:
     window: int | None  # tokens of a window; None where examples are scored
     headline_metric: Metric
     sentence: str  # the result in words
-    baseline: "BaselineResult | None" = None
+    baseline: "ValidationBaseline | None" = None
     signature: str | None = None  # how sacrebleu computed BLEU
 
     def __str__(self) -> str:

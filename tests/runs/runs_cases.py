@@ -7,7 +7,7 @@ from typing import Any
 from seqlab import api
 from seqlab.metrics.descriptions import BITS_PER_CHAR
 from seqlab.metrics.likelihood import Likelihood
-from seqlab.runs.results import BaselineResult, RunResults
+from seqlab.runs.results import RunResults, ValidationBaseline
 from seqlab.training.progress import NullReporter
 
 TEXT = "".join(
@@ -37,9 +37,9 @@ def metrics(nats: float, perplexity: float, bits_per_char: float, bits_per_byte:
 
 def results(**changes: Any) -> RunResults:
     baselines = [
-        BaselineResult("unigram", "letters alone", "reference", metrics(2.5, 12.2, 3.6, 3.5)),
-        BaselineResult("kneser-ney (order 5)", "counting", "main", metrics(1.2, 3.3, 1.7, 1.6)),
-        BaselineResult("xz", "compression", "reference", metrics(1.9, 6.7, 2.7, 2.6)),
+        ValidationBaseline("unigram", "letters alone", "reference", metrics(2.5, 12.2, 3.6, 3.5)),
+        ValidationBaseline("kneser-ney (order 5)", "counting", "main", metrics(1.2, 3.3, 1.7, 1.6)),
+        ValidationBaseline("xz", "compression", "reference", metrics(1.9, 6.7, 2.7, 2.6)),
     ]
     plain: dict[str, Any] = {
         "validation": metrics(1.5, 4.48, 2.16, 2.1), "headline_metric": BITS_PER_CHAR, "sentence": "as good as that",
