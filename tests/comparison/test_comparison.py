@@ -166,7 +166,7 @@ def test_results_can_be_read_again_and_only_by_their_own_version(small: Comparis
     write_comparison(replace(small.results, command="again"), tmp_path)
     assert read_comparison(tmp_path) == replace(small.results, command="again")
     content = json.loads((tmp_path / "results.json").read_text())
-    for change in ({"version": 1}, {"version": 3}, {"format": "other"}, {"runs": "none"}):
+    for change in ({"version": 2}, {"version": 4}, {"format": "other"}, {"runs": "none"}):
         (tmp_path / "results.json").write_text(json.dumps({**content, **change}))
         with pytest.raises(DataError):
             read_comparison(tmp_path)

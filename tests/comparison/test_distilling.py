@@ -29,7 +29,7 @@ def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path) ->
     taught, alone = (api.load(out / "runs" / f"{name}-0") for name in ("distilled", "plain"))
     for run, mix in ((taught, 0.9), (alone, 0.0)):
         own: Any = run.settings.task.settings
-        assert (own.teacher, own.mix, own.temperature, own.window) == (str(teacher), mix, 3.0, 32)
+        assert (own.teacher, own.teacher_weight, own.temperature, own.window) == (str(teacher), mix, 3.0, 32)
         assert run.settings.corpus.split_ratios == "80/10/10" and run.settings.backbone.name == "gru"
     assert done.results.entrant("distilled").core_parameters == done.results.entrant("plain").core_parameters
     assert {run.steps for run in done.results.runs} == {30} and len(done.results.runs) == 4
@@ -39,7 +39,7 @@ def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path) ->
     assert done.results.command.startswith(f"seqlab.distill('{teacher}', arch='gru', teacher_weight=0.9")
     again = seqlab.distill(teacher, arch="gru", teacher_weight=0.9, temperature=3.0, out=out, **wanted)
     assert again.results == done.results
-    with pytest.raises(UsageError, match=r"task\.mix was 0\.9, not 0\.5"):
+    with pytest.raises(UsageError, match=r"task\.teacher_weight was 0\.9, not 0\.5"):
         seqlab.distill(teacher, arch="gru", teacher_weight=0.5, temperature=3.0, out=out, **wanted)
 
 
@@ -51,8 +51,8 @@ def test_what_cannot_be_distilled_is_refused_before_anything_is_made(teacher: Pa
     other = api.train(
         reviews, task="classify", steps=2, out=tmp_path / "classifier", embedding=8, hidden=8, threads=1
     ).path
-    with pytest.raises(UsageError, match="is no language model"):
+    with pytest.raises(UsageError, match="is not a language model"):
         seqlab.distill(other, out=tmp_path / "b")
-    with pytest.raises(UsageError, match=r"task\.mix"):
+    with pytest.raises(UsageError, match=r"task\.teacher_weight"):
         seqlab.distill(teacher, teacher_weight=1.5, out=tmp_path / "c")
     assert not any((tmp_path / name).exists() for name in "abc")

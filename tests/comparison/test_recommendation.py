@@ -88,9 +88,9 @@ def test_what_saves_next_to_nothing_is_no_reason_to_choose_it():
     near = {"lstm": (100.0, 1000, 4000), "gru": (96.0, 960, 3900), "rnn": (95.5, 955, 3880)}
     found = advised(judged("not distinguishable", "better"), near)
     assert {advice.name for advice in found.values()} == {"lstm"}
-    assert found["time"].sentence.endswith("may be as good; no other saves anything worth a number.")
+    assert found["time"].sentence.endswith("may be as good; no other model is noticeably cheaper.")
     assert advised(judged("better", "better"), near)["size"].sentence.endswith(
-        "; no other saves anything worth a number."
+        "; no other model is noticeably cheaper."
     )
 
 
