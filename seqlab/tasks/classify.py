@@ -94,7 +94,7 @@ class ClassifyTask(ExampleTask):
         predictions: dict[int, LabelPrediction] = {}
         for rows_B in scoring_batches(split, len(split)):
             batch = label_batch(split, rows_B)
-            trace = Trace() if model.how == "attention" else None
+            trace = Trace() if model.pooling_kind == "attention" else None
             probabilities_BK = model(batch.inputs_BT, batch.mask_BT, trace).softmax(1)
             for at, row in enumerate(rows_B):
                 order = probabilities_BK[at].argsort(descending=True, stable=True).tolist()

@@ -58,9 +58,9 @@ def _pooled(g: Graph, model: Any, backbone: OnnxBackbone, y_BTH: Value, lengths_
         ).squeeze(2)
         weights_BT = mask_scores(g, scores_BT, padding_mask(g, y_BTH, lengths_B)).softmax()
         return (weights_BT.unsqueeze(1) @ y_BTH).squeeze(1)
-    if model.how == "last":
+    if model.pooling_kind == "last":
         return backbone.summary(g, y_BTH, lengths_B)
-    if model.how == "mean":
+    if model.pooling_kind == "mean":
         return OnnxBackbone.summary(backbone, g, y_BTH, lengths_B)
     shown_BTH = g("Where", padding_mask(g, y_BTH, lengths_B).unsqueeze(2), y_BTH, float("-inf"))
     return g("ReduceMax", shown_BTH, g.integers([1]), keepdims=0)
