@@ -66,10 +66,10 @@ def settings_from_request(
         raise UsageError("no text was given. Name a file, a folder or a built-in corpus, such as python-docs.")
     if "name" not in base.get("task", {}) and not any(key == "task.name" for key, _ in changes):
         changes += _guessed(base, changes, log)
-    wanted = build_settings(base, changes)
-    if wanted.corpus.difficulty is not None and not all(item in CORPORA for item in wanted.corpus.source):
-        raise UsageError("corpus.difficulty is of generated corpora: leave it out for files of your own.")
-    return wanted
+    resolved = build_settings(base, changes)
+    if resolved.corpus.difficulty is not None and not all(item in CORPORA for item in resolved.corpus.source):
+        raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files.")
+    return resolved
 
 
 def _guessed(

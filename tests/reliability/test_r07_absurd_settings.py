@@ -39,7 +39,7 @@ BUILDS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "10^12 parameters": ({"vocab_size": 100, "hidden": 65_536, "layers": 256}, ["backbone.hidden=65536", "TiB"]),
     "a vocabulary of 10^9": ({"vocab_size": 10**9}, ["vocabulary of 1,000,000,000"]),
     "a depth of 10^6": ({"vocab_size": 100, "layers": 10**6}, ["backbone.layers", "1000000"]),
-    "no vocabulary": ({"vocab_size": 0}, ["vocabulary is 0"]),
+    "no vocabulary": ({"vocab_size": 0}, ["vocab_size is 0"]),
 }
 
 PROGRAM = """

@@ -91,7 +91,7 @@ KINDS: dict[str, tuple[Spoil, str]] = {
     "loss": (spoilt_loss, "the loss"),
     "infinite loss": (infinite_loss, "the loss"),
     "gradient": (spoilt_gradient, "the gradient of 'output.bias'"),
-    "huge gradient": (huge_gradient, "the gradient's norm"),
+    "huge gradient": (huge_gradient, "the gradient norm"),
     "input": (spoilt_input, "the loss"),
 }
 

@@ -17,15 +17,15 @@ SETTINGS = {"steps": 60, "evaluate_every": 25, "batching": "stream", "dropout": 
 OPTIONS = ["--steps", "60", "--evaluate-every", "25", "--batching", "stream", "--dropout", "0.2", *TINY_OPTIONS]
 
 # the command itself, with something slow in it so that a signal finds it at work
-SLOW_STEPS = "progress.Lines.step = lambda *_: time.sleep(0.05)"
-LONG_STEP = "progress.Lines.step = lambda *_: time.sleep(60)"
-LONG_END = "finish.measure_floors = lambda *_: (finish.write_whole(pathlib.Path('ending'), b''), time.sleep(60))"
+SLOW_STEPS = "progress.LogReporter.step = lambda *_: time.sleep(0.05)"
+LONG_STEP = "progress.LogReporter.step = lambda *_: time.sleep(60)"
+LONG_END = "finish.measure_baselines = lambda *_: (finish.write_atomic(pathlib.Path('ending'), b''), time.sleep(60))"
 PROGRAM = """
 import pathlib, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests in the background ignores it
 from seqlab.training import finish, progress
-from seqlab.storage import write_whole
-finish.write_whole = write_whole
+from seqlab.storage import write_atomic
+finish.write_atomic = write_atomic
 finish.draw_curves = lambda *_: None
 {slow}
 from seqlab.__main__ import main

@@ -68,7 +68,7 @@ def test_a_text_shorter_than_one_window(command: Command) -> None:
         "train", "short.txt", "--out", "run", "--steps", "2", "--hidden", "8", "--embedding", "4", "--threads", "1"
     )
     assert answer.code == 0
-    assert "only 72 tokens" in answer.err and "asked for: 128 and 32" in answer.err
+    assert "only 72 tokens" in answer.err and "instead of 128 and 32" in answer.err
     assert command("generate", "run", "-l", "5").code == 0
 
 

@@ -153,7 +153,11 @@ def test_places_that_are_taken(text: Path, tiny_run: Path, command: Command) -> 
 
 def test_a_text_is_not_overwritten_by_the_run_on_it(text: Path, tiny_run: Path, command: Command) -> None:
     (tiny_run / "corpus.txt").write_text(TEXT)
-    refused(command("train", tiny_run / "corpus.txt", "--out", tiny_run, "--overwrite", *OPTIONS), 2, "holds the text")
+    refused(
+        command("train", tiny_run / "corpus.txt", "--out", tiny_run, "--overwrite", *OPTIONS),
+        2,
+        "contains the training text",
+    )
     assert (tiny_run / "corpus.txt").read_text() == TEXT
     refused(command("train", text, "--out", text, *OPTIONS), 2, str(text))
 
