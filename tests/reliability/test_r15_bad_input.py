@@ -51,7 +51,7 @@ def test_a_broken_archive(command: Command) -> None:
     ("content", "said"),
     [
         (b"\xef\xbb\xbf" + TEXT.encode(), "byte-order mark"),
-        (TEXT.replace("\n", "\r\n").encode(), f"{TEXT.count(chr(10))} line ends were CRLF"),
+        (TEXT.replace("\n", "\r\n").encode(), f"read {TEXT.count(chr(10))} CRLF line endings as LF"),
     ],
     ids=["BOM", "CRLF"],
 )
