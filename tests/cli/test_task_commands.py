@@ -212,15 +212,15 @@ def test_a_run_may_have_the_name_of_a_built_in_corpus(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("command", "code", "words"),
     [
-        (["unnamed.tsv"], 0, "unnamed.tsv: read as running text, as no columns say what for"),
+        (["unnamed.tsv"], 0, "unnamed.tsv: read as running text, since no columns are known"),
         (["train.en", "other.de"], 0, "train.en and other.de: read as one running text"),
         (
             ["reviews.tsv", "--set", 'corpus.columns=["txt","lbl"]'],
             2,
-            "names 'txt' and 'lbl', and the files do not say",
+            "names 'txt' and 'lbl', but the files do not tell the task",
         ),
         (["reviews.tsv", "--set", 'corpus.columns=["text"]'], 2, "corpus.columns: two names are expected"),
-        (["reviews.tsv", "--difficulty", "3"], 2, "corpus.difficulty is of generated corpora"),
+        (["reviews.tsv", "--difficulty", "3"], 2, "corpus.difficulty is for generated corpora"),
         (["train.en", "train.de", "--arch", "transformer", "--set", "task.attention=none"], 2, "nothing but attention"),
     ],
 )
