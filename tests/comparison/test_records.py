@@ -70,16 +70,16 @@ def test_a_record_keeps_what_the_pages_show(tmp_path: Path) -> None:
         assert after.curve[-1]["step"] == before.curve[-1]["step"] and len(after.curve) <= 20
     assert [pair.sentence for pair in read.pairs] == [pair.sentence for pair in results.pairs]
     assert [one.sums is None for one in read.baselines] == [one.sums is None for one in results.baselines]
-    first = (tmp_path / "mine.json").read_bytes(), (tmp_path / "sums.npz").read_bytes()
+    first = (tmp_path / "mine.json").read_bytes(), (tmp_path / "sums.safetensors.xz").read_bytes()
     add_record(tmp_path, "mine", results)
-    assert ((tmp_path / "mine.json").read_bytes(), (tmp_path / "sums.npz").read_bytes()) == first
+    assert ((tmp_path / "mine.json").read_bytes(), (tmp_path / "sums.safetensors.xz").read_bytes()) == first
 
 
 def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="no records"):
         read_records(tmp_path)
     add_record(tmp_path, "mine", realistic())
-    (tmp_path / "sums.npz").unlink()
+    (tmp_path / "sums.safetensors.xz").unlink()
     with pytest.raises(DataError, match="lacks sums"):
         read_records(tmp_path)
     (tmp_path / "mine.json").write_text('{"runs": 3}')

@@ -3,21 +3,22 @@
 A record is NAME.json without per-unit sums. The sums and losses by position of all records are in one compressed file.
 """
 
-import io
 import json
-import zipfile
+import lzma
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
 from seqlab.comparison.judgment.collect import spread
 from seqlab.comparison.results import FORMAT, VERSION, Results, parse_results
 from seqlab.errors import DataError, MissingInput
 from seqlab.storage import from_json, read_bytes, write_atomic
 
-SUMS = "sums.npz"
+SUMS = "sums.safetensors.xz"
 POSITIONS = " by position"  # losses by position in thousandths, beside the sums of a record
 DIGITS = 5  # significant digits of stored numbers
 LONGEST_LIST, LONGEST_TEXT = 64, 80  # in the data of a measure: longer ones are no summary
@@ -190,22 +191,13 @@ def _read_sums(folder: Path) -> Arrays:
     if not path.is_file():
         return {}
     try:
-        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as stored:
-            return {key: stored[key] for key in stored.files}
-    except (ValueError, OSError) as error:
+        return load(lzma.decompress(read_bytes(path)))
+    except (lzma.LZMAError, SafetensorError) as error:
         raise DataError(f"'{path}' is damaged: {error}.") from None
 
 
 def _write_sums(folder: Path, arrays: Arrays) -> None:
-    """As numpy writes .npz files, but with the stronger compression of LZMA."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for name, array in sorted(arrays.items()):
-            entry = zipfile.ZipInfo(f"{name}.npy")  # without the time, so that the same sums give the same bytes
-            entry.compress_type = zipfile.ZIP_LZMA
-            with archive.open(entry, "w") as stream:
-                np.lib.format.write_array(stream, array, allow_pickle=False)
-    write_atomic(folder / SUMS, content.getvalue())
+    write_atomic(folder / SUMS, lzma.compress(save(dict(sorted(arrays.items()))), preset=9))
 
 
 def _packed(sums: list[list[list[float]]]) -> np.ndarray:
