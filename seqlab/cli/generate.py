@@ -20,23 +20,23 @@ Beam = partial(Option, rich_help_panel="Beam search")
 
 
 def generate(
-    run: Annotated[Path, Argument(help="The run's folder.")],
-    prompt: Annotated[str, Option("--prompt", "-p", help="What it goes on from.")] = "",
-    length: Annotated[int, Option("--length", "-l", help="Most tokens to write.", min=0)] = 300,
-    samples: Annotated[int | None, Option("--samples", "-n", help="How many texts.", min=1)] = None,
+    run: Annotated[Path, Argument(help="Folder of the run.")],
+    prompt: Annotated[str, Option("--prompt", "-p", help="Text to continue.")] = "",
+    length: Annotated[int, Option("--length", "-l", help="Maximum number of new tokens.", min=0)] = 300,
+    samples: Annotated[int | None, Option("--samples", "-n", help="Number of texts.", min=1)] = None,
     stop: Annotated[list[str] | None, Option(help="Stop before this string; may be repeated.")] = None,
-    temperature: Annotated[float, Sampling(help="Below 1 safer, above 1 bolder; 0 is greedy.")] = 1.0,
-    top_k: Annotated[int | None, Sampling(help="Only the k most probable tokens.")] = None,
-    top_p: Annotated[float | None, Sampling(help="Only the most probable tokens that sum to p.")] = None,
-    repetition_penalty: Annotated[float, Sampling(help="Above 1: what was written is less likely.")] = 1.0,
+    temperature: Annotated[float, Sampling(help="Softmax temperature; 0 is greedy.")] = 1.0,
+    top_k: Annotated[int | None, Sampling(help="Sample from the k most probable tokens.")] = None,
+    top_p: Annotated[float | None, Sampling(help="Nucleus sampling: tokens with total probability p.")] = None,
+    repetition_penalty: Annotated[float, Sampling(help="Above 1 makes repeated tokens less likely.")] = 1.0,
     seed: Annotated[int, Sampling(help="Same seed and engine, same text.")] = 0,
-    beam: Annotated[int | None, Beam(help="Search with this many hypotheses instead of sampling.")] = None,
+    beam: Annotated[int | None, Beam(help="Beam search with this beam size instead of sampling.")] = None,
     length_penalty: Annotated[float, Beam(help="Divide log-probabilities by length to this power.")] = 0.0,
-    n_best: Annotated[int, Beam(help="Results to show.")] = 1,
+    n_best: Annotated[int, Beam(help="Number of results.")] = 1,
     engine: Annotated[
         str, Option(help="plain (torch), compiled (compiled once, then fast), or auto: what finishes sooner.")
     ] = "auto",
-    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Generate text by sampling or beam search, streamed to the terminal."""
     from seqlab import api

@@ -19,17 +19,17 @@ Translating = partial(Option, rich_help_panel="Translating")
 
 
 def predict(
-    run: Annotated[Path, Argument(help="The run's folder.")],
+    run: Annotated[Path, Argument(help="Folder of the run.")],
     texts: Annotated[list[str] | None, Argument(help="Texts, each in quotation marks.")] = None,
-    file: Annotated[Path | None, Option("--file", "-f", help="Texts from a file, one a line; - reads them in.")] = None,
-    as_json: Annotated[bool, Option("--json", help="As JSON.")] = False,
-    beam: Annotated[int | None, Translating(help="Hypotheses of the search; else the run's own.", min=1)] = None,
+    file: Annotated[Path | None, Option("--file", "-f", help="File with one text per line; - for stdin.")] = None,
+    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    beam: Annotated[int | None, Translating(help="Beam size; default the run's setting.", min=1)] = None,
     length_penalty: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
-    n_best: Annotated[int, Translating(help="How many translations of each.", min=1)] = 1,
-    attention: Annotated[bool, Translating("--attention", help="Show what each word looked at.")] = False,
-    picture: Annotated[Path | None, Translating(help="Draw that as a heatmap, of the first text.")] = None,
+    n_best: Annotated[int, Translating(help="Translations per text.", min=1)] = 1,
+    attention: Annotated[bool, Translating("--attention", help="Show the attention weights.")] = False,
+    picture: Annotated[Path | None, Translating(help="Draw the attention of the first text as a heatmap.")] = None,
 ) -> None:
-    """Label, tag or translate texts."""
+    """Classify, tag or translate texts with a trained model."""
     from rich.text import Text
 
     from seqlab import api

@@ -42,7 +42,7 @@ class RunResults:
     window: int | None
     steps: int
     best_step: int
-    ended: str
+    stop_reason: str
     seconds: float
     unknown_share: float
     baselines: list[ValidationBaseline]
@@ -104,14 +104,14 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
 A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
 output {count["output"]:,}), trained on {_amount(corpus)} of `{corpus["name"]}`{about}
 for {results.steps:,} steps in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,}, the best
-on validation. Training ended because {results.ended}.
+on validation. Training ended because {results.stop_reason}.
 
 ## Quality
 
 On the validation split ({_protocol(settings, corpus, results)}):
 {results.sentence}.{unknown if results.window else ""}
 
-{quality(results)}
+{metrics_markdown(results)}
 
 {baselines}
 
@@ -140,7 +140,7 @@ Threads: {config["threads"]}. Written {results.date}.
     write_atomic(directory.card, as_bytes(card))
 
 
-def quality(results: RunResults) -> str:
+def metrics_markdown(results: RunResults) -> str:
     """The table of the card: metrics across, the model and the baselines down."""
     metrics = [describe(key, [results.headline_metric]) for key in results.validation]
     rows = [("this model", results.validation), *((baseline.name, baseline.metrics) for baseline in results.baselines)]

@@ -37,7 +37,7 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> LoadedRun:
         window=task.settings.window if is_text else None,
         steps=progress.step,
         best_step=progress.best_step,
-        ended=progress.finished,
+        stop_reason=progress.finished,
         seconds=round(progress.seconds, 1),
         unknown_share=scores.unknown_tokens / scores.tokens if is_text else 0.0,
         baselines=baselines,

@@ -72,7 +72,7 @@ def test_comparisons_on_other_texts_are_not_mixed(seqlab, text: Path) -> None:
         (["--archs", "lsmt"], 2, ["did you mean 'lstm'"]),
         (["--budget", "step=3"], 2, ["did you mean 'steps'"]),
         (["--recipe", "dmo"], 2, ["did you mean 'demo'"]),
-        (["--out", "mine"], 2, ["'mine' holds something that is not a comparison"]),
+        (["--out", "mine"], 2, ["'mine' is not a comparison"]),
         (["--out", "my.txt"], 2, ["my.txt"]),
         (["--match", "params=1e13"], 2, ["to train; this machine has"]),
     ],

@@ -43,7 +43,7 @@ def results(**changes: Any) -> RunResults:
     ]
     plain: dict[str, Any] = {
         "validation": metrics(1.5, 4.48, 2.16, 2.1), "headline_metric": BITS_PER_CHAR, "sentence": "as good as that",
-        "criterion": 1.5, "mode": "window", "window": 16, "steps": 12, "best_step": 10, "ended": "it did",
+        "criterion": 1.5, "mode": "window", "window": 16, "steps": 12, "best_step": 10, "stop_reason": "it did",
         "seconds": 1.5, "unknown_share": 0.01, "baselines": baselines, "date": "2026-11-15 12:00",
     }  # fmt: skip
     return RunResults(**{**plain, **changes})

@@ -22,7 +22,7 @@ from seqlab.runs.results import RunResults, read_results, write_results
     [
         results(),
         results(baselines=[]),
-        results(ended='quotes " and \\ and \n and 日本'),
+        results(stop_reason='quotes " and \\ and \n and 日本'),
         results(validation=metrics(1e9, math.inf, 1e9, 1e9)),
     ],
     ids=["plain", "no floors", "odd text", "diverged"],
@@ -114,9 +114,9 @@ def test_the_cards_commands_and_code_run(run: api.Run, card: str, monkeypatch: p
     assert len(commands) == 2
     for command in commands:
         monkeypatch.setattr(sys, "argv", shlex.split(command))
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as stop_reason:
             main()
-        assert not ended.value.code
+        assert not stop_reason.value.code
     (code,) = re.findall(r"```python\n(.*?)```", card, flags=re.DOTALL)
     assert f"seqlab.load({str(run.path)!r})" in code
     compile(code, "card", "exec")
