@@ -98,8 +98,8 @@ def test_the_keys_of_results_are_those_that_the_page_names() -> None:
 
     page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
     assert f'`"version": {VERSION}`' in page
-    kinds = {"`entrants`": Entrant, "`runs`": RunResult, "`baselines`": BaselineResult, "`pairs`, `baseline_pairs`": Pair}
-    for key, kind in {**kinds, "`trials`": Trial}.items():
+    kinds = {"`entrants`": Entrant, "`runs`": RunResult, "`baselines`": BaselineResult, "`trials`": Trial}
+    for key, kind in {**kinds, "`pairs`, `baseline_pairs`": Pair}.items():
         (row,) = re.findall(rf"^\| {key} \| (.*) \|$", page, flags=re.MULTILINE)
         figures = {field.name for field in fields(Likelihood)} if "by name" in row else set()
         expected = {field.name for field in fields(kind)} | figures
