@@ -84,7 +84,7 @@ def test_a_student_reads_another_text_in_its_teachers_symbols(teacher: Path, tmp
 
 def test_what_cannot_teach_is_refused(teacher: Path, tmp_path: Path) -> None:
     taught = {"task.teacher": str(teacher)}
-    with pytest.raises(UsageError, match=r"reads symbols of .*'char'.* and its student cannot read .*'byte'"):
+    with pytest.raises(UsageError, match=r"has the tokenizer .*'char'.* its student .*'byte'"):
         api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "o", tokenizer="byte", settings=taught, **SMALL)
     with pytest.raises(UsageError, match="has read the 90/10 split of this text"):
         api.train(

@@ -188,7 +188,7 @@ def test_a_decoder_that_reads_both_ways_is_refused_with_the_reason() -> None:
 
 
 def test_without_attention_an_architecture_without_a_state_is_refused() -> None:
-    with pytest.raises(UsageError, match="no state"):
+    with pytest.raises(UsageError, match="start state is fixed"):
         case("translate", "feedforward", task__attention="none")
 
 
