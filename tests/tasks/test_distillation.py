@@ -86,7 +86,7 @@ def test_what_cannot_teach_is_refused(teacher: Path, tmp_path: Path) -> None:
     taught = {"task.teacher": str(teacher)}
     with pytest.raises(UsageError, match=r"has the tokenizer .*'char'.* its student .*'byte'"):
         api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "o", tokenizer="byte", settings=taught, **SMALL)
-    with pytest.raises(UsageError, match="has read the 90/10 split of this text"):
+    with pytest.raises(UsageError, match="was trained on the 90/10 split of this text"):
         api.train(
             teacher.parent / "my.txt", steps=2, out=tmp_path / "q", split_ratios="80/10/10", settings=taught, **SMALL
         )
