@@ -36,7 +36,7 @@ test-portable: test  ## the default tests as the machine is, with AVX2, with SSE
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-sensitive: $(READY)  ## the tests that depend on arithmetic most, without AVX
-	$(BASELINE) $(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow and not subprocess' $(addprefix tests/,training contracts parity decode reliability golden)
+	$(BASELINE) $(BIN)/python -m pytest -n 2 --dist worksteal $(addprefix tests/,training contracts parity decode reliability golden)
 
 test-slow: $(READY)  ## the full counts of the reliability promises
 	$(BIN)/python -m pytest -m slow
