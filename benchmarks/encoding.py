@@ -16,11 +16,9 @@ from tokenizers.trainers import BpeTrainer
 from seqlab.config import TokenizerSettings
 from seqlab.tokenization.bpe import MAX_TOKEN_BYTES, BpeSettings, BpeTokenizer
 from seqlab.tokenization.char import CharTokenizer
-from seqlab.tokenization.merges import merge_pairs
 
 SOURCE = "\n".join(topics.values())
 SIZE = 10_000_000
-SMALL = 20_000
 
 
 def repeated(size: int) -> str:
@@ -66,25 +64,10 @@ def bpe_ratio(tokenizer: BpeTokenizer) -> float:
     return ratio(lambda: tokenizer.encode_array(text), lambda: np.array(library.encode(text).ids), repeats=2)
 
 
-def loop_ratio(tokenizer: BpeTokenizer) -> float:
-    """How fast the plain loop is, as a share of the tokenizer's own speed."""
-    text = repeated(SMALL)
-    ranks = {pair: rank for rank, pair in enumerate(tokenizer.merges)}
-    splitter = ByteLevel(add_prefix_space=False)
-
-    def loop() -> list[bytes]:
-        spans = [span for _, span in splitter.pre_tokenize_str(text)]
-        return [part for start, end in spans for part in merge_pairs(text[start:end].encode(), ranks)]
-
-    assert len(loop()) == len(tokenizer.encode_array(text))
-    return ratio(loop, lambda: tokenizer.encode_array(text), repeats=5)
-
-
 def main() -> None:
     bpe = BpeTokenizer.train([SOURCE], BpeSettings())
     print(f"char, {SIZE:,} characters, against a numpy lookup ... {char_ratio():.2f}")
     print(f"bpe, {SIZE:,} characters, against the bare library ... {bpe_ratio(bpe):.2f}")
-    print(f"plain byte-pair loop, {SMALL:,} characters, against bpe ... {loop_ratio(bpe):.3f}")
 
 
 if __name__ == "__main__":

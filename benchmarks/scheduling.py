@@ -10,7 +10,7 @@ from pathlib import Path
 
 from seqlab.comparison.execution.jobs import Job
 from seqlab.comparison.execution.pool import Pool
-from seqlab.comparison.execution.progress import NullView
+from seqlab.comparison.execution.progress import ProgressView
 from seqlab.config import RunSettings, build_settings
 from seqlab.threads import default_threads
 
@@ -35,7 +35,7 @@ def jobs(threads: int, name: str, steps: int) -> list[Job]:
 
 def measure(folder: Path, workers: int, threads: int) -> list[float]:
     times = []
-    with Pool(folder, workers, threads, NullView()) as pool:
+    with Pool(folder, workers, threads, ProgressView()) as pool:
         pool.run(jobs(threads, "warm", 2), "warming up")
         for number in range(ROUNDS):
             began = time.perf_counter()

@@ -34,7 +34,8 @@ class OneBatch(LanguageTask):
     """The task as it is, except that every batch is the same one, so that no file is read."""
 
     def __init__(self, settings: Any, fixed: TextBatch):
-        super().__init__(settings, {}, VOCABULARY, None)
+        vocabulary: Any = None  # nothing is encoded
+        super().__init__(settings, {}, vocabulary)
         self.fixed = fixed
 
     def batch(self, split: str, seed: int, index: int) -> TextBatch:

@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from seqlab.runs.run import Run as Run
 
 __version__ = "0.1.0"
-
-_FUNCTIONS = ("build", "compare", "distill", "evaluate", "export", "load", "quantize", "resume", "train")
-_MODULES = {
-    **dict.fromkeys(_FUNCTIONS, "seqlab.api"),
-    "Comparison": "seqlab.comparison.compare",
-    "Run": "seqlab.runs.run",
-}
 __all__ = [
     "Comparison", "Run", "__version__",
     "build", "compare", "distill", "evaluate", "export", "load", "quantize", "resume", "train",
@@ -34,8 +27,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
+    if name in __all__:
+        module = "seqlab.comparison.compare" if name == "Comparison" else "seqlab.api"
+        return getattr(import_module(module), name)
     raise AttributeError(f"module 'seqlab' has no attribute '{name}'")
 
 

@@ -1,20 +1,30 @@
 """`seqlab` and `python -m seqlab`: run a command, and turn errors into a message and an exit code."""
 
+import io
 import os
 import sys
 import warnings
+from pathlib import Path
 
 from seqlab.errors import SeqlabError, SeqlabWarning, StorageError
 
 
 def main() -> None:
     warnings.showwarning = _show_warning
+    if sys.stdout is None:  # the caller has closed it
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # file names need not be UTF-8
+            stream.reconfigure(errors="backslashreplace")
     from seqlab.cli.app import app
 
     try:
         app()
     except SeqlabError as error:
-        _to_stderr(f"error: {error}")
+        stopped_by_signal = error.exit_code > 128
+        _to_stderr(str(error) if stopped_by_signal else f"error: {error}")
         sys.exit(error.exit_code)
     except BrokenPipeError:  # the reader is gone: `seqlab generate ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -30,9 +40,11 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object) -
 
 
 def _to_stderr(text: str) -> None:
+    from seqlab.terminal import printable
+
     # a character that the terminal cannot show must not become a second error
     encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stderr.write(printable(text).encode(encoding, "backslashreplace").decode(encoding))
     sys.stderr.write("\n")
 
 

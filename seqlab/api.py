@@ -1,6 +1,7 @@
-"""The public interface: everything that `import seqlab` offers. The command line is a thin layer on it."""
+"""The public interface: everything that `import seqlab` offers. Commands that train, use or compare models call it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -15,6 +16,7 @@ from seqlab.training.request import least_sizes, settings_from_request, settings
 
 if TYPE_CHECKING:
     from seqlab.comparison.compare import Comparison
+    from seqlab.comparison.execution.progress import ProgressView
     from seqlab.exporters.quantize import QuantizedRun
     from seqlab.models.model import Model
     from seqlab.training.progress import Reporter
@@ -40,7 +42,7 @@ def train(
     out: the folder of the run; runs/<corpus>-<arch>-<n> if not given. `overwrite` replaces a run that is there.
     init: a run whose tokenizer and weights are the starting point.
     like: a run, or a comparison, whose settings are used.
-    recipe: the name of a recipe with one model, or RECIPE/MODEL (`seqlab list recipes`).
+    recipe: a recipe with one model, or RECIPE/MODEL; a name (`seqlab list recipes`) or the path of a TOML file.
     settings: any setting, as {"train.lr": 0.003} or as nested tables like those of a TOML file.
     short: common settings by one word: arch, task, tokenizer, hidden, layers, steps, epochs, seconds, lr, ...
 
@@ -61,7 +63,14 @@ def train(
     reporter = reporter or reporter_for_stderr()
     for message in messages:
         reporter.log(message)
-    return Run(train_run(resolved, Path(out) if out else None, overwrite, reporter, start))
+    return train_run(resolved, _folder(out), overwrite, reporter, start)
+
+
+def _folder(out: str | Path | None) -> Path | None:
+    """The folder that a caller named; UsageError if it is not a path."""
+    if out is not None and not isinstance(out, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"out is {out!r}: expected the path of a folder.")
+    return Path(out) if out else None
 
 
 def resume(run: str | Path | Run, more: int | None = None, reporter: "Reporter | None" = None) -> Run:
@@ -74,7 +83,7 @@ def resume(run: str | Path | Run, more: int | None = None, reporter: "Reporter |
     from seqlab.training.progress import reporter_for_stderr
     from seqlab.training.session import resume as resume_run
 
-    return Run(resume_run(run_path(run), more, reporter or reporter_for_stderr()))
+    return resume_run(run_path(run), more, reporter or reporter_for_stderr())
 
 
 def evaluate(
@@ -82,12 +91,20 @@ def evaluate(
 ) -> EvaluationResult:
     """Score a run on a split of its own data, or on all of `data`, files of the same kind.
 
+    Other data is compared with the training data first: `trained_share` says how much of it was trained on.
     split: train, validation or test; for the run's own data only.
     mode: for text, "window" (every window starts with a fresh state) or "carry" (the state runs through the text).
 
     >>> seqlab.evaluate("runs/my-gru-1", split="test").metrics["bits_per_char"]
     """
-    return (run if isinstance(run, Run) else load(run)).evaluate(data, split=split, mode=mode)
+    loaded = load(run)
+    if data is None:
+        return loaded.evaluate(split=split, mode=mode)
+    from seqlab.analysis.trained_on import trained_on
+
+    sources = [str(data)] if isinstance(data, str | Path) else [str(source) for source in data]
+    share, note = trained_on(loaded, sources)
+    return replace(loaded.evaluate(data, split=split, mode=mode), trained_share=share, trained_note=note)
 
 
 def compare(
@@ -97,23 +114,32 @@ def compare(
     recipe: str | None = None,
     settings: Mapping[str, Any] | None = None,
     command: str | None = None,
+    view: "ProgressView | None" = None,
     **options: Any,
 ) -> "Comparison":
     """Train several architectures under one plan (equal size, equal budget, several seeds) and say which to use.
 
     The same call with the same `out` continues a comparison that was stopped.
-    recipe: models, measures and settings by name (`seqlab list recipes`).
+    recipe: models, measures and settings; a name (`seqlab list recipes`) or the path of a TOML file.
     settings: settings of all models, as in `train`.
     options: archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible, and the one-word settings of
     `train` for all models.
     command: how the report says that it can be repeated; this call if not given.
+    view: receives the progress of all runs; shows it on standard error if not given.
 
     >>> comparison = seqlab.compare("my.txt", archs=["lstm", "transformer"], budget="steps=2000", seeds=3)
     >>> print(comparison.table())
     """
-    from seqlab.comparison.compare import compare as run_comparison
+    from seqlab.comparison.compare import default_directory, python_call, run_comparison
+    from seqlab.comparison.execution.progress import view_for_stderr
+    from seqlab.comparison.plan.request import build_request
 
-    return run_comparison(source, out=out, recipe=recipe, settings=settings, command=command, **options)
+    view = view or view_for_stderr()
+    request = build_request(source, recipe, settings or {}, options, view.log)
+    if command is None:
+        arguments = {"out": out and str(out), "recipe": recipe, "settings": settings and dict(settings), **options}
+        command = python_call("compare", [] if source is None else [source], arguments)
+    return run_comparison(request, _folder(out) or default_directory(request), command, view)
 
 
 def distill(
@@ -161,8 +187,6 @@ def export(run: str | Path | Run, out: str | Path, *, format: ExportFormat = "on
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"'{out}' is not empty: choose an empty folder.")
-    from seqlab.runs.load import load_run
-
     try:
         if format == "onnx":
             from seqlab.exporters.onnx.write import write_onnx as write
@@ -170,7 +194,7 @@ def export(run: str | Path | Run, out: str | Path, *, format: ExportFormat = "on
             from seqlab.exporters.transformers import write_transformers as write
     except ImportError as error:
         raise UsageError(f"this needs the package '{error.name}': pip install 'seqlab[onnx]'.") from None
-    return write(load_run(run_path(run)), out)
+    return write(load(run), out)
 
 
 def build(
@@ -190,11 +214,11 @@ def build(
     >>> model = seqlab.build("lstm", vocab_size=2000, hidden=256, layers=2)
     >>> logits, state = model(torch.randint(0, 2000, (8, 64)))
     """
-    if vocab_size < 1:
-        raise UsageError(f"vocab_size is {vocab_size}: expected at least 1.")
-    own = {word: value for word, value in short.items() if word in BACKBONES.settings(arch).model_fields}
-    changes = [(f"backbone.{word}", value) for word, value in own.items()]
-    changes += expand_short_names({"arch": arch, **{word: value for word, value in short.items() if word not in own}})
+    if not isinstance(vocab_size, int) or vocab_size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"vocab_size is {vocab_size!r}: expected a whole number, at least 1.")
+    fields = BACKBONES.settings(BACKBONES.canonical(arch)).model_fields
+    changes = [(f"backbone.{word}", value) for word, value in short.items() if word in fields]
+    changes += expand_short_names({"arch": arch} | {word: value for word, value in short.items() if word not in fields})
     settings = build_settings({"corpus": {"source": ["none"]}}, changes)
     refuse_unfit(settings)
     sizes = VocabSizes(vocab_size, target_vocab_size or vocab_size, characters, labels)

@@ -1,16 +1,29 @@
 """The cache directory: encoded texts, downloaded corpora, compiled kernels. Everything in it can be rebuilt."""
 
 import os
+import stat
+import warnings
 from pathlib import Path
 
-from seqlab.errors import StorageError
+from seqlab.errors import SeqlabWarning, StorageError
+
+_warned: set[Path] = set()
 
 
 def cache_directory(*parts: str) -> Path:
     """A folder in SEQLAB_CACHE or in the user's cache directory, created with access for the user only."""
-    root = os.environ.get("SEQLAB_CACHE")
-    base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqlab"
+    given = os.environ.get("SEQLAB_CACHE")
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqlab"
+    base = Path(given) if given else own
+    if given and not is_private(base, *parts):
+        _warn(base, own)
+        base = own
     directory = base.joinpath(*parts)
+    if not is_private(base, *parts):
+        raise StorageError(
+            f"the cache '{directory}' belongs to somebody else or anybody may write to it, and what it holds is run. "
+            f"Set SEQLAB_CACHE to a folder of your own."
+        )
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -18,3 +31,28 @@ def cache_directory(*parts: str) -> Path:
             f"the cache '{directory}' cannot be created: {error.strerror}. Set SEQLAB_CACHE to a folder of your own."
         ) from None
     return directory
+
+
+def is_private(base: Path, *parts: str) -> bool:
+    """Whether the folders belong to this user, and not everybody may write to them; missing folders will."""
+    if not hasattr(os, "geteuid"):
+        return True
+    for folder in (base.joinpath(*parts[:count]) for count in range(len(parts) + 1)):
+        try:
+            status = folder.stat()
+        except OSError:
+            continue  # it does not exist, or creating it says why not
+        if status.st_uid != os.geteuid() or status.st_mode & stat.S_IWOTH:
+            return False
+    return True
+
+
+def _warn(given: Path, own: Path) -> None:
+    if given not in _warned:
+        _warned.add(given)
+        warnings.warn(
+            f"SEQLAB_CACHE '{given}' is not used: it belongs to somebody else, or anybody may write to it, and "
+            f"compiled kernels in it would be run. The cache is '{own}'.",
+            SeqlabWarning,
+            stacklevel=3,
+        )

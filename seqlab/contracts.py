@@ -1,8 +1,8 @@
 """The interfaces between packages: states, batches, losses, scores, and the abstract classes.
 
-Names of tensors end in their shape: B batch, T time, S source time, D width, H hidden, V vocabulary, L layers.
-Masks are true where a position is kept, and padding is on the right. A returned State is the one after
-each row's last kept position; `step` never changes the State it was given; nothing is stored on `self` in `forward`.
+Tensor names end in their shape: B batch, T time, S source time, D width, H hidden, V vocabulary, L layers. Masks are
+true where a position is kept, and padding is on the right. `forward` returns the State after each row's last kept
+position and stores nothing on `self`; `step` never changes the State that it is given.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +24,7 @@ class TensorTree:
 
     def map(self, f: Callable[[Tensor], Tensor]) -> Self:
         """The same tree with `f` applied to every tensor, in a fixed order."""
-        return replace(self, **{f_.name: _map(getattr(self, f_.name), f) for f_ in fields(self)})
+        return replace(self, **{item.name: _map(getattr(self, item.name), f) for item in fields(self)})
 
     def tensors(self) -> list[Tensor]:
         leaves: list[Tensor] = []
@@ -32,9 +32,16 @@ class TensorTree:
         return leaves
 
     def join(self, others: Sequence[Self], f: Callable[[tuple[Tensor, ...]], Tensor]) -> Self:
-        """The same tree with `f` applied to each tensor together with those at its place in the others."""
-        places = zip(self.tensors(), *(other.tensors() for other in others), strict=True)
-        return self.map(lambda _: f(next(places)))
+        """The same tree with `f` applied to each tensor together with its counterparts in the other trees."""
+        counterparts = zip(self.tensors(), *(other.tensors() for other in others), strict=True)
+        return self.map(lambda _: f(next(counterparts)))
+
+    def select(self, rows_B: Tensor) -> Self:
+        """The given rows, in their order; a row may occur more than once."""
+        return self.map(lambda leaf: leaf.index_select(0, rows_B))
+
+    def to(self, device: torch.device | str) -> Self:
+        return self.map(lambda leaf: leaf.to(device))
 
 
 @dataclass(frozen=True)
@@ -43,31 +50,23 @@ class State(TensorTree):
 
     lengths_B: Tensor  # tokens that each row has seen
 
-    def select(self, rows_B: Tensor) -> Self:
-        """The states of the given rows, in their order; a row may be taken more than once."""
-        return self.map(lambda leaf: leaf.index_select(0, rows_B))
-
     def detach(self) -> Self:
         return self.map(Tensor.detach)
 
-    def to(self, device: torch.device | str) -> Self:
-        return self.map(lambda leaf: leaf.to(device))
-
     @classmethod
     def concat(cls, states: Sequence[Self]) -> Self:
-        """One state whose rows are those of all the given ones; what has a time axis is padded to the longest."""
-        return states[0].join(states[1:], _stack_rows)
+        """One state with the rows of all states. Shorter axes, such as time, are padded at their end."""
+        return states[0].join(states[1:], _concat_padded)
 
 
-def _stack_rows(leaves: tuple[Tensor, ...]) -> Tensor:
-    longest = max((leaf.shape[1] for leaf in leaves if leaf.dim() > 1), default=0)
-    padded = [leaf if leaf.dim() == 1 or leaf.shape[1] == longest else _lengthened(leaf, longest) for leaf in leaves]
+def _concat_padded(leaves: tuple[Tensor, ...]) -> Tensor:
+    if len({leaf.shape[1:] for leaf in leaves}) == 1:
+        return torch.cat(leaves)
+    longest = [max(sizes) for sizes in zip(*(leaf.shape[1:] for leaf in leaves), strict=True)]
+    padded = [leaf.new_zeros(len(leaf), *longest) for leaf in leaves]
+    for target, leaf in zip(padded, leaves, strict=True):
+        target[tuple(slice(size) for size in leaf.shape)] = leaf
     return torch.cat(padded)
-
-
-def _lengthened(leaf: Tensor, length: int) -> Tensor:
-    room = leaf.new_zeros(leaf.shape[0], length - leaf.shape[1], *leaf.shape[2:])
-    return torch.cat([leaf, room], dim=1)
 
 
 def _map(value: Any, f: Callable[[Tensor], Tensor]) -> Any:
@@ -91,7 +90,7 @@ class Memory:
 
 @dataclass
 class Trace:
-    """Collects named inner values while a model runs; passing one makes the plain form run."""
+    """Collects named intermediate values while a model runs. A model that gets a Trace runs its plain form."""
 
     values: dict[str, list[Tensor]] = field(default_factory=dict)
     scope: str = ""
@@ -101,23 +100,20 @@ class Trace:
             self.values.setdefault(f"{self.scope}{name}", []).append(value.detach())
 
     def within(self, scope: str) -> "Trace":
-        """The same collection, with a prefix for what is recorded through it."""
+        """The same collection; values recorded through it get a prefix."""
         return Trace(self.values, f"{self.scope}{scope}.")
 
 
 @dataclass(frozen=True)
 class Batch(TensorTree):
-    """What one step of training computes from; each kind of task has its own."""
+    """The input of one training step; each kind of task has its own subclass."""
 
-    fresh: bool = field(default=True, kw_only=True)  # no state is carried in
-
-    def to(self, device: torch.device | str) -> Self:
-        return self.map(lambda leaf: leaf.to(device))
+    fresh: bool = field(default=True, kw_only=True)  # starts without a state from the previous batch
 
 
 @dataclass(frozen=True)
 class TextBatch(Batch):
-    """Inputs and the targets that stand one position later."""
+    """Inputs, and as targets the tokens one position later."""
 
     inputs_BT: Tensor
     targets_BT: Tensor
@@ -126,7 +122,7 @@ class TextBatch(Batch):
 
 @dataclass(frozen=True)
 class Loss:
-    """A sum over `count` predictions, so that accumulation and ragged batches add up right."""
+    """A sum over `count` predictions, so that gradient accumulation and ragged batches add up correctly."""
 
     total: Tensor
     count: int
@@ -135,7 +131,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Scores:
-    """The sums from which every figure on held-out data is computed. Units (U) are in the data's order."""
+    """The sums from which every metric on held-out data is computed. Units (U) are in the data's order."""
 
     nats_U: np.ndarray
     tokens_U: np.ndarray
@@ -155,13 +151,13 @@ class Scores:
 
     @property
     def criterion(self) -> float:
-        """By which the best weights of a run are chosen: the lower, the better."""
+        """Selects the best checkpoint of a run: lower is better."""
         return self.loss
 
 
 @dataclass(frozen=True)
 class TextScores(Scores):
-    """Of a running text, in windows or stretches."""
+    """Scores of running text; `mode` says how it was divided."""
 
     nats_by_position_T: np.ndarray
     tokens_by_position_T: np.ndarray
@@ -170,6 +166,8 @@ class TextScores(Scores):
     unknown_tokens: int
     unknown_nats: float
     mode: str
+    spelling_U: np.ndarray | float = 0.0  # nats of spelling unknown tokens, which are no part of nats_U
+    segment_U: np.ndarray | None = None  # which segment of a scattered split each unit is in
 
 
 class Cell(nn.Module, ABC):
@@ -181,32 +179,30 @@ class Cell(nn.Module, ABC):
 
     @abstractmethod
     def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, Any]:
-        """One input to one output, and the state after it."""
+        """The output for one input, and the state after it."""
 
 
 class Backbone(nn.Module, ABC):
-    """An architecture: a sequence of vectors in, a sequence of vectors out, and the same one step at a time.
+    """An architecture: maps a sequence of vectors to a sequence of vectors, all at once or one step at a time.
 
-    A subclass names its `Settings`, is built as `Class(settings, inputs)` and has `start` and `forward`. Everything
-    else has the default that stands here. `seqlab.testing.check_architecture` checks all of it."""
+    A subclass names its `Settings`, is built as `Class(settings, inputs)` and implements `start` and `forward`.
+    Everything else has a default. `seqlab.testing.check_architecture` checks all of it."""
 
     Settings: ClassVar[type[BackboneSettings]]
     fast: ClassVar[str] = "torch operations"  # what the fused implementation calls, in words
-    carries: bool = True  # whether the State that `forward` is given changes what comes out
+    carries: bool = True  # whether the State that `forward` gets changes its output
     reads_memory: bool = False  # whether `start` takes a Memory: see BackboneSettings.cross_attends
-    # Optional, as "module:Class": a compiled token loop (decode/engines/compiled.py) and ONNX operations
-    # (exporters/onnx/backbone.py). Without them generation runs the plain loop, and ONNX export is refused.
+    # "module:Class" of decode/engines/compiled.py and exporters/onnx/backbone.py; without: the plain loop, and no ONNX
     compiled_engine: ClassVar[str | None] = None
     onnx_backbone: ClassVar[str | None] = None
 
     def __init__(self, settings: BackboneSettings, inputs: int):
         super().__init__()
-        self.settings = settings
-        self.inputs = inputs
+        self.settings, self.inputs = settings, inputs
 
     @classmethod
     def declares(cls, name: Literal["compiled_engine", "onnx_backbone"]) -> str | None:
-        """What this very class declares. It is not inherited: a subclass may compute something else."""
+        """What this class itself declares. Subclasses do not inherit it: they may compute something else."""
         return vars(cls).get(name)
 
     @abstractmethod
@@ -215,28 +211,31 @@ class Backbone(nn.Module, ABC):
 
     @abstractmethod
     def forward(
-        self,
-        x_BTD: Tensor,
-        state: State | None = None,
-        mask_BT: Tensor | None = None,
-        trace: Trace | None = None,
+        self, x_BTD: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> tuple[Tensor, State]:
-        """A whole sequence at once; no state means the start. Outputs at padded positions are undefined."""
+        """A whole sequence at once, from the start state by default. Outputs at padded positions are undefined."""
 
     def step(self, x_BD: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
-        """One position, as a sequence of one. UsageError where the architecture is not causal."""
-        if not self.causal:
-            raise UsageError("a bidirectional model reads the text from both ends, so it cannot go token by token.")
+        """One position, as a sequence of one. UsageError if the architecture is not causal."""
+        self.require_causal()
         y_B1H, after = self(x_BD[:, None], state, None, trace)
         return y_B1H[:, 0], after
+
+    def require_causal(self) -> None:
+        if not self.causal:
+            raise UsageError("a bidirectional model reads the text from both ends, so it cannot go token by token.")
+
+    def zero_lengths(self, batch: int) -> Tensor:
+        """`lengths_B` of a start state."""
+        return torch.zeros(batch, dtype=torch.long, device=next(self.parameters()).device)
 
     def start_limited(self, batch: int, context: int) -> State:
         """A start state from which attention sees at most `context` positions; recurrence is not limited."""
         return self.start(batch)
 
     def query(self, state: Any) -> Tensor:
-        """The state's vector of width `settings.hidden` with which attention before a step asks, where the settings
-        declare `state_query`; otherwise attention asks with the last output."""
+        """The query of attention before a step, of width `settings.hidden`, if the settings declare `state_query`;
+        otherwise the last output is the query."""
         raise AssertionError(f"{type(self).__name__} declares state_query and has no query")
 
     def summarize(self, y_BTH: Tensor, mask_BT: Tensor) -> Tensor:
@@ -251,26 +250,26 @@ class Backbone(nn.Module, ABC):
 
     @property
     def causal(self) -> bool:
-        """Whether an output depends on nothing that comes after it."""
+        """Whether an output depends only on inputs up to its own position."""
         return self.settings.causal
 
     @property
     def context(self) -> int | None:
-        """The most positions that a query sees; None where a state carries everything."""
+        """The most positions that a query sees; None if the state carries everything."""
         return self.settings.option("context", None)
 
     @property
     def limit(self) -> int | None:
-        """The most positions that a sequence can have; None where there is no end."""
+        """The longest sequence that it can process; None if there is no limit."""
         return None
 
     @property
     def implementation(self) -> str:
-        """The computation that `forward` takes, in words."""
+        """What `forward` computes with, in words."""
         return "the equations, position by position" if self.settings.plain else self.fast
 
     def state_bytes(self, length: int) -> int:
-        """Bytes of one sequence's state after `length` tokens, without `lengths_B`: by default those of the start."""
+        """Bytes of one sequence's state after `length` tokens, without `lengths_B`; by default those of `start`."""
         start = self.start(1)
         return sum(leaf.nbytes for leaf in start.tensors()) - start.lengths_B.nbytes
 
@@ -279,8 +278,8 @@ class Backbone(nn.Module, ABC):
         return 0
 
     def flops_per_token(self, length: int) -> int:
-        """Multiplications and additions of the forward pass per token, in sequences of `length`: by default, every
-        matrix is multiplied with one vector per token."""
+        """Multiplications and additions of the forward pass per token, in sequences of `length`. By default, every
+        matrix is multiplied by one vector per token."""
         return sum(2 * parameter.numel() for parameter in self.parameters() if parameter.dim() == 2)
 
 

@@ -1,12 +1,17 @@
 """Figures: drawn without a display, in one style, written atomically."""
 
 import io
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from seqlab.errors import UsageError
 from seqlab.storage import write_atomic
 
-COLORS = ["#1f4e9c", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be185d", "#4b5563"]
+# distinguishable with any common color blindness, and by lightness
+COLORS = ("#1b4aa8", "#d8620c", "#1f8f70", "#8c1d5f", "#5a4a00", "#5b9bd5")
+
+FORMATS = (".png", ".svg", ".pdf")
 
 
 def new_figure(width: float, height: float, dpi: int = 150) -> Any:
@@ -25,8 +30,27 @@ def light_grid(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write_figure(figure: Any, path: Path, **options: Any) -> None:
+def check_format(path: Path) -> None:
+    """UsageError for a file name whose ending is no format of a picture."""
+    if path.suffix.lower() not in FORMATS:
+        raise UsageError(f"'{path}' is no picture: expected a file name that ends in {', '.join(FORMATS)}.")
+
+
+def write_figure(figure: Any, path: Path) -> None:
     """Write the figure in the format of the file name."""
+    write_atomic(path, figure_bytes(figure, path.suffix[1:].lower()))
+
+
+def figure_bytes(figure: Any, extension: str, text: Literal["path", "none"] = "path", **options: Any) -> bytes:
+    """The figure as PNG or SVG: the same bytes for the same figure, without a date or random ids.
+
+    The text of an SVG becomes paths, which look the same everywhere, or with "none" it stays text.
+    """
+    import matplotlib
+
     image = io.BytesIO()
-    figure.savefig(image, format=path.suffix[1:], **options)
-    write_atomic(path, image.getvalue())
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type")) if extension == "svg" else None
+    with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "seqlab", "svg.fonttype": text}):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(image, format=extension, metadata=metadata, **options)
+    return image.getvalue()

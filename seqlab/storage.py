@@ -9,12 +9,13 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from seqlab.errors import DataError, MissingInput, StorageError
 
+T = TypeVar("T")
 JSON_LIMIT = 1 << 20  # malicious JSON takes some thirty times its size in memory
 
 
@@ -31,7 +32,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def write_through(path: Path, content: bytes) -> None:
-    """Write a file and sync it to disk. It is created anew, so a symbolic link under its name is not followed."""
+    """Write a file and sync it to disk. It replaces an old file, so a symbolic link is not followed."""
     path.unlink(missing_ok=True)
     with path.open("xb") as stream:
         stream.write(content)
@@ -47,6 +48,15 @@ def sync_directory(directory: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def refuse_link(folder: Path) -> None:
+    """DataError if the folder is a link: what is written or removed there would belong to something else."""
+    if folder.is_symlink():
+        raise DataError(
+            f"'{folder}' is a link to '{folder.readlink()}': seqlab neither writes nor removes files through it. "
+            f"Replace the link by a folder of its own, a copy if its files are needed."
+        )
 
 
 @contextmanager
@@ -94,10 +104,13 @@ def from_json(content: bytes, path: Path) -> dict[str, Any]:
     return parsed
 
 
-def unreadable_file(path: Path, error: ValidationError) -> DataError:
-    """The error for a file that is not in the form in which seqlab writes it."""
-    where = ".".join(map(str, error.errors()[0]["loc"]))
-    return DataError(f"'{path}' cannot be used: its '{where}' is not what seqlab writes.")
+def validated(kind: type[T], content: Any, path: Path, strict: bool | None = None) -> T:
+    """The content of a file as an instance of `kind`; DataError if it is not what seqlab writes."""
+    try:
+        return TypeAdapter(kind).validate_python(content, strict=strict)
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise DataError(f"'{path}' cannot be used: its '{where}' is not what seqlab writes.") from None
 
 
 def to_json(content: Any) -> bytes:

@@ -13,7 +13,7 @@ def aligned_table(rows: Sequence[Sequence[str]], right_from: int = 1) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: bool = False) -> str:
+def markdown_table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: bool = False) -> str:
     """A Markdown table; with `right`, all columns but the first are right-aligned."""
-    rule = ["---", *(["---:" if right else "---"] * (len(heads) - 1))]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *rows))
+    rule = ["---", *(["---:" if right else "---"] * (len(headers) - 1))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (headers, rule, *rows))

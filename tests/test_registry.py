@@ -82,13 +82,21 @@ def test_a_path_needs_permission(install: Install) -> None:
     assert issubclass(BACKBONES.load("plugin_four:Mine"), Gru)
     with pytest.raises(UsageError, match="nothing here allows"):
         BACKBONES.load("plugin_five:Other")
+    for name, remedy in {
+        "plugin_four:Mime": "Did you mean 'plugin_four:Mine'?",
+        "nowhere_1:A": "on PYTHONPATH.",
+    }.items():
+        allow_plugin(name)
+        with pytest.raises(UsageError) as refused:
+            BACKBONES.load(name)
+        assert str(refused.value).endswith(remedy)
 
 
 def test_an_imported_module_lends_its_classes_and_nothing_else(install: Install) -> None:
     install("plugin_six", GRU, "")
     __import__("plugin_six")
     assert issubclass(BACKBONES.load("plugin_six:Mine"), Gru)
-    with pytest.raises(UsageError, match=r"has to be a class that derives from seqlab\.contracts\.Backbone"):
+    with pytest.raises(UsageError, match=r"expected a class that derives from seqlab\.contracts\.Backbone"):
         BACKBONES.load("os:system")
     with pytest.raises(UsageError, match=r"derives from seqlab\.tokenization\.tokenizer\.Tokenizer"):
         TOKENIZERS.settings("plugin_six:Mine")

@@ -1,1 +1,1 @@
-"""Analysis: what a trained model does with a text, and what a text is like before anything is trained on it."""
+"""Analysis of a text before training: faults, overlap between the splits, suggested settings."""

@@ -18,9 +18,8 @@ from seqlab.data.text.split import SplitText, slice_text, split_text
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.runs.reopen import make_task
 from seqlab.runs.results import ValidationBaseline
-from seqlab.tasks.dataset import text_dataset, train_tokenizer
+from seqlab.tasks.dataset import text_dataset
 from seqlab.tasks.text import one_unit
-from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.baselines import measure_baselines
 
 MAX_BASELINE_CHARACTERS = 2_000_000  # baselines of a longer text are scored on a sample
@@ -57,7 +56,7 @@ class Diagnosis:
 
 
 def examine(source: Sequence[str], documents: str = "stream") -> Diagnosis:
-    """Examine the text at paths, a built-in name or '-'; a faulty one is examined as far as possible."""
+    """Examine the text at paths, a built-in name or '-'; a text with faults is examined as far as possible."""
     settings = checked(CorpusSettings, {"source": tuple(source), "documents": documents}, "corpus")
     corpus = open_corpus(settings.source)
     try:
@@ -96,7 +95,7 @@ def _score_baselines(text: SplitText) -> tuple[list[ValidationBaseline], str]:
     sample, which = _sample(text, MAX_BASELINE_CHARACTERS)
     settings = build_settings({"corpus": text.settings.model_dump()}, [("tokenizer.name", "char")])
     sampled = split_text(sample, settings.corpus)
-    dataset = text_dataset(sampled, Vocabulary(train_tokenizer(sampled, settings)))
+    dataset = text_dataset(sampled, settings)
     task = make_task(settings, dataset)
     return measure_baselines(settings, dataset, task, one_unit(dataset.splits["validation"])), which
 
@@ -108,9 +107,8 @@ def _sample(text: SplitText, size: int) -> tuple[Corpus, str]:
         return corpus, "the whole text"
     if text.by_lines:
         sample = "".join(slice_text(corpus.blocks(), 0, size))
-        return corpus_from_text(
-            sample[: sample.rfind("\n") + 1] or sample, corpus.name
-        ), f"the first {size:,} characters"
+        sample = sample[: sample.rfind("\n") + 1] or sample
+        return corpus_from_text(sample, corpus.name), f"the first {size:,} characters"
     first = total * 9 // 10 - size * 9 // 10
     sample = "".join(slice_text(corpus.blocks(), first, first + size))
     return corpus_from_text(sample, corpus.name), f"the {size:,} characters around the start of the held-out split"

@@ -5,11 +5,13 @@ training split, by hashes of 64 bits. Documents are compared line by line.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
+from seqlab.data.examples.example import Example
 from seqlab.data.text.split import SplitText
 
 WINDOW = 32  # characters, a power of two
@@ -49,27 +51,34 @@ class Overlap:
         return "so many that memorizing pays off; new text will be harder than validation"
 
 
-def measure_overlap(text: SplitText, split: str = "validation") -> Overlap:
-    """Compare a held-out split with all of the training split."""
-    return _compare_lines(text, split) if text.by_lines else _compare_windows(text, split)
+def measure_overlap(text: SplitText, split: str = "validation", training: SplitText | None = None) -> Overlap:
+    """Compare a split with all of the training split, its own or that of another text."""
+    compare = _compare_lines if text.by_lines else _compare_windows
+    return compare(text, split, training or text)
 
 
-def _compare_lines(text: SplitText, split: str) -> Overlap:
+def example_overlap(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:
+    """How many inputs the training examples have too."""
+    known = {example.input for example in training}
+    return Overlap("inputs", len(examples), sum(example.input in known for example in examples))
+
+
+def _compare_lines(text: SplitText, split: str, training: SplitText) -> Overlap:
     lines = sum(1 for _ in text.lines(split))
     every = max(1, lines // MAX_CHECKED)
     checked = Counter(line for index, line in enumerate(text.lines(split)) if index % every == 0)
-    repeated = {line for line in text.lines("train") if line in checked}
+    repeated = {line for line in training.lines("train") if line in checked}
     return Overlap("lines", checked.total(), sum(checked[line] for line in repeated))
 
 
-def _compare_windows(text: SplitText, split: str) -> Overlap:
+def _compare_windows(text: SplitText, split: str, training: SplitText) -> Overlap:
     """Arrays over W have an entry for each distinct held-out window, over N for each position of a chunk."""
     checked_W, counts_W = np.unique(_held_out_hashes(text, split), return_counts=True)
     repeated_W = np.zeros(len(checked_W), bool)
     # a lookup in a small table spares nearly all positions the search
     prefixes = np.zeros(2**FILTER_BITS, bool)
     prefixes[checked_W >> (64 - FILTER_BITS)] = True
-    for hashes_N in hashes(text.blocks("train")):
+    for hashes_N in chain.from_iterable(map(hashes, training.segments("train"))):
         candidates = hashes_N[prefixes[hashes_N >> (64 - FILTER_BITS)]]
         places = np.searchsorted(checked_W, candidates)
         places = places[np.append(checked_W, 0)[places] == candidates]
@@ -83,7 +92,7 @@ def _held_out_hashes(text: SplitText, split: str) -> np.ndarray:
     stride = WINDOW * max(1, characters // (WINDOW * MAX_CHECKED))
     chosen = [np.empty(0, np.uint64)]
     position = 0
-    for hashes_N in hashes(text.blocks(split)):
+    for hashes_N in chain.from_iterable(map(hashes, text.segments(split))):
         chosen.append(hashes_N[-position % stride :: stride].copy())  # a view would keep the whole chunk
         position += len(hashes_N)
     return np.concatenate(chosen)

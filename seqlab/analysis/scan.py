@@ -37,7 +37,7 @@ class FaultLocation:
     file: str
     line: int
     offset: int  # in bytes from the file's start
-    what: str
+    what: str  # the byte or the code point
 
 
 @dataclass

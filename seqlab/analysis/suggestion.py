@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from seqlab.analysis.scan import TextScan
@@ -12,10 +13,9 @@ from seqlab.data.text.split import split_text
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.dataset import text_dataset, train_tokenizer
+from seqlab.tasks.dataset import text_dataset
 from seqlab.tasks.language import LanguageTask
 from seqlab.threads import compute_threads, default_threads
-from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.budget import DEFAULT_STEPS, MAX_EPOCHS
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
 from seqlab.training.timing import time_training
@@ -27,7 +27,7 @@ LINE_BATCH_SIZE = 64  # lines are short, so a step can take more of them
 
 @dataclass(frozen=True)
 class SizePreset:
-    """Settings for texts of up to so many characters."""
+    """Settings for texts of at most `characters` characters."""
 
     characters: float
     name: str
@@ -53,10 +53,8 @@ class SuggestedSettings:
     reasons: list[str]
 
     def command(self, source: Sequence[str]) -> str:
-        options = [
-            word for name, value in self.settings.items() for word in (f"--{name.replace('_', '-')}", str(value))
-        ]
-        return shlex.join(["seqlab", "train", *source, *options])
+        options = [(f"--{name.replace('_', '-')}", str(value)) for name, value in self.settings.items()]
+        return shlex.join(["seqlab", "train", *source, *chain.from_iterable(options)])
 
 
 @dataclass(frozen=True)
@@ -105,7 +103,7 @@ def estimate_training(
     """Time the suggested model on a sample of the text, and lower its steps if they are too many epochs."""
     settings = build_settings({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
     text = split_text(sample, settings.corpus)
-    dataset = text_dataset(text, Vocabulary(train_tokenizer(text, settings)))
+    dataset = text_dataset(text, settings)
     settings = LanguageTask.fit_settings(settings, dataset, lambda _: None)
     task = make_task(settings, dataset)
     model = build_model(settings, dataset.vocabulary.sizes)

@@ -1,6 +1,6 @@
-"""Attention: score functions, who sees whom, the plain form beside the fast one, multi-head attention, positions.
+"""Attention: score functions, masks, the plain form beside the fast one, multi-head attention, positions.
 
-`from seqlab.attention import scaled_dot` is the textbook's formula, with everything that people look at.
+`from seqlab.attention import scaled_dot` is the textbook formula; it also returns the weights and the scores.
 """
 
 from seqlab.attention.plain import Attended as Attended

@@ -1,4 +1,4 @@
-"""Who sees whom: each query's own range of keys [first, last)."""
+"""Attention masks: each query sees its own range of keys, [first, last)."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Ranges:
-    """Causal, windowed and ragged attention are all of this form."""
+    """Causal, windowed and ragged attention all have this form."""
 
     first_BT: Tensor
     last_BT: Tensor
@@ -20,13 +20,13 @@ class Ranges:
 
 
 def causal(before_B: Tensor, steps: int, window: int | None = None) -> Ranges:
-    """Query t of a row that had `before_B` keys sees those, the new ones up to its own, at most `window` in all."""
+    """Query t sees the `before_B` earlier keys of its row and the new ones up to its own, the last `window` of them."""
     last_BT = before_B[:, None] + torch.arange(1, steps + 1, device=before_B.device)
     first_BT = torch.zeros_like(last_BT) if window is None else (last_BT - window).clamp(min=0)
     return Ranges(first_BT, last_BT)
 
 
 def everything(lengths_B: Tensor, steps: int) -> Ranges:
-    """Every query sees all of its row's keys."""
+    """Every query sees all keys of its row."""
     last_BT = lengths_B[:, None].expand(-1, steps)
     return Ranges(torch.zeros_like(last_BT), last_BT)

@@ -1,4 +1,4 @@
-"""Attention as its equations: scores, softmax, weighted sum, with all three to look at."""
+"""Attention as its equations: scores, softmax, weighted sum; all three are returned."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Attended:
-    """What came out, how much each key counted, and the scores before the softmax."""
+    """The output, the weight of each key, and the scores before the softmax."""
 
     output_BTD: Tensor
     weights_BTS: Tensor
@@ -16,11 +16,11 @@ class Attended:
 
 
 def attend(scores_BTS: Tensor, values_BSD: Tensor, mask_BTS: Tensor | None = None) -> Attended:
-    """softmax(scores) values, over the keys that the mask keeps; a query that sees no key gets zeros."""
+    """softmax(scores) values over the keys that the mask keeps. A query that sees no key gets zeros."""
     if mask_BTS is None:
         weights_BTS = scores_BTS.softmax(-1)
     else:
-        # a row without any key would be softmax of nothing: not a number, in its gradient too
+        # the softmax of a row without any key would be NaN, and so would its gradient
         blind_BT1 = ~mask_BTS.any(-1, keepdim=True)
         visible_BTS = scores_BTS.masked_fill(~(mask_BTS | blind_BT1), -math.inf)
         weights_BTS = visible_BTS.softmax(-1).masked_fill(blind_BT1, 0.0)

@@ -1,39 +1,33 @@
-"""Where a token stands: sinusoidal, learned, rotary, or not told at all."""
+"""Position encodings: sinusoidal, learned, rotary, or none."""
 
 import math
-from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor, nn
 
 
-class Positions(nn.Module, ABC):
-    """`place` acts on the inputs of the first layer, `turn` on the queries and keys of every layer.
+class Positions(nn.Module):
+    """No positions. Subclasses `add` them to the inputs of the first layer or `rotate` queries and keys in every layer.
 
-    Positions are those of each row, or of one row for all."""
+    `position_BT` has one row per sequence, or one row for all."""
 
-    limit: int | None = None  # beyond this position there is nothing to tell
+    limit: int | None = None  # the number of positions, if it is fixed
 
-    @abstractmethod
-    def place(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor: ...
+    def add(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
+        return x_BTD
 
-    def turns(self, position_BT: Tensor, head: int, dtype: torch.dtype) -> Tensor | None:
-        """What `turn` needs, the same for all layers."""
+    def rotations(self, position_BT: Tensor, head: int, dtype: torch.dtype) -> Tensor | None:
+        """What `rotate` multiplies by, the same in all layers."""
         return None
 
-    def turn(self, x_BTNK: Tensor, turns: Tensor | None) -> Tensor:
+    def rotate(self, x_BTNK: Tensor, rotations: Tensor | None) -> Tensor:
         return x_BTNK
-
-
-class NoPositions(Positions):
-    def place(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
-        return x_BTD
 
 
 class Sinusoidal(Positions):
     """PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos(same) (Vaswani et al. 2017, section 3.5)"""
 
-    def place(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
+    def add(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
         angle_BTF = angles(position_BT, x_BTD.shape[2])
         waves_BTF2 = torch.stack([angle_BTF.sin(), angle_BTF.cos()], dim=-1)
         return x_BTD + waves_BTF2.flatten(-2)[:, :, : x_BTD.shape[2]].to(x_BTD.dtype)
@@ -47,30 +41,27 @@ class Learned(Positions):
         self.limit = context
         self.table = nn.Parameter(torch.randn(context, width) * 0.02)
 
-    def place(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
+    def add(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
         return x_BTD + self.table[position_BT]
 
 
 class Rotary(Positions):
-    """x e^(ipθ), two features being one complex number, so that query and key meet at their distance (Su et al. 2021).
+    """x e^(ipθ), two features as one complex number: q · k depends on the distance of the two (Su et al. 2021).
 
-    As complex numbers, because that is one operation where sines and cosines are seven."""
+    Complex numbers, because they take one operation where sines and cosines take seven."""
 
-    def place(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
-        return x_BTD
-
-    def turns(self, position_BT: Tensor, head: int, dtype: torch.dtype) -> Tensor:
+    def rotations(self, position_BT: Tensor, head: int, dtype: torch.dtype) -> Tensor:
         angle_BT1F = angles(position_BT, head)[:, :, None]
         return torch.polar(torch.ones_like(angle_BT1F), angle_BT1F).to(dtype.to_complex())
 
-    def turn(self, x_BTNK: Tensor, turns: Tensor | None) -> Tensor:
-        assert turns is not None
+    def rotate(self, x_BTNK: Tensor, rotations: Tensor | None) -> Tensor:
+        assert rotations is not None
         x_BTNF = torch.view_as_complex(x_BTNK.unflatten(-1, (-1, 2)))
-        return torch.view_as_real(x_BTNF * turns).flatten(-2)
+        return torch.view_as_real(x_BTNF * rotations).flatten(-2)
 
 
 def angles(position_BT: Tensor, width: int) -> Tensor:
-    """Position over 10000^(2i/width) for each pair of features, in float64: far positions stay exact."""
+    """Position / 10000^(2i/width) for each pair of features, in float64, so that distant positions stay exact."""
     pair_F = torch.arange(-(-width // 2), dtype=torch.float64, device=position_BT.device)
     frequency_F = torch.exp(pair_F * (-2 * math.log(1e4) / width))
     return position_BT[:, :, None].to(torch.float64) * frequency_F
@@ -85,5 +76,5 @@ def make_positions(name: str, context: int, width: int) -> Positions:
         case "rotary":
             return Rotary()
         case "none":
-            return NoPositions()
+            return Positions()
     raise AssertionError(name)

@@ -1,6 +1,6 @@
 """Score functions: how well a query matches a key.
 
-Each maps queries and keys to what the fast forms work on (`project`) and has its plain score. Read `fast.py` next.
+Each projects queries and keys for the fast forms, and computes its plain score. Read `fast.py` next.
 """
 
 import math
@@ -11,17 +11,17 @@ from torch import Tensor, nn
 
 
 class Score(nn.Module, ABC):
-    """`forward` gives the scores of all pairs."""
+    """`forward` returns the scores of all pairs. By default queries and keys need no projection."""
 
-    @abstractmethod
-    def project_queries(self, q_BTD: Tensor) -> Tensor: ...
+    def project_queries(self, q_BTD: Tensor) -> Tensor:
+        return q_BTD
 
-    @abstractmethod
-    def project_keys(self, k_BSD: Tensor) -> Tensor: ...
+    def project_keys(self, k_BSD: Tensor) -> Tensor:
+        return k_BSD
 
     @abstractmethod
     def of_projected(self, q_BTH: Tensor, k_BSH: Tensor) -> Tensor:
-        """Scores_BTS from projected queries and keys; keys are projected once and kept while a text grows."""
+        """Scores_BTS of projected queries and keys; a decoder projects each key once and caches it."""
 
     def forward(self, q_BTD: Tensor, k_BSD: Tensor) -> Tensor:
         return self.of_projected(self.project_queries(q_BTD), self.project_keys(k_BSD))
@@ -31,12 +31,6 @@ class Dot(Score):
     """q · k"""
 
     scale = 1.0
-
-    def project_queries(self, q_BTD: Tensor) -> Tensor:
-        return q_BTD
-
-    def project_keys(self, k_BSD: Tensor) -> Tensor:
-        return k_BSD
 
     def of_projected(self, q_BTH: Tensor, k_BSH: Tensor) -> Tensor:
         return q_BTH @ k_BSH.transpose(-2, -1) * self.scale
@@ -67,3 +61,15 @@ class Additive(Score):
 
     def of_projected(self, q_BTH: Tensor, k_BSH: Tensor) -> Tensor:
         return (torch.tanh(q_BTH[:, :, None] + k_BSH[:, None]) @ self.v_H[:, None]).squeeze(-1)
+
+
+def make_score(name: str, queries: int, keys: int, hidden: int) -> Score:
+    """`queries` and `keys` are widths; dot products need them to be equal."""
+    match name:
+        case "additive":
+            return Additive(queries, keys, hidden)
+        case "scaled":
+            return ScaledDot(queries)
+        case "dot":
+            return Dot()
+    raise AssertionError(name)

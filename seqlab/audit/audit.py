@@ -1,14 +1,11 @@
 """All checks of one run, on its own model, task, tokenizer and data."""
 
-from typing import cast
-
-from seqlab.audit import data, examples, model, scoring, training
+from seqlab.audit import data, examples, lengths, metric, model, origins, scoring, training
 from seqlab.audit.result import CheckResult
 from seqlab.data.text.tokens import TokenSplit
-from seqlab.models.language_model import LanguageModel
 from seqlab.runs.reopen import make_task
 from seqlab.runs.run import Run
-from seqlab.tasks.dataset import Dataset
+from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.examples import ExampleTask
 from seqlab.tasks.text import TextTask
 from seqlab.tasks.translate import TranslateTask
@@ -27,27 +24,34 @@ def audit(run: Run) -> list[CheckResult]:
     return [
         *_audit_language_model(run, task.splits["validation"]),
         training.carried_state(task, run.model),
-        data.vocabulary(run.tokenizer, dataset.data, run.settings, task.splits),
+        data.vocabulary(run, dataset.data),
         data.split_overlap(dataset.data),
+        data.near_copied(dataset.data),
+        origins.origins(run, dataset),
         training.same_seed(run.settings, run.vocabulary, task),
         scoring.scored_twice(task, run.model),
         scoring.counted_once(task, run.model),
         scoring.recount(task, run.model),
+        scoring.metric(task, run.model, dataset.data),
     ]
 
 
-def _audit_examples(run: Run, task: ExampleTask, dataset: Dataset) -> list[CheckResult]:
+def _audit_examples(run: Run, task: ExampleTask, dataset: AnyDataset) -> list[CheckResult]:
     translation = task if isinstance(task, TranslateTask) else None
     decoding = (examples.causality, examples.steps, examples.generation)
     return [
         *(check(translation, run.model) if translation else check.skip(NO_GENERATION) for check in decoding),
+        lengths.cut_off(run, translation) if translation else lengths.cut_off.skip(NO_GENERATION),
         examples.padding(task, run.model),
-        examples.vocabulary(run.settings, dataset),
+        examples.vocabulary(run, dataset),
         examples.split_overlap(dataset),
+        examples.near_copied(dataset),
+        origins.origins(run, dataset),
         training.same_seed(run.settings, run.vocabulary, task),
         scoring.scored_twice(task, run.model),
         examples.counted_once(task, run.model),
         examples.recount(task, run.model),
+        metric.metric(run, task, dataset),
     ]
 
 
@@ -57,11 +61,10 @@ def _audit_language_model(run: Run, tokens: TokenSplit) -> list[CheckResult]:
     if not run.generates:
         causal = (model.causality, model.steps, model.chunks, model.generation)
         return [*(check.skip(BIDIRECTIONAL) for check in causal), padding]
-    language_model = cast(LanguageModel, run.model)
     return [
-        model.causality(language_model, tokens_BT),
-        model.steps(language_model, tokens_BT),
-        model.chunks(language_model, tokens_BT),
-        model.generation(language_model, tokens_BT.flatten().tolist(), run.tokenizer.never_sampled),
+        model.causality(run.model, tokens_BT),
+        model.steps(run.model, tokens_BT),
+        model.chunks(run.model, tokens_BT),
+        model.generation(run.model, tokens_BT.flatten().tolist(), run.tokenizer.never_sampled),
         padding,
     ]

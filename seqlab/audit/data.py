@@ -3,53 +3,48 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
-from seqlab.analysis.overlap import MAX_OVERLAP, measure_overlap
+from seqlab.analysis.near_copies import near_copies
+from seqlab.analysis.overlap import MAX_OVERLAP, Overlap, measure_overlap
+from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
-from seqlab.data.text.split import SplitText
-from seqlab.data.text.tokens import TokenSplit
+from seqlab.data.text.given_splits import GivenSplits
+from seqlab.data.text.scatter import MAX_GAP
+from seqlab.data.text.split import SplitText, slice_ranges
 from seqlab.registry import TOKENIZERS
+from seqlab.runs.run import Run
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 
 @check("vocabulary from the training text only")
-def vocabulary(
-    tokenizer: Tokenizer, text: SplitText, settings: RunSettings, encoded: Mapping[str, TokenSplit]
-) -> tuple[bool, str]:
-    """Training the tokenizer again on the training split must give the same vocabulary.
-
-    If it does not, the vocabulary was trained on held-out text too, or comes from another run (--init). A vocabulary of
-    another text has tokens that this text never uses; a leak has only tokens of the held-out text."""
+def vocabulary(run: Run, text: SplitText) -> tuple[bool, str]:
+    """Training the tokenizer again on the training split must give the same vocabulary, or that of the run that
+    config.json names as its origin."""
+    tokenizer = run.tokenizer
     size = f"{tokenizer.vocab_size:,} tokens"
-    retrained = _train(text, settings, ["train"])
+    retrained = _train(text, run.settings, ["train"])
     if retrained.fingerprint == tokenizer.fingerprint:
         return True, f"{size}, the same when trained again"
-    for count in range(2, len(text.splits) + 1):
-        if _train(text, settings, text.splits[:count]).fingerprint == tokenizer.fingerprint:
-            return False, f"{size}, trained on held-out text too; {retrained.vocab_size:,} without it"
-    known = set(retrained.tokens())
-    foreign = [token for token, text_of_token in enumerate(tokenizer.tokens()) if text_of_token not in known]
-    in_train, in_any = (_occurring(tokenizer, splits) for splits in ([encoded["train"]], encoded.values()))
-    unused = sum(not in_any[token] for token in foreign)
-    leaked = sum(bool(in_any[token] and not in_train[token]) for token in foreign)
-    if leaked and not unused:
-        return False, f"{size}, {leaked:,} of them only in held-out text"
-    return True, f"{size} of another run: {unused:,} that this text never uses, {leaked:,} only in held-out text"
-
-
-def _occurring(tokenizer: Tokenizer, splits: Iterable[TokenSplit]) -> np.ndarray:
-    """Which tokens occur in these splits (V)."""
-    counts = [np.bincount(tokens.read(0, len(tokens)), minlength=tokenizer.vocab_size) for tokens in splits]
-    return np.add.reduce(counts) > 0
+    if (origin := vocabulary_origin(run)) is not None:
+        return True, f"{size}, those of '{origin}'"
+    foreign = len(set(tokenizer.tokens()) - set(retrained.tokens()))
+    if _train(text, run.settings, text.splits).fingerprint == tokenizer.fingerprint:
+        return False, f"{size}, trained on held-out text too: {foreign:,} of them are not in the training split's"
+    return False, f"{size}, and {foreign:,} of them are not in the training split's, nor of a run in config.json"
 
 
 @check("the splits do not overlap")
 def split_overlap(text: SplitText) -> tuple[bool, str]:
     """The splits cover the text, each position once, and repeat little of the training text."""
-    whole = SplitText(text.corpus, text.settings.model_copy(update={"split_ratios": "whole"}), text.stats)
-    if _checksum(text, text.splits) != _checksum(whole, whole.splits):
+    texts = text.texts.values() if isinstance(text, GivenSplits) else [text]
+    scattered = [one for one in texts if one.scattering is not None]
+    if any(map(_misplaced, scattered)):
+        return False, "the splits are not the text without its gaps: some of it is in two splits, or in none"
+    whole = [
+        SplitText(one.corpus, one.settings.model_copy(update={"split_ratios": "whole"}), one.stats) for one in texts
+    ]
+    joined, complete = ((text, split) for split in text.splits), ((one, "whole") for one in whole)
+    if not scattered and _checksum(joined) != _checksum(complete):
         return False, "the splits joined are not the text: some of it is in two splits, or in none"
     overlaps = {split: measure_overlap(text, split) for split in text.splits if split != "train"}
     counts = ", ".join(
@@ -60,21 +55,56 @@ def split_overlap(text: SplitText) -> tuple[bool, str]:
     return passed, f"{counts} also in the training split (allowed: less than {MAX_OVERLAP:.0%})"
 
 
+@check("held-out data is not copied with small changes")
+def near_copied(text: SplitText) -> tuple[bool | None, str]:
+    """Pieces or lines of the held-out splits that are nearly those of the training split."""
+    return judge_copies({split: near_copies(text, split) for split in text.splits if split != "train"})
+
+
+def judge_copies(overlaps: Mapping[str, Overlap]) -> tuple[bool | None, str]:
+    """Whether few enough of the held-out pieces are near copies, and their counts."""
+    if not any(overlap.checked for overlap in overlaps.values()):
+        return None, "the held-out data is too short to tell a copy from a coincidence"
+    counts = ", ".join(
+        f"{split}: {overlap.repeated:,} of {overlap.checked:,} {overlap.unit} ({overlap.share:.1%})"
+        for split, overlap in overlaps.items()
+    )
+    passed = all(overlap.share < MAX_OVERLAP for overlap in overlaps.values())
+    return passed, f"{counts} are near copies of training data (allowed: less than {MAX_OVERLAP:.0%})"
+
+
 def _train(text: SplitText, settings: RunSettings, splits: Sequence[str]) -> Tokenizer:
     """Does not call the function that training calls, which would repeat its mistakes."""
     if text.by_lines:
         chunks = (line for split in splits for line in text.lines(split))
     else:
-        chunks = chunk_text(block for split in splits for block in text.blocks(split))
+        chunks = (chunk for split in splits for segment in text.segments(split) for chunk in chunk_text(segment))
     return TOKENIZERS.load(settings.tokenizer.name).train(chunks, settings.tokenizer.settings, text.by_lines)
 
 
-def _checksum(text: SplitText, splits: Sequence[str]) -> str | int:
+def _misplaced(text: SplitText) -> bool:
+    """Whether scattered segments overlap, miss text that is in no gap, or are not the text where they should be."""
+    places = sorted((first, last, split) for split in text.splits for first, last in text.ranges(split))
+    position = unused = 0
+    for first, last, _ in places:
+        if first < position or last <= first or first - position > MAX_GAP:
+            return True
+        unused, position = unused + first - position, last
+    if position != text.stats.characters or unused != text.facts()["unused_characters"]:
+        return True
+    expected = {split: hashlib.sha256() for split in text.splits}
+    for number, block in slice_ranges(text.corpus.blocks(), [(first, last) for first, last, _ in places]):
+        expected[places[number][2]].update(block.encode())
+    return any(_checksum([(text, split)]) != f"{digest.hexdigest()} 0" for split, digest in expected.items())
+
+
+def _checksum(splits: Iterable[tuple[SplitText, str]]) -> str:
     """Equal for equal texts; with lines, independent of their order."""
-    if text.by_lines:
-        return sum(hash(line) for split in splits for line in text.lines(split))
-    digest = hashlib.sha256()
-    for split in splits:
-        for block in text.blocks(split):
-            digest.update(block.encode())
-    return digest.hexdigest()
+    digest, lines = hashlib.sha256(), 0
+    for text, split in splits:
+        if text.by_lines:
+            lines += sum(map(hash, text.lines(split)))
+        else:
+            for block in text.blocks(split):
+                digest.update(block.encode())
+    return f"{digest.hexdigest()} {lines}"

@@ -1,19 +1,24 @@
 """Checks of models on examples: causality, padding, the vocabulary, the splits and the score."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from seqlab.analysis.overlap import MAX_OVERLAP
+from seqlab.analysis.near_copies import near_copied_examples
+from seqlab.analysis.overlap import MAX_OVERLAP, example_overlap
+from seqlab.audit.data import judge_copies
+from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.audit.tolerance import MEAN_TOLERANCE, deviation, format_deviation, largest, within_tolerance
-from seqlab.config import RunSettings
+from seqlab.data.examples.example import Example, LabeledText, TaggedSentence
 from seqlab.decode.translation import batch_sources, translate
 from seqlab.models.translator import Translator
 from seqlab.registry import TASKS
+from seqlab.runs.run import Run
 from seqlab.tasks.dataset import ExampleDataset
-from seqlab.tasks.examples import ExampleTask, scoring_batches
+from seqlab.tasks.examples import ExampleTask
 from seqlab.tasks.translate import TranslateTask, pair_batch
 
 EXAMPLES = 12
@@ -92,34 +97,51 @@ def padding(task: ExampleTask, model: Any) -> tuple[bool, str]:
 
 
 @check("vocabulary from the training text only")
-def vocabulary(settings: RunSettings, dataset: ExampleDataset) -> tuple[bool, str]:
-    """Built again from the training examples, it must be the same, unless it comes from another run."""
-    vocabulary = dataset.vocabulary
+def vocabulary(run: Run, dataset: ExampleDataset) -> tuple[bool, str]:
+    """Built again from the training examples, it must be the same, or that of the run that config.json names as its
+    origin; and every label must occur in training, whatever the task's own code says."""
+    vocabulary, train = dataset.vocabulary, dataset.data.splits["train"]
     size = f"{vocabulary.tokenizer.vocab_size:,} tokens" + (
         f", {len(vocabulary.labels)} labels" if vocabulary.labels else ""
     )
-    task = TASKS.load(settings.task.name)
-    if task.build_vocabulary(dataset.data.splits["train"], settings).fingerprint == vocabulary.fingerprint:
+    if (origin := vocabulary_origin(run)) is not None:
+        return True, f"{size}, those of '{origin}'"
+    if never := set(vocabulary.labels) - _labels(train):
+        return False, f"{size}, and {len(never)} of the labels never occur in training: {', '.join(sorted(never)[:5])}"
+    rebuilt = TASKS.load(run.settings.task.name).build_vocabulary(train, run.settings)
+    if rebuilt.fingerprint == vocabulary.fingerprint:
         return True, f"{size}, the same when built again"
-    everything = [example for examples in dataset.data.splits.values() for example in examples]
-    if task.build_vocabulary(everything, settings).fingerprint == vocabulary.fingerprint:
-        return False, f"{size}, built from held-out examples too"
-    return True, f"{size} of another run"
+    foreign = len(set(vocabulary.tokenizer.tokens()) - set(rebuilt.tokenizer.tokens()))
+    return (
+        False,
+        f"{size}; {foreign:,} of the tokens do not come from the training examples, nor from a run in config.json",
+    )
+
+
+def _labels(examples: Sequence[Example]) -> set[str]:
+    tags = {tag for example in examples if isinstance(example, TaggedSentence) for tag in example.tags}
+    return tags | {example.label for example in examples if isinstance(example, LabeledText)}
 
 
 @check("the splits do not overlap")
 def split_overlap(dataset: ExampleDataset) -> tuple[bool, str]:
     """Inputs that the training split repeats can be memorized."""
     splits = dataset.data.splits
-    known = {example.input for example in splits["train"]}
-    counts, shares = [], []
-    for split, examples in splits.items():
-        if split != "train":
-            repeated = sum(example.input in known for example in examples)
-            shares.append(repeated / len(examples))
-            counts.append(f"{split}: {repeated:,} of {len(examples):,} inputs ({shares[-1]:.1%})")
-    passed = max(shares) < MAX_OVERLAP
+    overlaps = {split: example_overlap(splits[split], splits["train"]) for split in splits if split != "train"}
+    counts = [
+        f"{split}: {overlap.repeated:,} of {overlap.checked:,} inputs ({overlap.share:.1%})"
+        for split, overlap in overlaps.items()
+    ]
+    passed = all(overlap.share < MAX_OVERLAP for overlap in overlaps.values())
     return passed, f"{', '.join(counts)} also in the training split (allowed: less than {MAX_OVERLAP:.0%})"
+
+
+@check("held-out data is not copied with small changes")
+def near_copied(dataset: ExampleDataset) -> tuple[bool | None, str]:
+    """Held-out inputs that are nearly those of a training example."""
+    splits = dataset.data.splits
+    held_out = [split for split in splits if split != "train"]
+    return judge_copies({split: near_copied_examples(splits[split], splits["train"]) for split in held_out})
 
 
 @check("evaluation counts every example once")
@@ -129,7 +151,7 @@ def counted_once(task: ExampleTask, model: Any) -> tuple[bool, str]:
     for name, split in task.splits.items():
         if name == "train":
             continue
-        rows_N = np.sort(np.concatenate(scoring_batches(split, len(split))))
+        rows_N = np.sort(np.concatenate(split.scoring_batches(len(split))))
         each_once = np.array_equal(rows_N, np.arange(len(split)))
         (right if each_once else wrong).append(f"{name}: {len(rows_N):,} of {len(split):,}")
     return not wrong, "; ".join(wrong or right)

@@ -1,4 +1,4 @@
-"""Checks of a language model on held-out text: causality, and ways of running it that must agree."""
+"""Checks of a language model on held-out text: causality, and equal results of all ways to run it."""
 
 from collections.abc import Sequence
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from seqlab.audit.result import check
 from seqlab.audit.tolerance import MEAN_TOLERANCE, format_deviation, largest, within_tolerance
 from seqlab.contracts import State, TextScores
+from seqlab.data.text.split import SplitText
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.language import CARRIED_AT_ONCE
@@ -18,15 +19,16 @@ from seqlab.tasks.masked import PASSES
 from seqlab.tasks.task import Task
 from seqlab.tasks.text import TextTask
 
-MAX_LOGITS = 1 << 28  # of a split that is counted to its end; of a longer one, the beginning
+MAX_LOGITS = 1 << 28  # a split with more is counted from its beginning only
 EXACT = 1e-9
+COARSE, TOKEN_CHARACTERS = 0.01, 8  # relative; characters of a token that is context only
 MIN_TOKENS = 400  # enough that documents of different lengths are padded together
 CHUNK = 96  # tokens per pass when the recount carries a state; not a divisor of the task's own chunk
 
 
 class FixedDistribution(nn.Module):
-    """Predicts the same distribution everywhere, with another probability for each token: a sum of nats tells which
-    tokens were counted."""
+    """Predicts the same distribution everywhere, with a different probability for each token, so that a sum of nats
+    shows which tokens were counted."""
 
     def __init__(self, model: TokenModel):
         super().__init__()
@@ -75,6 +77,24 @@ def recount(task: TextTask, model: TokenModel) -> tuple[bool, str]:
     return within_tolerance(model, measure, MEAN_TOLERANCE)
 
 
+@check("the metric equals an independent count")
+@torch.inference_mode()
+def metric(task: TextTask, model: TokenModel, text: SplitText) -> tuple[bool, str]:
+    """Recounted nats over the characters of the text itself, against what tables show and what verdicts follow from.
+
+    Characters are counted with the first token of each document, which is context only: hence the tolerance."""
+    mode, split = task.modes[0], task.splits["validation"]
+    scores = task.score(model, "validation", mode, _limit(task, mode))
+    nats = float(_recounted_nats(task, model, mode, scores.tokens).sum() + np.sum(scores.spelling_U))
+    whole, targets = sum(map(len, text.blocks("validation"))), len(_targets(split))
+    expected = nats / (whole * scores.tokens / targets)
+    shown = task.metrics(scores)["bits_per_char"] * np.log(2)
+    judged = float(task.metric.value(task.unit_sums(scores).sums_UK.sum(0)))
+    allowed = COARSE + TOKEN_CHARACTERS * len(_documents(split)) / whole
+    passed = max(abs(shown / expected - 1), abs(judged / expected - 1)) <= allowed
+    return passed, f"{expected:.3f} nats per character counted, {shown:.3f} shown, {judged:.3f} judged"
+
+
 @check("scored twice, scored the same")
 def scored_twice(task: Task, model: Any) -> tuple[bool, str]:
     """Two runs of scoring agree to the bit."""
@@ -115,7 +135,7 @@ def _deviation(scores: TextScores, nats_N: np.ndarray) -> float:
 
 def _documents(split: TokenSplit) -> list[tuple[int, int]]:
     """The start and end of each document; a stream is one document."""
-    return list(pairwise(split.document_starts().tolist())) if split.stats.documents > 1 else [(0, len(split))]
+    return list(pairwise(split.document_starts().tolist()))
 
 
 def _targets(split: TokenSplit) -> np.ndarray:

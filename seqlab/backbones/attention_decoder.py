@@ -1,7 +1,7 @@
-"""Any causal backbone as a decoder: its state starts from the source's summary, and attention reads every position.
+"""Any causal backbone as a decoder: its state starts from the source's summary, and it attends to the source.
 
-Attention after each step follows Luong et al. (2015), before it Bahdanau et al. (2014). Without attention it is the
-encoder-decoder of Sutskever et al. (2014): everything about the source passes through one vector.
+Attention after each step follows Luong et al. (2015), attention before it Bahdanau et al. (2014). Without attention it
+is the encoder-decoder of Sutskever et al. (2014): all information about the source passes through one vector.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from seqlab.attention.fast import attend_fast
 from seqlab.attention.masks import everything
 from seqlab.attention.plain import attend
-from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
+from seqlab.attention.scores import Additive, make_score
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
@@ -21,7 +21,7 @@ from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
 
 @dataclass(frozen=True)
 class EncodedSource(TensorTree):
-    """A memory as attention reads it. Without keys, the scores compare the values themselves."""
+    """A memory as attention reads it. Without separate keys, the values are the keys."""
 
     values_BSC: Tensor
     keys_BSH: Tensor | None
@@ -30,7 +30,7 @@ class EncodedSource(TensorTree):
 
 @dataclass(frozen=True)
 class AttentionDecoderState(State):
-    """The inner state, what attention reads, and the last output where that is the query."""
+    """The inner state, the encoded source, and the last output if it is the query."""
 
     inner: State
     source: EncodedSource | None
@@ -38,24 +38,17 @@ class AttentionDecoderState(State):
 
 
 class SourceAttention(nn.Module):
-    """c_t = Σ_s softmax_s(score(q_t, key_s)) value_s, over the positions that a row's mask keeps"""
+    """c_t = Σ_s softmax_s(score(q_t, key_s)) value_s, over the kept positions of each row"""
 
     def __init__(self, settings: AttentionDecoderSettings, inner: BackboneSettings, memory: int):
         super().__init__()
         query, self.width = settings.query_width(inner), settings.context_width(inner, memory)
-        self.score: Score
-        match settings.attention:
-            case "additive":
-                self.score = Additive(query, memory, inner.hidden)
-            case "scaled":
-                self.score = ScaledDot(query)
-            case _:
-                self.score = Dot()
+        self.score = make_score(settings.attention, query, memory, inner.hidden)
         self.fit = nn.Linear(memory, self.width) if self.width != memory else None
         self.plain = inner.plain
 
-    def ready(self, memory: Memory) -> EncodedSource:
-        """Keys and values of a source, computed once per source; zeros at padding."""
+    def encode(self, memory: Memory) -> EncodedSource:
+        """Keys and values, computed once per source; zeros at padding."""
         padding_BS1 = ~memory.mask_BS[:, :, None]
         values_BSC = memory.values_BSH if self.fit is None else self.fit(memory.values_BSH)
         keys_BSH = None
@@ -67,7 +60,7 @@ class SourceAttention(nn.Module):
         q_BTH = self.score.project_queries(query_BTH)
         keys_BSH = source.values_BSC if source.keys_BSH is None else source.keys_BSH
         T = q_BTH.shape[1]
-        if trace is None and not self.plain and T > 1:  # the kernels gain nothing where there is one query
+        if trace is None and not self.plain and T > 1:  # kernels gain nothing for a single query
             ranges = everything(source.mask_BS.sum(1), T)
             return attend_fast(self.score, q_BTH, keys_BSH, source.values_BSC, ranges)
         attended = attend(self.score.of_projected(q_BTH, keys_BSH), source.values_BSC, source.mask_BS[:, None])
@@ -77,11 +70,11 @@ class SourceAttention(nn.Module):
 
     @property
     def held(self) -> int:
-        """Numbers that one position takes: its value, and its key if there is one."""
+        """Numbers that one source position adds to the state: its value, and its key if there is one."""
         return self.width + (len(self.score.v_H) if isinstance(self.score, Additive) else 0)
 
     def flops(self, length: int) -> int:
-        """For one query: its projection, and scores and weights over a source of `length` positions."""
+        """For one query: its projection, and scores and weighted sum over a source of `length` positions."""
         if isinstance(self.score, Additive):
             return 2 * self.score.from_query.weight.numel() + 2 * length * self.held
         return 4 * length * self.width
@@ -134,26 +127,18 @@ class AttentionDecoder(Backbone):
 
     def start(self, batch: int, memory: Memory | None = None) -> AttentionDecoderState:
         assert memory is not None, "an AttentionDecoder starts from a memory"
-        linear = iter(self.starts)
         inner = self.inner.start(batch)
         if len(self.starts):
-            inner = inner.map(
-                lambda leaf: torch.tanh(next(linear)(memory.summary_BH)).view_as(leaf) if is_started(leaf) else leaf
-            )
-        source = None if self.attention is None else self.attention.ready(memory)
+            starts = (torch.tanh(linear(memory.summary_BH)) for linear in self.starts)
+            inner = inner.map(lambda leaf: next(starts).view_as(leaf) if is_started(leaf) else leaf)
+        source = None if self.attention is None else self.attention.encode(memory)
         last_BH = memory.summary_BH.new_zeros(batch, self.width) if self.queries_with_output else None
         return AttentionDecoderState(inner.lengths_B, inner, source, last_BH)
 
     def forward(
-        self,
-        x_BTD: Tensor,
-        state: State | None = None,
-        mask_BT: Tensor | None = None,
-        trace: Trace | None = None,
+        self, x_BTD: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> tuple[Tensor, AttentionDecoderState]:
-        assert isinstance(state, AttentionDecoderState), (
-            "an AttentionDecoder starts from a memory: give it the state of `start`"
-        )
+        assert isinstance(state, AttentionDecoderState), "an AttentionDecoder needs the state of `start(batch, memory)`"
         if self.reading.reads_first:
             return self._one_by_one(x_BTD, state, mask_BT, trace)
         y_BTH, inner = self.inner(x_BTD, state.inner, mask_BT, trace)
@@ -187,7 +172,7 @@ class AttentionDecoder(Backbone):
     def _one_by_one(
         self, x_BTD: Tensor, state: AttentionDecoderState, mask_BT: Tensor | None, trace: Trace | None
     ) -> tuple[Tensor, AttentionDecoderState]:
-        """Position by position, since each query depends on the step before it."""
+        """Position by position, because each query depends on the previous step."""
         reading = Trace() if trace else None
         outputs: list[Tensor] = []
         for t in range(x_BTD.shape[1]):
@@ -221,7 +206,7 @@ class AttentionDecoder(Backbone):
         return next(self.parameters()).element_size()
 
     def flops_per_token(self, length: int) -> int:
-        """For a source as long as the sequence; `start`, which runs once per source, is left out."""
+        """For a source as long as the sequence, without `start`, which runs once per source."""
         reading = 0
         if self.attention is not None and self.join is not None:
             reading = self.attention.flops(length) + 2 * self.join.weight.numel()
@@ -241,7 +226,7 @@ def select_state(kept_B: Tensor, after: AttentionDecoderState, before: Attention
 
 
 def make_memory(encoder: Backbone, outputs_BSH: Tensor, mask_BS: Tensor | None = None) -> Memory:
-    """What a decoder reads of an encoder's output."""
+    """An encoder's output as a decoder reads it."""
     if mask_BS is None:
         mask_BS = torch.ones(outputs_BSH.shape[:2], dtype=torch.bool, device=outputs_BSH.device)
     return Memory(outputs_BSH, mask_BS, encoder.summarize(outputs_BSH, mask_BS))

@@ -1,4 +1,4 @@
-"""The feed-forward network over a fixed window: what recurrence was invented to escape (Bengio et al. 2003)."""
+"""The feed-forward network over a fixed window of inputs (Bengio et al. 2003)."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from seqlab.contracts import Backbone, Memory, State, Trace
 
 @dataclass(frozen=True)
 class WindowState(State):
-    """The last inputs of each row, zeros where there were none yet; the newest stands last."""
+    """The last inputs of each row, the newest last; zeros before the first."""
 
     inputs_BKD: Tensor
 
@@ -31,23 +31,18 @@ class Feedforward(Backbone):
 
     def start(self, batch: int, memory: Memory | None = None) -> WindowState:
         assert memory is None, "a fixed window reads no memory"
-        weight = next(self.parameters())
-        lengths_B = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        return WindowState(lengths_B, weight.new_zeros(batch, self.settings.span, self.inputs))
+        inputs_BKD = next(self.parameters()).new_zeros(batch, self.settings.span, self.inputs)
+        return WindowState(self.zero_lengths(batch), inputs_BKD)
 
     def forward(
-        self,
-        x_BTD: Tensor,
-        state: State | None = None,
-        mask_BT: Tensor | None = None,
-        trace: Trace | None = None,
+        self, x_BTD: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> tuple[Tensor, WindowState]:
         B, T, D = x_BTD.shape
         K = self.settings.span
         before = state if state is not None else self.start(B)
         assert isinstance(before, WindowState)
         seen_BPD = torch.cat([before.inputs_BKD, x_BTD], dim=1)
-        # position t sees the K inputs that end at t, which stands at K + t
+        # position t sees the K inputs up to its own, which has index K + t
         windows_BTKD = seen_BPD[:, 1:].unfold(1, K, 1).transpose(2, 3)
         h_BTH = windows_BTKD.reshape(B, T, K * D)
         for layer in self.layers:

@@ -1,7 +1,4 @@
-"""LSTM with attention over its own states: each position looks back at all states so far, its own included.
-
-The recurrence is `recurrent.Lstm`; one attention over a memory of its states is added.
-"""
+"""LSTM with attention over its own states: each position attends to all states up to its own."""
 
 from dataclasses import dataclass, replace
 
@@ -12,17 +9,16 @@ from seqlab.attention.fast import attend_fast
 from seqlab.attention.kv_cache import append, keep_last
 from seqlab.attention.masks import Ranges, causal
 from seqlab.attention.plain import attend
-from seqlab.attention.scores import Additive, Dot, ScaledDot, Score
+from seqlab.attention.scores import make_score
 from seqlab.backbones.lstm_attention_settings import LstmAttentionSettings
 from seqlab.backbones.recurrent import Lstm, RecurrentState
-from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.cells.cell import last_kept
 from seqlab.contracts import Backbone, Memory, State, Trace
 
 
 @dataclass(frozen=True)
 class LstmAttentionState(State):
-    """The LSTM's state, and its hidden states so far: as values, and projected as keys."""
+    """The LSTM's state, and its hidden states so far as values and, projected, as keys."""
 
     recurrent: RecurrentState
     states_BSH: Tensor
@@ -39,9 +35,8 @@ class LstmAttention(Backbone):
 
     def __init__(self, settings: LstmAttentionSettings, inputs: int):
         super().__init__(settings, inputs)
-        shared = settings.model_dump(include={"hidden", "layers", "dropout", "forget_bias", "implementation"})
-        self.recurrent = Lstm(LstmSettings(**shared), inputs)
-        self.score = make_score(settings.score, settings.hidden)
+        self.recurrent = Lstm(settings.recurrent, inputs)
+        self.score = make_score(settings.score, settings.hidden, settings.hidden, settings.hidden)
 
     def start(self, batch: int, memory: Memory | None = None) -> LstmAttentionState:
         assert memory is None, "it attends to its own states only"
@@ -53,16 +48,12 @@ class LstmAttention(Backbone):
         return replace(self.start(batch), context=min(context, self.settings.context or context))
 
     def forward(
-        self,
-        x_BTD: Tensor,
-        state: State | None = None,
-        mask_BT: Tensor | None = None,
-        trace: Trace | None = None,
+        self, x_BTD: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> tuple[Tensor, LstmAttentionState]:
         before = state if state is not None else self.start(len(x_BTD))
         assert isinstance(before, LstmAttentionState)
         h_BTH, recurrent = self.recurrent(x_BTD, before.recurrent, mask_BT, trace)
-        h_BTH = h_BTH.contiguous()  # the kernels of the recurrence lay time before the batch
+        h_BTH = h_BTH.contiguous()  # torch's recurrent kernels return time-major memory
         context = before.context
         held_B = before.lengths_B if context is None else before.lengths_B.clamp(max=context)
         states_BSH = append(before.states_BSH, h_BTH, held_B)
@@ -70,13 +61,8 @@ class LstmAttention(Backbone):
         ranges = causal(held_B, h_BTH.shape[1], context)
         context_BTH = self._attend(h_BTH, keys_BSH, states_BSH, ranges, trace)
         new_B = held_B + (recurrent.lengths_B - before.lengths_B)
-        after = LstmAttentionState(
-            recurrent.lengths_B,
-            recurrent,
-            keep_last(states_BSH, new_B, context),
-            keep_last(keys_BSH, new_B, context),
-            context,
-        )
+        states_BSH, keys_BSH = keep_last(states_BSH, new_B, context), keep_last(keys_BSH, new_B, context)
+        after = LstmAttentionState(recurrent.lengths_B, recurrent, states_BSH, keys_BSH, context)
         return self._combine(h_BTH, context_BTH), after
 
     def query(self, state: LstmAttentionState) -> Tensor:
@@ -90,7 +76,7 @@ class LstmAttention(Backbone):
         self, h_BTH: Tensor, keys_BSH: Tensor, states_BSH: Tensor, ranges: Ranges, trace: Trace | None
     ) -> Tensor:
         q_BTH = self.score.project_queries(h_BTH)
-        if trace is None and self.settings.implementation == "fused":
+        if trace is None and not self.settings.plain:
             return attend_fast(self.score, q_BTH, keys_BSH, states_BSH, ranges)
         mask_BTS = ranges.mask(keys_BSH.shape[1])
         attended = attend(self.score.of_projected(q_BTH, keys_BSH), states_BSH, mask_BTS)
@@ -113,18 +99,7 @@ class LstmAttention(Backbone):
         return self.recurrent.state_bytes(length) + 2 * kept * self.settings.hidden * size
 
     def flops_per_token(self, length: int) -> int:
-        """Products of the recurrence and the projections, and of scores and weights with every state in view."""
+        """The recurrence, the projections, and scores and weighted sum over all visible states."""
         seen = min(length, self.settings.context or length)
         projections = sum(2 * p.numel() for p in self.score.parameters() if p.dim() == 2)
         return self.recurrent.flops_per_token(length) + projections + 4 * seen * self.settings.hidden
-
-
-def make_score(name: str, hidden: int) -> Score:
-    match name:
-        case "additive":
-            return Additive(hidden, hidden, hidden)
-        case "scaled":
-            return ScaledDot(hidden)
-        case "dot":
-            return Dot()
-    raise AssertionError(name)

@@ -12,13 +12,11 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RecurrentSettings, RnnSettings
-from seqlab.cells.cell import RecurrentCell, last_kept
+from seqlab.cells.cell import RecurrentCell, last_kept, unroll
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
-from seqlab.cells.unroll import unroll
 from seqlab.contracts import Backbone, Memory, State, Trace
-from seqlab.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,8 @@ class RecurrentState(State):
 class Recurrent(Backbone):
     """The stack that all three share."""
 
+    fast = "torch's recurrent loop"
+
     def __init__(self, settings: RecurrentSettings, inputs: int):
         super().__init__(settings, inputs)
         self.settings = settings
@@ -42,16 +42,10 @@ class Recurrent(Backbone):
 
     def start(self, batch: int, memory: Memory | None = None) -> RecurrentState:
         assert memory is None, "recurrent backbones read no memory"
-        device = next(self.parameters()).device
-        cells = tuple(cell.start(batch) for cell in self._cells())
-        return RecurrentState(torch.zeros(batch, dtype=torch.long, device=device), cells)
+        return RecurrentState(self.zero_lengths(batch), tuple(cell.start(batch) for cell in self._cells()))
 
     def forward(
-        self,
-        x_BTD: Tensor,
-        state: State | None = None,
-        mask_BT: Tensor | None = None,
-        trace: Trace | None = None,
+        self, x_BTD: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> tuple[Tensor, RecurrentState]:
         before = state if state is not None else self.start(len(x_BTD))
         assert isinstance(before, RecurrentState)
@@ -59,10 +53,9 @@ class Recurrent(Backbone):
         for layer in range(self.settings.layers):
             below_BTD = self._drop(x_BTD) if layer else x_BTD
             outputs: list[Tensor] = []
-            for index, cell in self._of_layer(layer):
-                within = trace.within(f"cells.{index}") if trace else None
-                backward = index % self.settings.directions == 1
-                y_BTH, last = self._sweep(cell, below_BTD, before.cells[index], mask_BT, backward, within)
+            for direction in range(self.settings.directions):
+                index = layer * self.settings.directions + direction
+                y_BTH, last = self._run_cell(index, below_BTD, before.cells[index], mask_BT, trace)
                 outputs.append(y_BTH)
                 after.append(last)
             y_BTH = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
@@ -71,8 +64,7 @@ class Recurrent(Backbone):
         return x_BTD, RecurrentState(before.lengths_B + seen, tuple(after))
 
     def step(self, x_BD: Tensor, state: RecurrentState, trace: Trace | None = None) -> tuple[Tensor, RecurrentState]:
-        if not self.causal:
-            raise UsageError("a bidirectional model reads the text from both ends, so it cannot go token by token.")
+        self.require_causal()
         after: list[Any] = []
         for layer, cell in enumerate(self._cells()):
             within = trace.within(f"cells.{layer}") if trace else None
@@ -86,7 +78,7 @@ class Recurrent(Backbone):
         return state.cells[-1].h_BH
 
     def summarize(self, y_BTH: Tensor, mask_BT: Tensor) -> Tensor:
-        """Where each direction ends: the last kept position forward, the first one backward."""
+        """The final output of each direction: at the last kept position forward, at the first one backward."""
         empty_BH = torch.zeros_like(y_BTH[:, 0])
         last_BH = last_kept(y_BTH, empty_BH, mask_BT)
         first_BH = torch.where(mask_BT[:, :1], y_BTH[:, 0], empty_BH)
@@ -96,34 +88,26 @@ class Recurrent(Backbone):
     def _cells(self) -> list[RecurrentCell]:
         return list(self.cells)  # pyright: ignore[reportReturnType]
 
-    def _of_layer(self, layer: int) -> list[tuple[int, RecurrentCell]]:
-        directions = self.settings.directions
-        return list(enumerate(self._cells()))[layer * directions : (layer + 1) * directions]
-
     def _drop(self, x: Tensor) -> Tensor:
         return dropout(x, self.settings.dropout, self.training) if self.settings.dropout else x
 
-    def _sweep(
-        self,
-        cell: RecurrentCell,
-        x_BTD: Tensor,
-        state: Any,
-        mask_BT: Tensor | None,
-        backward: bool,
-        trace: Trace | None,
+    def _run_cell(
+        self, index: int, x_BTD: Tensor, state: Any, mask_BT: Tensor | None, trace: Trace | None
     ) -> tuple[Tensor, Any]:
         """One cell over the whole sequence, from the left or from each row's own right end."""
+        cell = self._cells()[index]
+        backward = index % self.settings.directions == 1
         if backward:
             x_BTD = reverse(x_BTD, mask_BT)
-        if trace or self.settings.implementation == "plain" or not cell.has_fused:
-            y_BTH, last = unroll(cell, x_BTD, state, mask_BT, trace)
+        if trace or self.settings.plain or not cell.has_fused:
+            y_BTH, last = unroll(cell, x_BTD, state, mask_BT, trace and trace.within(f"cells.{index}"))
         else:
             y_BTH, last = cell.fused(x_BTD, state, mask_BT)
         return (reverse(y_BTH, mask_BT) if backward else y_BTH), last
 
 
 def reverse(x_BTD: Tensor, mask_BT: Tensor | None) -> Tensor:
-    """Each row's kept positions in the opposite order; padding stays where it is."""
+    """Each row's kept positions in reverse order; padding stays in place."""
     if mask_BT is None:
         return x_BTD.flip(1)
     position_T = torch.arange(x_BTD.shape[1], device=x_BTD.device)
@@ -134,7 +118,6 @@ def reverse(x_BTD: Tensor, mask_BT: Tensor | None) -> Tensor:
 
 class Rnn(Recurrent):
     Settings = RnnSettings
-    fast = "torch's recurrent loop"
     compiled_engine = "seqlab.decode.engines.recurrent:RnnEngine"
     onnx_backbone = "seqlab.exporters.onnx.recurrent:RecurrentOnnx"
     settings: RnnSettings
@@ -145,7 +128,6 @@ class Rnn(Recurrent):
 
 class Gru(Recurrent):
     Settings = GruSettings
-    fast = "torch's recurrent loop"
     compiled_engine = "seqlab.decode.engines.recurrent:GruEngine"
     onnx_backbone = "seqlab.exporters.onnx.recurrent:RecurrentOnnx"
     settings: GruSettings

@@ -14,9 +14,9 @@ class RecurrentSettings(BackboneSettings):
 
     dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
     residual: bool = Field(default=False, description="each layer after the first adds to its input")
-    bidirectional: bool = Field(default=False, description="reads both ways; then it cannot generate")
+    bidirectional: bool = Field(default=False, description="read in both directions; such a model cannot generate")
     implementation: Literal["fused", "plain"] = Field(
-        default="fused", description="torch's kernels, or the equations in a loop"
+        default="fused", description="torch's kernels, or the equations step by step"
     )
 
     @property
@@ -43,10 +43,10 @@ class RnnSettings(RecurrentSettings):
 
 class GruSettings(RecurrentSettings):
     gates = 3
-    reset: Literal["after", "before"] = Field(default="after", description="the gate acts after or before the product")
+    reset: Literal["after", "before"] = Field(default="after", description="reset gate: after or before the product")
 
 
 class LstmSettings(RecurrentSettings):
     gates = 4
     state_vectors = 2
-    forget_bias: float = Field(default=1.0, ge=-100, le=100, description="where the forget gate's bias starts")
+    forget_bias: float = Field(default=1.0, ge=-100, le=100, description="initial bias of the forget gate")

@@ -1,12 +1,14 @@
-"""The Transformer (Vaswani et al. 2017): the decoder, alone or reading a source.
+"""The Transformer decoder (Vaswani et al. 2017), with or without cross-attention to a source.
 
-A stack of blocks, each attention and a feed-forward layer with residual paths and norms before or after; one that
-reads a source has attention over its memory between the two. The decoder keeps the keys and values of what it has
-read; past its context a query sees itself and the `context` - 1 before it, and always the whole of the memory.
+A block is self-attention and a feed-forward layer, with cross-attention between them if there is a source; each has a
+residual connection and a norm before or after it. The KV cache holds the last `context` positions: a query sees itself
+and the `context` - 1 positions before it, and always the whole source.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -14,18 +16,16 @@ from torch.nn.functional import dropout, gelu, relu, silu
 
 from seqlab.attention.kv_cache import keep_last
 from seqlab.attention.masks import Ranges, causal
-from seqlab.attention.multihead import CrossAttention, MultiHead
+from seqlab.attention.multihead import CrossAttention, KeysValues, MultiHead
 from seqlab.attention.positions import make_positions
 from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
 from seqlab.errors import UsageError
 
-KeysValues = tuple[Tensor, Tensor]
-
 
 @dataclass(frozen=True)
-class Projected(TensorTree):
-    """A memory as the layers read it: keys and values of each, and which positions are kept."""
+class ProjectedMemory(TensorTree):
+    """A memory as cross-attention reads it: keys and values for each layer, and the mask."""
 
     layers: tuple[KeysValues, ...]
     mask_BS: Tensor
@@ -33,10 +33,10 @@ class Projected(TensorTree):
 
 @dataclass(frozen=True)
 class TransformerState(State):
-    """Keys and values of each layer, of which a row holds its last min(length, context) ones; and of a memory."""
+    """The KV cache: for each layer, keys and values of a row's last min(length, context) positions; and the memory."""
 
     layers: tuple[KeysValues, ...]
-    memory: Projected | None = None
+    memory: ProjectedMemory | None = None
 
 
 class FeedForward(nn.Module):
@@ -62,7 +62,7 @@ def make_norm(settings: TransformerSettings) -> nn.Module:
 
 
 class Block(nn.Module):
-    """x + f(norm(x)) for attention, for attention over a memory, for the feed-forward layer; or norm(x + f(x))."""
+    """x + f(norm(x)), or norm(x + f(x)), for self-attention, cross-attention and the feed-forward layer."""
 
     def __init__(self, settings: TransformerSettings, memory: int | None = None):
         super().__init__()
@@ -75,22 +75,35 @@ class Block(nn.Module):
             self.cross = CrossAttention(settings.hidden, memory, settings.heads, settings.dropout)
             self.cross_norm = make_norm(settings)
 
-    def around(self, norm: nn.Module, x_BTD: Tensor, sublayer):
-        """A sublayer with its residual path and norm; `sublayer` may return more than its output."""
-        before = self.settings.norm_position == "before"
-        y_BTD, more = sublayer(norm(x_BTD) if before else x_BTD)
-        summed_BTD = x_BTD + self.drop(y_BTD)
-        return (summed_BTD if before else norm(summed_BTD)), more
+    def forward(
+        self,
+        x_BTD: Tensor,
+        rotate: Callable[[Tensor], Tensor],
+        cache: KeysValues | None,
+        cached_B: Tensor | None,
+        ranges: Ranges | None,
+        source: tuple[KeysValues, Tensor] | None,
+        trace: Trace | None,
+    ) -> tuple[Tensor, KeysValues]:
+        """`source`: its keys and values, and its mask. See MultiHead for the other arguments."""
+        y_BTD = self._pre_norm(self.norms[0], x_BTD)
+        y_BTD, keys_values = self.attention(y_BTD, rotate, cache, cached_B, ranges, trace)
+        x_BTD = self._add(self.norms[0], x_BTD, y_BTD)
+        if self.cross is not None and self.cross_norm is not None:
+            assert source is not None
+            y_BTD = self.cross(self._pre_norm(self.cross_norm, x_BTD), *source, trace and trace.within("cross"))
+            x_BTD = self._add(self.cross_norm, x_BTD, y_BTD)
+        y_BTD = self.feedforward(self._pre_norm(self.norms[1], x_BTD))
+        return self._add(self.norms[1], x_BTD, y_BTD), keys_values
 
-    def drop(self, x: Tensor) -> Tensor:
-        return dropout(x, self.settings.dropout, self.training) if self.settings.dropout else x
+    def _pre_norm(self, norm: nn.Module, x_BTD: Tensor) -> Tensor:
+        return norm(x_BTD) if self.settings.norm_position == "before" else x_BTD
 
-    def forward(self, x_BTD: Tensor, attend, read) -> tuple[Tensor, KeysValues]:
-        x_BTD, kept = self.around(self.norms[0], x_BTD, attend)
-        if self.cross_norm is not None:
-            x_BTD, _ = self.around(self.cross_norm, x_BTD, lambda y_BTD: (read(y_BTD), None))
-        x_BTD, _ = self.around(self.norms[1], x_BTD, lambda y_BTD: (self.feedforward(y_BTD), None))
-        return x_BTD, kept
+    def _add(self, norm: nn.Module, x_BTD: Tensor, y_BTD: Tensor) -> Tensor:
+        """The residual connection, and the norm if it comes after."""
+        if self.settings.dropout:
+            y_BTD = dropout(y_BTD, self.settings.dropout, self.training)
+        return x_BTD + y_BTD if self.settings.norm_position == "before" else norm(x_BTD + y_BTD)
 
 
 class Stack(nn.Module):
@@ -110,54 +123,49 @@ class Stack(nn.Module):
             raise UsageError(f"learned positions end at {limit}: the text is longer. Use rotary positions.")
         x_BTD = x_BTD if self.enter is None else self.enter(x_BTD)
         x_BTD = x_BTD * math.sqrt(self.settings.hidden) if self.settings.scale_input else x_BTD
-        return self.positions.place(x_BTD, position_BT)
+        return self.positions.add(x_BTD, position_BT)
 
     def forward(
         self,
         x_BTD: Tensor,
         position_BT: Tensor,
-        held: tuple[KeysValues, ...],
-        held_B: Tensor | None,
+        cache: tuple[KeysValues, ...] | None,
+        cached_B: Tensor | None,
         ranges: Ranges | None,
         trace: Trace | None,
-        memory: Projected | None = None,
+        memory: ProjectedMemory | None = None,
     ) -> tuple[Tensor, list[KeysValues]]:
-        trace = trace or (Trace() if self.settings.implementation == "plain" else None)
-        turns = self.positions.turns(position_BT, self.settings.hidden // self.settings.heads, x_BTD.dtype)
-        kept: list[KeysValues] = []
+        """The output, and the old and new keys and values of each layer."""
+        trace = trace or (Trace() if self.settings.plain else None)
+        head = self.settings.hidden // self.settings.heads
+        rotate = partial(self.positions.rotate, rotations=self.positions.rotations(position_BT, head, x_BTD.dtype))
+        keys_values: list[KeysValues] = []
         for layer, block in enumerate(self.blocks):
-            assert isinstance(block, Block)
-            within = trace.within(f"blocks.{layer}") if trace else None
+            source = memory and (memory.layers[layer], memory.mask_BS)
+            within = trace and trace.within(f"blocks.{layer}")
+            x_BTD, new = block(x_BTD, rotate, cache and cache[layer], cached_B, ranges, source, within)
+            keys_values.append(new)
+        return (x_BTD if self.last is None else self.last(x_BTD)), keys_values
 
-            def attend(y_BTD: Tensor, block: Block = block, layer: int = layer, within: Trace | None = within):
-                return block.attention(y_BTD, self.positions, turns, held[layer], held_B, ranges, within)
-
-            def read(y_BTD: Tensor, block: Block = block, layer: int = layer, within: Trace | None = within):
-                assert block.cross is not None and memory is not None
-                return block.cross(y_BTD, memory.layers[layer], memory.mask_BS, within and within.within("cross"))
-
-            x_BTD, keys_values = block(x_BTD, attend, read)
-            kept.append(keys_values)
-        return (x_BTD if self.last is None else self.last(x_BTD)), kept
-
-    def project(self, memory: Memory) -> Projected:
-        """Keys and values of a memory for every layer."""
+    def project(self, memory: Memory) -> ProjectedMemory:
+        """The keys and values of a memory for every layer."""
         layers: list[KeysValues] = []
         for block in self.blocks:
             assert isinstance(block, Block) and block.cross is not None
             layers.append(block.cross.project(memory.values_BSH, memory.mask_BS))
-        return Projected(tuple(layers), memory.mask_BS)
+        return ProjectedMemory(tuple(layers), memory.mask_BS)
 
     def flops(self, seen: int, source: int = 0) -> int:
-        """Two for each weight of a matrix product, and for each product of scores and weights with `seen` keys and
-        those of the source, whose own projections are no part of this: they are made once."""
+        """Matrix products, and scores and weighted sums over `seen` positions and the source. The projection of the
+        source runs once per source, so it does not count."""
         once = [module.into for module in self.modules() if isinstance(module, CrossAttention)]
         weights = [m.weight.numel() for m in self.modules() if isinstance(m, nn.Linear) and m not in once]
         return 2 * sum(weights) + 4 * (seen + source) * self.settings.hidden * self.settings.layers
 
 
 class Transformer(Backbone):
-    """Every position sees itself and what came before; with `memory`, the width of a source's vectors, all of these."""
+    """Every position sees itself and earlier positions. With `memory`, the width of a source's vectors, it also attends
+    to the source."""
 
     Settings = TransformerSettings
     fast = "torch's attention kernel, all positions at once"
@@ -176,44 +184,37 @@ class Transformer(Backbone):
 
     def start(self, batch: int, memory: Memory | None = None) -> TransformerState:
         assert (memory is not None) == self.reads_memory, "a decoder starts from a memory if and only if it reads one"
-        weight = next(self.parameters())
-        nothing = weight.new_zeros(batch, 0, self.settings.hidden)
-        lengths_B = torch.zeros(batch, dtype=torch.long, device=weight.device)
+        empty = next(self.parameters()).new_zeros(batch, 0, self.settings.hidden)
         projected = None if memory is None else self.stack.project(memory)
-        return TransformerState(lengths_B, ((nothing, nothing),) * self.settings.layers, projected)
+        return TransformerState(self.zero_lengths(batch), ((empty, empty),) * self.settings.layers, projected)
 
     def forward(
-        self,
-        x_BTD: Tensor,
-        state: State | None = None,
-        mask_BT: Tensor | None = None,
-        trace: Trace | None = None,
+        self, x_BTD: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> tuple[Tensor, TransformerState]:
         B, T = x_BTD.shape[:2]
         before = state if state is not None else self.start(B)
         assert isinstance(before, TransformerState)
         context = self.settings.context
-        fresh = before.layers[0][0].shape[1] == 0
-        position_BT = torch.arange(T, device=x_BTD.device)[None]  # one row for all while they are the same
-        if not fresh:
+        cache = before.layers if before.layers[0][0].shape[1] else None
+        position_BT = torch.arange(T, device=x_BTD.device)[None]  # one row for all sequences while they are the same
+        if cache is not None:
             position_BT = before.lengths_B[:, None] + position_BT
-        held_B = before.lengths_B.clamp(max=context)
-        ranges = None if fresh and context >= T else causal(held_B, T, context)
-        embedded_BTD = self.stack.embed(x_BTD, position_BT)
-        past_B = None if fresh else held_B
-        y_BTD, kept = self.stack(embedded_BTD, position_BT, before.layers, past_B, ranges, trace, before.memory)
-        new_B = torch.full_like(held_B, T) if mask_BT is None else mask_BT.sum(1)
-        trimmed = tuple(
-            (keep_last(keys, held_B + new_B, context), keep_last(values, held_B + new_B, context))
-            for keys, values in kept
+        cached_B = before.lengths_B.clamp(max=context)
+        ranges = None if cache is None and context >= T else causal(cached_B, T, context)
+        x_BTD = self.stack.embed(x_BTD, position_BT)
+        y_BTD, keys_values = self.stack(x_BTD, position_BT, cache, cached_B, ranges, trace, before.memory)
+        new_B = torch.full_like(cached_B, T) if mask_BT is None else mask_BT.sum(1)
+        layers = tuple(
+            (keep_last(keys, cached_B + new_B, context), keep_last(values, cached_B + new_B, context))
+            for keys, values in keys_values
         )
-        return y_BTD, TransformerState(before.lengths_B + new_B, trimmed, before.memory)
+        return y_BTD, TransformerState(before.lengths_B + new_B, layers, before.memory)
 
     def state_bytes(self, length: int) -> int:
         return min(length, self.settings.context) * self._position_bytes
 
     def memory_bytes(self, length: int) -> int:
-        """What a source of `length` positions adds to the state: its keys and values, and the mask."""
+        """Keys, values and the mask."""
         return length * (self._position_bytes + 1) if self.reads_memory else 0
 
     @property
@@ -221,5 +222,5 @@ class Transformer(Backbone):
         return 2 * self.settings.layers * self.settings.hidden * next(self.parameters()).element_size()
 
     def flops_per_token(self, length: int) -> int:
-        """With a memory, of a source as long as the sequence."""
+        """With cross-attention, for a source as long as the sequence."""
         return self.stack.flops(min(length, self.settings.context), length if self.reads_memory else 0)

@@ -1,5 +1,5 @@
-"""The Transformer encoder (Vaswani et al. 2017; with segments and pooler, Devlin et al. 2018): the decoder's blocks
-without its mask, so that every position sees all others of its row.
+"""The Transformer encoder (Vaswani et al. 2017; segments and pooler: Devlin et al. 2018): the decoder's blocks without
+the causal mask, so every position sees its whole row.
 """
 
 from dataclasses import dataclass
@@ -41,9 +41,8 @@ class TransformerEncoder(Backbone):
 
     def start(self, batch: int, memory: Memory | None = None) -> TransformerEncoderState:
         assert memory is None, "an encoder reads no memory"
-        weight = next(self.parameters())
-        lengths_B = torch.zeros(batch, dtype=torch.long, device=weight.device)
-        return TransformerEncoderState(lengths_B, weight.new_zeros(batch, self.width))
+        summary_BH = next(self.parameters()).new_zeros(batch, self.width)
+        return TransformerEncoderState(self.zero_lengths(batch), summary_BH)
 
     def forward(
         self,
@@ -60,9 +59,9 @@ class TransformerEncoder(Backbone):
         new_B = torch.full((B,), T, device=x_BTD.device) if mask_BT is None else mask_BT.sum(1)
         position_BT = torch.arange(T, device=x_BTD.device)[None]
         embedded_BTD = self._embed(x_BTD, position_BT, segment_BT)
-        nothing = ((embedded_BTD, embedded_BTD),) * self.settings.layers
-        y_BTD, _ = self.stack(embedded_BTD, position_BT, nothing, None, everything(new_B, T), trace)
-        summary_BH = torch.where(new_B[:, None] > 0, self._summary(y_BTD[:, 0]), before.summary_BH)
+        y_BTD, _ = self.stack(embedded_BTD, position_BT, None, None, everything(new_B, T), trace)
+        pooled_BH = y_BTD[:, 0] if self.pooler is None else torch.tanh(self.pooler(y_BTD[:, 0]))
+        summary_BH = torch.where(new_B[:, None] > 0, pooled_BH, before.summary_BH)
         return y_BTD, TransformerEncoderState(before.lengths_B + new_B, summary_BH)
 
     def _embed(self, x_BTD: Tensor, position_BT: Tensor, segment_BT: Tensor | None) -> Tensor:
@@ -70,12 +69,6 @@ class TransformerEncoder(Backbone):
         if self.segments_GD is not None:
             x_BTD = x_BTD + (self.segments_GD[:1] if segment_BT is None else self.segments_GD[segment_BT])
         return x_BTD if self.norm is None else self.norm(x_BTD)
-
-    def _summary(self, first_BD: Tensor) -> Tensor:
-        return first_BD if self.pooler is None else torch.tanh(self.pooler(first_BD))
-
-    def state_bytes(self, length: int) -> int:
-        return self.width * next(self.parameters()).element_size()
 
     def flops_per_token(self, length: int) -> int:
         pooler = 2 * self.width**2 // length if self.pooler else 0

@@ -12,9 +12,9 @@ class TransformerEncoderSettings(TransformerSettings):
     causal_sibling: ClassVar[str | None] = "transformer"
     cross_attends: ClassVar[bool] = False
 
-    segments: int = Field(default=0, ge=0, le=1024, description="kinds of segment, each with a learned vector")
+    segments: int = Field(default=0, ge=0, le=1024, description="segment types, each with a learned embedding")
     input_norm: bool = Field(default=False, description="normalize the embeddings")
-    pooler: bool = Field(default=False, description="a layer on the first position makes the summary")
+    pooler: bool = Field(default=False, description="a layer on the first position computes the summary")
 
     @property
     def causal(self) -> bool:
@@ -24,4 +24,4 @@ class TransformerEncoderSettings(TransformerSettings):
         """The blocks, segment vectors, the norm of the embeddings and the pooler."""
         norm = self.norm_parameters if self.input_norm else 0
         pooler = self.hidden * (self.hidden + 1) if self.pooler else 0
-        return self.stack_parameters(inputs) + self.segments * self.hidden + norm + pooler
+        return super().core_parameters(inputs) + self.segments * self.hidden + norm + pooler

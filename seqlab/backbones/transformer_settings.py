@@ -16,7 +16,7 @@ class TransformerSettings(BackboneSettings):
         "train.weight_decay": 0.1,
     }
 
-    hidden: int = Field(default=128, ge=1, le=65_536, description="width of the stream of vectors")
+    hidden: int = Field(default=128, ge=1, le=65_536, description="width of the residual stream")
     layers: int = Field(default=4, ge=1, le=256)
     heads: int = Field(default=4, ge=1, le=1024)
     feedforward: int | None = Field(default=None, ge=1, le=2**20, description="inner width; 4 times hidden if unset")
@@ -27,7 +27,7 @@ class TransformerSettings(BackboneSettings):
     context: int = Field(
         default=128, ge=1, le=2**20, description="positions that a query sees; the task's sequence length if unset"
     )
-    scale_input: bool = Field(default=False, description="multiply the embeddings by the root of the width")
+    scale_input: bool = Field(default=False, description="multiply the embeddings by the square root of the width")
     dropout: float = Field(default=0.0, ge=0, lt=1, description="of sublayers and attention weights")
     implementation: Literal["fused", "plain"] = Field(
         default="fused", description="torch's attention kernel, or the equations"
@@ -59,19 +59,16 @@ class TransformerSettings(BackboneSettings):
         up = (2 if self.activation == "swiglu" else 1) * self.inner * (self.hidden + 1)
         return attention + up + self.hidden * (self.inner + 1) + 2 * self.norm_parameters
 
-    def stack_parameters(self, inputs: int) -> int:
-        """All layers, the final norm where norms come before, a projection where the embedding has another width."""
+    def core_parameters(self, inputs: int) -> int:
+        """All layers, the final norm if norms come before, and a projection if the embedding has another width."""
         enter = self.hidden * (inputs + 1) if inputs != self.hidden else 0
         last = self.norm_parameters if self.norm_position == "before" else 0
         return enter + self.layers * self.block_parameters() + last
 
-    def core_parameters(self, inputs: int) -> int:
-        return self.stack_parameters(inputs)
-
     def cross_parameters(self, memory: int) -> int:
         """Four projections and a norm in each layer."""
-        queries, of_memory = 2 * self.hidden * (self.hidden + 1), 2 * self.hidden * (memory + 1)
-        return self.layers * (queries + of_memory + self.norm_parameters)
+        projections = 2 * self.hidden * (self.hidden + 1) + 2 * self.hidden * (memory + 1)
+        return self.layers * (projections + self.norm_parameters)
 
     @property
     def position_parameters(self) -> int:

@@ -17,6 +17,7 @@ from seqlab.data.examples.example import TextPair
 
 ITERATIONS = 5
 MAX_LINKS = 20_000_000  # no further pairs are read beyond these
+MAX_PAIR_LINKS = 250_000  # a pair with more, such as 500 words on each side, is left out
 NULL = ""  # the empty source word, which no text contains
 
 
@@ -25,8 +26,12 @@ class Copy:
 
     about = "a copy of the source, which is right for names and numbers"
 
-    def translate(self, text: str) -> str:
-        return text
+    @classmethod
+    def fit(cls, pairs: Sequence[TextPair]) -> "Copy":
+        return cls()
+
+    def predict(self, pairs: Sequence[TextPair]) -> list[str]:
+        return [pair.source for pair in pairs]
 
 
 class Dictionary:
@@ -42,10 +47,15 @@ class Dictionary:
         about = f"the most probable translation of each word ({iterations} iterations of IBM Model 1)"
         if links.pairs < len(pairs):
             about += f"; trained on the first {links.pairs:,} training pairs"
+        if links.left_out:
+            about += f"; training pairs left out, with more than {MAX_PAIR_LINKS:,} pairs of words: {links.left_out:,}"
         return cls(entries, about)
 
-    def translate(self, text: str) -> str:
-        return " ".join(self.entries[word][0] if word in self.entries else word for word in text.split())
+    def predict(self, pairs: Sequence[TextPair]) -> list[str]:
+        return [" ".join(map(self._translate, pair.source.split())) for pair in pairs]
+
+    def _translate(self, word: str) -> str:
+        return self.entries[word][0] if word in self.entries else word
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,8 @@ class WordLinks:
     distinct_L: np.ndarray
     source_P: np.ndarray
     target_P: np.ndarray
-    pairs: int
+    pairs: int  # that were read
+    left_out: int  # of these, because they are too long
 
     @classmethod
     def from_pairs(cls, pairs: Sequence[TextPair]) -> "WordLinks":
@@ -66,12 +77,16 @@ class WordLinks:
         sources: dict[str, int] = {NULL: 0}
         targets: dict[str, int] = {}
         source_L, target_L, position_L = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        positions = links = read = 0
+        positions = links = read = left_out = 0
         for pair in pairs:
             if links > MAX_LINKS:
                 break
-            from_ = [0, *(sources.setdefault(word, len(sources)) for word in pair.source.split())]
-            to = [targets.setdefault(word, len(targets)) for word in pair.target.split()]
+            source, target = pair.source.split(), pair.target.split()
+            if (len(source) + 1) * len(target) > MAX_PAIR_LINKS:
+                read, left_out = read + 1, left_out + 1
+                continue
+            from_ = [0, *(sources.setdefault(word, len(sources)) for word in source)]
+            to = [targets.setdefault(word, len(targets)) for word in target]
             source_L.append(np.tile(np.array(from_, np.int32), len(to)))
             target_L.append(np.repeat(np.array(to, np.int32), len(from_)))
             position_L.append(np.repeat(np.arange(positions, positions + len(to), dtype=np.int32), len(from_)))
@@ -79,7 +94,9 @@ class WordLinks:
         keys_L = np.concatenate(source_L).astype(np.int64) * max(len(targets), 1) + np.concatenate(target_L)
         keys_P, distinct_L = np.unique(keys_L, return_inverse=True)
         source_P, target_P = np.divmod(keys_P, max(len(targets), 1))
-        return cls(list(sources), list(targets), np.concatenate(position_L), distinct_L, source_P, target_P, read)
+        return cls(
+            list(sources), list(targets), np.concatenate(position_L), distinct_L, source_P, target_P, read, left_out
+        )
 
     def best_translations(self, t_P: np.ndarray) -> dict[str, tuple[str, float]]:
         """By source word: the target word with the highest t, the first one of a tie."""

@@ -17,6 +17,15 @@ def first_tokens(length: int, starts_D: np.ndarray | None) -> np.ndarray:
     return first_N
 
 
+def context_lengths(length: int, starts_D: np.ndarray | None, window: int | None = None) -> np.ndarray:
+    """How many tokens before each one are its context (N): all of its document or, with a window, those since the last
+    window began. Windows lie end to end; the first token of one is the last target of the window before it."""
+    first_N = first_tokens(length, starts_D)
+    positions_N = np.arange(length)
+    before_N = positions_N - np.maximum.accumulate(np.where(first_N, positions_N, 0))
+    return before_N if window is None else np.where(before_N > 0, (before_N - 1) % window + 1, 0)
+
+
 def slice_documents(
     tokens_N: np.ndarray, starts_D: np.ndarray | None, begin: int, end: int
 ) -> tuple[np.ndarray, np.ndarray | None]:

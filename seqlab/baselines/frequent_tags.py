@@ -6,6 +6,7 @@ An unknown word gets the tag of rare words with the same shape and the longest k
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from seqlab.baselines.majority import most_frequent
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 
 MAX_SUFFIX = 5  # characters
@@ -37,16 +38,16 @@ class FrequentTags:
                 for key in _suffixes(word):
                     by_suffix[key].update(tags)
         # in a small set, every word may be too frequent to be rare
-        default = _most_frequent(rare or sum(by_word.values(), Counter()))
+        default = most_frequent(rare or sum(by_word.values(), Counter()))
         return cls(
-            {word: _most_frequent(tags) for word, tags in by_word.items()},
-            {key: _most_frequent(tags) for key, tags in by_suffix.items()},
+            {word: most_frequent(tags) for word, tags in by_word.items()},
+            {key: most_frequent(tags) for key, tags in by_suffix.items()},
             default,
         )
 
-    def predict(self, sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    def predict(self, examples: Sequence[TaggedSentence]) -> list[tuple[str, ...]]:
         """A tag for every word of every sentence."""
-        return [tuple(self._tag(word) for word in words) for words in sentences]
+        return [tuple(self._tag(word) for word in example.words) for example in examples]
 
     def _tag(self, word: str) -> str:
         if word in self.by_word:
@@ -59,8 +60,3 @@ def _suffixes(word: str) -> Iterator[tuple[str, str]]:
     shape = "digits" if any(map(str.isdigit, word)) else "capital" if word[:1].isupper() else "other"
     for length in range(min(MAX_SUFFIX, len(word)), -1, -1):
         yield shape, word[len(word) - length :].lower()
-
-
-def _most_frequent(tags: Counter[str]) -> str:
-    """The most frequent tag; ties are broken alphabetically, so the order of the examples does not matter."""
-    return min(tags, key=lambda tag: (-tags[tag], tag))

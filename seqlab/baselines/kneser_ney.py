@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqlab.baselines.documents import first_tokens, slice_documents
+from seqlab.baselines.documents import context_lengths, first_tokens, slice_documents
 
 FIT_TOKENS = 10_000_000  # at most; of a longer text, its end
 MAX_GRAMS = 20_000_000  # beyond these, at 16 bytes each, no longer grams are counted
@@ -50,13 +50,13 @@ class GramLevel:
     continuations: GramCounts | None  # None at the highest level
 
 
+@dataclass(frozen=True)
 class KneserNey:
     """Levels of grams of 1 to `order` tokens, counted in `fitted_tokens` of the training text."""
 
-    def __init__(self, levels: list[GramLevel], vocab_size: int, fitted_tokens: int):
-        self.levels = levels
-        self.vocab_size = vocab_size
-        self.fitted_tokens = fitted_tokens
+    levels: list[GramLevel]
+    vocab_size: int
+    fitted_tokens: int
 
     @property
     def order(self) -> int:
@@ -70,11 +70,19 @@ class KneserNey:
         train_N, starts_D = _last_tokens(train_N, starts_D)
         return cls(list(_levels(train_N, starts_D, vocab_size, max_order)), vocab_size, len(train_N))
 
-    def nats(self, tokens_N: np.ndarray, order: int | None = None, starts_D: np.ndarray | None = None) -> np.ndarray:
-        """-ln p of every token except the first of each document, at `order` (the highest if unset)."""
+    def nats(
+        self,
+        tokens_N: np.ndarray,
+        order: int | None = None,
+        starts_D: np.ndarray | None = None,
+        window: int | None = None,
+    ) -> np.ndarray:
+        """-ln p of every token except the first of each document, at `order` (the highest if unset).
+
+        With a window, the context begins anew at every window of the document, as that of a model does."""
         order = self.order if order is None else order
         assert 1 <= order <= self.order, f"order {order} of a model of order {self.order}"
-        scorer = _Scorer(tokens_N, starts_D, self.vocab_size)
+        scorer = _Scorer(tokens_N, context_lengths(len(tokens_N), starts_D, window), self.vocab_size)
         for level in self.levels[: order - 1]:
             scorer.look_up(level)
             scorer.interpolate(level)
@@ -96,7 +104,8 @@ def nats_by_order(
 ) -> list[float]:
     """The summed nats of the end of the training text under orders 1, 2, ..., counted in the text before it."""
     middle = max(1, int(FIT_SHARE * len(train_N)))
-    scorer = _Scorer(*slice_documents(train_N, starts_D, middle, len(train_N)), vocab_size)
+    end_N, end_starts_D = slice_documents(train_N, starts_D, middle, len(train_N))
+    scorer = _Scorer(end_N, context_lengths(len(end_N), end_starts_D), vocab_size)
     nats: list[float] = []
     for level in _levels(*slice_documents(train_N, starts_D, 0, middle), vocab_size, max_order):
         scorer.look_up(level)
@@ -181,10 +190,11 @@ def _discounts(counts_G: np.ndarray) -> np.ndarray:
 class _Scorer:
     """A held-out text and the probability of each token under the levels below the current one."""
 
-    def __init__(self, tokens_N: np.ndarray, starts_D: np.ndarray | None, vocab_size: int):
+    def __init__(self, tokens_N: np.ndarray, reach_N: np.ndarray, vocab_size: int):
         assert not len(tokens_N) or (tokens_N.min() >= 0 and tokens_N.max() < vocab_size), "tokens in the vocabulary"
         self.tokens_N = tokens_N.astype(np.int64)
-        self.first_N = first_tokens(len(tokens_N), starts_D)
+        self.reach_N = reach_N  # context tokens of each token; without any, it is not predicted
+        self.context_length = 0  # of the current level
         self.vocab_size = vocab_size
         self.p_N = np.full(len(tokens_N), 1 / vocab_size)
         # ids of the grams that end at each token, and of their contexts; -1 for those not in the training text
@@ -205,11 +215,12 @@ class _Scorer:
         assert level.continuations is not None
         self.p_N = self._interpolated(level, level.continuations)
         self.contexts_N = np.roll(self.ids_N, 1)
-        self.contexts_N[self.first_N] = -1
+        self.context_length += 1
+        self.contexts_N[self.reach_N < self.context_length] = -1
 
     def nats(self, level: GramLevel) -> np.ndarray:
         """-ln p of the predicted tokens, with the current level as the model's order."""
-        return -np.log(self._interpolated(level, level.occurrences)[~self.first_N])
+        return -np.log(self._interpolated(level, level.occurrences)[self.reach_N > 0])
 
     def _interpolated(self, level: GramLevel, counts: GramCounts) -> np.ndarray:
         contexts_G = level.keys_G // self.vocab_size

@@ -106,8 +106,9 @@ class NaiveBayes:
             about += f"; {text_grams.texts:,} training examples drawn at random"
         return cls(ids, labels, weights, once > often, about)
 
-    def predict(self, texts: Sequence[str]) -> list[str]:
-        return [self.labels[place] for place in self.log_probabilities(texts).argmax(1)]
+    def predict(self, examples: Sequence[LabeledText]) -> list[str]:
+        logprobs_NL = self.log_probabilities([example.text for example in examples])
+        return [self.labels[label] for label in logprobs_NL.argmax(1)]
 
     def log_probabilities(self, texts: Sequence[str]) -> np.ndarray:
         """ln p(label | text) for each text (N) and label (L)."""

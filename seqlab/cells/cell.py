@@ -1,21 +1,27 @@
 """What the three recurrent cells share: parameters in torch's layout, so that torch's kernels run on the same tensors.
 
-Read `lstm.py`, `gru.py` and `rnn.py` for the equations, `unroll.py` for the plain loop over time.
+`unroll` is the plain loop over time. Read `lstm.py`, `gru.py` and `rnn.py` for the equations.
 """
 
 import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from seqlab.contracts import Cell
+from seqlab.contracts import Cell, TensorTree, Trace
+
+
+@dataclass(frozen=True)
+class HiddenState(TensorTree):
+    h_BH: Tensor
 
 
 class RecurrentCell(Cell):
-    """A cell whose `gates` products are stacked in one matrix for the input and one for the state."""
+    """A cell with one matrix for the input and one for the state, each a stack of `gates` blocks."""
 
     gates: ClassVar[int]
     has_fused = True  # whether torch has a kernel for this cell's equations
@@ -35,7 +41,7 @@ class RecurrentCell(Cell):
 
     @property
     def weights(self) -> list[Tensor]:
-        """In the order in which torch's kernels take them."""
+        """All parameters in the order of torch's kernels."""
         return [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
 
     def from_input(self, x_BD: Tensor) -> Tensor:
@@ -47,13 +53,38 @@ class RecurrentCell(Cell):
     def zeros(self, batch: int) -> Tensor:
         return self.weight_hh.new_zeros(batch, self.hidden)
 
+    def start(self, batch: int) -> TensorTree:
+        return HiddenState(self.zeros(batch))
+
+    def run_kernel(self, kernel: Any, x_BTD: Tensor, h_BH: Tensor, weights: list[Tensor]) -> Tensor:
+        """All outputs of a torch kernel whose state is one vector."""
+        y_BTH, _ = kernel(x_BTD, h_BH[None].contiguous(), weights, True, 1, 0.0, self.training, False, True)
+        return y_BTH
+
     @abstractmethod
     def fused(self, x_BTD: Tensor, state: Any, mask_BT: Tensor | None = None) -> tuple[Tensor, Any]:
-        """All steps in one kernel: what `unroll` computes. Right-padded rows return their own last state."""
+        """What `unroll` computes, in one kernel. Each padded row returns the state after its last kept position."""
 
 
-def last_kept(y_BTH: Tensor, start_BH: Tensor, mask_BT: Tensor) -> Tensor:
-    """The output at each row's last kept position; where nothing is kept, the state from before."""
+def unroll(
+    cell: Cell, x_BTD: Tensor, state: Any, mask_BT: Tensor | None = None, trace: Trace | None = None
+) -> tuple[Tensor, Any]:
+    """The outputs at all positions, and the state after each row's last kept position."""
+    outputs: list[Tensor] = []
+    for t in range(x_BTD.shape[1]):
+        y_BH, new = cell.step(x_BTD[:, t], state, trace)
+        if mask_BT is not None:
+            kept_B1 = mask_BT[:, t, None]
+            new = new.join([state], lambda pair, kept_B1=kept_B1: torch.where(kept_B1, *pair))
+        state = new
+        outputs.append(y_BH)
+    return torch.stack(outputs, dim=1), state
+
+
+def last_kept(y_BTH: Tensor, start_BH: Tensor, mask_BT: Tensor | None) -> Tensor:
+    """The output at each row's last kept position, or `start_BH` if the row keeps none."""
+    if mask_BT is None:
+        return y_BTH[:, -1]
     lengths_B = mask_BT.sum(1)
     index_B1H = (lengths_B - 1).clamp(min=0)[:, None, None].expand(-1, 1, y_BTH.shape[2])
     gathered_BH = y_BTH.gather(1, index_B1H).squeeze(1)

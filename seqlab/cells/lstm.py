@@ -34,7 +34,7 @@ class LstmCell(RecurrentCell):
 
     @torch.no_grad()
     def init_forget_bias(self) -> None:
-        """The forget gate's biases start at this in sum: above 0 it begins open (Jozefowicz et al. 2015)."""
+        """The forget gate's two biases sum to `forget_bias`; above 0, the gate starts open (Jozefowicz et al. 2015)."""
         forget = slice(self.hidden, 2 * self.hidden)
         self.bias_ih[forget] = self.forget_bias
         self.bias_hh[forget] = 0
@@ -61,13 +61,13 @@ class LstmCell(RecurrentCell):
         return y_BTH, LstmState(h_BH, c_1BH[0])
 
     def _hold_at_padding(self, x_BTD: Tensor, mask_BT: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """One more input, 1 at padding, that drives the forget gate to 1 and the input gate to 0: c stays as it was.
+        """One more input, 1 at padding, that drives the forget gate to 1 and the input gate to 0, so c stays as it is.
 
-        The kernel does not return c at every position, so this is how short rows keep theirs without packing."""
+        The kernel returns only the last c, so without this (or packing) short rows would lose theirs."""
         padding_BT1 = (~mask_BT).to(x_BTD.dtype)[:, :, None]
-        certain = 1e4
+        saturated = 1e4
         column = self.weight_ih.new_zeros(4 * self.hidden, 1)
-        column[: self.hidden] = -certain
-        column[self.hidden : 2 * self.hidden] = certain
+        column[: self.hidden] = -saturated
+        column[self.hidden : 2 * self.hidden] = saturated
         weight_ih = torch.cat([self.weight_ih, column], dim=1)
         return torch.cat([x_BTD, padding_BT1], dim=2), [weight_ih, *self.weights[1:]]

@@ -1,1 +1,1 @@
-"""The command line: one file per command, each of which parses, calls one library function and prints."""
+"""The command line: one file per command, which parses the options, calls the library and prints the result."""

@@ -1,52 +1,52 @@
 """seqlab audit: whether a run's model knows only what it may, and its score is honest."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from typer import Argument, Exit, Option
+from typer import Exit
+
+from seqlab.cli import options
 
 if TYPE_CHECKING:
     from seqlab.audit.result import CheckResult
 
 EXAMPLES = ("seqlab audit runs/my-gru-1", "seqlab audit runs/my --json")
+WORDS = {True: ("pass", "green"), False: ("FAIL", "bold red"), None: ("n/a ", "dim")}
 
 
-def audit(
-    run: Annotated[Path, Argument(help="Folder of the run.")],
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
-) -> None:
+def audit(run: options.RunFolder, as_json: options.Json = False) -> None:
     """Check a run for leaks and mistakes: causality, carried state, KV cache, padding, splits, seeds, token counts."""
-    import json
     from dataclasses import asdict
 
     from rich.console import Console
 
     from seqlab import api
     from seqlab.audit.audit import audit as all_checks
-    from seqlab.cli.show import out
+    from seqlab.cli.show import console
 
     with Console(stderr=True).status("checking ..."):
         results = all_checks(api.load(run))
     if as_json:
-        out.print_json(json.dumps([asdict(result) for result in results]))
+        console.print_json(data=[asdict(result) for result in results])
     else:
         _show(results)
-    if not all(result.passed for result in results):
+    if any(result.failed for result in results):
         raise Exit(1)
 
 
 def _show(results: "list[CheckResult]") -> None:
     from rich.text import Text
 
-    from seqlab.cli.show import out
+    from seqlab.cli.show import console
 
     width = max(len(result.name) for result in results)
     for result in results:
-        word = ("pass", "green") if result.passed else ("FAIL", "bold red")
+        word = WORDS[result.passed]
         # one line each, however long: programs read this
-        out.print(Text.assemble(word, f"  {result.name:<{width}}  {result.detail}"), soft_wrap=True)
-    failed = [result.name for result in results if not result.passed]
+        console.print(Text.assemble(word, f"  {result.name:<{width}}  {result.detail}"), soft_wrap=True)
+    failed = [result.name for result in results if result.failed]
+    applied = sum(result.passed is not None for result in results)
+    rest = f" {len(results) - applied} not applicable." if applied < len(results) else ""
     if failed:
-        out.print(f"\n{len(failed)} of {len(results)} checks failed: {'; '.join(failed)}.", markup=False)
+        console.print(f"\n{len(failed)} of {applied} checks failed: {'; '.join(failed)}.{rest}", markup=False)
     else:
-        out.print(f"\nAll {len(results)} checks passed.")
+        console.print(f"\nAll {applied} checks passed.{rest}")

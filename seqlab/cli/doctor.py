@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument
 
+from seqlab.cli import options
 from seqlab.registry import CORPORA
 
 if TYPE_CHECKING:
@@ -15,22 +16,21 @@ EXAMPLES = ("seqlab doctor my.txt", "seqlab doctor names.txt --documents lines",
 
 def doctor(
     text: Annotated[list[str], Argument(help=f"Files, a folder, - or one of {', '.join(CORPORA)}.")],
-    documents: Annotated[str, Option(help="stream: one running text; lines: every line is a document.")] = "stream",
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    documents: options.Documents = None,
+    as_json: options.Json = False,
 ) -> None:
     """Examine a text: encoding faults, rare characters, duplicates, n-gram baselines, and suggested settings."""
-    import json
 
     from rich.console import Console
 
     from seqlab.analysis.doctor import examine
-    from seqlab.cli.show import out
+    from seqlab.cli.show import console
     from seqlab.errors import DataError
 
     with Console(stderr=True).status("reading, counting and timing ..."):
-        diagnosis = examine(text, documents)
+        diagnosis = examine(text, documents or "stream")
     if as_json:
-        out.print_json(json.dumps(diagnosis.as_dict()))
+        console.print_json(data=diagnosis.as_dict())
     else:
         _show(diagnosis)
     if diagnosis.refusal:
@@ -38,41 +38,41 @@ def doctor(
 
 
 def _show(diagnosis: "Diagnosis") -> None:
-    from seqlab.cli.show import next_steps, out, table
+    from seqlab.cli.show import console, next_steps, table
 
     _show_scan(diagnosis)
     if diagnosis.overlap:
-        out.print(f"\n{diagnosis.overlap}")
+        console.print(f"\n{diagnosis.overlap}")
     if diagnosis.baselines:
-        out.print()
+        console.print()
         rows = [
             [baseline.name, baseline.about, f"{baseline.metrics['bits_per_char']:.3f}"]
             for baseline in diagnosis.baselines
         ]
         table(f"without a model, on {diagnosis.baselines_on}", ["", "", "bits/char"], rows, texts=2)
     if diagnosis.suggestion and diagnosis.estimate:
-        out.print()
+        console.print()
         for reason in diagnosis.suggestion.reasons:
-            out.print(f"- {reason}.", markup=False)
-        out.print(f"- {diagnosis.estimate}")
+            console.print(f"- {reason}.", markup=False)
+        console.print(f"- {diagnosis.estimate}")
         next_steps(str(diagnosis.command))
 
 
 def _show_scan(diagnosis: "Diagnosis") -> None:
-    from seqlab.cli.show import out, table
+    from seqlab.cli.show import console, table
 
     scan = diagnosis.scan
     sizes = f"{scan.characters:,} characters in {scan.lines.total:,} lines, about {scan.words:,} words"
-    out.print(f"{diagnosis.name}: {sizes}, {scan.bytes:,} bytes", markup=False)
+    console.print(f"{diagnosis.name}: {sizes}, {scan.bytes:,} bytes", markup=False)
     for note in _notes(scan):
-        out.print(f"- {note}", markup=False)
+        console.print(f"- {note}", markup=False)
     for fault in scan.faults:
-        out.print()
+        console.print()
         more = f", the first {len(fault.locations)}" if fault.count > len(fault.locations) else ""
         rows = [[at.file, at.line, at.offset, at.what] for at in fault.locations]
         table(f"{fault.kind}: {fault.count:,}{more}", ["file", "line", "offset", "what"], rows)
     if scan.character_stats.rarest:
-        out.print()
+        console.print()
         rows = [[rare.code, rare.name.lower(), rare.count] for rare in scan.character_stats.rarest]
         table("rare characters", ["", "", "seen"], rows, texts=2)
 
@@ -83,7 +83,8 @@ def _notes(scan: "TextScan") -> list[str]:
 
     lines, characters = scan.lines, scan.character_stats
     share = characters.rare_occurrences / max(1, scan.characters)
-    rare = f"{characters.rare:,} occur fewer than {RARE} times ({share:.4%} of the text)"
+    occur = "occurs" if characters.rare == 1 else "occur"
+    rare = f"{characters.rare:,} {occur} fewer than {RARE} times ({100 * share:.3g}% of the text)"
     notes = [f"distinct characters: {characters.distinct:,}; {rare if characters.rare else 'none of them is rare'}"]
     if not scan.faults:
         notes.append("encoding: no faults")

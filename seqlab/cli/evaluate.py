@@ -1,9 +1,10 @@
 """seqlab evaluate: how well a run does on held-out data."""
 
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
+
+from seqlab.cli import options
 
 EXAMPLES = (
     "seqlab evaluate runs/my-gru-1",
@@ -14,7 +15,7 @@ POSITIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of a window, whose 
 
 
 def evaluate(
-    run: Annotated[Path, Argument(help="Folder of the run.")],
+    run: options.RunFolder,
     data: Annotated[
         list[str] | None, Argument(help="Other data of the same kind; default the run's own held-out data.")
     ] = None,
@@ -23,31 +24,32 @@ def evaluate(
         str | None,
         Option(help="For text: window (every window starts with a fresh state) or carry (the state runs through)."),
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Score a run on held-out data: perplexity, accuracy, F1 or BLEU, with what the numbers mean."""
-    import json
 
     from seqlab import api
-    from seqlab.cli.show import metrics_table, out, scored_amount, table
+    from seqlab.cli.show import console, metrics_table, scored_amount, table
 
     result = api.evaluate(run, data, split=split, mode=mode)
     content = result.as_dict()
     if as_json:
-        out.print_json(json.dumps(content))
+        console.print_json(data=content)
         return
+    if result.trained_note:
+        console.print(result.trained_note, markup=False)
     name = ", ".join(data) if data else split
     protocol = f", mode {result.mode} (windows of {result.window} tokens)" if result.window else ""
     title = f"{name}: {scored_amount(result.metrics)}{protocol}"
     metrics_table(title, [(run.name, result.metrics)], [result.headline_metric])
-    out.print(str(result)[0].upper() + str(result)[1:] + ".")
+    console.print(str(result)[0].upper() + str(result)[1:] + ".")
     if result.signature:
-        out.print(f"BLEU signature (sacrebleu): {result.signature}", markup=False)
+        console.print(f"BLEU signature (sacrebleu): {result.signature}", markup=False)
     if content.get("unknown_share"):
         loss = content["unknown_nats_per_token"]
-        out.print(f"{content['unknown_share']:.2%} of the tokens are unknown, at {loss:.2f} nats each.")
+        console.print(f"{content['unknown_share']:.2%} of the tokens are unknown, at {loss:.2f} nats each.")
     if result.mode == "window":
         positions = [position for position in POSITIONS if position <= len(result.by_position)]
-        out.print("\nLoss by position in the window (nats):")
+        console.print("\nLoss by position in the window (nats):")
         losses = [f"{result.by_position[position - 1]:.3f}" for position in positions]
         table("", [str(position) for position in positions], [losses])

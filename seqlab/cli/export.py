@@ -1,9 +1,13 @@
 """seqlab export: a run for other programs."""
 
+import ast
+import shlex
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Option
+
+from seqlab.cli import options
 
 EXAMPLES = (
     "seqlab export runs/my-gru-1 --out exported",
@@ -12,7 +16,7 @@ EXAMPLES = (
 
 
 def export(
-    run: Annotated[Path, Argument(help="Folder of the run.")],
+    run: options.RunFolder,
     out: Annotated[Path, Option(help="An empty or new folder for the files.")],
     format: Annotated[
         str, Option(help="onnx: graphs and a program that runs them; transformers: files for that library.")
@@ -20,13 +24,12 @@ def export(
 ) -> None:
     """Export a model for other programs, and check that it computes the same."""
     from seqlab import api
-    from seqlab.cli.show import next_steps
-    from seqlab.cli.show import out as console
+    from seqlab.cli.show import console, next_steps
 
     files = api.export(run, out, format=format)  # pyright: ignore[reportArgumentType]  # it refuses other formats
     for path in files:
         console.print(f"{path}  {path.stat().st_size:,} bytes", markup=False)
     example = next((path for path in files if path.name == "example.py"), None)
     if example is not None:
-        arguments = example.read_text(encoding="utf-8").split('"""')[1].partition("example.py ")[2]
-        next_steps(f"python {example} {arguments.replace(chr(92), '')}")
+        about = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or ""
+        next_steps(f"python {shlex.quote(str(example))} {about.partition('example.py ')[2]}")

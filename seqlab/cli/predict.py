@@ -4,7 +4,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from typer import Argument, Option
+
+from seqlab.cli import options
+from seqlab.decode.limits import LONGEST_TARGET, MAX_BEAM
 
 if TYPE_CHECKING:
     from seqlab.tasks.predictions import Prediction
@@ -19,13 +23,17 @@ Translating = partial(Option, rich_help_panel="Translating")
 
 
 def predict(
-    run: Annotated[Path, Argument(help="Folder of the run.")],
+    run: options.RunFolder,
     texts: Annotated[list[str] | None, Argument(help="Texts, each in quotation marks.")] = None,
     file: Annotated[Path | None, Option("--file", "-f", help="File with one text per line; - for stdin.")] = None,
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
-    beam: Annotated[int | None, Translating(help="Beam size; default the run's setting.", min=1)] = None,
+    as_json: options.Json = False,
+    beam: Annotated[int | None, Translating(help="Beam size; default the run's setting.", min=1, max=MAX_BEAM)] = None,
     length_penalty: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
-    n_best: Annotated[int, Translating(help="Translations per text.", min=1)] = 1,
+    n_best: Annotated[int, Translating(help="Translations per text.", min=1, max=MAX_BEAM)] = 1,
+    max_length: Annotated[
+        int | None,
+        Translating(help="Tokens of a translation at most; default the run's settings.", min=1, max=LONGEST_TARGET),
+    ] = None,
     attention: Annotated[bool, Translating("--attention", help="Show the attention weights.")] = False,
     picture: Annotated[Path | None, Translating(help="Draw the attention of the first text as a heatmap.")] = None,
 ) -> None:
@@ -33,31 +41,45 @@ def predict(
     from rich.text import Text
 
     from seqlab import api
-    from seqlab.cli.show import out
+    from seqlab.cli.show import console
     from seqlab.errors import UsageError
+    from seqlab.plotting import check_format
+    from seqlab.tasks.predictions import Translation
 
+    if picture is not None:
+        check_format(picture)
     lines = _lines(file) if file else []
     given = [*(texts or []), *(line for line in lines if line.strip())]
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
     predictions = api.load(run).predict(
-        given, beam=beam, length_penalty=length_penalty, n_best=n_best, weights=attention or picture is not None
+        given,
+        beam=beam,
+        length_penalty=length_penalty,
+        n_best=n_best,
+        max_length=max_length,
+        weights=attention or picture is not None,
     )
     if attention and not predictions[0].has_attention:
         raise UsageError(f"'{run}' has no attention to show.")
     if picture is not None:
         _draw(predictions[0], picture)
-    each = iter(predictions)
-    # a blank line has no prediction, and keeps its place
-    answers = [next(each) if line.strip() else None for line in (*(texts or []), *lines)]
+    remaining = iter(predictions)
+    # a blank line has no prediction and keeps its place
+    answers = [next(remaining) if line.strip() else None for line in (*(texts or []), *lines)]
     if as_json:
-        import json
-
-        out.print_json(json.dumps([answer.as_dict() if answer else {"text": ""} for answer in answers]))
+        console.print_json(data=[answer.as_dict() if answer else {"text": ""} for answer in answers])
         return
+    cut = sum(isinstance(prediction, Translation) and prediction.truncated for prediction in predictions)
+    if cut:
+        typer.echo(
+            f"note: {cut:,} of {len(predictions):,} translations were cut off at their longest allowed length; "
+            "--max-length allows more.",
+            err=True,
+        )
     for prediction in answers:
-        for line in prediction.lines(out.width) if prediction else [[]]:
-            out.print(Text.assemble(*line))
+        for line in prediction.lines(console.width) if prediction else [[]]:
+            console.print(Text.assemble(*line))
 
 
 def _lines(file: Path) -> list[str]:
@@ -76,5 +98,5 @@ def _draw(prediction: "Prediction", path: Path) -> None:
 
     attention = prediction.alignment
     if attention is None:
-        raise UsageError("there is no attention over a source to draw: the run is no translator, or has none.")
+        raise UsageError("there is no attention over a source to draw: only translators with attention have it.")
     draw_alignment(attention.weights_TS, attention.source_tokens, attention.target_tokens, path)

@@ -1,9 +1,12 @@
 """seqlab quantize: a run with int8 weights."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Option
+
+from seqlab.cli import options
 
 EXAMPLES = (
     "seqlab quantize runs/my-gru-1 --out runs/my-gru-int8",
@@ -12,14 +15,13 @@ EXAMPLES = (
 
 
 def quantize(
-    run: Annotated[Path, Argument(help="Folder of the run.")],
+    run: options.RunFolder,
     out: Annotated[Path, Option(help="Folder of the new run.")],
     overwrite: Annotated[bool, Option("--overwrite", help="Replace the run in that folder.")] = False,
 ) -> None:
     """Quantize the weights to int8, one scale per row: about a quarter of the size, used like any other run."""
     from seqlab import api
-    from seqlab.cli.show import metrics_table, next_steps, using_command
-    from seqlab.cli.show import out as console
+    from seqlab.cli.show import console, metrics_table, next_steps, using_command
 
     quantized = api.quantize(run, out, overwrite=overwrite)
     before, after = quantized.bytes
@@ -28,4 +30,4 @@ def quantize(
         console.print("The training data is no longer available, so the new run was not scored.")
     else:
         metrics_table("validation", [(run.name, quantized.metrics[0]), (out.name, quantized.metrics[1])])
-    next_steps(using_command(api.load(out), str(out)), f"seqlab evaluate {out}")
+    next_steps(using_command(api.load(out)), f"seqlab evaluate {shlex.quote(str(out))}")

@@ -13,12 +13,12 @@ def report(
     out: Annotated[Path | None, Option(help="Folder for the report; required for several comparisons.")] = None,
 ) -> None:
     """Rewrite the report of a comparison, or merge several comparisons that share data and protocol into one."""
-    from seqlab.cli.show import out as console
+    from seqlab.cli.show import console
     from seqlab.comparison.judgment.merge import merge
-    from seqlab.comparison.plan.plan import NAME as PLAN
     from seqlab.comparison.report import write_report
     from seqlab.comparison.results import read_comparison, write_comparison
     from seqlab.errors import UsageError
+    from seqlab.runs.directory import PLAN
 
     results = [read_comparison(folder) for folder in comparisons]
     if len(results) == 1:

@@ -16,7 +16,7 @@ def results(
     ] = None,
 ) -> None:
     """Write the pages of results from the records of finished comparisons."""
-    from seqlab.cli.show import out as console
+    from seqlab.cli.show import console
     from seqlab.comparison.records.overview import record_comparison, write_pages
 
     for comparison in add or []:

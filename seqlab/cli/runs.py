@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument
+
+from seqlab.cli import options
 
 if TYPE_CHECKING:
     from seqlab.runs.listing import RunEntry
@@ -13,20 +15,19 @@ EXAMPLES = ("seqlab runs", "seqlab runs experiments --json")
 
 def runs(
     folder: Annotated[Path, Argument(help="Folder to search.")] = Path("runs"),
-    as_json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """List runs, best first."""
-    import json
 
-    from seqlab.cli.show import out, table
+    from seqlab.cli.show import console, table
     from seqlab.runs.listing import list_runs
 
     entries = list_runs(folder)
     if as_json:
-        out.print_json(json.dumps([entry.as_dict() for entry in entries]))
+        console.print_json(data=[entry.as_dict() for entry in entries])
         return
     if not entries:
-        out.print(f"There are no runs in '{folder}' yet. Train one: seqlab train python-docs", markup=False)
+        console.print(f"There are no runs in '{folder}' yet. Train one: seqlab train python-docs", markup=False)
         return
     columns = ["run", "architecture", "corpus", "parameters", "validation", "", "steps", "date"]
     table("", columns, [_row(entry) for entry in entries], texts=3)

@@ -1,41 +1,62 @@
 """How results look in a terminal: tables, sentences, and what to type next."""
 
+import math
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from seqlab.metrics.descriptions import describe
 from seqlab.metrics.metric import Metric
-from seqlab.registry import TASKS
+from seqlab.registry import TASKS, with_plugins
+from seqlab.terminal import SafeConsole
 
 if TYPE_CHECKING:
+    from seqlab.comparison.compare import Comparison
     from seqlab.runs.run import Run
 
+
+class StrictConsole(SafeConsole):
+    """A console whose JSON every parser reads: a number that is not finite is null."""
+
+    def print_json(self, json: str | None = None, *, data: Any = None, **options: Any) -> None:
+        super().print_json(json, data=without_nan(data), **{**options, "allow_nan": False})
+
+
+def without_nan(content: Any) -> Any:
+    """The content with None for NaN and infinity, for which JSON has no notation."""
+    if isinstance(content, Mapping):
+        return {key: without_nan(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [without_nan(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
+
+
 # in a file or a pipe there is no edge to fold tables at
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+console = StrictConsole(width=None if sys.stdout.isatty() else 160)
 
 
 def table(title: str, columns: list[str], rows: list[list[Any]], texts: int = 1) -> None:
     """A table whose first `texts` columns are text and whose others are numbers, right-aligned."""
-    shown = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for index, name in enumerate(columns):
-        # names are there to be copied, so the first column is never cut
-        least = max((len(str(row[0])) for row in rows), default=0) if index == 0 else None
-        shown.add_column(
+        # names are copied into commands, so the first column is never cut
+        min_width = max((len(str(row[0])) for row in rows), default=0) if index == 0 else None
+        grid.add_column(
             name,
             justify="left" if index < texts else "right",
             style="bold" if index == 0 else "",
             no_wrap=index == 0,
-            min_width=least,
-            overflow="fold",  # a number that is cut is a wrong number
+            min_width=min_width,
+            overflow="fold",  # a truncated number is a wrong number
         )
     for row in rows:
-        shown.add_row(*(Text(str(cell)) for cell in row))
-    out.print(shown)
+        grid.add_row(*(Text(str(cell)) for cell in row))
+    console.print(grid)
 
 
 def metrics_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]], known: Sequence[Metric] = ()) -> None:
@@ -52,31 +73,78 @@ def scored_amount(metrics: Mapping[str, float]) -> str:
     return f"{counts[0].format(metrics[counts[0].key])} {counts[0].label}" if counts else ""
 
 
-def finished_run(run: "Run") -> None:
+def print_run(run: "Run") -> None:
     """Print the results of a run when training has ended."""
     results = run.results
     if results is None:
         return
     windows = f", windows of {results.window}" if results.window else ""
-    out.print()
+    console.print()
     rows = [
         (run.settings.backbone.name, results.validation),
         *((baseline.name, baseline.metrics) for baseline in results.baselines),
     ]
     title = f"validation, {scored_amount(results.validation)}{windows}"
     metrics_table(title, rows, [results.headline_metric])
-    out.print(results.sentence[0].upper() + results.sentence[1:] + ".")
+    console.print(results.sentence[0].upper() + results.sentence[1:] + ".", markup=False)
     baseline, metric = results.main_baseline, results.headline_metric
     if baseline and metric.is_better(baseline.metrics[metric.key], results.headline):
-        out.print(f"The baseline {baseline.name} is still better than the model.", markup=False)
+        console.print(f"The baseline {baseline.name} is still better than the model.", markup=False)
     if results.unknown_share:
-        out.print(f"{results.unknown_share:.2%} of the validation tokens are unknown.")
-    out.print(f"Loss curves: {run.path / 'curves.png'}")
+        console.print(f"{results.unknown_share:.2%} of the validation tokens are unknown.")
+    console.print(f"Loss curves: {run.path / 'curves.png'}", markup=False)
+
+
+def print_comparison(comparison: "Comparison") -> None:
+    """Print the table, the recommendation, the verdicts and where the report is."""
+    from seqlab.comparison.judgment.verdicts import baseline_sentence
+
+    results, pairs = comparison.results, comparison.results.baseline_pairs
+    console.print()
+    console.print(comparison.table(), markup=False, soft_wrap=True)
+    paragraphs = {
+        "Recommendation": [advice.sentence for advice in results.recommendation],
+        "Before you rely on it": results.warnings,
+        "Verdicts": comparison.verdicts,
+        "Baseline": [baseline_sentence(pairs, results.baselines, results.metric)] if pairs else [],
+    }
+    for title, sentences in paragraphs.items():
+        if sentences:
+            console.print(f"\n[bold]{title}[/]")
+            for sentence in sentences:
+                print_sentence(sentence)
+    failed = [f"{audit.name}: {check.name}" for audit in results.audits for check in audit.checks if check.failed]
+    console.print(f"\nAudit: {'FAILED: ' + '; '.join(failed) if failed else 'all checks passed'}", markup=False)
+    console.print(f"Report: {comparison.directory / 'report.html'}", markup=False)
+
+
+def print_sentence(sentence: str) -> None:
+    """Indented; a terminal gets lines that end between words, a file or a pipe gets one line."""
+    if console.is_terminal:
+        console.print(Padding(Text(sentence), (0, 0, 0, 2)))
+    else:
+        console.print(f"  {sentence}", markup=False, soft_wrap=True)
+
+
+def print_shows(comparison: "Comparison") -> None:
+    """The results of a recipe that trains nothing."""
+    for name, show in comparison.results.shows.items():
+        console.print(f"\n[bold]{name}[/]")
+        console.print(show.failure or show.text, markup=False)
+    console.print(f"Report: {comparison.directory / 'report.html'}", markup=False)
+
+
+def print_sample(comparison: "Comparison") -> None:
+    """Print a sample of the best model."""
+    for sample in comparison.results.samples:
+        if sample.name == comparison.results.best.name:
+            console.print(f"\n[bold]A sample of {sample.name} at temperature {sample.temperature}[/]")
+            console.print(sample.prompt + sample.text, markup=False, style="dim")
 
 
 def using_command(run: "Run", place: str | None = None) -> str:
     """The command that uses a run: generate, with a prompt unless it generates whole lines, or predict."""
-    place = place or str(run.path)
+    place = place or shlex.quote(str(run.path))
     if run.generates:
         return f"seqlab generate {place}" + ("" if run.tokenizer.documents else ' --prompt "The "')
     return TASKS.load(run.settings.task.name).usage(place)[0].strip()
@@ -84,6 +152,6 @@ def using_command(run: "Run", place: str | None = None) -> str:
 
 def next_steps(*commands: str) -> None:
     """Print what to type next; empty commands are left out."""
-    out.print("\nWhat to type next:")
+    console.print("\nWhat to type next:")
     for command in filter(None, commands):
-        out.print(f"  {command}", markup=False, soft_wrap=True)
+        console.print(f"  {with_plugins(command)}", markup=False, soft_wrap=True)

@@ -1,7 +1,7 @@
-"""compare: request, plan, tune, run, measure, judge, write up. Stopped anywhere, the same call resumes."""
+"""Runs a comparison: plan, tune, train, measure, judge, report. The same call resumes it after an interruption."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,41 +10,40 @@ from filelock import FileLock
 from seqlab.comparison.execution.jobs import LOCKS, Job
 from seqlab.comparison.execution.measuring import SHOWS, run_shows
 from seqlab.comparison.execution.pool import Pool
-from seqlab.comparison.execution.progress import ProgressView, view_for_stderr
+from seqlab.comparison.execution.progress import ProgressView
 from seqlab.comparison.execution.tuning import tune
 from seqlab.comparison.judgment.collect import collect_results, results_without_models
 from seqlab.comparison.plan.data import ComparisonData, prepare_data
-from seqlab.comparison.plan.plan import RUNS, TUNING, Plan, read_plan, refuse_other, write_plan
+from seqlab.comparison.plan.plan import Plan, PlannedModel, read_plan, refuse_other, write_plan
 from seqlab.comparison.plan.planning import jobs_of, make_plan, with_winners
-from seqlab.comparison.plan.request import ComparisonRequest, build_request
+from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.report import write_report
 from seqlab.comparison.report.table import table
 from seqlab.comparison.results import NAME, Results, read_comparison, write_comparison
-from seqlab.config import DataSource
 from seqlab.errors import DataError, UsageError
 from seqlab.models.parameter_count import refuse_absurd
-from seqlab.runs.directory import folder_name, link_best_run
+from seqlab.runs.directory import TUNING, folder_name, link_best_run
 from seqlab.runs.run import Run, load
 from seqlab.storage import storage_errors
 from seqlab.text_table import aligned_table
-from seqlab.training.progress import NullReporter
 from seqlab.training.request import least_sizes
 
 
+@dataclass(eq=False, repr=False)
 class Comparison:
     """A finished comparison."""
 
-    def __init__(self, directory: Path, results: Results):
-        self.directory, self.results = directory, results
+    directory: Path
+    results: Results
 
     def __repr__(self) -> str:
         return f"Comparison('{self.directory}': {', '.join(entrant.name for entrant in self.results.entrants)})"
 
     def table(self) -> str:
-        """Every entrant and baseline with its score and its cost, the best first."""
+        """Every entrant and baseline with its score and costs, the best first."""
         brief = table(self.results, brief=True)
-        return aligned_table([brief.heads, *brief.lines()])
+        return aligned_table([brief.headers, *brief.lines()])
 
     @property
     def verdicts(self) -> list[str]:
@@ -59,34 +58,8 @@ class Comparison:
         return load(self.directory / self.results.best.path)
 
     def report(self, path: str | Path | None = None) -> Path:
-        """Write the report and its figures, into the comparison's own folder or another."""
+        """Write the report and its figures into the comparison's folder or another one."""
         return write_report(self.results, Path(path) if path else self.directory, self.directory)
-
-
-def compare(
-    source: DataSource | None = None,
-    *,
-    out: str | Path | None = None,
-    recipe: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    command: str | None = None,
-    view: ProgressView | None = None,
-    **options: Any,
-) -> Comparison:
-    """Train several architectures, or the models of a recipe, under one plan, and say which to use.
-
-    `options` are those of a comparison (archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible) and
-    the one-word settings of its runs (tokenizer, window, batch_size, layers, ...). The same call resumes a comparison
-    that was stopped."""
-    view = view or view_for_stderr()
-    request = build_request(source, recipe, settings or {}, options, view.log)
-    arguments = {"out": out and str(out), "recipe": recipe, "settings": settings and dict(settings), **options}
-    return run_comparison(
-        request,
-        Path(out) if out else default_directory(request),
-        command or python_call("compare", [] if source is None else [source], arguments),
-        view,
-    )
 
 
 def run_comparison(
@@ -96,14 +69,17 @@ def run_comparison(
     view: ProgressView,
     remarks: Callable[[ComparisonData], list[str]] = lambda _: [],
 ) -> Comparison:
-    """Everything that is not done yet, from the plan to the report; `remarks` adds warnings that need the data."""
+    """Do everything that is not done yet, from the plan to the report; `remarks` adds notes that need the data."""
     for model in request.models.values():
         refuse_absurd(model, least_sizes(model))
-    _enter(directory, request)
+    _create_directory(directory, request)
     plan = data = None
     if request.models:
-        data = prepare_data(request, directory, _LogReporter(view))
-        plan = _plan_and_run(request, directory, data, view, remarks)
+        data = prepare_data(request, directory, view.log)
+        with FileLock(directory / LOCKS / "plan.lock"):
+            draft = _draft_plan(request, directory, data, view.log, remarks)
+        view.log(plan_summary(draft, request, data, directory))
+        plan = _train_and_measure(draft, request, directory, data, view)
     shows = run_shows(request.recipe, directory, view.log)
     if not (directory / NAME).is_file():
         if plan is None or data is None:
@@ -112,33 +88,6 @@ def run_comparison(
             view.log("all runs are done: scoring baselines, auditing, writing the report")
             results = collect_results(plan, request, data, directory, command)
         write_comparison(replace(results, shows=shows), directory)
-    return _write_up(directory)
-
-
-def _plan_and_run(
-    request: ComparisonRequest,
-    directory: Path,
-    data: ComparisonData,
-    view: ProgressView,
-    remarks: Callable[[ComparisonData], list[str]],
-) -> Plan:
-    """Plan, tune, train and score; then measure, one run at a time, because measures take times."""
-    with FileLock(directory / LOCKS / "plan.lock"):
-        draft = _draft_plan(request, directory, data, view, remarks)
-    view.log(plan_summary(draft, request, data, directory))
-    recipe = request.recipe
-    with Pool(directory, jobs_of(request), draft.threads, view) as pool:
-        plan = _frozen_plan(draft, request, directory, data, pool)
-        jobs = [_job(plan, data, name, seed) for name in request.models for seed in plan.seeds]
-        pool.run(jobs, "runs")
-    if recipe is not None and recipe.measures:
-        measuring = [replace(job, measures=list(recipe.measures), writing=asdict(recipe.writing)) for job in jobs]
-        with Pool(directory, 1, plan.threads, view) as pool:
-            pool.run(measuring, "measures")
-    return plan
-
-
-def _write_up(directory: Path) -> Comparison:
     results = read_comparison(directory)
     write_report(results, directory, directory)
     if results.entrants:
@@ -146,16 +95,31 @@ def _write_up(directory: Path) -> Comparison:
     return Comparison(directory, results)
 
 
+def _train_and_measure(
+    draft: Plan, request: ComparisonRequest, directory: Path, data: ComparisonData, view: ProgressView
+) -> Plan:
+    """Tune, train and score in parallel; then measure one run at a time, because measures are timed."""
+    with Pool(directory, jobs_of(request), draft.threads, view) as pool:
+        plan = _frozen_plan(draft, request, directory, data, pool)
+        jobs = [_job(model, seed, data.deciding_split) for model in plan.models for seed in plan.seeds]
+        pool.run(jobs, "runs")
+    recipe = request.recipe
+    if recipe is not None and recipe.measures:
+        measuring = [replace(job, measures=list(recipe.measures), writing=asdict(recipe.writing)) for job in jobs]
+        with Pool(directory, 1, plan.threads, view) as pool:
+            pool.run(measuring, "measures")
+    return plan
+
+
 def default_directory(request: ComparisonRequest) -> Path:
     """The same folder for the same request, so that the same command resumes."""
-    if request.recipe is not None:
-        return Path("runs") / f"{folder_name(request.recipe.name)}-comparison"
-    source = next(iter(request.models.values())).corpus.source[0]
-    return Path("runs") / f"{folder_name(Path(source).stem)}-comparison"
+    recipe, models = request.recipe, list(request.models.values())
+    name = recipe.name if recipe is not None else Path(models[0].corpus.source[0]).stem
+    return Path("runs") / f"{folder_name(name)}-comparison"
 
 
-def _enter(directory: Path, request: ComparisonRequest) -> None:
-    """Make the folder, or refuse one that holds something else."""
+def _create_directory(directory: Path, request: ComparisonRequest) -> None:
+    """Create the folder, or refuse one that holds something else."""
     plan = read_plan(directory) or read_plan(directory / TUNING)
     if plan is not None:
         refuse_other(plan, request, directory)
@@ -166,7 +130,7 @@ def _enter(directory: Path, request: ComparisonRequest) -> None:
 
 
 def _is_foreign(directory: Path) -> bool:
-    """Whether the folder holds more than a comparison leaves that was stopped before its plan was made."""
+    """Whether the folder holds more than what a comparison writes before its plan."""
     return any(item.name not in (LOCKS, TUNING, SHOWS, "corpus.txt") for item in directory.iterdir())
 
 
@@ -174,20 +138,20 @@ def _draft_plan(
     request: ComparisonRequest,
     directory: Path,
     data: ComparisonData,
-    view: ProgressView,
+    log: Callable[[str], None],
     remarks: Callable[[ComparisonData], list[str]],
 ) -> Plan:
     """The plan before tuning, made once."""
     draft = read_plan(directory) or read_plan(directory / TUNING)
     if draft is None:
-        draft = make_plan(request, data, _LogReporter(view))
+        draft = make_plan(request, data, log)
         draft = replace(draft, notes=[*draft.notes, *remarks(data)])
         (directory / TUNING).mkdir(exist_ok=True)
         write_plan(draft, directory / TUNING)
     fingerprint = data.dataset.fingerprint
     if draft.fingerprints != {"corpus": fingerprint, "tokenizer": data.dataset.vocabulary.fingerprint}:
         raise DataError(
-            f"the text is no longer the one that '{directory}' was planned for: its SHA-256 was "
+            f"the text has changed since '{directory}' was planned: its SHA-256 was "
             f"{draft.fingerprints['corpus'][:12]}, now it is {fingerprint[:12]}. Restore it, or choose another --out."
         )
     return draft
@@ -201,7 +165,7 @@ def _frozen_plan(draft: Plan, request: ComparisonRequest, directory: Path, data:
     plan = draft
     if draft.trials:
         tuned, winners = tune(draft, request.comparison, directory, pool)
-        plan = with_winners(tuned, request, data, winners, _LogReporter(pool.view))
+        plan = with_winners(tuned, request, data, winners, pool.view.log)
     with FileLock(directory / LOCKS / "plan.lock"):
         frozen = read_plan(directory)  # another command on the same comparison may have come first
         if frozen is None:
@@ -209,25 +173,13 @@ def _frozen_plan(draft: Plan, request: ComparisonRequest, directory: Path, data:
     return frozen or plan
 
 
-def _job(plan: Plan, data: ComparisonData, name: str, seed: int) -> Job:
-    model = plan.model(name)
+def _job(model: PlannedModel, seed: int, split: str) -> Job:
     settings = model.changed(**{"train.seed": seed}).settings
-    seconds = model.seconds + model.evaluation_seconds
-    return Job(f"{RUNS}/{name}-{seed}", settings, data.deciding_split, seconds)
+    return Job(model.run_path(seed), settings, split, model.seconds + model.evaluation_seconds)
 
 
 def python_call(function: str, positional: Sequence[Any], keywords: Mapping[str, Any]) -> str:
     """The Python call that repeats a comparison."""
-    words = [repr(str(value) if isinstance(value, Path) else value) for value in positional]
-    words += [f"{key}={value!r}" for key, value in keywords.items() if value is not None]
-    return f"seqlab.{function}({', '.join(words)})"
-
-
-class _LogReporter(NullReporter):
-    """Passes messages about the data on to the view."""
-
-    def __init__(self, view: ProgressView):
-        self._view = view
-
-    def log(self, message: str) -> None:
-        self._view.log(message)
+    arguments = [repr(str(value) if isinstance(value, Path) else value) for value in positional]
+    arguments += [f"{key}={value!r}" for key, value in keywords.items() if value is not None]
+    return f"seqlab.{function}({', '.join(arguments)})"

@@ -1,4 +1,4 @@
-"""distill: a student trained on a teacher's predicted distribution, compared with the same student without it."""
+"""Distillation: a student trained on a teacher's predicted distribution, compared with the same student alone."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,7 +16,7 @@ from seqlab.runs.directory import folder_name
 from seqlab.runs.reopen import teacher_at
 from seqlab.runs.run import load
 
-DISTILLED, PLAIN = "distilled", "plain"
+TEACHER_CORPUS = ("source", "documents", "split_ratios", "split", "validation", "test")  # settings of its students
 
 
 def distill(
@@ -31,10 +31,7 @@ def distill(
     command: str | None = None,
     **options: Any,
 ) -> Comparison:
-    """Train a student on a text and on a teacher's predicted distribution, and say whether that helped.
-
-    Without `source`, the text is the teacher's own. `options` are those of a comparison and the one-word settings of
-    its runs; split, window and tokenizer are the teacher's unless they are set."""
+    """Train a student with and without a teacher, and compare the two (`seqlab.api.distill` has the details)."""
     if str(options.get("budget", "")).startswith("flops"):
         raise UsageError("the teacher's computation is not counted in FLOPs: give a budget in steps or seconds.")
     recipe = students(teacher, arch, {"teacher_weight": teacher_weight, "temperature": temperature})
@@ -55,20 +52,20 @@ def students(teacher: str | Path, arch: str, distillation: Mapping[str, float | 
     """Two models on the teacher's corpus and tokenizer; the plain one gives the teacher no weight."""
     tables = teacher_at(teacher)[0].resolved()
     shared = {
-        "corpus": {key: tables["corpus"][key] for key in ("source", "documents", "split_ratios")},
+        "corpus": {key: tables["corpus"][key] for key in TEACHER_CORPUS},
         "tokenizer": tables["tokenizer"],
         "backbone": {"name": arch},
     }
-    given = {key: value for key, value in distillation.items() if value is not None}
-    task = {"name": "language", "teacher": str(teacher), "window": tables["task"]["window"], **given}
-    models = {DISTILLED: {**shared, "task": task}, PLAIN: {**shared, "task": {**task, "teacher_weight": 0.0}}}
+    options = {key: value for key, value in distillation.items() if value is not None}
+    task = {"name": "language", "teacher": str(teacher), "window": tables["task"]["window"], **options}
+    models = {"distilled": {**shared, "task": task}, "plain": {**shared, "task": {**task, "teacher_weight": 0.0}}}
     about = "a student with and without its teacher"
     return Recipe("distillation", about, models, comparison={"match": None, "tune": 3})
 
 
 def _teacher_score(path: str | Path, data: ComparisonData) -> list[str]:
-    """The teacher's score on the same split, as a warning beside the results."""
-    run, task = load(path), data.task(next(iter(data.models.values())))
+    """The teacher's score on the same split, as a note for the report."""
+    run, task = load(path), data.task(data.shared)
     metrics = task.metrics(task.score(run.model, data.deciding_split))
     size = sum(weight.numel() for weight in run.model.parameters())
     return [

@@ -4,13 +4,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from seqlab.audit.result import CheckResult
 from seqlab.baselines.role import BaselineRole
 from seqlab.errors import DataError, MissingInput
 from seqlab.metrics.metric import Metric
-from seqlab.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
+from seqlab.storage import from_json, read_bytes, to_json, validated, write_atomic
 
 NAME = "results.json"
 FORMAT, VERSION = "seqlab-comparison", 3
@@ -19,7 +17,7 @@ HELD_OUT = "held-out text"  # listed among the generated texts
 
 @dataclass(frozen=True)
 class Entrant:
-    """One architecture at its settings, and what it costs."""
+    """One architecture at its settings, and its costs."""
 
     name: str
     arch: str
@@ -29,13 +27,13 @@ class Entrant:
     output_parameters: int
     position_parameters: int
     tokens_per_step: int
-    flops_per_token: int  # of the forward pass, output layer included
-    flops_per_step: int  # of forward and backward
-    step_seconds: float  # timed before the first run, alone, at the plan's thread count
-    implementation: str  # which computation it ran in
+    flops_per_token: int  # forward pass, with the output layer
+    flops_per_step: int  # forward and backward pass
+    step_seconds: float  # timed before the first run, alone, with the plan's number of threads
+    implementation: str  # which kernel or loop it ran in
     lr: float
-    state_bytes: dict[str, int] = field(default_factory=dict)  # of one text, by its length
-    generation: dict[str, float] = field(default_factory=dict)  # tokens/s, by the length that stands there already
+    state_bytes: dict[str, int] = field(default_factory=dict)  # of one sequence, by context length
+    generation: dict[str, float] = field(default_factory=dict)  # tokens per second, by context length
 
     @property
     def parameters(self) -> int:
@@ -44,7 +42,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class MeasureResult:
-    """What a measure found on a run, or a show without one; `figures` are paths within the comparison."""
+    """The result of a measure on a run, or of a show; `figures` are paths within the comparison."""
 
     data: dict[str, Any] = field(default_factory=dict)
     text: str = ""
@@ -52,9 +50,9 @@ class MeasureResult:
     failure: str | None = None  # why it could not be measured
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """One trained run, scored once on the split that decides."""
+    """One trained run, scored once on the deciding split."""
 
     name: str  # of the entrant
     arch: str
@@ -68,52 +66,53 @@ class RunResult:
     seconds: float  # steps times the planned step time
     best_step: int
     value: float  # of the metric
-    metrics: dict[str, float]  # what else there is to say of it, by name
-    validation: float  # of the best weights: the loss, or the error, by which they were chosen
-    carried: float | None  # nats per token with the state carried through the text
-    peak_memory: int | None  # resident bytes of the process that trained it
-    sums: list[list[float]]  # by unit of text: the sums from which the metric is computed
-    loss_by_position: list[float]
-    curve: list[dict[str, float]]  # step, train_loss, validation_loss
+    metrics: dict[str, float]  # all metrics by name
+    validation: float  # the validation loss, or error, that selected the best weights
+    carried: float | None = None  # nats per token with the state carried through the text
+    peak_memory: int | None = None  # resident bytes of the training process
+    sums: list[list[float]] = field(default_factory=list)  # the metric's sums for each unit of text
+    loss_by_position: list[float] = field(default_factory=list)
+    curve: list[dict[str, float]] = field(default_factory=list)  # step, train_loss, validation_loss
     measures: dict[str, MeasureResult] = field(default_factory=dict)
     samples: list[dict[str, Any]] = field(default_factory=list)  # step and text, generated during training
 
 
 @dataclass(frozen=True)
 class BaselineResult:
-    """What needs no training, on the same text."""
+    """A baseline, which needs no training, on the same text."""
 
     name: str
     about: str
     role: BaselineRole
     value: float
     metrics: dict[str, float]
-    sums: list[list[float]] | None  # None where it cannot be said of a unit
+    sums: list[list[float]] | None = None  # None if the baseline has no score for each unit
+    carried: float | None = None  # nats per token if it reads on through the text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two entrants; `a` is the one ahead. `difference` is by how much, never negative; low and high are its 95 %."""
+    """Two entrants, `a` ahead of `b` by `difference`, which is never negative; low to high is its 95 % interval."""
 
     a: str
     b: str
     difference: float
-    low: float | None  # None where one seed leaves the noise of seeds unknown
-    high: float | None
-    p: float | None
-    adjusted_p: float | None  # by Holm, over all pairs
-    df: float | None
-    v_seeds: float | None
+    low: float | None = None  # None with a single seed: the noise of seeds is unknown
+    high: float | None = None
+    p: float | None = None
+    adjusted_p: float | None = None  # by Holm, over all pairs
+    df: float | None = None
+    v_seeds: float | None = None
     v_text: float
-    units: int  # of text, after merging
-    seeds_needed: int | None  # of each, to show the observed difference at 80 % power; None: no number would
+    units: int  # of text that count as independent
+    seeds_needed: int | None = None  # per entrant, for 80 % power at this difference; None: no number is enough
     verdict: str  # better, suggestive, equal for practical purposes, not distinguishable, ahead on this text
     sentence: str
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Which to choose when one thing matters most."""
+    """Which entrant to choose if one criterion matters most."""
 
     lens: str  # quality, time, size, memory
     name: str
@@ -129,12 +128,12 @@ class Best:
 
 @dataclass(frozen=True)
 class Trial:
-    """One short training at other settings; its loss on validation decides."""
+    """One short training run at other settings; the lowest validation loss wins."""
 
     name: str
     tried: dict[str, Any]  # by setting, such as train.lr
-    loss: float | None  # None where it failed
-    chosen: bool
+    loss: float | None = None  # None if it failed
+    chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,13 +147,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Memorization:
-    """How much of a text stands in the training text already."""
+    """How much of a text is copied from the training text."""
 
     name: str  # an entrant, or `HELD_OUT`
     characters: int
     longest: int
     longest_text: str
-    novel: float  # share of its 8-grams that the training text does not have
+    novel: float  # share of its 8-grams that do not occur in the training text
 
 
 @dataclass(frozen=True)
@@ -165,35 +164,39 @@ class Audited:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was the same for all, and what was not."""
+    """What was the same for all entrants, and what was not."""
 
-    equal: dict[str, str]
-    unequal: dict[str, dict[str, str]]  # by what, then by entrant
+    equal: dict[str, str] = field(default_factory=dict)
+    unequal: dict[str, dict[str, str]] = field(default_factory=dict)  # by aspect, then by entrant
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Results:
-    corpus: dict[str, Any]  # name, about, characters, fingerprint, split
-    protocol: dict[str, Any]  # scored_split, mode, window, tokenizer, vocab_size, tokens, characters
-    metric: Metric
-    reported_metrics: list[Metric]  # shown beside it, in the order of columns
-    loss_unit: str  # such as "nats per token"
-    estimand: str
+    """Everything about a comparison. A recipe without models leaves the defaults."""
+
+    corpus: dict[str, Any] = field(default_factory=dict)  # name, about, characters, fingerprint, split
+    protocol: dict[str, Any] = field(default_factory=dict)  # scored_split, window, tokenizer, vocab_size, tokens, ...
+    metric: Metric = field(default_factory=lambda: Metric("", "", ""))
+    reported_metrics: list[Metric] = field(default_factory=list)  # further columns, in their order
+    loss_unit: str = ""  # such as "nats per token"
+    estimand: str = ""
     command: str
     plan: dict[str, Any]
-    entrants: list[Entrant]
-    runs: list[RunResult]
-    baselines: list[BaselineResult]
-    pairs: list[Pair]
-    baseline_pairs: list[Pair]  # every entrant and the main baseline, the one ahead first
-    recommendation: list[Advice]
-    best: Best  # empty for a recipe without models
-    trials: list[Trial]
-    samples: list[Sample]
-    memorization: list[Memorization]
-    audits: list[Audited]
-    ledger: Ledger
-    warnings: list[str]
+    entrants: list[Entrant] = field(default_factory=list)
+    runs: list[RunResult] = field(default_factory=list)
+    baselines: list[BaselineResult] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
+    baseline_pairs: list[Pair] = field(
+        default_factory=list
+    )  # every entrant and the main baseline, the better one first
+    recommendation: list[Advice] = field(default_factory=list)
+    best: Best = Best("", 0, "")
+    trials: list[Trial] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    memorization: list[Memorization] = field(default_factory=list)
+    audits: list[Audited] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
+    warnings: list[str] = field(default_factory=list)
     machine: str
     versions: dict[str, str]
     date: str
@@ -201,20 +204,17 @@ class Results:
     shows: dict[str, MeasureResult] = field(default_factory=dict)  # measures that need no run
 
     def entrant(self, name: str) -> Entrant:
-        return next(one for one in self.entrants if one.name == name)
+        return next(entrant for entrant in self.entrants if entrant.name == name)
 
     def runs_of(self, name: str) -> list[RunResult]:
         return [run for run in self.runs if run.name == name]
 
 
-def write_comparison(results: Results, directory: Path) -> Path:
-    path = directory / NAME
-    write_atomic(path, to_json({"format": FORMAT, "version": VERSION, **asdict(results)}))
-    return path
+def write_comparison(results: Results, directory: Path) -> None:
+    write_atomic(directory / NAME, to_json({"format": FORMAT, "version": VERSION, **asdict(results)}))
 
 
 def read_comparison(directory: Path) -> Results:
-    """What `write_comparison` wrote."""
     path = directory / NAME
     if not path.is_file():
         raise MissingInput(f"'{directory}' is not a finished comparison: '{path}' is missing.")
@@ -227,7 +227,4 @@ def parse_results(content: dict[str, Any], path: Path) -> Results:
         raise DataError(f"'{path}' was not written by seqlab compare.")
     if content.pop("version", None) != VERSION:
         raise DataError(f"'{path}' was written by another version of seqlab: repeat the comparison.")
-    try:
-        return TypeAdapter(Results).validate_python(content)
-    except ValidationError as error:
-        raise unreadable_file(path, error) from None
+    return validated(Results, content, path)

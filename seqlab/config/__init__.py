@@ -24,3 +24,4 @@ from seqlab.config.sources import build_settings as build_settings
 from seqlab.config.sources import expand_short_names as expand_short_names
 from seqlab.config.sources import parse_assignment as parse_assignment
 from seqlab.config.sources import read_toml as read_toml
+from seqlab.config.sources import source_items as source_items

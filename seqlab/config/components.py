@@ -1,4 +1,4 @@
-"""What the rest of the project reads of the settings of an architecture, a task or a tokenizer.
+"""Base classes for the settings of an architecture, a task or a tokenizer: what the rest of the project reads.
 
 These base classes are the whole interface: a member is abstract, or has a default that is documented here. The settings
 of a registered class derive from one of them and import without torch.
@@ -74,8 +74,8 @@ class BackboneSettings(Settings):
     sequence length if unset, unless its default is None) and `implementation` ("fused", or "plain": the equations,
     position by position)."""
 
-    bidirectional_sibling: ClassVar[str | None] = None  # the registered architecture that is this one, bidirectional
-    causal_sibling: ClassVar[str | None] = None  # the registered architecture that is this one, causal
+    bidirectional_sibling: ClassVar[str | None] = None  # the name of the bidirectional version of this architecture
+    causal_sibling: ClassVar[str | None] = None  # the name of the causal version of this architecture
     cross_attends: ClassVar[bool] = False  # the class takes `memory`, a source's width, and attends to it by itself
     state_query: ClassVar[bool] = False  # `Backbone.query` gives a vector of width `hidden`
 
@@ -102,7 +102,7 @@ class BackboneSettings(Settings):
         return 0
 
     def cross_parameters(self, memory: int) -> int:
-        """What attending to a source with vectors of width `memory` adds, where `cross_attends`."""
+        """Additional parameters for attending to a source with vectors of width `memory`, if `cross_attends`."""
         return 0
 
     def start_shapes(self, inputs: int) -> tuple[Shape, ...]:

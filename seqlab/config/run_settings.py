@@ -36,7 +36,7 @@ class RunSettings(Settings):
 
     def with_values(self, **dotted: Any) -> "RunSettings":
         """A copy with some settings changed: `with_values(**{"train.steps": 10})`."""
-        return resolve(merge(self.resolved(), [(key, value) for key, value in dotted.items()]))
+        return resolve(merge(self.resolved(), dotted.items()))
 
 
 PLAIN = {"corpus": CorpusSettings, "model": ModelSettings, "train": TrainSettings}
@@ -46,28 +46,21 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     """Nested tables to checked settings; UsageError names the key and its nearest valid spelling."""
     ready = _copy_sections(tables)
     source = ready.get("corpus", {}).get("source", ())
-    corpus_overrides = CORPORA.default_overrides(source[0]) if len(source) == 1 and source[0] in CORPORA else {}
-    _apply_overrides(
-        ready, {dotted: value for dotted, value in corpus_overrides.items() if not dotted.startswith("backbone.")}
-    )
+    overrides = CORPORA.default_overrides(source[0]) if len(source) == 1 and source[0] in CORPORA else {}
+    for_backbone = {dotted: value for dotted, value in overrides.items() if dotted.startswith("backbone.")}
+    _apply_overrides(ready, {dotted: value for dotted, value in overrides.items() if dotted not in for_backbone})
     task_name = _pop_name(ready, "task", TASKS, "language")
     task: TaskSettings = checked(TASKS.settings(task_name), ready["task"], "task")
     requested = _pop_name(ready, "backbone", BACKBONES, "lstm")
-    backbone_name = _bidirectional_name(requested, task)
-    fields = BACKBONES.settings(
-        backbone_name
-    ).model_fields  # a corpus declares defaults for settings that only some have
-    _apply_overrides(
-        ready,
-        {
-            f"backbone.{key}": corpus_overrides[f"backbone.{key}"]
-            for key in fields
-            if f"backbone.{key}" in corpus_overrides
-        },
-    )
-    _apply_overrides(ready, BACKBONES.settings(backbone_name).default_overrides)
+    sibling = BACKBONES.settings(requested).bidirectional_sibling
+    backbone_name = sibling if sibling and task.reads == "everything" else requested
+    backbone_class: type[BackboneSettings] = BACKBONES.settings(backbone_name)
+    for dotted, value in for_backbone.items():  # settings that only some architectures have
+        if backbone_class.has(dotted.removeprefix("backbone.")):
+            ready["backbone"].setdefault(dotted.removeprefix("backbone."), value)
+    _apply_overrides(ready, backbone_class.default_overrides)
     _apply_overrides(ready, task.default_overrides)
-    backbone = _backbone(backbone_name, ready["backbone"], task)
+    backbone = _backbone(backbone_class, ready["backbone"], task)
     tokenizer_name = _pop_name(ready, "tokenizer", TOKENIZERS, "char")
     tokenizer = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
     return RunSettings(
@@ -107,14 +100,7 @@ def _apply_overrides(ready: Tables, default_overrides: Mapping[str, Any]) -> Non
             content.setdefault(key, value)
 
 
-def _bidirectional_name(name: str, task: TaskSettings) -> str:
-    """The bidirectional sibling of an architecture, where there is one and the task reads the whole text."""
-    sibling = BACKBONES.settings(name).bidirectional_sibling
-    return sibling if sibling and task.reads == "everything" else name
-
-
-def _backbone(name: str, content: dict[str, Any], task: TaskSettings) -> BackboneSettings:
-    cls: type[BackboneSettings] = BACKBONES.settings(name)
+def _backbone(cls: type[BackboneSettings], content: dict[str, Any], task: TaskSettings) -> BackboneSettings:
     if cls.has("context") and cls.model_fields["context"].default is not None:  # None: attention sees everything
         content.setdefault("context", task.sequence_length)
     if cls.has("bidirectional") and task.reads == "everything":
@@ -141,9 +127,7 @@ def _decoder(
 
 def merge(tables: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Tables with dotted settings applied; the later wins. Another `name` drops the settings of the old component."""
-    merged = {
-        section: dict(content) if isinstance(content, Mapping) else content for section, content in tables.items()
-    }
+    merged = {name: dict(content) if isinstance(content, Mapping) else content for name, content in tables.items()}
     for dotted, value in sorted(changes, key=lambda change: not change[0].endswith(".name")):
         section, key = dotted.split(".")
         content = merged.setdefault(section, {})

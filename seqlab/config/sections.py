@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from seqlab.errors import UsageError
 from seqlab.registry import did_you_mean
@@ -16,7 +16,7 @@ DataSource = str | Path | Sequence[str | Path]  # files, folders or a built-in c
 class Settings(BaseModel):
     """Immutable, complete, and closed: an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     # Defaults of other sections that this component replaces, by dotted name: {"train.lr": 2e-3}. Whatever the user
     # sets wins; a setting of another component ("tokenizer.lowercase") applies only beside its "tokenizer.name".
@@ -24,7 +24,6 @@ class Settings(BaseModel):
 
     @classmethod
     def has(cls, key: str) -> bool:
-        """Whether there is such a setting."""
         return key in cls.model_fields
 
     def option(self, key: str, default: Any) -> Any:
@@ -34,18 +33,32 @@ class Settings(BaseModel):
 
 class CorpusSettings(Settings):
     source: tuple[str, ...] = Field(min_length=1, description="a built-in name, files, folders, or -")
-    documents: Literal["stream", "lines"] = Field(default="stream", description="one stream, or every line by itself")
+    documents: Literal["stream", "lines"] = Field(default="stream", description="one text, or one document per line")
     split_ratios: Literal["90/10", "80/10/10", "whole"] = Field(
         default="90/10", description="train/validation(/test) shares"
     )
-    validation: tuple[str, ...] = Field(default=(), description="validation files of examples, instead of a share")
-    test: tuple[str, ...] = Field(default=(), description="test files of examples")
+    split: Literal["contiguous", "scattered"] = Field(
+        default="contiguous", description="held-out text at the end, or in stretches scattered over a running text"
+    )
+    validation: tuple[str, ...] = Field(default=(), description="files to validate on, instead of a share")
+    test: tuple[str, ...] = Field(default=(), description="files to test on")
     columns: tuple[str, str] | None = Field(
         default=None, description="names of the columns of text and label (or source and target); inferred if unset"
     )
     difficulty: int | None = Field(
         default=None, ge=1, le=10_000, description="of a generated corpus; the corpus has a default"
     )
+
+    @field_validator("source", "validation", "test", mode="before")
+    @classmethod
+    def _one_file(cls, value: Any) -> Any:
+        return (str(value),) if isinstance(value, str | Path) else value
+
+    @model_validator(mode="after")
+    def _lines_are_shuffled(self) -> Self:
+        if self.documents == "lines" and self.split == "scattered":
+            raise ValueError("split=scattered is for running text: lines are shuffled, so leave it out")
+        return self
 
 
 class ModelSettings(Settings):
@@ -79,6 +92,7 @@ class ModelSettings(Settings):
 
 
 MOST = 10**9  # steps or seconds
+MAX_THREADS = 1024
 
 
 class TrainSettings(Settings):
@@ -112,7 +126,7 @@ class TrainSettings(Settings):
         default=3, ge=0, le=MOST, description="consecutive updates that may be skipped because they are not finite"
     )
     seed: int = Field(default=0, ge=0, lt=2**63)
-    threads: int | None = Field(default=None, ge=1, le=1024, description="all cores if unset")
+    threads: int | None = Field(default=None, ge=1, le=MAX_THREADS, description="all cores if unset")
     device: str = Field(default="cpu", description="cpu, cuda or mps")
 
     @model_validator(mode="after")
@@ -129,7 +143,7 @@ class TrainSettings(Settings):
 
 
 def checked(cls: type[S], content: Mapping[str, Any], section: str) -> S:
-    """Build one section, with errors written for the person who set it."""
+    """Build one section; UsageError explains every mistake."""
     values = {key: "none" if value is None and _has_none(cls, key) else value for key, value in content.items()}
     try:
         return cls(**values)

@@ -2,23 +2,29 @@
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from seqlab.config.run_settings import RunSettings, merge, resolve
-from seqlab.config.sections import CorpusSettings, TrainSettings
+from seqlab.config.sections import CorpusSettings, DataSource, TrainSettings
 from seqlab.errors import MissingInput, UsageError
 from seqlab.registry import allow_plugin, did_you_mean
+
+TOML_LIMIT = 1 << 20  # bytes
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a settings file."""
     try:
+        if not path.exists():
+            raise MissingInput(f"there is no settings file '{path}'.")
+        if not path.is_file() or path.stat().st_size > TOML_LIMIT:
+            raise UsageError(f"'{path}' is not a settings file: expected a TOML file of at most {TOML_LIMIT:,} bytes.")
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MissingInput(f"there is no settings file '{path}'.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise UsageError(f"'{path}' is not a settings file: its tables are nested too deeply.") from None
+    except ValueError as error:  # also bytes that are not UTF-8 and numbers with thousands of digits
         raise UsageError(f"'{path}' is not a TOML file: {error}.") from None
 
 
@@ -35,11 +41,21 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
         return key, json.loads(value.lower() if value.lower() in ("true", "false") else value)
     except json.JSONDecodeError:
         return key, value
+    except (ValueError, RecursionError):  # a number with thousands of digits, deep nesting
+        raise UsageError(f"the value of '{key}' cannot be read: it is too long or nested too deeply.") from None
 
 
 def names_code(key: str) -> bool:
     """Whether a setting may name a class or function of another package."""
     return key.endswith(".name") or key == "task.metric"
+
+
+def source_items(source: DataSource) -> list[str]:
+    """The files, folders or names of a text; UsageError for anything else."""
+    items = [source] if isinstance(source, str | Path) else source
+    if not isinstance(items, Sequence) or not all(isinstance(item, str | Path) for item in items):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"{source!r} is not a text: expected a file, a folder, a built-in name, or a list of files.")
+    return [str(item) for item in items]
 
 
 # one-word names of common settings, as commands and functions take them

@@ -47,4 +47,4 @@ class LengthBuckets:
 
 def cut_by_count(items_N: np.ndarray, size: int) -> list[np.ndarray]:
     """Batches of `size` items; the last one may be smaller."""
-    return [items_N[at : at + size] for at in range(0, len(items_N), size)]
+    return [items_N[first : first + size] for first in range(0, len(items_N), size)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from seqlab.errors import DataError, MissingInput, StorageError
+from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 
 BLOCK = 1 << 20
 STANDARD_INPUT = "-"
@@ -25,6 +25,7 @@ class InputFixes:
     byte_order_marks: int = 0
     crlf_lines: int = 0
     double_tags: int = 0
+    run_folders: int = 0  # left out of a folder of texts
 
     def notes(self) -> list[str]:
         notes = []
@@ -34,13 +35,26 @@ class InputFixes:
             notes.append(f"read {self.crlf_lines:,} CRLF line endings as LF")
         if self.double_tags:
             notes.append(f"{self.double_tags:,} words have two tags joined by a comma; only the first is used")
+        if self.run_folders:
+            notes.append(f"left out {self.run_folders:,} folders of seqlab runs and comparisons")
         return notes
 
 
 def existing_path(item: str) -> Path | None:
-    """The path, or None if there is nothing; StorageError if that cannot be told."""
+    """The path, or None if nothing exists there; UsageError if it cannot be read several times."""
+    if not item:
+        raise UsageError("an empty name was given: name a file or a folder, such as '.' for this one.")
     try:
-        return Path(item) if Path(item).exists() else None
+        if not Path(item).exists():
+            return None
+        if not Path(item).is_file() and not Path(item).is_dir():
+            raise UsageError(
+                f"'{item}' is a pipe or a device, and seqlab reads a text several times. Give '-' and pipe the text "
+                f"into standard input (cat my.txt | seqlab ... -), or save it to a file first."
+            )
+        return Path(item)
+    except ValueError:  # a NUL in the name
+        return None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             return None
@@ -48,7 +62,7 @@ def existing_path(item: str) -> Path | None:
 
 
 def shorten(text: str, longest: int = 200) -> str:
-    """A text from outside, short enough for a message."""
+    """The text, cut if it is too long for a message."""
     return text if len(text) <= longest else text[:longest] + "..."
 
 
@@ -87,8 +101,11 @@ def decode(blocks: Iterable[bytes], name: str, fixes: InputFixes) -> Iterator[st
         pending_cr = "\r" if block and text.endswith("\r") else ""
         text = text[: len(text) - len(pending_cr)]
         if "\0" in text:
-            at = line + text[: text.index("\0")].count("\n")
-            raise DataError(f"'{name}', line {at}: a NUL character. Is it binary, or UTF-16? Convert it to UTF-8.")
+            line += text[: text.index("\0")].count("\n")
+            raise DataError(
+                f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; if it is "
+                f"UTF-16, convert it to UTF-8; otherwise remove them: tr -d '\\000' < FILE > CLEAN."
+            )
         if "\r\n" in text:
             fixes.crlf_lines += text.count("\r\n")
             text = text.replace("\r\n", "\n")
@@ -121,9 +138,9 @@ def _remove_mark(raw: bytes, name: str, fixes: InputFixes) -> bytes:
 
 
 def _not_utf8(name: str, error: UnicodeDecodeError, base: int, line: int) -> DataError:
-    at = line + error.object[: error.start].count(b"\n")
+    line += error.object[: error.start].count(b"\n")
     byte = error.object[error.start]
     return DataError(
-        f"'{name}', line {at}, offset {base + error.start}: byte 0x{byte:02x} is not UTF-8. "
+        f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not UTF-8. "
         f"If the file is Latin-1, convert it: iconv -f LATIN1 -t UTF-8 '{name}' > new.txt"
     )

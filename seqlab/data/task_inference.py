@@ -12,6 +12,7 @@ from seqlab.config import ExampleKind
 from seqlab.data.examples.columns import LABELED, PAIRS, known_columns
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, suffix
 from seqlab.data.examples.tables import header_names
+from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.registry import CORPORA, TASKS
 
 MAX_HEADER_BYTES = 64 * 1024
@@ -36,10 +37,7 @@ def infer_task(source: Sequence[str], columns: tuple[str, str] | None = None) ->
         task = CORPORA.default_overrides(source[0]).get("task.name")
         return InferredTask(task, f"the built-in corpus '{source[0]}' is made for it") if task else None
     paths = [Path(item) for item in source]
-    try:
-        if not paths or not all(path.is_file() for path in paths):  # a pipe could not be read a second time
-            return None
-    except OSError:
+    if not paths or not all(map(_is_file, paths)):
         return None
     if len(paths) == 2 and _are_languages(paths[0], paths[1]):
         return _task("pairs", f"{paths[0].name} and {paths[1].name} look like one text in two languages")
@@ -70,7 +68,28 @@ def _from_file(path: Path, columns: tuple[str, str] | None) -> InferredTask | No
         return _task("tagged", f"{path.name} is CoNLL-U, by its suffix")
     if suffix(path) in COLUMNS:
         return _task("tagged", f"{path.name} has a word and its tag on each line, by its suffix")
-    return _from_table(path, columns) if suffix(path) in TABLES else None
+    if suffix(path) in TABLES:
+        return _from_table(path, columns)
+    layout = recognize_layout(path)
+    return _task("tagged", layout.reason) if layout and layout.certain else None
+
+
+def unclear_layout(source: Sequence[str]) -> FileLayout | None:
+    """The layout of a file that may be examples, although its name does not say so: the user must choose the task."""
+    for item in source:
+        path = Path(item)
+        if item in CORPORA or not _is_file(path) or suffix(path) in (*TABLES, *COLUMNS, CONLLU):
+            continue
+        if layout := recognize_layout(path):
+            return layout
+    return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()  # a pipe could not be read a second time
+    except OSError:
+        return False
 
 
 def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | None:

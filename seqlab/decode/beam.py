@@ -6,12 +6,11 @@ the model.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 
-from seqlab.contracts import AutoregressiveModel
+from seqlab.contracts import AutoregressiveModel, TensorTree
 from seqlab.decode.context import check_prompt, next_logits, select_rows
 from seqlab.decode.logits import log_softmax, mask_banned, top_indices
 from seqlab.decode.rules import DecodingRules
@@ -36,6 +35,7 @@ class BeamResult:
     tokens: list[int]
     logprob: float
     score: float
+    finished: bool  # by the end token, not cut off at the longest allowed length
 
 
 @torch.inference_mode()
@@ -48,13 +48,15 @@ def beam_search(
     length_penalty: float = 0.0,
     n_best: int = 1,
     rules: DecodingRules | None = None,
-    source: Any = None,
+    source: TensorTree | None = None,
 ) -> list[Hypothesis]:
-    """The `n_best` continuations of at most `length` tokens, by score: finished hypotheses first, then unfinished ones.
+    """The `n_best` continuations of at most `length` tokens, by score.
 
     Each step keeps the `width` most probable extensions of all hypotheses; ties go to the lower parent, then to the
     lower id. Finished hypotheses are set aside. The search ends when no unfinished one can still overtake the `n_best`
-    finished ones. Width 1 is greedy. `stop` is always called with row 0 and must depend on the tokens alone.
+    finished ones. What is cut off at `length` competes by its score too: otherwise any early end would beat the
+    beginning of a longer text. Width 1 is greedy. `stop` is always called with row 0 and must depend on the tokens
+    alone.
     """
     _check(width, length, length_penalty, n_best)
     rules = rules or DecodingRules()
@@ -63,8 +65,8 @@ def beam_search(
     finished: list[Hypothesis] = []
     state = None
     for _ in range(length):
-        texts = [prompt + hypothesis.tokens for hypothesis in active]
-        logits_WV, state = next_logits(model, texts, state, source, [0] * len(active))
+        sequences = [prompt + hypothesis.tokens for hypothesis in active]
+        logits_WV, state = next_logits(model, sequences, state, source, [0] * len(active))
         extended = _extend(active, logits_WV, width, length_penalty, rules)
         finished += [hypothesis for _, hypothesis in extended if hypothesis.finished]
         finished = sorted(finished, key=lambda hypothesis: -hypothesis.score)[:n_best]
@@ -75,7 +77,7 @@ def beam_search(
         if len(finished) == n_best and active[0].logprob / length**length_penalty <= finished[-1].score:
             break
         state = select_rows(state, parents)
-    return [*finished, *active][:n_best]
+    return sorted([*finished, *active], key=lambda hypothesis: -hypothesis.score)[:n_best]
 
 
 def _extend(

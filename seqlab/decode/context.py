@@ -1,11 +1,11 @@
-"""Feeding tokens to a model, each of them once, within the longest context that it can hold.
+"""Feeds tokens to a model, each of them once, within the longest context that it can hold.
 
 When a model's context is full, it re-reads the last half of it and grows from there (context overflow). So the context
 after a text depends on the text alone, not on where the prompt ended. All decoders feed a model through this module.
 """
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -27,46 +27,53 @@ def context_length(length: int, limit: int | None) -> int:
 
 
 def next_logits(
-    model: AutoregressiveModel, texts: Sequence[Sequence[int]], state: State | None, source: Any, rows: Sequence[int]
+    model: AutoregressiveModel,
+    sequences: Sequence[Sequence[int]],
+    state: State | None,
+    source: TensorTree | None,
+    rows: Sequence[int],
 ) -> tuple[np.ndarray, State]:
     """The logits_BV after each text. `state` has seen all but the last token of each; without one, prefill.
 
-    `rows` are the texts' rows in `source`. Texts that overflow the context are prefilled again, the others take a step.
+    `rows` are their rows in `source`. Sequences that overflow the context are prefilled again, the others take a step.
     """
     assert not (isinstance(model, nn.Module) and model.training), "put the model in eval mode before decoding"
     prefilled: list[int] = []
     stepped: list[int] = []
-    for i, text in enumerate(texts):
-        (prefilled if state is None or _overflows(len(text), model.limit) else stepped).append(i)
+    for i, sequence in enumerate(sequences):
+        (prefilled if state is None or _overflows(len(sequence), model.limit) else stepped).append(i)
     outputs: list[tuple[Tensor, State]] = []
     if state is not None and stepped:
-        tokens_B = torch.tensor([texts[i][-1] for i in stepped], device=state.lengths_B.device)
+        tokens_B = torch.tensor([sequences[i][-1] for i in stepped], device=state.lengths_B.device)
         outputs.append(model.step(tokens_B, select_rows(state, stepped)))
     if prefilled:
-        source = select_source_rows(source, [rows[i] for i in prefilled])
-        outputs.append(_prefill(model, [texts[i] for i in prefilled], source))
+        chosen = [rows[i] for i in prefilled]
+        source = None if source is None else source.map(lambda leaf: leaf[chosen])
+        outputs.append(_prefill(model, [sequences[i] for i in prefilled], source))
     logits_BV, state = outputs[0] if len(outputs) == 1 else _merge(outputs, np.argsort(stepped + prefilled).tolist())
     return logits_BV.double().cpu().numpy(), state
 
 
 def prepare_block(
-    engine: CompiledEngine, texts: Sequence[Sequence[int]], state: State | None, most: int
+    engine: CompiledEngine, sequences: Sequence[Sequence[int]], state: EngineState | None, max_tokens: int
 ) -> tuple[EngineState, int]:
     """A state that has seen all but the last token of each text, and how many tokens may follow in one block.
 
-    There are at most `most`, and none of them makes a text overflow its context."""
+    There are at most `max_tokens`, and none of them makes a text overflow its context."""
     limit = engine.limit
-    prefilled = [i for i, text in enumerate(texts) if state is None or _overflows(len(text), limit)]
+    prefilled = [i for i, sequence in enumerate(sequences) if state is None or _overflows(len(sequence), limit)]
     if prefilled:
-        fresh = engine.prefill([texts[i][-context_length(len(texts[i]), limit) : -1] for i in prefilled])
-        if state is not None and len(prefilled) < len(texts):
-            kept = [i for i in range(len(texts)) if i not in prefilled]
+        for i in prefilled:
+            engine.checked_tokens(np.array(sequences[i][-1:]))  # the others by `prefill`
+        fresh = engine.prefill([sequences[i][-context_length(len(sequences[i]), limit) : -1] for i in prefilled])
+        if state is not None and len(prefilled) < len(sequences):
+            kept = [i for i in range(len(sequences)) if i not in prefilled]
             joined = EngineState.concat([select_rows(state, kept), fresh])
             fresh = select_rows(joined, np.argsort(kept + prefilled).tolist())
         state = fresh
-    assert isinstance(state, EngineState)
+    assert state is not None
     steps = 1
-    while steps < most and not any(_overflows(len(text) + steps, limit) for text in texts):
+    while steps < max_tokens and not any(_overflows(len(sequence) + steps, limit) for sequence in sequences):
         steps += 1
     return engine.with_capacity(state, steps), steps
 
@@ -78,18 +85,6 @@ def select_rows(state: S, rows: Sequence[int]) -> S:
     return state.select(torch.tensor(rows, device=state.lengths_B.device))
 
 
-def select_source_rows(source: Any, rows: Sequence[int]) -> Any:
-    """The given rows of a source: None, a tensor, a TensorTree, or a tuple of these, batch first."""
-    if source is None:
-        return None
-    if isinstance(source, Tensor):
-        return source.index_select(0, torch.tensor(rows, device=source.device))
-    if isinstance(source, TensorTree):
-        return source.map(lambda leaf: select_source_rows(leaf, rows))
-    assert isinstance(source, tuple), f"a source is a tensor, TensorTree or tuple of these, not {type(source).__name__}"
-    return tuple(select_source_rows(item, rows) for item in source)
-
-
 def check_prompt(prompt: Sequence[int]) -> list[int]:
     """The prompt as a list. An empty one is refused: a model predicts only after at least one token."""
     if len(prompt) == 0:
@@ -97,8 +92,10 @@ def check_prompt(prompt: Sequence[int]) -> list[int]:
     return [int(token) for token in prompt]
 
 
-def _prefill(model: AutoregressiveModel, texts: Sequence[Sequence[int]], source: Any) -> tuple[Tensor, State]:
-    contexts = [text[-context_length(len(text), model.limit) :] for text in texts]
+def _prefill(
+    model: AutoregressiveModel, sequences: Sequence[Sequence[int]], source: TensorTree | None
+) -> tuple[Tensor, State]:
+    contexts = [sequence[-context_length(len(sequence), model.limit) :] for sequence in sequences]
     tokens_BT = torch.zeros(len(contexts), max(map(len, contexts)), dtype=torch.long)
     for tokens_T, context in zip(tokens_BT, contexts, strict=True):
         tokens_T[: len(context)] = torch.tensor(context)
@@ -108,10 +105,9 @@ def _prefill(model: AutoregressiveModel, texts: Sequence[Sequence[int]], source:
     return model.read(tokens_BT.to(device), lengths_B, source)
 
 
-def _merge(outputs: Sequence[tuple[Tensor, State]], order: Sequence[int]) -> tuple[Tensor, State]:
-    logits_BV = torch.cat([logits for logits, _ in outputs])
-    states = [state for _, state in outputs]
-    return select_source_rows(logits_BV, order), select_rows(type(states[0]).concat(states), order)
+def _merge(outputs: Sequence[tuple[Tensor, State]], order: list[int]) -> tuple[Tensor, State]:
+    logits, states = zip(*outputs, strict=True)
+    return torch.cat(logits)[order], select_rows(State.concat(states), order)
 
 
 def _half(limit: int) -> int:

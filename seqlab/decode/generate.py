@@ -7,14 +7,13 @@ chooses tokens, context.py feeds them to the model. A compiled engine generates 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
 
-from seqlab.contracts import AutoregressiveModel, State
+from seqlab.contracts import AutoregressiveModel, State, TensorTree
 from seqlab.decode.context import check_prompt, next_logits, prepare_block, select_rows
-from seqlab.decode.engines.compiled import CompiledEngine
+from seqlab.decode.engines.compiled import CompiledEngine, EngineState
 from seqlab.decode.logits import log_softmax
 from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings, sample
@@ -31,14 +30,14 @@ class Generation:
 
     settings: SamplingSettings
     rules: DecodingRules
-    source: Any
+    source: TensorTree | None
     first_sequence: int  # number of row 0; a row's random numbers depend on its number and position
-    texts: list[list[int]]  # prompts and tokens
+    sequences: list[list[int]]  # prompts and tokens
     tokens: list[list[int]]  # without the prompts
     logprobs: list[list[float]]  # of the model itself: temperature 1, no penalty or filter, banned tokens included
     finished: list[bool]  # by the end token or by `stop`, not by reaching the length
-    seen: list[set[int]]  # the tokens of each text
-    state: State | None = None  # of the unfinished rows, before each text's last token; None: not prefilled
+    seen: list[set[int]]  # the tokens of each sequence
+    state: State | None = None  # of the unfinished rows, before each sequence's last token; None: not prefilled
 
     @property
     def unfinished(self) -> list[int]:
@@ -50,33 +49,33 @@ def begin(
     settings: SamplingSettings | None = None,
     *,
     rules: DecodingRules | None = None,
-    source: Any = None,
+    source: TensorTree | None = None,
     first_sequence: int = 0,
 ) -> Generation:
     """A Generation before its first token. Row r has the sequence number `first_sequence` + r."""
     if first_sequence < 0:
         raise UsageError(f"the first sequence number is {first_sequence}: give 0 or more.")
-    texts = [check_prompt(prompt) for prompt in prompts]
+    sequences = [check_prompt(prompt) for prompt in prompts]
     return Generation(
         settings=settings or SamplingSettings(),
         rules=rules or DecodingRules(),
         source=source,
         first_sequence=first_sequence,
-        texts=texts,
-        tokens=[[] for _ in texts],
-        logprobs=[[] for _ in texts],
-        finished=[False for _ in texts],
-        seen=[set(text) for text in texts],
+        sequences=sequences,
+        tokens=[[] for _ in sequences],
+        logprobs=[[] for _ in sequences],
+        finished=[False for _ in sequences],
+        seen=[set(sequence) for sequence in sequences],
     )
 
 
 def stream(
-    model: AutoregressiveModel, generation: Generation, length: int, ahead: int = STREAM_BLOCK
+    model: AutoregressiveModel, generation: Generation, length: int, max_block: int = STREAM_BLOCK
 ) -> Iterator[list[int | None]]:
     """Extend a Generation by at most `length` tokens per row; each step yields one token per row, None if finished.
 
     It changes the given Generation, which is valid after every step: a caller may stop early and continue later. With
-    an engine the Generation may be up to `ahead` tokens further than the steps that were yielded.
+    an engine the Generation may be up to `max_block` tokens further than the steps that were yielded.
     """
     if length < 0:
         raise UsageError(f"the length is {length}: give the number of tokens to generate, 0 or more.")
@@ -86,7 +85,7 @@ def stream(
             began = time.perf_counter()
             steps = _decode_block(model, generation, min(length - done, block))
             if time.perf_counter() - began < FAST_BLOCK:
-                block = min(2 * block, ahead)
+                block = min(2 * block, max_block)
         else:
             steps = [_decode_step(model, generation)]
         done += len(steps)
@@ -100,7 +99,7 @@ def generate(
     settings: SamplingSettings | None = None,
     *,
     rules: DecodingRules | None = None,
-    source: Any = None,
+    source: TensorTree | None = None,
     first_sequence: int = 0,
 ) -> Generation:
     """Generate at most `length` tokens after each prompt. A row does not depend on the other rows of the batch."""
@@ -113,15 +112,30 @@ def continue_from(model: AutoregressiveModel, generation: Generation, length: in
 
 
 def _run(model: AutoregressiveModel, generation: Generation, length: int) -> Generation:
-    for _ in stream(model, generation, length, ahead=BATCH_BLOCK):
+    for _ in stream(model, generation, length, max_block=BATCH_BLOCK):
         pass
     return generation
+
+
+def join(groups: Sequence[Generation]) -> Generation:
+    """The rows of all groups in order. Several groups lose their states, so that continuing prefills again."""
+    if len(groups) == 1:
+        return groups[0]
+    return replace(
+        groups[0],
+        sequences=[sequence for group in groups for sequence in group.sequences],
+        tokens=[tokens for group in groups for tokens in group.tokens],
+        logprobs=[logprobs for group in groups for logprobs in group.logprobs],
+        finished=[finished for group in groups for finished in group.finished],
+        seen=[seen for group in groups for seen in group.seen],
+        state=None,
+    )
 
 
 def _copy(generation: Generation) -> Generation:
     return replace(
         generation,
-        texts=[list(text) for text in generation.texts],
+        sequences=[list(sequence) for sequence in generation.sequences],
         tokens=[list(tokens) for tokens in generation.tokens],
         logprobs=[list(logprobs) for logprobs in generation.logprobs],
         finished=list(generation.finished),
@@ -133,9 +147,9 @@ def _copy(generation: Generation) -> Generation:
 def _decode_step(model: AutoregressiveModel, generation: Generation) -> list[int | None]:
     """One token for each unfinished row."""
     rows = generation.unfinished
-    texts = [generation.texts[row] for row in rows]
-    logits_BV, state = next_logits(model, texts, generation.state, generation.source, rows)
-    uniforms_B = uniforms(generation.settings.seed, _sequences(generation, rows), _positions(generation, rows))
+    sequences = [generation.sequences[row] for row in rows]
+    logits_BV, state = next_logits(model, sequences, generation.state, generation.source, rows)
+    uniforms_B = uniforms(generation.settings.seed, _sequence_numbers(generation, rows), _positions(generation, rows))
     seen = [generation.seen[row] for row in rows]
     tokens_B = sample(logits_BV, generation.settings, uniforms_B, seen, generation.rules.banned)
     logprobs_B = log_softmax(logits_BV)[np.arange(len(rows)), tokens_B]
@@ -144,18 +158,19 @@ def _decode_step(model: AutoregressiveModel, generation: Generation) -> list[int
     return step
 
 
-def _decode_block(engine: CompiledEngine, generation: Generation, most: int) -> list[list[int | None]]:
-    """Up to `most` tokens for each unfinished row. Tokens after the end of a row are dropped."""
+def _decode_block(engine: CompiledEngine, generation: Generation, max_tokens: int) -> list[list[int | None]]:
+    """Up to `max_tokens` tokens for each unfinished row. Tokens after the end of a row are dropped."""
     rows = generation.unfinished
-    state, steps = prepare_block(engine, [generation.texts[row] for row in rows], generation.state, most)
+    assert generation.state is None or isinstance(generation.state, EngineState)
+    state, steps = prepare_block(engine, [generation.sequences[row] for row in rows], generation.state, max_tokens)
     seen_BV = np.zeros((len(rows), engine.vocab_size), np.bool_)
     for seen_V, row in zip(seen_BV, rows, strict=True):
         seen_V[list(generation.seen[row])] = True
     tokens_BT, logprobs_BT = engine.generate_block(
         state,
-        np.array([generation.texts[row][-1] for row in rows]),
+        np.array([generation.sequences[row][-1] for row in rows]),
         engine.sampling_parameters(generation.settings, generation.rules.banned),
-        _sequences(generation, rows),
+        _sequence_numbers(generation, rows),
         _positions(generation, rows),
         seen_BV,
         steps,
@@ -169,12 +184,12 @@ def _append_tokens(
     generation: Generation, rows: list[int], tokens_B: np.ndarray, logprobs_B: np.ndarray
 ) -> list[int | None]:
     """Append one token to each of the rows that is not finished."""
-    step: list[int | None] = [None] * len(generation.texts)
+    step: list[int | None] = [None] * len(generation.sequences)
     for row, token, logprob in zip(rows, tokens_B.tolist(), logprobs_B.tolist(), strict=True):
         if generation.finished[row]:
             continue
         step[row] = token
-        generation.texts[row].append(token)
+        generation.sequences[row].append(token)
         generation.tokens[row].append(token)
         generation.logprobs[row].append(logprob)
         generation.seen[row].add(token)
@@ -192,5 +207,5 @@ def _positions(generation: Generation, rows: list[int]) -> np.ndarray:
     return np.array([len(generation.tokens[row]) for row in rows])
 
 
-def _sequences(generation: Generation, rows: list[int]) -> np.ndarray:
+def _sequence_numbers(generation: Generation, rows: list[int]) -> np.ndarray:
     return generation.first_sequence + np.array(rows)

@@ -17,17 +17,10 @@ class SamplingSettings(Settings):
     temperature: float = Field(default=1.0, ge=0, allow_inf_nan=False, description="divides the logits; 0 is greedy")
     top_k: int | None = Field(default=None, ge=1, description="sample from the k most probable tokens")
     top_p: float | None = Field(
-        default=None,
-        gt=0,
-        le=1,
-        allow_inf_nan=False,
-        description="sample from the most probable tokens that sum to p",
+        default=None, gt=0, le=1, allow_inf_nan=False, description="sample from the most probable tokens that sum to p"
     )
     repetition_penalty: float = Field(
-        default=1.0,
-        gt=0,
-        allow_inf_nan=False,
-        description="above 1: tokens in the text become less probable",
+        default=1.0, gt=0, allow_inf_nan=False, description="above 1: tokens in the text become less probable"
     )
     seed: int = Field(default=0, ge=0, lt=2**63)
 

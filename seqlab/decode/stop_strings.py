@@ -5,7 +5,7 @@ from typing import Protocol
 
 from seqlab.errors import UsageError
 
-PARTIAL_CHARACTERS = 3  # at the start of a tail: the bytes of a character that was cut may decode to so many
+PARTIAL_CHARACTERS = 3  # a character that is cut at the start of a tail can decode to this many characters
 
 
 class TokenDecoder(Protocol):

@@ -1,6 +1,6 @@
 """Translation: greedy decoding of many sources in a batch, or beam search for each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
 GREEDY_BATCH = 128  # sources per batch
+MaxLength = (
+    int | Callable[[int], int]
+)  # tokens of a translation at most: a number, or a function of the source's length
 
 
 def translate(
@@ -24,7 +27,7 @@ def translate(
     vocabulary: Vocabulary,
     width: int,
     length_penalty: float,
-    max_length: int,
+    max_length: MaxLength,
 ) -> list[BeamResult]:
     """One translation for each source, in order. Width 1 is greedy."""
     if width == 1:
@@ -38,46 +41,55 @@ def search(
     vocabulary: Vocabulary,
     width: int,
     length_penalty: float,
-    max_length: int,
+    max_length: MaxLength,
     n_best: int = 1,
 ) -> list[BeamResult]:
     """The `n_best` translations of one source."""
-    target = _target(vocabulary)
+    target, prompt, rules = _decoding(vocabulary)
     hypotheses = beam_search(
         model,
-        [_begin(target)],
+        prompt,
         width,
-        _max_length(len(source), max_length),
+        _limit(max_length, source),
         length_penalty=length_penalty,
         n_best=n_best,
-        rules=_rules(target),
+        rules=rules,
         source=batch_sources([source] * width, model),
     )
-    return [BeamResult(detokenize(target, best.tokens), best.tokens, best.logprob, best.score) for best in hypotheses]
+    return [
+        BeamResult(detokenize(target, best.tokens), best.tokens, best.logprob, best.score, best.finished)
+        for best in hypotheses
+    ]
 
 
 def _translate_greedily(
-    model: Translator, sources: Sequence[np.ndarray], vocabulary: Vocabulary, length_penalty: float, max_length: int
+    model: Translator,
+    sources: Sequence[np.ndarray],
+    vocabulary: Vocabulary,
+    length_penalty: float,
+    max_length: MaxLength,
 ) -> list[BeamResult]:
-    """Batches hold sources of similar length, to waste few steps on finished rows."""
-    target = _target(vocabulary)
-    order = sorted(range(len(sources)), key=lambda at: len(sources[at]))
+    """Sources of similar length share a batch, to waste few steps on finished rows."""
+    target, prompt, rules = _decoding(vocabulary)
+    order = sorted(range(len(sources)), key=lambda row: len(sources[row]))
     results: dict[int, BeamResult] = {}
     for first in range(0, len(order), GREEDY_BATCH):
         rows = order[first : first + GREEDY_BATCH]
         batch = [sources[row] for row in rows]
         generation = generate(
             model,
-            [[_begin(target)]] * len(batch),
-            _max_length(max(map(len, batch)), max_length),
+            [prompt] * len(batch),
+            max(_limit(max_length, source) for source in batch),
             SamplingSettings(temperature=0),
-            rules=_rules(target),
+            rules=rules,
             source=batch_sources(batch, model),
         )
-        for row, tokens, logprobs in zip(rows, generation.tokens, generation.logprobs, strict=True):
-            logprob = sum(logprobs)
+        for at, row in enumerate(rows):
+            limit = _limit(max_length, sources[row])  # its own, whatever the other rows of the batch may write
+            tokens, logprob = generation.tokens[at][:limit], sum(generation.logprobs[at][:limit])
             score = logprob / max(1, len(tokens)) ** length_penalty
-            results[row] = BeamResult(detokenize(target, tokens), tokens, logprob, score)
+            finished = generation.finished[at] and len(generation.tokens[at]) <= limit
+            results[row] = BeamResult(detokenize(target, tokens), tokens, logprob, score, finished)
     return [results[row] for row in range(len(sources))]
 
 
@@ -88,9 +100,9 @@ def attention_weights(
     """Tokens of both sides and the attention weights between them; no weights if the model has no attention.
 
     A Transformer's weights are the mean over the heads of its last layer."""
-    target = _target(vocabulary)
+    target, prompt, _ = _decoding(vocabulary)
     trace = Trace()
-    inputs_1T = torch.tensor([[_begin(target), *tokens[:-1]]])
+    inputs_1T = torch.tensor([[*prompt, *tokens[:-1]]])
     model(batch_sources([source], model), inputs_1T, None, trace)
     names = [name for name in trace.values if name.endswith(("reader.weights", "cross.weights"))]
     tokens_of_both = {
@@ -119,20 +131,12 @@ def detokenize(target: Tokenizer, tokens: Sequence[int]) -> str:
     return target.decode(list(content)).removeprefix(" ")
 
 
-def _max_length(source: int, max_length: int) -> int:
-    """A translation that grows much longer than its source has derailed, so it is cut off."""
-    return min(max_length, 3 * source + 20)
+def _limit(max_length: MaxLength, source: np.ndarray) -> int:
+    return max_length(len(source)) if callable(max_length) else max_length
 
 
-def _target(vocabulary: Vocabulary) -> Tokenizer:
-    assert vocabulary.target_tokenizer is not None
-    return vocabulary.target_tokenizer
-
-
-def _begin(target: Tokenizer) -> int:
-    assert target.begin is not None
-    return target.begin
-
-
-def _rules(target: Tokenizer) -> DecodingRules:
-    return DecodingRules(end=target.end, banned=target.never_sampled)
+def _decoding(vocabulary: Vocabulary) -> tuple[Tokenizer, list[int], DecodingRules]:
+    """The target's tokenizer, the prompt (the begin token), and the decoding rules."""
+    target = vocabulary.target_tokenizer
+    assert target is not None and target.begin is not None
+    return target, [target.begin], DecodingRules(end=target.end, banned=target.never_sampled)

@@ -7,10 +7,10 @@ from seqlab.errors import SeqlabError, UsageError
 from seqlab.models.int8 import to_int8
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import weights_of
-from seqlab.runs.directory import WEIGHTS, RunDirectory, begin_run
-from seqlab.runs.evaluation import evaluate
-from seqlab.runs.load import LoadedRun, load_run
-from seqlab.runs.results import read_results, timestamp, write_card, write_results
+from seqlab.runs.directory import WEIGHTS, RunDirectory, new_run
+from seqlab.runs.load import load_run
+from seqlab.runs.results import timestamp, write_card, write_results
+from seqlab.runs.run import Run
 
 
 @dataclass(frozen=True)
@@ -27,27 +27,25 @@ def quantize(path: Path, out: Path, overwrite: bool = False) -> QuantizedRun:
     run = load_run(path)
     if run.settings.model.precision == "int8":
         raise UsageError(f"'{path}' is already int8.")
-    directory = begin_run(out, overwrite)
-    settings = run.settings.with_values(**{"model.precision": "int8"})
-    config = {key: value for key, value in run.config.items() if key not in ("format", "version")}
-    config = {**config, "settings": settings.resolved()}
-    directory.write_config(config)
-    directory.write_vocabulary(run.vocabulary)
-    directory.write_file(WEIGHTS, tensors.to_bytes(to_int8(weights_of(run.model))))
-    sizes = ((run.directory.path / WEIGHTS).stat().st_size, (directory.path / WEIGHTS).stat().st_size)
-    return QuantizedRun(directory, sizes, _score(run, load_run(out)))
+    with new_run(out, overwrite) as directory:
+        settings = run.settings.with_values(**{"model.precision": "int8"})
+        config = {key: value for key, value in run.config.items() if key not in ("format", "version")}
+        directory.write_config({**config, "settings": settings.resolved()})
+        directory.write_vocabulary(run.vocabulary)
+        directory.write_file(WEIGHTS, tensors.to_bytes(to_int8(weights_of(run.model))))
+        sizes = ((run.directory.path / WEIGHTS).stat().st_size, (directory.path / WEIGHTS).stat().st_size)
+        return QuantizedRun(directory, sizes, _score(run, load_run(out)))
 
 
-def _score(before: LoadedRun, after: LoadedRun) -> tuple[dict[str, float], dict[str, float]] | None:
+def _score(before: Run, after: Run) -> tuple[dict[str, float], dict[str, float]] | None:
     """Both on validation. The new run keeps the results of the first, with its own metrics."""
-    known = read_results(before.directory)
     try:
-        scored = [evaluate(run, None, "validation", None) for run in (before, after)]
+        first, second = before.evaluate(), after.evaluate()
     except SeqlabError:
         return None
-    first, second = ({name: float(value) for name, value in task.metrics(scores).items()} for task, scores in scored)
-    if known is not None:
-        results = replace(known, validation=second, criterion=scored[1][1].criterion, date=timestamp())
+    if before.results is not None:
+        criterion = second.scores.criterion
+        results = replace(before.results, validation=second.metrics, criterion=criterion, date=timestamp())
         write_results(after.directory, results)
         write_card(after.directory, after.settings, after.config, results)
-    return first, second
+    return first.metrics, second.metrics

@@ -60,13 +60,11 @@ def _by_word(words: Any, unknown: int | None) -> Library:
     return exported
 
 
-def verify_tokenizer(tokenizer: Tokenizer, exported: Library) -> None:
-    """UsageError if the two encode a token of the vocabulary differently."""
+def tokenizer_json(tokenizer: Tokenizer) -> bytes:
+    """The file for the `tokenizers` library; UsageError if it would encode a token of the vocabulary differently."""
+    exported = to_tokenizers(tokenizer)
     for number in range(min(tokenizer.ordinary_size, MAX_VERIFIED)):
         text = tokenizer.decode([number])
         if exported.encode(text, add_special_tokens=False).ids != tokenizer.encode(text):
             raise UsageError(f"the exported tokenizer {tokenizer.name} would encode {text!r} differently.")
-
-
-def to_json_text(exported: Library) -> str:
-    return json.dumps(json.loads(exported.to_str()), ensure_ascii=False)
+    return json.dumps(json.loads(exported.to_str()), ensure_ascii=False).encode()

@@ -15,38 +15,34 @@ from seqlab.attention.positions import Sinusoidal
 from seqlab.backbones.transformer import Transformer
 from seqlab.decode.engines.transformer import input_embeddings
 from seqlab.errors import UsageError
-from seqlab.exporters.tokenizer import to_json_text, to_tokenizers, verify_tokenizer
+from seqlab.exporters.files import write_files
+from seqlab.exporters.tokenizer import tokenizer_json
 from seqlab.models.language_model import LanguageModel
 from seqlab.runs import tensors
-from seqlab.runs.load import LoadedRun
-from seqlab.storage import to_json, write_atomic
+from seqlab.runs.run import Run
+from seqlab.storage import to_json
 
 MIN_GAIN = 1e-3  # dividing by a smaller gain would lose precision
-ACTIVATIONS = {"gelu": "gelu", "relu": "relu"}
+ACTIVATIONS = ("gelu", "relu")
 
 
-def write_transformers(run: LoadedRun, out: Path) -> list[Path]:
+def write_transformers(run: Run, out: Path) -> list[Path]:
     """Write config.json, model.safetensors and tokenizer.json; returns their paths."""
     model = run.model
     check_supported(run)
     config, weights = as_gpt_neox(model) if model.backbone.settings.positions == "rotary" else as_gpt2(model)
     tokenizer = run.tokenizer
     config |= {"bos_token_id": tokenizer.begin, "eos_token_id": tokenizer.end, "tie_word_embeddings": False}
-    library = to_tokenizers(tokenizer)
-    verify_tokenizer(tokenizer, library)
     contents = {
         "config.json": to_json(config),
         "model.safetensors": tensors.to_bytes(weights),
-        "tokenizer.json": to_json_text(library).encode(),
+        "tokenizer.json": tokenizer_json(tokenizer),
         "tokenizer_config.json": json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}).encode(),
     }
-    out.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        write_atomic(out / name, content)
-    return [out / name for name in contents]
+    return write_files(out, contents)
 
 
-def check_supported(run: LoadedRun) -> None:
+def check_supported(run: Run) -> None:
     """UsageError with the first reason why no architecture of the library computes the same."""
     model = run.model
     if not (isinstance(model, LanguageModel) and isinstance(model.backbone, Transformer)):
@@ -70,7 +66,7 @@ def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
     config = {
         "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": model.vocab_size,
         "n_positions": settings.context, "n_embd": D, "n_layer": settings.layers, "n_head": settings.heads,
-        "n_inner": settings.inner, "activation_function": ACTIVATIONS[settings.activation],
+        "n_inner": settings.inner, "activation_function": settings.activation,
         "layer_norm_epsilon": stack.last.eps,
     }  # fmt: skip
     weights = {
@@ -97,7 +93,7 @@ def as_gpt_neox(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:
         "model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "vocab_size": model.vocab_size,
         "max_position_embeddings": settings.context, "hidden_size": settings.hidden,
         "num_hidden_layers": settings.layers, "num_attention_heads": settings.heads,
-        "intermediate_size": settings.inner, "hidden_act": ACTIVATIONS[settings.activation],
+        "intermediate_size": settings.inner, "hidden_act": settings.activation,
         "layer_norm_eps": stack.last.eps, "use_parallel_residual": False, "attention_bias": True,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0},
         "rotary_pct": 1.0, "rotary_emb_base": 10000,
@@ -149,7 +145,7 @@ def _positions(positions: Any, settings: Any) -> Tensor:
     if settings.positions == "learned":
         return positions.table
     if isinstance(positions, Sinusoidal):
-        return positions.place(nothing_PD[None], torch.arange(settings.context)[None])[0]
+        return positions.add(nothing_PD[None], torch.arange(settings.context)[None])[0]
     return nothing_PD
 
 

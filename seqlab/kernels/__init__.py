@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from seqlab.cache import cache_directory
+from seqlab.cache import cache_directory, is_private
 
 
 def kernel_cache() -> Path:
@@ -30,7 +30,7 @@ def kernel_cache() -> Path:
     A kernel includes everything that it calls, but numba's own cache looks only at the age of one file."""
     name = _sources_digest()
     given = os.environ.get("NUMBA_CACHE_DIR")
-    if given is None:
+    if given is None or not is_private(Path(given)):
         return cache_directory("numba", name)
     return Path(given) if Path(given).name == name else Path(given) / name
 

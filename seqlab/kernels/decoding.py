@@ -1,15 +1,15 @@
 """The token loop: prefill, decode step, sampling, over and over, without returning to Python.
 
-Each kind of weights has its own `decode_step`, in its own file: it updates the first `rows` rows of a state in place
-by one token and returns the input of the output layer. Everything else is shared. Rows never mix: none depends on the
-others.
+Each architecture registers its own decode step (`implements_decode_step`): it updates the first `rows` rows of a state
+in place by one token and returns the input of the output layer. Everything else is shared. No row depends on others.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 
 from seqlab.kernels import KERNEL
 from seqlab.kernels.linear import add_product
@@ -47,14 +47,26 @@ class SamplingParameters(NamedTuple):
     banned_V: np.ndarray
 
 
-def is_weights_type(weights: Any, kind: type) -> bool:
-    """Whether numba's type `weights` stands for this class."""
-    return getattr(weights, "instance_class", None) is kind
-
-
 def decode_step(weights, state, token_B, rows):
-    """Overloaded for every kind of weights."""
+    """Compiled to the implementation for the class of `weights`."""
     raise AssertionError("no decode_step for these weights")
+
+
+def implements_decode_step(weights_type: type) -> Callable[[Any], Any]:
+    """Decorator: a function that is `decode_step` for this class of weights."""
+
+    def register(step: Any) -> Any:
+        step = register_jitable(step)
+
+        @overload(decode_step)
+        def implementation(weights, state, token_B, rows):
+            if getattr(weights, "instance_class", None) is not weights_type:  # numba's type of a named tuple
+                return None
+            return lambda weights, state, token_B, rows: step(weights, state, token_B, rows)
+
+        return step
+
+    return register
 
 
 @register_jitable
@@ -126,7 +138,7 @@ def decode(
     weights, output, state, prompts, token_B, logits_BV, sampling, sequence_B, position_B, seen_BV, tokens_BT,
     logprobs_BT,
 ):  # fmt: skip
-    """Everything that is done with a state, in one function: numba would compile each part for as long as the whole.
+    """All operations on a state in one function, because numba would take as long for each of them as for the whole.
 
     First the prompts are prefilled. If `logits_BV` has rows, it receives the logits after `token_B`. Then every row
     generates tokens until `tokens_BT` is full, where `token_B` is its last token, which the state has not seen. Returns

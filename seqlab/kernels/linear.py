@@ -20,7 +20,7 @@ from seqlab.kernels import KERNEL
 LANES = 16
 VECTORS = 4
 COLUMNS = LANES * VECTORS
-TOGETHER = 4  # rows that share the loading of a tile: four vectors each fill half of 32 registers
+ROW_GROUP = 4  # rows that share the loading of a tile: four vectors each fill half of 32 registers
 CONTRACT = ("contract",)  # fuse product and sum
 
 
@@ -59,17 +59,16 @@ class _Tile:
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any, rows: int):
         self.builder, self.rows = builder, range(rows)
-        kinds = signature.args
+        array_types = signature.args[:4]
         w, scale, x, y = (
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(kinds[:4], arguments[:4], strict=True)
+            context.make_array(array_type)(context, builder, value)
+            for array_type, value in zip(array_types, arguments[:4], strict=True)
         )
         self.n, self.b = arguments[4:]
         self.word = ir.IntType(64)
-        self.number, self.integer = ir.FloatType(), isinstance(kinds[0].dtype, types.Integer)
+        self.number, self.integer = ir.FloatType(), isinstance(array_types[0].dtype, types.Integer)
         self.sums = ir.VectorType(self.number, LANES)
-        kind = ir.IntType(8) if self.integer else self.number
-        self.weights = ir.VectorType(kind, LANES)
+        self.weights = ir.VectorType(ir.IntType(8) if self.integer else self.number, LANES)
         self.K = cgutils.unpack_tuple(builder, w.shape)[1]
         tile = builder.mul(self.n, builder.mul(self.K, self.constant(COLUMNS)))
         self.w = builder.gep(w.data, [tile])
@@ -88,10 +87,10 @@ class _Tile:
         first = self.builder.bitcast(array.data, ir.IntType(8).as_pointer())
         return self.builder.bitcast(self.builder.gep(first, [place]), self.number.as_pointer())
 
-    def load(self, address, vector: int, kind: ir.VectorType):
+    def load(self, address, vector: int, vector_type: ir.VectorType):
         at = self.builder.gep(address, [self.constant(vector * LANES)])
-        loaded = self.builder.load(self.builder.bitcast(at, kind.as_pointer()))
-        loaded.align = 1 if kind is self.weights and self.integer else 4
+        loaded = self.builder.load(self.builder.bitcast(at, vector_type.as_pointer()))
+        loaded.align = 1 if vector_type is self.weights and self.integer else 4
         return loaded
 
     def as_numbers(self, loaded):
@@ -102,9 +101,9 @@ class _Tile:
 
     def broadcast(self, number):
         """Broadcast a number to a vector."""
-        none, word = ir.Constant(self.sums, ir.Undefined), ir.IntType(32)
-        one = self.builder.insert_element(none, number, ir.Constant(word, 0))
-        return self.builder.shuffle_vector(one, none, ir.Constant(ir.VectorType(word, LANES), [0] * LANES))
+        undefined, word = ir.Constant(self.sums, ir.Undefined), ir.IntType(32)
+        first = self.builder.insert_element(undefined, number, ir.Constant(word, 0))
+        return self.builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(word, LANES), [0] * LANES))
 
     def fused(self, a, b, c):
         """a b + c"""
@@ -139,8 +138,8 @@ class _Tile:
             stored.align = 4
 
 
-_one: Any = _tile(1)
-_together: Any = _tile(TOGETHER)
+_single_row: Any = _tile(1)
+_row_group: Any = _tile(ROW_GROUP)
 
 
 @numba.njit(**KERNEL)
@@ -148,9 +147,9 @@ def add_product(w_NKC, scale_G, x_BK, y_BG, rows):
     """y += scale ⊙ (x W) for the first `rows` rows. Rows may be strided; each is contiguous."""
     for n in range(len(w_NKC)):
         b = 0
-        while b + TOGETHER <= rows:
-            _together(w_NKC, scale_G, x_BK, y_BG, n, b)
-            b += TOGETHER
+        while b + ROW_GROUP <= rows:
+            _row_group(w_NKC, scale_G, x_BK, y_BG, n, b)
+            b += ROW_GROUP
         while b < rows:
-            _one(w_NKC, scale_G, x_BK, y_BG, n, b)
+            _single_row(w_NKC, scale_G, x_BK, y_BG, n, b)
             b += 1

@@ -4,14 +4,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
 
 from seqlab.kernels.attention import add_rows, add_tanhs, softmax, store_key_value
-from seqlab.kernels.decoding import PackedMatrix, affine, decode_step, is_weights_type, product
+from seqlab.kernels.decoding import PackedMatrix, affine, implements_decode_step, product
 from seqlab.kernels.recurrent import LstmWeights, lstm
 
 ADDITIVE, DOT, SCALED = 0, 1, 2
+SCORES = {"additive": ADDITIVE, "dot": DOT, "scaled": SCALED}
 CONCAT, CONTEXT, ADD = 0, 1, 2
+COMBINATIONS = {"concat": CONCAT, "context": CONTEXT, "add": ADD}
 
 
 class LstmAttentionWeights(NamedTuple):
@@ -32,7 +33,7 @@ class LstmAttentionKernelState(NamedTuple):
     states_BSH: np.ndarray
 
 
-@register_jitable
+@implements_decode_step(LstmAttentionWeights)
 def _lstm_attention(weights, state, token_B, rows):
     h_BH = lstm(weights.recurrent, state, token_B, rows)  # counts the token, too
     H = state.h_BLH.shape[2]
@@ -55,10 +56,3 @@ def _lstm_attention(weights, state, token_B, rows):
             for h in range(H):
                 y_BH[b, h] += h_BH[b, h]
     return y_BH
-
-
-@overload(decode_step)
-def _decode_step(weights, state, token_B, rows):
-    if not is_weights_type(weights, LstmAttentionWeights):
-        return None
-    return lambda weights, state, token_B, rows: _lstm_attention(weights, state, token_B, rows)

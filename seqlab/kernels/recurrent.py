@@ -6,13 +6,14 @@ The input projection of the first layer is a table lookup: every embedding times
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
-from seqlab.kernels.decoding import PackedMatrix, affine, copy_row, decode_step, is_weights_type, product
+from seqlab.kernels.decoding import PackedMatrix, affine, copy_row, implements_decode_step, product
 from seqlab.kernels.elementary import sigmoid, tanh
 from seqlab.kernels.linear import add_product
 
 TANH, RELU, SIGMOID = 0, 1, 2
+ACTIVATIONS = {"tanh": TANH, "relu": RELU, "sigmoid": SIGMOID}
 
 
 class PackedLayers(NamedTuple):
@@ -54,7 +55,9 @@ class LstmWeights(NamedTuple):
     residual: bool
 
 
-class HiddenKernelState(NamedTuple):
+class RnnKernelState(NamedTuple):
+    """Also the state of a GRU."""
+
     length_B: np.ndarray
     h_BLH: np.ndarray
 
@@ -82,12 +85,10 @@ def input_projection(weights, layer, token_B, x_BH, rows):
 
 
 @register_jitable
-def pre_activations(weights, state, layer, token_B, x_BH, rows):
-    """W x + U h + both biases."""
-    z_BG = input_projection(weights, layer, token_B, x_BH, rows)
+def add_state_product(weights, state, layer, z_BG, rows):
+    """z += U h"""
     matrix = layer_matrix(weights.states, layer)
     add_product(matrix.w_NKC, matrix.scale_G, state.h_BLH[:, layer], z_BG, rows)
-    return z_BG
 
 
 @register_jitable
@@ -107,75 +108,68 @@ def count_token(state, rows):
         state.length_B[b] += 1
 
 
-@register_jitable
-def _rnn(weights, state, token_B, rows):
-    L, H = state.h_BLH.shape[1:]
-    x_BH = np.empty((rows, H), np.float32)
-    for layer in range(L):
-        z_BG = pre_activations(weights, state, layer, token_B, x_BH, rows)
-        for b in range(rows):
-            for h in range(H):
-                z = z_BG[b, h]
-                if weights.activation == TANH:
-                    state.h_BLH[b, layer, h] = tanh(z)
-                elif weights.activation == SIGMOID:
-                    state.h_BLH[b, layer, h] = sigmoid(z)
-                else:
-                    state.h_BLH[b, layer, h] = max(z, np.float32(0))
-        x_BH = layer_output(weights, layer, state.h_BLH, x_BH, rows)
-    count_token(state, rows)
-    return x_BH
+def _stack(cell):
+    """The decode step of stacked cells. `cell` updates the state of one layer, given z_BG = W x + b."""
+
+    def step(weights, state, token_B, rows):
+        x_BH = np.empty((rows, state.h_BLH.shape[2]), np.float32)
+        for layer in range(state.h_BLH.shape[1]):
+            cell(weights, state, layer, input_projection(weights, layer, token_B, x_BH, rows), rows)
+            x_BH = layer_output(weights, layer, state.h_BLH, x_BH, rows)
+        count_token(state, rows)
+        return x_BH
+
+    return step
 
 
 @register_jitable
-def _gru(weights, state, token_B, rows):
-    L, H = state.h_BLH.shape[1:]
-    x_BH = np.empty((rows, H), np.float32)
+def _rnn_cell(weights, state, layer, z_BG, rows):
+    add_state_product(weights, state, layer, z_BG, rows)
+    for b in range(rows):
+        for h in range(state.h_BLH.shape[2]):
+            z = z_BG[b, h]
+            if weights.activation == TANH:
+                state.h_BLH[b, layer, h] = tanh(z)
+            elif weights.activation == SIGMOID:
+                state.h_BLH[b, layer, h] = sigmoid(z)
+            else:
+                state.h_BLH[b, layer, h] = max(z, np.float32(0))
+
+
+@register_jitable
+def _gru_cell(weights, state, layer, z_BG, rows):
+    H = state.h_BLH.shape[2]
+    h_BG = product(layer_matrix(weights.gates, layer), state.h_BLH[:, layer], rows)
     visible_BH = np.empty((rows, H), np.float32)  # the part of h that the candidate sees
-    for layer in range(L):
-        z_BG = input_projection(weights, layer, token_B, x_BH, rows)
-        h_BG = product(layer_matrix(weights.gates, layer), state.h_BLH[:, layer], rows)
-        for b in range(rows):
-            for h in range(H):
-                z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
-                visible = z_BG[b, h] if weights.reset_before else np.float32(1)
-                visible_BH[b, h] = visible * state.h_BLH[b, layer, h]
-            for h in range(H, 2 * H):
-                z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
-        n_BH = affine(layer_matrix(weights.candidates, layer), weights.candidate_LH[layer], visible_BH, rows)
-        for b in range(rows):
-            for h in range(H):
-                r = np.float32(1) if weights.reset_before else z_BG[b, h]
-                n = tanh(z_BG[b, 2 * H + h] + r * n_BH[b, h])
-                z = z_BG[b, H + h]
-                state.h_BLH[b, layer, h] = (np.float32(1) - z) * n + z * state.h_BLH[b, layer, h]
-        x_BH = layer_output(weights, layer, state.h_BLH, x_BH, rows)
-    count_token(state, rows)
-    return x_BH
+    for b in range(rows):
+        for h in range(H):
+            z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
+            visible = z_BG[b, h] if weights.reset_before else np.float32(1)
+            visible_BH[b, h] = visible * state.h_BLH[b, layer, h]
+        for h in range(H, 2 * H):
+            z_BG[b, h] = sigmoid(z_BG[b, h] + h_BG[b, h])
+    n_BH = affine(layer_matrix(weights.candidates, layer), weights.candidate_LH[layer], visible_BH, rows)
+    for b in range(rows):
+        for h in range(H):
+            r = np.float32(1) if weights.reset_before else z_BG[b, h]
+            n = tanh(z_BG[b, 2 * H + h] + r * n_BH[b, h])
+            z = z_BG[b, H + h]
+            state.h_BLH[b, layer, h] = (np.float32(1) - z) * n + z * state.h_BLH[b, layer, h]
 
 
 @register_jitable
-def lstm(weights, state, token_B, rows):
-    L, H = state.h_BLH.shape[1:]
-    x_BH = np.empty((rows, H), np.float32)
-    for layer in range(L):
-        z_BG = pre_activations(weights, state, layer, token_B, x_BH, rows)
-        for b in range(rows):
-            for h in range(H):
-                i, f = sigmoid(z_BG[b, h]), sigmoid(z_BG[b, H + h])
-                g, o = tanh(z_BG[b, 2 * H + h]), sigmoid(z_BG[b, 3 * H + h])
-                c = f * state.c_BLH[b, layer, h] + i * g
-                state.c_BLH[b, layer, h] = c
-                state.h_BLH[b, layer, h] = o * tanh(c)
-        x_BH = layer_output(weights, layer, state.h_BLH, x_BH, rows)
-    count_token(state, rows)
-    return x_BH
+def _lstm_cell(weights, state, layer, z_BG, rows):
+    H = state.h_BLH.shape[2]
+    add_state_product(weights, state, layer, z_BG, rows)
+    for b in range(rows):
+        for h in range(H):
+            i, f = sigmoid(z_BG[b, h]), sigmoid(z_BG[b, H + h])
+            g, o = tanh(z_BG[b, 2 * H + h]), sigmoid(z_BG[b, 3 * H + h])
+            c = f * state.c_BLH[b, layer, h] + i * g
+            state.c_BLH[b, layer, h] = c
+            state.h_BLH[b, layer, h] = o * tanh(c)
 
 
-@overload(decode_step)
-def _decode_step(weights, state, token_B, rows):
-    forms = {RnnWeights: _rnn, GruWeights: _gru, LstmWeights: lstm}
-    form = next((form for kind, form in forms.items() if is_weights_type(weights, kind)), None)
-    if form is None:
-        return None
-    return lambda weights, state, token_B, rows: form(weights, state, token_B, rows)
+implements_decode_step(RnnWeights)(_stack(_rnn_cell))
+implements_decode_step(GruWeights)(_stack(_gru_cell))
+lstm = implements_decode_step(LstmWeights)(_stack(_lstm_cell))

@@ -15,7 +15,6 @@ from seqlab.kernels.uniform import splitmix64
 
 OK, NOT_FINITE, NO_TOKEN_LEFT = 0, 1, 2  # status of a choice
 
-
 _splitmix64 = numba.njit(**KERNEL)(splitmix64)
 
 

@@ -5,16 +5,18 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from seqlab.kernels import FAST
 from seqlab.kernels.attention import add_rows, softmax, store_key_value
-from seqlab.kernels.decoding import affine, copy_row, decode_step, is_weights_type
+from seqlab.kernels.decoding import affine, copy_row, implements_decode_step
 from seqlab.kernels.elementary import gelu, sigmoid
 from seqlab.kernels.recurrent import PackedLayers, count_token, layer_matrix
 
 NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY = 0, 1, 2, 3
+POSITIONS = {"none": NO_POSITIONS, "learned": LEARNED, "sinusoidal": SINUSOIDAL, "rotary": ROTARY}
 GELU, RELU, SWIGLU = 0, 1, 2
+ACTIVATIONS = {"gelu": GELU, "relu": RELU, "swiglu": SWIGLU}
 
 
 class Norms(NamedTuple):
@@ -179,7 +181,7 @@ def _add_residual(x_BD, y_BD, rows):
             x_BD[b, d] += y_BD[b, d]
 
 
-@register_jitable
+@implements_decode_step(TransformerWeights)
 def _transformer(weights, state, token_B, rows):
     norms = weights.norms
     x_BD = _embed(weights, state, token_B, rows)
@@ -195,10 +197,3 @@ def _transformer(weights, state, token_B, rows):
             x_BD = _normalize(norms, 2 * layer + 1, x_BD, rows)
     count_token(state, rows)
     return _normalize(norms, 2 * len(weights.out_LD), x_BD, rows) if weights.norm_before else x_BD
-
-
-@overload(decode_step)
-def _decode_step(weights, state, token_B, rows):
-    if not is_weights_type(weights, TransformerWeights):
-        return None
-    return lambda weights, state, token_B, rows: _transformer(weights, state, token_B, rows)

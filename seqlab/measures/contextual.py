@@ -1,4 +1,4 @@
-"""Sentences through an encoder: tokens, a contextual vector for each word, and the attention of each head."""
+"""Sentences in an encoder: a contextual vector for each word, and the attention of each head."""
 
 from typing import TYPE_CHECKING
 
@@ -11,28 +11,24 @@ from seqlab.measures.measurement import MeasureContext, Measurement
 if TYPE_CHECKING:
     from seqlab.runs.run import Run
 
-FEATURES = 6  # printed features of a vector
+FEATURES = 6  # of a vector, printed
 
 
 def contextual(run: "Run", context: MeasureContext) -> Measurement:
     """Every sentence of the corpus as text; the attention of the first sentence as one picture per layer."""
     sentences = run.text("train").splitlines() + run.text("validation").splitlines()
-    read = [encoded(run, sentence) for sentence in sentences]
-    blocks = [
-        f"{sentence}\n"
-        + "\n".join(f"  {word:10} {numbers(vector_H)}" for word, vector_H in zip(words, y_TH, strict=True))
-        for sentence, (words, y_TH, _) in zip(sentences, read, strict=True)
-    ]
-    figures = []
-    words, _, heads_LNTS = read[0]
-    for layer, weights_NTS in enumerate(heads_LNTS):
-        path = context.folder / f"heads-layer-{layer + 1}.png"
-        draw_heads(weights_NTS, words, f"layer {layer + 1}: {sentences[0]}", path)
-        figures.append(path)
-    data = {
-        sentence: {"tokens": words, "embeddings": y_TH.round(4).tolist()}
-        for sentence, (words, y_TH, _) in zip(sentences, read, strict=True)
-    }
+    data, blocks, figures = {}, [], []
+    for sentence in sentences:
+        words, y_TH, heads_LNTS = encoded(run, sentence)
+        data[sentence] = {"tokens": words, "embeddings": y_TH.round(4).tolist()}
+        blocks.append(sentence)
+        for word, vector_H in zip(words, y_TH, strict=True):
+            numbers = "  ".join(f"{value:+.3f}" for value in vector_H[:FEATURES])
+            blocks[-1] += f"\n  {word:10} {numbers}  ..."
+        if not figures:
+            for layer, weights_NTS in enumerate(heads_LNTS, 1):
+                figures.append(context.folder / f"heads-layer-{layer}.png")
+                draw_heads(weights_NTS, words, f"layer {layer}: {sentence}", figures[-1])
     return Measurement(data, "\n\n".join(blocks), figures)
 
 
@@ -44,10 +40,6 @@ def encoded(run: "Run", sentence: str) -> tuple[list[str], np.ndarray, list[np.n
     trace = Trace()
     with torch.inference_mode():
         y_1TH, _ = run.model.backbone(run.model.embed(torch.as_tensor(ids)[None]), None, None, trace)
-    words = [run.tokenizer.decode([int(one)]).strip() for one in ids]
+    words = [run.tokenizer.decode([int(token)]).strip() for token in ids]
     weights = [values[0][0].numpy() for name, values in trace.values.items() if name.endswith("weights")]
     return words, y_1TH[0].numpy(), weights
-
-
-def numbers(vector_H: np.ndarray) -> str:
-    return "  ".join(f"{value:+.3f}" for value in vector_H[:FEATURES]) + "  ..."

@@ -1,4 +1,4 @@
-"""What a run costs when it is used: how fast it writes, alone and with others, early and late in a text."""
+"""Generation costs of a run: speed alone, in a batch and by context length; bytes of weights and state."""
 
 import time
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from seqlab.threads import compute_threads
 
 WRITTEN = 100  # tokens
 TOGETHER = 32  # texts
-LENGTHS = (100, 1000, 10_000)  # of the text that stands there already
-PLAINLY = 1000  # the longest text that a plain loop is asked to write first
+LENGTHS = (100, 1000, 10_000)  # of the context
+LONGEST_PLAIN = 1000  # context that the plain engine has to read
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a token: of one text, of each of `TOGETHER`, and by the length that stands there already."""
+    """Seconds per token of one text, of each of `TOGETHER` texts, and by context length."""
 
     name: str
     arch: str
@@ -25,11 +25,11 @@ class Cost:
     alone: float
     together: float
     late: dict[int, float]
-    state_bytes: dict[int, int]
+    state_bytes: dict[str, int]
 
 
 def fastest(action: Callable[[], object], rounds: int) -> float:
-    """Seconds of the quickest of several rounds."""
+    """Seconds of the fastest of several rounds."""
     times = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -38,20 +38,21 @@ def fastest(action: Callable[[], object], rounds: int) -> float:
     return min(times)
 
 
-def late(run: Run, length: int, engine: str) -> float:
-    """Seconds of a token when `length` stand there already."""
-    begun = run.dummy_context(length, engine)
-    return fastest(lambda: run.continue_from(begun, WRITTEN), 3) / WRITTEN
+def seconds_per_token(run: Run, length: int, engine: str) -> float:
+    """With a context of `length` tokens."""
+    context = run.dummy_context(length, engine)
+    return fastest(lambda: run.continue_from(context, WRITTEN), 3) / WRITTEN
 
 
-def lengths(engine: str) -> list[int]:
-    return [length for length in LENGTHS if engine == "compiled" or length <= PLAINLY]
+def by_length(run: Run, engine: str) -> dict[int, float]:
+    """Seconds per token by context length, as far as the engine is fast enough."""
+    lengths = [length for length in LENGTHS if engine == "compiled" or length <= LONGEST_PLAIN]
+    return {length: seconds_per_token(run, length, engine) for length in lengths}
 
 
 def cost(run: Run, name: str, engine: str | None = None) -> Cost:
-    """Of a run that writes, by its compiled loop where there is one."""
     engine = engine or run.engine
-    run.generate("", 2, engine=engine)  # so that what is made ready once is not counted
+    run.generate("", 2, engine=engine)  # compiles and allocates
     return Cost(
         name=name,
         arch=run.settings.backbone.name,
@@ -59,21 +60,21 @@ def cost(run: Run, name: str, engine: str | None = None) -> Cost:
         file_bytes=(run.path / WEIGHTS).stat().st_size,
         alone=fastest(lambda: run.generate("", WRITTEN, engine=engine), 5) / WRITTEN,
         together=fastest(lambda: run.generate("", WRITTEN, samples=TOGETHER, engine=engine), 3) / WRITTEN / TOGETHER,
-        late={length: late(run, length, engine) for length in lengths(engine)},
-        state_bytes={length: run.model.backbone.state_bytes(length) for length in LENGTHS},
+        late=by_length(run, engine),
+        state_bytes=state_bytes(run),
     )
 
 
 def state_bytes(run: Run) -> dict[str, int]:
-    """Of one text, by its length; empty where it does not write."""
+    """Bytes of the state by context length; empty if the run does not generate."""
     if not run.generates:
         return {}
     return {str(length): run.model.backbone.state_bytes(length) for length in LENGTHS}
 
 
-def generation(run: Run, threads: int) -> dict[str, float]:
-    """Tokens a second, by the length that stands there already; empty where it does not write."""
+def generation_speed(run: Run, threads: int) -> dict[str, float]:
+    """Tokens per second by context length; empty if the run does not generate."""
     if not run.generates:
         return {}
     with compute_threads(threads):
-        return {str(length): 1 / late(run, length, run.engine) for length in lengths(run.engine)}
+        return {str(length): 1 / seconds for length, seconds in by_length(run, run.engine).items()}

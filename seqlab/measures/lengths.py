@@ -1,5 +1,6 @@
 """Translation quality by source length, and the alignment of one sentence."""
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from seqlab.plotting import COLORS, light_grid, new_figure, write_figure
 from seqlab.runs.run import Run
 from seqlab.text_table import aligned_table
 
-BINS = 6  # with about equally many sentences each
+BINS = 6
 WORDS = 8  # in the source sentence whose alignment is drawn
 
 
@@ -33,25 +34,25 @@ def by_length(run: Run, context: MeasureContext) -> Measurement:
 
 
 def alignment(run: Run, context: MeasureContext) -> Measurement:
-    """The first sentence of medium length, translated, with its attention weights as a picture if it has any."""
+    """The translation of the first sentence of medium length, with a picture of its attention weights, if any."""
     task: Any
     task, _ = context.scores(run)
     examples = task.splits[context.split].examples
-    example = next((one for one in examples if len(one.source.split()) == WORDS), examples[0])
+    example = next((example for example in examples if len(example.source.split()) == WORDS), examples[0])
     prediction: Any = run.predict([example.source], weights=True)[0]
     text = f"{prediction.text}\n{prediction.translation}\n(reference: {example.target})"
-    if prediction.weights is None:
-        return Measurement({"translation": prediction.translation}, text)
-    picture = context.folder / "alignment.png"
-    draw_alignment(prediction.weights, prediction.source_tokens, prediction.target_tokens, picture)
-    return Measurement({"translation": prediction.translation}, text, [picture])
+    pictures = []
+    if prediction.weights is not None:
+        pictures.append(context.folder / "alignment.png")
+        draw_alignment(prediction.weights, prediction.source_tokens, prediction.target_tokens, pictures[0])
+    return Measurement({"translation": prediction.translation}, text, pictures)
 
 
 def draw_by_length(models: dict[str, list[list[list[Any]]]], metric: str, path: Path) -> None:
     """One line per model through its bins: the mean over seeds, with every seed as a faint line."""
     figure = new_figure(5.6, 3.4)
     axes = figure.subplots()
-    for color, (model, runs) in zip(COLORS, models.items(), strict=False):
+    for color, (model, runs) in zip(cycle(COLORS), models.items(), strict=False):
         middles = [(first + last) / 2 for first, last, *_ in runs[0]]
         values_SN = np.array([[value for *_, value in bins] for bins in runs])
         for values_N in values_SN if len(runs) > 1 else ():

@@ -3,6 +3,9 @@
 The same weights are scored twice: with all states visible, and with the future hidden as it is during generation.
 """
 
+from collections.abc import Callable
+from statistics import fmean
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
@@ -16,13 +19,13 @@ from seqlab.config import CorpusSettings, resolve
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.split import split_text
 from seqlab.measures.measurement import MeasureContext, Measurement
-from seqlab.tasks.dataset import text_dataset, train_tokenizer
+from seqlab.tasks.dataset import text_dataset
 from seqlab.tasks.language import LanguageTask
 from seqlab.text_table import aligned_table
 from seqlab.threads import default_threads
-from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.step import seed_generators, step_seed
 
+RangeOf = Callable[[Tensor], Ranges]  # from tokens_BT
 EMBEDDING, HIDDEN, STEPS, LR, SEED = 128, 256, 500, 3e-4, 0
 SCORED = 20  # validation batches
 
@@ -49,7 +52,7 @@ def mask_off(context: MeasureContext) -> Measurement:
     torch.set_num_threads(default_threads())
     settings = resolve({"corpus": {"source": ["tiny-shakespeare"]}})
     split = split_text(open_corpus(settings.corpus.source), CorpusSettings(source=settings.corpus.source))
-    dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
+    dataset = text_dataset(split, settings)
     task = LanguageTask.from_dataset(settings, dataset)
     data: dict[str, dict[str, float]] = {}
     for trained, range_of in (("mask on", past), ("mask off", all_positions)):
@@ -77,22 +80,21 @@ def all_positions(tokens_BT: Tensor) -> Ranges:
     return everything(torch.full((B,), T), T)
 
 
-def train(model: UnmaskedLstm, task, range_of) -> None:
+def loss(model: UnmaskedLstm, task: LanguageTask, split: str, index: int, range_of: RangeOf) -> Tensor:
+    batch = task.batch(split, SEED, index)
+    logits_BTV = model(batch.inputs_BT, range_of(batch.inputs_BT))
+    return cross_entropy(logits_BTV.flatten(0, 1), batch.targets_BT.flatten())
+
+
+def train(model: UnmaskedLstm, task: LanguageTask, range_of: RangeOf) -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=LR, fused=True)
     for step in range(STEPS):
         seed_generators(step_seed(SEED, step))
-        batch = task.batch("train", SEED, step)
-        logits_BTV = model(batch.inputs_BT, range_of(batch.inputs_BT))
         optimizer.zero_grad(set_to_none=True)
-        cross_entropy(logits_BTV.flatten(0, 1), batch.targets_BT.flatten()).backward()
+        loss(model, task, "train", step, range_of).backward()
         optimizer.step()
 
 
 @torch.inference_mode()
-def score(model: UnmaskedLstm, task, range_of) -> float:
-    losses = []
-    for index in range(SCORED):
-        batch = task.batch("validation", SEED, index)
-        logits_BTV = model(batch.inputs_BT, range_of(batch.inputs_BT))
-        losses.append(float(cross_entropy(logits_BTV.flatten(0, 1), batch.targets_BT.flatten())))
-    return sum(losses) / len(losses)
+def score(model: UnmaskedLstm, task: LanguageTask, range_of: RangeOf) -> float:
+    return fmean(float(loss(model, task, "validation", index, range_of)) for index in range(SCORED))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 BEAM = 5
 PAIRS = {"()": "round brackets", "[]": "square brackets", "{}": "braces", '""': "double quotes", "“”": "curly quotes"}
-TAIL = 200  # characters at the end of a text in which a pair may still be open
+TAIL = 200  # last characters of a text: pairs opened there are not counted
 
 
 def temperatures(run: "Run", context: MeasureContext) -> Measurement:
@@ -22,7 +22,7 @@ def temperatures(run: "Run", context: MeasureContext) -> Measurement:
 
 
 def beam(run: "Run", context: MeasureContext) -> Measurement:
-    """The greedy text beside the most probable one that beam search finds, with their log-probabilities."""
+    """The texts that greedy search and beam search find, with their log-probabilities."""
     prompt = context.writing.prompt
     greedy, wide = (run.search(prompt, 200, width=width)[0] for width in (1, BEAM))
     results = {"greedy": greedy, f"beam {BEAM}": wide}
@@ -30,12 +30,12 @@ def beam(run: "Run", context: MeasureContext) -> Measurement:
         f"--- {name}, log-probability {result.logprob:.1f} ---\n{prompt}{result.text}"
         for name, result in results.items()
     )
-    data = {name.split()[0]: {"text": one.text, "logprob": one.logprob} for name, one in results.items()}
+    data = {name.split()[0]: {"text": result.text, "logprob": result.logprob} for name, result in results.items()}
     return Measurement({"width": BEAM, **data}, text)
 
 
 def closing(run: "Run", context: MeasureContext) -> Measurement:
-    """The share of brackets and quotes that samples close, beside the share in as much training text."""
+    """The share of brackets and quotes that samples close, and the share in as much training text."""
     samples = run.generate("", 2000, samples=20, temperature=0.8).texts
     original = run.text("train", sum(map(len, samples)))
     rows, data = [["", "opened in samples", "closed", "opened in the text", "closed"]], {}
@@ -45,22 +45,22 @@ def closing(run: "Run", context: MeasureContext) -> Measurement:
             rows.append([name, f"{ours[0]}", share(ours), f"{theirs[0]}", share(theirs)])
             data[name] = {"opened": ours[0], "closed": ours[1], "text_opened": theirs[0], "text_closed": theirs[1]}
     if not data:
-        return Measurement(data, "Neither the text nor the samples contain a bracket or a quote that could be closed.")
+        return Measurement(data, "Neither the text nor the samples contain brackets or quotes that could be closed.")
     return Measurement(data, aligned_table(rows))
 
 
 def closed(texts: list[str], pair: str) -> tuple[int, int]:
-    """How often a pair is opened early enough to be closed, and how often it is closed."""
-    opened = done = 0
+    """How often a pair is opened before the tail of a text, and how often it is then closed."""
+    opened = completed = 0
     for text in texts:
-        waiting: list[int] = []
-        for at, char in enumerate(text):
-            if char == pair[1] and waiting:
-                done += waiting.pop() < len(text) - TAIL
-            elif char == pair[0]:
-                waiting.append(at)
-                opened += at < len(text) - TAIL
-    return opened, done
+        open_positions: list[int] = []
+        for position, character in enumerate(text):
+            if character == pair[1] and open_positions:
+                completed += open_positions.pop() < len(text) - TAIL
+            elif character == pair[0]:
+                open_positions.append(position)
+                opened += position < len(text) - TAIL
+    return opened, completed
 
 
 def share(counts: tuple[int, int]) -> str:

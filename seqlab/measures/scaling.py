@@ -1,4 +1,4 @@
-"""Why scores are divided by √d: softmax of raw dot products saturates as vectors grow, and its gradient dies."""
+"""Why scores are divided by √d: the softmax of raw dot products saturates as d grows, and its gradient vanishes."""
 
 import math
 from pathlib import Path
@@ -17,8 +17,8 @@ RAW, SCALED = "#c2410c", "#1f4e9c"
 
 
 def attention_scaling(context: MeasureContext) -> Measurement:
-    """A worked example of four queries and keys, then entropy and gradient of the softmax as vectors grow."""
-    table = [measured(size) for size in SIZES]
+    """A worked example with four queries and keys, then entropy and gradient of the softmax by vector size."""
+    table = [raw_and_scaled(size) for size in SIZES]
     path = context.folder / "attention-scaling.png"
     draw(table, path)
     rows = [["d", "entropy raw", "scaled", "largest gradient raw", "scaled"]]
@@ -46,8 +46,8 @@ def _summary(row: tuple[int, list[float], list[float]]) -> dict[str, float]:
 
 def worked_example() -> tuple[dict[str, list], str]:
     """Four queries, keys and values of four features."""
-    draw_numbers = torch.Generator().manual_seed(0)
-    q_1TK, k_1SK, v_1SD = (torch.randn(1, 4, 4, generator=draw_numbers) for _ in range(3))
+    generator = torch.Generator().manual_seed(0)
+    q_1TK, k_1SK, v_1SD = (torch.randn(1, 4, 4, generator=generator) for _ in range(3))
     attended = scaled_dot(q_1TK, k_1SK, v_1SD)
     raw_TS = (q_1TK @ k_1SK.transpose(-2, -1))[0]
     scaled_TS = attended.scores_BTS[0]
@@ -59,26 +59,27 @@ def worked_example() -> tuple[dict[str, list], str]:
     }
     lines = [f"{name:26}{numbers(row)}" for name, row in named.items()]
     for name, matrix in (("weights", attended.weights_BTS[0]), ("outputs", attended.output_BTD[0])):
-        lines += [f"{name + f' of query {at + 1}':26}{numbers(row)}" for at, row in enumerate(matrix)]
+        lines += [f"{name + f' of query {index}':26}{numbers(row)}" for index, row in enumerate(matrix, 1)]
         named[name] = matrix
     return {name: tensor.tolist() for name, tensor in named.items()}, "\n".join(lines)
 
 
-def measured(size: int) -> tuple[int, list[float], list[float]]:
-    """The mean entropy of the weights, and the mean of the largest gradient of a weight by a score, raw and scaled."""
-    draw_numbers = torch.Generator().manual_seed(size)
-    q_NK = torch.randn(TRIALS, size, generator=draw_numbers)
-    k_NSK = torch.randn(TRIALS, KEYS, size, generator=draw_numbers)
+def raw_and_scaled(size: int) -> tuple[int, list[float], list[float]]:
+    """Entropy and gradient of the weights, from raw and from scaled scores."""
+    generator = torch.Generator().manual_seed(size)
+    q_NK = torch.randn(TRIALS, size, generator=generator)
+    k_NSK = torch.randn(TRIALS, KEYS, size, generator=generator)
     scores_NS = (k_NSK @ q_NK[:, :, None])[:, :, 0]
-    return size, softened(scores_NS), softened(scores_NS / math.sqrt(size))
+    return size, entropy_and_gradient(scores_NS), entropy_and_gradient(scores_NS / math.sqrt(size))
 
 
-def softened(scores_NS: Tensor) -> list[float]:
+def entropy_and_gradient(scores_NS: Tensor) -> list[float]:
+    """The mean entropy of the softmax weights, and the mean of the largest ∂weight/∂score."""
     w_NS = scores_NS.double().softmax(-1)
     entropy = -(w_NS * w_NS.clamp(min=1e-300).log()).sum(-1).mean()
     # ∂w_i/∂s_j = w_i (δ_ij - w_j), largest on the diagonal
-    slope = (w_NS * (1 - w_NS)).amax(-1).mean()
-    return [float(entropy), float(slope)]
+    gradient = (w_NS * (1 - w_NS)).amax(-1).mean()
+    return [float(entropy), float(gradient)]
 
 
 def numbers(row: Tensor) -> str:
@@ -89,9 +90,9 @@ def draw(table: list[tuple[int, list[float], list[float]]], path: Path) -> None:
     figure = new_figure(9, 3.6)
     sizes = [size for size, _, _ in table]
     titles = ("entropy of the weights (nats)", "largest gradient of a weight")
-    for which, (axes, title) in enumerate(zip(figure.subplots(1, 2), titles, strict=True)):
-        axes.plot(sizes, [raw[which] for _, raw, _ in table], "o-", color=RAW, label="q·k")
-        axes.plot(sizes, [scaled[which] for _, _, scaled in table], "o-", color=SCALED, label="q·k / √d")
+    for index, (axes, title) in enumerate(zip(figure.subplots(1, 2), titles, strict=True)):
+        axes.plot(sizes, [raw[index] for _, raw, _ in table], "o-", color=RAW, label="q·k")
+        axes.plot(sizes, [scaled[index] for _, _, scaled in table], "o-", color=SCALED, label="q·k / √d")
         axes.set(title=title, xlabel="d, features of a query and a key")
         axes.set_xscale("log", base=4)
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])

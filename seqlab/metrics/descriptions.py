@@ -10,15 +10,10 @@ _percentage = partial(Metric, highest=100.0, aggregate="percentage")
 _count = partial(Metric, is_count=True)
 
 NATS_PER_CHAR = _loss(
-    "nats_per_char",
-    "nats/char",
-    "the mean loss per character of held-out text, in natural-log units",
-    negligible=0.01,
+    "nats_per_char", "nats/char", "the mean loss per character of held-out text, in natural-log units", negligible=0.01
 )
 BITS_PER_CHAR = _loss(
-    "bits_per_char",
-    "bits/char",
-    "the same loss in bits: the size to which the model could compress a character",
+    "bits_per_char", "bits/char", "the same loss in bits: the size to which the model could compress a character"
 )
 ACCURACY = _percentage(
     "accuracy",
@@ -70,6 +65,12 @@ DESCRIPTIONS = {
         ),
         BITS_PER_CHAR,
         _loss("bits_per_byte", "bits/byte", "the same loss in bits per byte of UTF-8"),
+        Metric(
+            "spelling",
+            "spelling, %",
+            "the percentage of the bits that spell words outside the vocabulary, by a character model of its words",
+            lower_is_better=True,
+        ),
         ACCURACY,
         _percentage("macro_f1", "macro F1, %", "F1 averaged over labels: rare labels count as much as frequent ones"),
         ENTITY_F1,
@@ -84,6 +85,7 @@ DESCRIPTIONS = {
         _count("tags", "tags", "how many tags were scored"),
         _count("examples", "examples", "how many examples were scored"),
         _count("sentences", "sentences", "how many sentences were scored"),
+        _count("truncated", "cut off", "how many translations reached their longest allowed length before their end"),
     )
 }
 

@@ -6,13 +6,14 @@ sums, whose ratio over all examples is the metric. CONTRIBUTING.md shows one.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import getdoc
 from typing import Any
 
 import numpy as np
 
 from seqlab.errors import UsageError
-from seqlab.metrics.bleu import Bleu, Chrf
+from seqlab.metrics.bleu import bleu_sums, chrf_sums
 from seqlab.metrics.descriptions import ACCURACY, BLEU, CHRF, ENTITY_F1, EXACT
 from seqlab.metrics.labels import correct_sums
 from seqlab.metrics.metric import Metric
@@ -43,6 +44,10 @@ class ExampleMetric:
             rows = [np.array([row[0], 1.0]) for row in rows]
         return np.array(rows)
 
+    def value(self, gold: Sequence[Any], predicted: Sequence[Any]) -> float:
+        """The metric over all examples."""
+        return float(self.description.value(self.sums(gold, predicted).sum(0)))
+
 
 def metric(label: str = "", **description: Any) -> Callable[[Score], ExampleMetric]:
     """Decorate a function of (gold, predicted) to describe its metric; the fields are those of `Metric`."""
@@ -52,14 +57,16 @@ def metric(label: str = "", **description: Any) -> Callable[[Score], ExampleMetr
 def find_metric(name: str, compares: str) -> ExampleMetric:
     """The metric of this name for predictions of this kind: registered, or `package.module:function`."""
     loaded = METRICS.load(name)
-    found = loaded if isinstance(loaded, ExampleMetric) else _from_function(loaded)
-    if found.compares and compares not in found.compares:
-        raise UsageError(f"task.metric={name} scores {' or '.join(found.compares)}, but this task predicts {compares}.")
-    return found
+    metric = loaded if isinstance(loaded, ExampleMetric) else _from_function(loaded)
+    if metric.compares and compares not in metric.compares:
+        raise UsageError(
+            f"task.metric={name} scores {' or '.join(metric.compares)}, but this task predicts {compares}."
+        )
+    return metric
 
 
 def _from_function(score: Score, label: str = "", **description: Any) -> ExampleMetric:
-    """Named after the function; its first line of documentation says what it means."""
+    """A metric named after the function; the first line of its docstring says what it means."""
     key = getattr(score, "__name__", "metric")
     meaning = (getdoc(score) or "a metric of your own").split("\n")[0].rstrip(".")
     description = {"digits": 4, "lowest": None, "meaning": meaning[:1].lower() + meaning[1:]} | description
@@ -69,12 +76,11 @@ def _from_function(score: Score, label: str = "", **description: Any) -> Example
 accuracy = ExampleMetric(ACCURACY, correct_sums, ("labels", "tags"))
 entity_f1 = ExampleMetric(ENTITY_F1, span_sums, ("tags",))
 exact = ExampleMetric(EXACT, lambda gold, predicted: (gold == predicted, 1), ("labels", "texts"))
-chrf = ExampleMetric(CHRF, lambda gold, predicted: Chrf().sums(predicted, gold), ("texts",))
+chrf = ExampleMetric(CHRF, chrf_sums, ("texts",))
 
 
-def bleu(tokenize: Any = "13a") -> ExampleMetric:
-    counted = Bleu(tokenize)
-    return ExampleMetric(BLEU, lambda gold, predicted: counted.sums(predicted, gold), ("texts",))
+def bleu(tokenizer: str = "13a") -> ExampleMetric:
+    return ExampleMetric(BLEU, partial(bleu_sums, tokenizer=tokenizer), ("texts",))
 
 
 bleu_13a = bleu()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqlab.metrics.bleu import Bleu, Chrf
+from seqlab.metrics.bleu import bleu, chrf
 from seqlab.metrics.labels import accuracy
 from seqlab.metrics.spans import entity_f1
 
@@ -19,13 +19,7 @@ def ratio(sums: np.ndarray) -> np.ndarray:
 
 
 # How a value follows from sums, by the name that results files store: a report needs no code from elsewhere.
-AGGREGATES: dict[str, Value] = {
-    "ratio": ratio,
-    "percentage": accuracy,
-    "f1": entity_f1,
-    "bleu": Bleu().value,
-    "chrf": Chrf().value,
-}
+AGGREGATES: dict[str, Value] = {"ratio": ratio, "percentage": accuracy, "f1": entity_f1, "bleu": bleu, "chrf": chrf}
 
 
 @dataclass(frozen=True)
@@ -52,6 +46,11 @@ class Metric:
     @property
     def difference_unit(self) -> str:
         return self.unit or self.label
+
+    @property
+    def span(self) -> float | None:
+        """The width of the range of possible values; None if there is no limit."""
+        return None if self.lowest is None or self.highest is None else self.highest - self.lowest
 
     def value(self, sums: np.ndarray) -> np.ndarray:
         """The metric of summed sums (..., K); differences between models are computed from the same sums."""

@@ -1,4 +1,4 @@
-"""Word vectors from characters, by a small convolution or a small bidirectional LSTM."""
+"""Word vectors from characters: a small convolution or a small bidirectional LSTM."""
 
 import torch
 from torch import Tensor, nn
@@ -9,15 +9,16 @@ from seqlab.models.parameter_count import CHAR_FILTER
 
 
 class CharEncoder(nn.Module):
-    """Characters_NC of words, padded on the right, to vectors_NW."""
+    """From the characters_NC of words, padded on the right, to vectors_NW. `architecture`: "convolution" or "lstm"."""
 
-    def __init__(self, kind: str, characters: int, embedding: int, width: int):
+    def __init__(self, architecture: str, characters: int, embedding: int, width: int):
         super().__init__()
         self.embedding = nn.Embedding(characters, embedding)
-        self.convolution = (
-            nn.Conv1d(embedding, width, CHAR_FILTER, padding=CHAR_FILTER // 2) if kind == "convolution" else None
-        )
-        self.lstm = Lstm(LstmSettings(hidden=width // 2, bidirectional=True), embedding) if kind == "lstm" else None
+        self.convolution = self.lstm = None
+        if architecture == "lstm":
+            self.lstm = Lstm(LstmSettings(hidden=width // 2, bidirectional=True), embedding)
+        else:
+            self.convolution = nn.Conv1d(embedding, width, CHAR_FILTER, padding=CHAR_FILTER // 2)
 
     def forward(self, characters_NC: Tensor, mask_NC: Tensor) -> Tensor:
         x_NCD = self.embedding(characters_NC) * mask_NC[:, :, None]  # filters see zeros beyond the end of a word

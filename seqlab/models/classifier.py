@@ -1,4 +1,4 @@
-"""The classifier: the vectors of a text are pooled into one, which gives the label."""
+"""The classifier: pools the vectors of a text into one and predicts the label from it."""
 
 import torch
 from torch import Tensor, nn
@@ -10,14 +10,12 @@ from seqlab.models.token_model import initialize, make_embedding
 
 
 class Classifier(Model):
-    """`pooling`: the last state (of each direction), the mean, the maximum, or learned weights."""
+    """`pooling`: the last output (of each direction), the mean, the maximum, or learned attention weights."""
 
     def __init__(
         self, settings: ModelSettings, backbone: Backbone, sizes: VocabSizes, pooling: str, word_dropout: float
     ):
-        super().__init__()
-        self.settings = settings
-        self.vocab_size, self.unknown, self.word_dropout = sizes.vocab_size, sizes.unknown, word_dropout
+        super().__init__(settings, sizes.vocab_size, sizes.unknown, word_dropout)
         self.embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.backbone = backbone
         self.pooling = AttentionPooling(backbone.width) if pooling == "attention" else None
@@ -26,7 +24,7 @@ class Classifier(Model):
         initialize(self, *settings.init_scheme())
 
     def forward(self, tokens_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None) -> Tensor:
-        """Logits_BK of the labels."""
+        """The logits_BK of the labels."""
         x_BTD = self._drop(self.embedding(self._hide(tokens_BT)), self.settings.embedding_dropout)
         y_BTH, _ = self.backbone(x_BTD, None, mask_BT, trace)
         kept_BT = torch.ones_like(tokens_BT, dtype=torch.bool) if mask_BT is None else mask_BT

@@ -1,10 +1,10 @@
-"""A linear-chain conditional random field over tags (Lafferty et al. 2001): how well tags go together is learnt.
+"""A linear-chain conditional random field over tags (Lafferty et al. 2001): it learns which tags follow each other.
 
     score(y) = start(y_1) + sum_t emission_t(y_t) + sum_t transition(y_t-1, y_t) + end(y_T)
     p(y) = exp(score(y)) / sum over all sequences z of exp(score(z))
 
-Emissions are a model's logits. Rows are padded on the right and keep at least their first position; what stands at
-padding does not matter.
+Emissions are a model's logits. Rows are padded on the right and keep at least their first position; values at padding
+do not matter.
 """
 
 import math
@@ -12,8 +12,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-SCALE = 0.1  # transitions start uniformly within this
-PADDING = -1  # stands for a tag where there is no word
+SCALE = 0.1  # transitions are initialized uniformly from -SCALE to SCALE
+PADDING = -1  # the tag at padded positions
 
 
 class LinearChain(nn.Module):
@@ -25,28 +25,15 @@ class LinearChain(nn.Module):
         self.start_K = nn.Parameter(torch.empty(tags).uniform_(-SCALE, SCALE))
         self.end_K = nn.Parameter(torch.empty(tags).uniform_(-SCALE, SCALE))
 
-    def score(self, emissions_BTK: Tensor, tags_BT: Tensor, mask_BT: Tensor) -> Tensor:
-        """Of given tags; each kept position has one."""
-        tags_BT = tags_BT.masked_fill(~mask_BT, 0)
-        emitted_BT = emissions_BTK.gather(-1, tags_BT[..., None])[..., 0]
-        moved_BT = self.transitions_KK[tags_BT[:, :-1], tags_BT[:, 1:]]
-        last_B1 = mask_BT.sum(1, keepdim=True) - 1
-        return (
-            self.start_K[tags_BT[:, 0]]
-            + emitted_BT.masked_fill(~mask_BT, 0).sum(1)
-            + moved_BT.masked_fill(~mask_BT[:, 1:], 0).sum(1)
-            + self.end_K[tags_BT.gather(1, last_B1)[:, 0]]
-        )
-
     def log_partition(self, emissions_BTK: Tensor, mask_BT: Tensor) -> Tensor:
-        """The log of the summed exp(score) of all sequences."""
+        """The logarithm of the sum of exp(score) over all sequences."""
         return (self._forward(emissions_BTK, mask_BT)[-1] + self.end_K).logsumexp(-1)
 
     def nats(self, emissions_BTK: Tensor, tags_BT: Tensor, mask_BT: Tensor) -> Tensor:
-        """-ln p of the tags. Where a tag is negative none is known, and those that it may be are summed over."""
+        """-ln p of the tags. A negative tag is unknown: all tags are summed over at its position."""
         others_BTK = tags_BT[..., None] != torch.arange(emissions_BTK.shape[-1], device=tags_BT.device)
         agreeing_BTK = emissions_BTK.masked_fill(others_BTK & (tags_BT >= 0)[..., None], -math.inf)
-        # side by side, since a step of the recursion costs about the same for twice the rows
+        # in one batch, because a step of the recursion costs about the same for twice the rows
         both_2B = self.log_partition(torch.cat([emissions_BTK, agreeing_BTK]), torch.cat([mask_BT, mask_BT]))
         all_B, agreeing_B = both_2B.chunk(2)
         return all_B - agreeing_B
@@ -68,25 +55,25 @@ class LinearChain(nn.Module):
         return torch.stack(tags[::-1], dim=1).masked_fill(~mask_BT, PADDING), score_B
 
     def marginals(self, emissions_BTK: Tensor, mask_BT: Tensor) -> Tensor:
-        """The probability of each tag at each position, whatever the others are; 0 at padding."""
+        """The marginal probability of each tag at each position; 0 at padding."""
         before_BTK = torch.stack(self._forward(emissions_BTK, mask_BT), dim=1)
         after_BTK = torch.stack(self._backward(emissions_BTK, mask_BT), dim=1)
         return (before_BTK + after_BTK).softmax(-1).masked_fill(~mask_BT[..., None], 0)
 
     def _forward(self, emissions_BTK: Tensor, mask_BT: Tensor) -> list[Tensor]:
-        """At each position and for each tag there: all ways to come to it, its own emission included."""
+        """Forward algorithm: for each position and tag, the log-sum over all prefixes that end there."""
         assert bool(mask_BT[:, 0].all()), "every row keeps its first position"
-        ways = [self.start_K + emissions_BTK[:, 0]]
+        sums = [self.start_K + emissions_BTK[:, 0]]
         for t in range(1, emissions_BTK.shape[1]):
-            # outside the sum the emission may be -inf without making gradients of 0/0
-            come_BK = emissions_BTK[:, t] + (ways[-1][:, :, None] + self.transitions_KK).logsumexp(1)
-            ways.append(torch.where(mask_BT[:, t, None], come_BK, ways[-1]))
-        return ways
+            # the emission is added outside the logsumexp, so that -inf gives no 0/0 in the gradient
+            sum_BK = emissions_BTK[:, t] + (sums[-1][:, :, None] + self.transitions_KK).logsumexp(1)
+            sums.append(torch.where(mask_BT[:, t, None], sum_BK, sums[-1]))
+        return sums
 
     def _backward(self, emissions_BTK: Tensor, mask_BT: Tensor) -> list[Tensor]:
-        """At each position and for each tag there: all ways to go on from it."""
-        ways = [self.end_K.expand_as(emissions_BTK[:, 0])]
+        """Backward algorithm: for each position and tag, the log-sum over all continuations."""
+        sums = [self.end_K.expand_as(emissions_BTK[:, 0])]
         for t in range(emissions_BTK.shape[1] - 1, 0, -1):
-            go_on_BK = (self.transitions_KK + (emissions_BTK[:, t] + ways[-1])[:, None]).logsumexp(-1)
-            ways.append(torch.where(mask_BT[:, t, None], go_on_BK, ways[-1]))
-        return ways[::-1]
+            sum_BK = (self.transitions_KK + (emissions_BTK[:, t] + sums[-1])[:, None]).logsumexp(-1)
+            sums.append(torch.where(mask_BT[:, t, None], sum_BK, sums[-1]))
+        return sums[::-1]

@@ -1,7 +1,7 @@
-"""int8 weights: every matrix with one scale per row; vectors stay as they are.
+"""int8 weights: every matrix has one scale per row; vectors stay float32.
 
-A row's largest number is 127 times its scale, so quantizing a dequantized row gives the same bits:
-`quantized(restored(q, s))` is q and s.
+The largest number of a row is 127 times its scale, so quantizing a dequantized row gives the same bits:
+`quantize(dequantize(q, s))` is (q, s).
 """
 
 import torch
@@ -11,16 +11,16 @@ SCALE = ".scale"
 LARGEST = 127
 
 
-def quantized(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Whole numbers from -127 to 127, and the scale of each row."""
+def quantize(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Integers from -127 to 127, and the scale of each row."""
     flat_RK = weight.detach().float().flatten(1)
     scale_R = flat_RK.abs().amax(1) / LARGEST
     scale_R = torch.where(scale_R > 0, scale_R, torch.ones_like(scale_R))
     return (flat_RK / scale_R[:, None]).round().to(torch.int8).view(weight.shape), scale_R
 
 
-def restored(whole: Tensor, scale_R: Tensor) -> Tensor:
-    return (whole.float().flatten(1) * scale_R[:, None]).view(whole.shape)
+def dequantize(integers: Tensor, scale_R: Tensor) -> Tensor:
+    return (integers.float().flatten(1) * scale_R[:, None]).view(integers.shape)
 
 
 def to_int8(weights: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -30,14 +30,14 @@ def to_int8(weights: dict[str, Tensor]) -> dict[str, Tensor]:
         if weight.dim() < 2:
             stored[name] = weight
         else:
-            stored[name], stored[name + SCALE] = quantized(weight)
+            stored[name], stored[name + SCALE] = quantize(weight)
     return stored
 
 
 def from_int8(stored: dict[str, Tensor]) -> dict[str, Tensor]:
     """The inverse of `to_int8`, up to rounding."""
     return {
-        name: restored(weight, stored[name + SCALE]) if name + SCALE in stored else weight
+        name: dequantize(weight, stored[name + SCALE]) if name + SCALE in stored else weight
         for name, weight in stored.items()
         if not name.endswith(SCALE) or name.removesuffix(SCALE) not in stored
     }

@@ -11,17 +11,21 @@ from seqlab.contracts import Backbone
 
 
 class Model(nn.Module, ABC):
-    """`backbone` reads the input; a translator has a decoder beside it."""
+    """`backbone` reads the input; a translator also has a decoder. `word_dropout` is the share of tokens that are read
+    as unknown during training."""
 
-    settings: ModelSettings
     backbone: Backbone
-    vocab_size: int
-    unknown: int | None = None
-    word_dropout: float = 0.0  # share of tokens that are read as unknown while training
+
+    def __init__(self, settings: ModelSettings, vocab_size: int, unknown: int | None = None, word_dropout: float = 0.0):
+        super().__init__()
+        self.settings = settings
+        self.vocab_size = vocab_size
+        self.unknown = unknown
+        self.word_dropout = word_dropout
 
     @property
     def limit(self) -> int | None:
-        """The longest context it can hold; None where there is no end."""
+        """The longest context that it can hold; None if there is no limit."""
         return self.backbone.limit
 
     @abstractmethod
@@ -29,15 +33,15 @@ class Model(nn.Module, ABC):
         """Multiplications and additions of the forward pass per token, in sequences of `length`."""
 
     def core_flops(self, length: int) -> int:
-        """Of the backbones alone."""
+        """`flops_per_token` of the backbones alone."""
         return self.backbone.flops_per_token(length)
 
     def _hide(self, tokens: Tensor) -> Tensor:
-        """Word dropout: while training, some tokens read as unknown, which trains the unknown embedding."""
+        """Word dropout: during training some tokens become unknown, which trains the embedding of unknown tokens."""
         if not (self.training and self.word_dropout and self.unknown is not None):
             return tokens
         hidden = torch.rand(tokens.shape, device=tokens.device) < self.word_dropout
         return tokens.masked_fill(hidden, self.unknown)
 
-    def _drop(self, x: Tensor, share: float) -> Tensor:
-        return dropout(x, share, self.training) if share else x
+    def _drop(self, x: Tensor, rate: float) -> Tensor:
+        return dropout(x, rate, self.training) if rate else x

@@ -1,4 +1,4 @@
-"""The tagger: a vector for every word in context, and from it the tag, by softmax or a CRF."""
+"""The tagger: a vector for every word in context, and from it the tag, with softmax or a CRF."""
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ from seqlab.models.token_model import initialize, make_embedding
 
 
 class Tagger(Model):
-    """A word is one token, with its characters beside the embedding, or several tokens, of which the last counts."""
+    """A word is one token, optionally with its characters, or several tokens, tagged at the last one."""
 
     def __init__(
         self,
@@ -24,9 +24,7 @@ class Tagger(Model):
         chain: bool,
         word_dropout: float,
     ):
-        super().__init__()
-        self.settings = settings
-        self.vocab_size, self.unknown, self.word_dropout = sizes.vocab_size, sizes.unknown, word_dropout
+        super().__init__(settings, sizes.vocab_size, sizes.unknown, word_dropout)
         self.embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.spelling = spelling
         self.backbone = backbone
@@ -43,11 +41,12 @@ class Tagger(Model):
         ends_BW: Tensor | None = None,
         trace: Trace | None = None,
     ) -> Tensor:
-        """Scores_BWK of every tag at every word. `spellings` are characters_NC and their mask, `words_BW` whose."""
+        """The scores_BWK of every tag at every word. `spellings` are characters_NC and their mask; `words_BW` are each
+        word's rows in it."""
         x_BTD = self.embedding(self._hide(tokens_BT))
         if self.spelling is not None:
             assert words_BW is not None and spellings is not None
-            # looked up as an embedding is, not indexed: on several threads the gradient of that depends on their race
+            # `embedding` instead of indexing, whose gradient depends on the order of threads
             x_BTD = torch.cat([x_BTD, embedding(words_BW, self.spelling(*spellings))], dim=2)
         y_BTH, _ = self.backbone(self._drop(x_BTD, self.settings.embedding_dropout), None, mask_BT, trace)
         if ends_BW is not None:

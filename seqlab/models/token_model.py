@@ -1,4 +1,4 @@
-"""Ids in, logits over the vocabulary out: the embedding, a backbone and the projection that every token model has."""
+"""Models whose output is logits over a vocabulary: embedding, backbone, and a projection that may be tied."""
 
 import torch
 from torch import Tensor, nn
@@ -9,59 +9,74 @@ from seqlab.contracts import Backbone, State, Trace
 from seqlab.models.model import Model
 
 
-class TokenModel(Model):
-    """`symbols` counts ids beyond the vocabulary, which are read and never predicted."""
+class VocabularyModel(Model):
+    """What token models and translators share: the projection to logits."""
 
-    symbols = 0
+    embedding: nn.Embedding
+    embedding_scale: float = 1.0
 
-    def __init__(self, settings: ModelSettings, backbone: Backbone, vocab_size: int):
-        super().__init__()
-        self.settings = settings
-        self.vocab_size = vocab_size
-        self.embedding = nn.Embedding(vocab_size + self.symbols, settings.embedding)
-        self.backbone = backbone
-        self.narrow = None  # a tied output reads vectors of the embedding's width
-        if settings.tie_embeddings and backbone.width != settings.embedding:
-            self.narrow = nn.Linear(backbone.width, settings.embedding, bias=False)
-        self.output = nn.Linear(
-            settings.embedding if settings.tie_embeddings else backbone.width, vocab_size + self.tied_symbols
-        )
-        if settings.tie_embeddings:
+    def make_output(self, width: int) -> None:
+        """The projection from vectors of this width. If it is tied, it has a row for every row of the embedding."""
+        settings, tied = self.settings, self.settings.tie_embeddings
+        # A tied projection needs vectors as wide as the embedding, and of another kind: residual connections bring the
+        # input itself to the output, which would predict the token that was just read (Devlin et al. 2018 do the same).
+        self.narrow = nn.Linear(width, settings.embedding, bias=False) if tied else None
+        rows = self.embedding.num_embeddings if tied else self.vocab_size
+        self.output = nn.Linear(settings.embedding if tied else width, rows)
+        if tied:
             self.output.weight = self.embedding.weight
-        initialize(self, *settings.init_scheme())
 
     @property
-    def tied_symbols(self) -> int:
-        """A tied projection has a row for every row of the embedding; those of `symbols` are cut off."""
-        return self.symbols if self.settings.tie_embeddings else 0
-
-    def forward(
-        self,
-        tokens_BT: Tensor,
-        state: State | None = None,
-        mask_BT: Tensor | None = None,
-        trace: Trace | None = None,
-    ) -> tuple[Tensor, State]:
-        """The logits at every token, and the state after each row's last."""
-        y_BTH, after = self.backbone(self.embed(tokens_BT), state, mask_BT, trace)
-        return self.project(y_BTH), after
-
-    def flops_per_token(self, length: int) -> int:
-        """Multiplications and additions of the forward pass per token, in sequences of `length`."""
-        narrowing = 0 if self.narrow is None else self.narrow.weight.numel()
-        return self.backbone.flops_per_token(length) + 2 * (narrowing + self.output.weight.numel())
+    def input_vectors_VD(self) -> Tensor:
+        """What the backbone reads for every token, without dropout."""
+        return self.embedding.weight * self.embedding_scale
 
     def embed(self, tokens: Tensor) -> Tensor:
-        return self._drop(self.embedding(tokens), self.settings.embedding_dropout)
+        x = self.embedding(tokens)
+        x = x if self.embedding_scale == 1 else x * self.embedding_scale
+        return self._drop(x, self.settings.embedding_dropout)
 
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)
         return self.output(y if self.narrow is None else self.narrow(y))[..., : self.vocab_size]
 
+    def last_logits(self, y_BTH: Tensor, lengths_B: Tensor) -> Tensor:
+        """The logits at each row's last position."""
+        return self.project(y_BTH[torch.arange(len(y_BTH), device=y_BTH.device), lengths_B - 1])
+
+    def flops_per_token(self, length: int) -> int:
+        narrowing = 0 if self.narrow is None else self.narrow.weight.numel()
+        return self.core_flops(length) + 2 * (narrowing + self.output.weight.numel())
+
+
+class TokenModel(VocabularyModel):
+    """`symbols` counts ids beyond the vocabulary, which are read but never predicted."""
+
+    symbols = 0
+
+    def __init__(self, settings: ModelSettings, backbone: Backbone, vocab_size: int):
+        super().__init__(settings, vocab_size)
+        rows = vocab_size + self.symbols
+        if settings.tie_embeddings and settings.initialization == "torch":
+            self.embedding = make_embedding(rows, settings.embedding)
+            self.embedding_scale = settings.embedding**0.5  # as in a translator
+        else:
+            self.embedding = nn.Embedding(rows, settings.embedding)
+        self.backbone = backbone
+        self.make_output(backbone.width)
+        initialize(self, *settings.init_scheme())
+
+    def forward(
+        self, tokens_BT: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
+    ) -> tuple[Tensor, State]:
+        """The logits at every token, and the state after each row's last."""
+        y_BTH, after = self.backbone(self.embed(tokens_BT), state, mask_BT, trace)
+        return self.project(y_BTH), after
+
 
 @torch.no_grad()
 def make_embedding(words: int, width: int) -> nn.Embedding:
-    """Rows of norm about 1: rare words stay small, and a tied projection starts with small logits."""
+    """Rows of norm about 1: embeddings of rare words stay small, and a tied projection starts with small logits."""
     embedding = nn.Embedding(words, width)
     embedding.weight.normal_(0, width**-0.5)
     return embedding
@@ -69,12 +84,12 @@ def make_embedding(words: int, width: int) -> nn.Embedding:
 
 @torch.no_grad()
 def initialize(model: nn.Module, name: str, scale: float) -> None:
-    """Matrices by the named distribution, biases zero; `torch` leaves every layer as torch made it."""
+    """Draw matrices from the named distribution and set biases to zero; "torch" keeps torch's initialization."""
     if name == "torch":
         return
     for parameter_name, parameter in model.named_parameters():
         if parameter.dim() < 2:
-            if "bias" in parameter_name:  # gains of norms keep their ones
+            if "bias" in parameter_name:  # the gains of norms stay 1
                 parameter.zero_()
         elif name == "orthogonal":
             nn.init.orthogonal_(parameter)

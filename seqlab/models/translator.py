@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from seqlab.backbones.attention_decoder import make_memory
 from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
-from seqlab.models.model import Model
-from seqlab.models.token_model import initialize, make_embedding
+from seqlab.models.token_model import VocabularyModel, initialize, make_embedding
 
 
 @dataclass(frozen=True)
@@ -21,8 +20,8 @@ class SourceBatch(TensorTree):
     mask_BS: Tensor
 
 
-class Translator(Model):
-    """An AutoregressiveModel that needs a source. `joint`: both sides share one embedding."""
+class Translator(VocabularyModel):
+    """An AutoregressiveModel with a source. `joint`: both sides share one embedding."""
 
     def __init__(
         self,
@@ -33,20 +32,13 @@ class Translator(Model):
         joint: bool,
         word_dropout: float = 0.0,
     ):
-        super().__init__()
-        self.settings = settings
-        self.vocab_size, self.unknown, self.word_dropout = sizes.target, sizes.unknown, word_dropout
+        super().__init__(settings, sizes.target, sizes.unknown, word_dropout)
         self.source_embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.embedding = self.source_embedding if joint else make_embedding(sizes.target, settings.embedding)
-        # rows of norm 1 make good projections; backbones expect components of about 1 (Vaswani et al. 2017)
+        # a tied projection works best with rows of norm 1, backbones with components of about 1 (Vaswani et al. 2017)
         self.embedding_scale = settings.embedding**0.5
         self.backbone, self.decoder = encoder, decoder
-        self.narrow = None  # a tied output reads vectors of the embedding's width
-        if settings.tie_embeddings and decoder.width != settings.embedding:
-            self.narrow = nn.Linear(decoder.width, settings.embedding, bias=False)
-        self.output = nn.Linear(settings.embedding if settings.tie_embeddings else decoder.width, sizes.target)
-        if settings.tie_embeddings:
-            self.output.weight = self.embedding.weight
+        self.make_output(decoder.width)
         initialize(self, *settings.init_scheme())
 
     @property
@@ -73,28 +65,16 @@ class Translator(Model):
         return self.project(y_BTH)
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: SourceBatch | None = None) -> tuple[Tensor, State]:
-        """The beginning of a target in one pass: the logits after each row's last token, and the state."""
+        """Prefill: the logits after each row's last target token, and the state."""
         assert source is not None, "a translator needs a source"
         mask_BT = torch.arange(tokens_BT.shape[1], device=tokens_BT.device) < lengths_B[:, None]
         y_BTH, state = self.decoder(self.embed(tokens_BT), self.start(source), mask_BT)
-        last_BH = y_BTH[torch.arange(len(y_BTH), device=y_BTH.device), lengths_B - 1]
-        return self.project(last_BH), state
+        return self.last_logits(y_BTH, lengths_B), state
 
     def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
         y_BH, after = self.decoder.step(self.embed(token_B), state, trace)
         return self.project(y_BH), after
 
-    def embed(self, tokens: Tensor) -> Tensor:
-        return self._drop(self.embedding(tokens) * self.embedding_scale, self.settings.embedding_dropout)
-
-    def project(self, y: Tensor) -> Tensor:
-        y = self._drop(y, self.settings.output_dropout)
-        return self.output(y if self.narrow is None else self.narrow(y))
-
     def core_flops(self, length: int) -> int:
-        """Of one token on each side, in texts of `length`."""
+        """For one token on each side, in texts of `length`."""
         return self.backbone.flops_per_token(length) + self.decoder.flops_per_token(length)
-
-    def flops_per_token(self, length: int) -> int:
-        narrowing = 0 if self.narrow is None else self.narrow.weight.numel()
-        return self.core_flops(length) + 2 * (narrowing + self.output.weight.numel())

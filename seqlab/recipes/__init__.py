@@ -58,19 +58,21 @@ def recipes() -> dict[str, str]:
 
 
 def find_recipe(name: str) -> Recipe:
-    """A recipe by its name."""
-    known = _names()
-    if name not in known:
-        raise UsageError(f"unknown recipe '{name}'{did_you_mean(name, known)}. Known: {', '.join(known)}.")
-    content = read_toml(FOLDER / f"{name}.toml")
-    about, measures, shows = content.pop("about"), content.pop("measures", []), content.pop("shows", [])
+    """A recipe of this package by its name, or any other by the path of its file, which ends in .toml."""
+    path, known = Path(name), _names()
+    if path.suffix != ".toml":
+        if name not in known:
+            raise UsageError(f"unknown recipe '{name}'{did_you_mean(name, known)}. Known: {', '.join(known)}.")
+        path = FOLDER / f"{name}.toml"
+    content = read_toml(path)
+    about, measures, shows = content.pop("about", ""), content.pop("measures", []), content.pop("shows", [])
     models, reference = content.pop("models", None), content.pop("reference", {})
     comparison, findings = content.pop("comparison", {}), content.pop("findings", {})
     if models is None:
         models = {content["backbone"]["name"]: {}} if "backbone" in content else {}
     writing = Writing(**content.pop("writing", {}))
     return Recipe(
-        name=name,
+        name=path.stem,
         about=about,
         models={model: _override(content, tables) for model, tables in models.items()},
         measures=tuple(measures),
@@ -84,25 +86,28 @@ def find_recipe(name: str) -> Recipe:
 
 def recipe(name: str) -> Tables:
     """The settings tables of a recipe's only model, or of the one that 'recipe/model' names."""
-    name, _, model = name.partition("/")
-    found = find_recipe(name)
-    if not model and len(found.models) == 1:
-        return next(iter(found.models.values()))
+    if ".toml" in name:
+        file, _, model = name.partition(".toml")
+        name, model = f"{file}.toml", model.removeprefix("/")
+    else:
+        name, _, model = name.partition("/")
+    models = find_recipe(name).models
+    choices = ", ".join(f"{name}/{known}" for known in models)
+    if not model and len(models) == 1:
+        return next(iter(models.values()))
     if not model:
-        choices = ", ".join(f"{name}/{one}" for one in found.models)
-        count = f"has {len(found.models)} models" if found.models else "has no model"
+        count = f"has {len(models)} models" if models else "has no model"
         single = f", or train one of them: {choices}" if choices else ""
         raise UsageError(f"the recipe '{name}' {count}. Run it with 'seqlab compare --recipe {name}'{single}.")
-    if model not in found.models:
-        choices = ", ".join(f"{name}/{one}" for one in found.models) or "none"
-        near = did_you_mean(model, list(found.models))
-        raise UsageError(f"the recipe '{name}' has no model '{model}'{near}. Known: {choices}.")
-    return found.models[model]
+    if model not in models:
+        near = did_you_mean(model, list(models))
+        raise UsageError(f"the recipe '{name}' has no model '{model}'{near}. Known: {choices or 'none'}.")
+    return models[model]
 
 
 def _names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def _override(base: Mapping[str, Any], own: Mapping[str, Any]) -> Tables:
-    return {section: {**base.get(section, {}), **own.get(section, {})} for section in {**base, **own}}
+def _override(base: Mapping[str, Any], changes: Mapping[str, Any]) -> Tables:
+    return {section: {**base.get(section, {}), **changes.get(section, {})} for section in {**base, **changes}}

@@ -1,6 +1,8 @@
-"""Every extension point: names, what they stand for, and how other packages add to them."""
+"""Every extension point: registered names, and the entry points of other packages."""
 
+from seqlab.registry.plugins import PluginNotAllowed as PluginNotAllowed
 from seqlab.registry.plugins import allow_plugin as allow_plugin
+from seqlab.registry.plugins import with_plugins as with_plugins
 from seqlab.registry.registry import Entry as Entry
 from seqlab.registry.registry import Registry as Registry
 from seqlab.registry.registry import did_you_mean as did_you_mean

@@ -42,7 +42,7 @@ class Registry:
         self.group = group or f"seqlab.{plural}"  # of entry points
         self._entries = entries
         self._base = base  # the class that another package's class derives from; None for functions
-        self._settings = settings  # of what has none of its own
+        self._settings = settings  # for a class that has no settings of its own
 
     def __iter__(self) -> Iterator[str]:
         yield from self._entries
@@ -62,6 +62,8 @@ class Registry:
 
     def canonical(self, name: str) -> str:
         """The registered name, where an alias or the path of a registered class may be given."""
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # settings come from everywhere
+            raise UsageError(f"{name!r} is not a name: expected one of {', '.join(self._entries)}.")
         for known, entry in self._entries.items():
             if entry.alias == name:
                 return known
@@ -75,7 +77,7 @@ class Registry:
         return dict(entry.default_overrides) if entry else {}
 
     def about(self, name: str) -> str:
-        """One line about it; of another package's class, where it comes from, since asking more would import it."""
+        """One line about it. For another package's class this is the package, since more would require an import."""
         entry = self._entries.get(name)
         if entry is not None:
             return entry.about
@@ -115,8 +117,10 @@ class Registry:
         if self._base is not None and not isinstance(external, Entry):
             base = resolve_target(self.kind, name, self._base)
             if not (isinstance(external, type) and issubclass(external, base)):
-                wanted = self._base.replace(":", ".")
-                raise UsageError(f"'{name}' is no {self.kind}: it has to be a class that derives from {wanted}.")
+                base_name = self._base.replace(":", ".")
+                raise UsageError(
+                    f"the {self.kind} '{name}' cannot be used: expected a class that derives from {base_name}."
+                )
         return external
 
 

@@ -1,7 +1,7 @@
-"""What this package registers: one line per architecture, tokenizer, corpus, task, engine and measure.
+"""What this package registers: one entry per architecture, tokenizer, corpus, task, measure and metric.
 
-To add one here, write its file and add its line: the contract tests, the command line's choices and the documentation's
-tables are made from these registries. Another package adds its own by an entry point.
+To add one here, write its file and add its entry: the contract tests and the choices of the command line follow from
+these registries. Another package adds its own by an entry point.
 """
 
 from seqlab.registry.registry import Entry, Registry
@@ -59,14 +59,8 @@ TOKENIZERS = Registry(
     "tokenizer",
     "tokenizers",
     {
-        "char": Entry(
-            "seqlab.tokenization.char:CharTokenizer",
-            "one symbol per character of the training text",
-        ),
-        "byte": Entry(
-            "seqlab.tokenization.byte:ByteTokenizer",
-            "the 256 bytes of UTF-8: nothing is unknown",
-        ),
+        "char": Entry("seqlab.tokenization.char:CharTokenizer", "one symbol per character of the training text"),
+        "byte": Entry("seqlab.tokenization.byte:ByteTokenizer", "the 256 bytes of UTF-8: nothing is unknown"),
         "word": Entry(
             "seqlab.tokenization.word:WordTokenizer",
             "words and punctuation, the most frequent ones kept",
@@ -74,7 +68,7 @@ TOKENIZERS = Registry(
         ),
         "bpe": Entry(
             "seqlab.tokenization.bpe:BpeTokenizer",
-            "byte pairs learnt from the training text: nothing is unknown",
+            "byte pairs learned from the training text: nothing is unknown",
             "seqlab.tokenization.bpe:BpeSettings",
         ),
     },
@@ -82,7 +76,7 @@ TOKENIZERS = Registry(
     settings="seqlab.config:TokenizerSettings",
 )
 
-# nothing in a generated corpus is noise, so that there is nothing to be robust against
+# a generated corpus has no noise, so dropout and label smoothing would only slow learning down
 PURE = {"model.embedding_dropout": 0.0, "model.output_dropout": 0.0, "task.batch_size": 64}
 PURE_TAGS = {"task.name": "tag", "task.char_encoder": "none", "task.word_dropout": 0.0, **PURE}
 PURE_PAIRS = {"task.name": "translate", "task.label_smoothing": 0.0, "task.beam": 1, "task.metric": "exact", **PURE}
@@ -92,16 +86,11 @@ CORPORA = Registry(
     "corpora",
     {
         "python-docs": Entry(
-            "seqlab.data.text.builtin:python_docs",
-            "the Python language reference, as this Python ships it",
+            "seqlab.data.text.builtin:python_docs", "the Python language reference, as this Python ships it"
         ),
-        "toy-words": Entry(
-            "seqlab.data.text.builtin:toy_words",
-            "short words repeated at random: learnt in seconds",
-        ),
+        "toy-words": Entry("seqlab.data.text.builtin:toy_words", "short words repeated at random: learned in seconds"),
         "toy-sentences": Entry(
-            "seqlab.data.text.builtin:toy_sentences",
-            "ten short sentences, for looking at a small model",
+            "seqlab.data.text.builtin:toy_sentences", "ten short sentences, for looking at a small model"
         ),
         "tiny-shakespeare": Entry(
             "seqlab.data.text.builtin:tiny_shakespeare",
@@ -133,7 +122,7 @@ CORPORA = Registry(
             default_overrides={**PURE_PAIRS, "tokenizer.name": "word"},
         ),
         "reverse": Entry(
-            "seqlab.data.examples.synthetic.reversing:reverse",
+            "seqlab.data.examples.synthetic.copying:reverse",
             "write the symbols backwards: does a fixed vector hold them?",
             default_overrides={**PURE_PAIRS, "tokenizer.name": "word"},
         ),
@@ -149,7 +138,7 @@ CORPORA = Registry(
         ),
         "recall": Entry(
             "seqlab.data.examples.synthetic.recall:recall",
-            "the value that stood beside a key: looking things up",
+            "the value that was paired with a key: associative recall",
             default_overrides=PURE_TAGS,
         ),
         "dates": Entry(
@@ -189,11 +178,7 @@ TASKS = Registry(
             "one label for a whole text",
             "seqlab.tasks.example_settings:ClassifySettings",
         ),
-        "tag": Entry(
-            "seqlab.tasks.tag:TagTask",
-            "a tag for every word",
-            "seqlab.tasks.example_settings:TagSettings",
-        ),
+        "tag": Entry("seqlab.tasks.tag:TagTask", "a tag for every word", "seqlab.tasks.example_settings:TagSettings"),
         "translate": Entry(
             "seqlab.tasks.translate:TranslateTask",
             "a text to another text",

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from seqlab.contracts import State
 from seqlab.runs import manifest, tensors
-from seqlab.storage import sha256, storage_errors, sync_directory, write_through
+from seqlab.storage import refuse_link, sha256, storage_errors, sync_directory, write_through
 
 M = TypeVar("M", bound=nn.Module)
 KEPT_CHECKPOINTS = 2
@@ -42,6 +42,7 @@ def save_checkpoint(
     needed: Collection[Path] = (),
 ) -> Path:
     """Write `directory/step-N`, then remove all but the newest two and those in `needed`."""
+    refuse_link(directory)
     contents = {
         WEIGHTS: tensors.to_bytes(weights_of(model)),
         OPTIMIZER: tensors.to_bytes(_optimizer_tensors(optimizer)),
@@ -120,7 +121,7 @@ def load_checkpoint(
     names = [WEIGHTS, OPTIMIZER, *([CARRY] if CARRY in files else [])]
     contents = {name: manifest.read_verified(path, name) for name in names}
     weights = tensors.from_bytes(contents[WEIGHTS], path / WEIGHTS, weights_of(model))
-    present = tensors.check_header(contents[OPTIMIZER], path / OPTIMIZER).keys()
+    present = tensors.read_header(contents[OPTIMIZER], path / OPTIMIZER).keys()
     moments = tensors.from_bytes(contents[OPTIMIZER], path / OPTIMIZER, _expected(optimizer, present))
     carry = None
     if CARRY in contents and start is not None:
@@ -153,7 +154,7 @@ def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 def _expected(optimizer: torch.optim.Optimizer, present: Collection[str]) -> dict[str, Tensor]:
     """Tensors shaped like those in the file: for each parameter all entries of its state, or none."""
-    keys = next(keys for kind, keys in OPTIMIZER_STATE.items() if isinstance(optimizer, kind))
+    keys = next(keys for cls, keys in OPTIMIZER_STATE.items() if isinstance(optimizer, cls))
     expected: dict[str, Tensor] = {}
     for index, parameter in enumerate(p for group in optimizer.param_groups for p in group["params"]):
         state = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in keys}

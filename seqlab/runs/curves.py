@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from seqlab.plotting import light_grid, new_figure, write_figure
+from seqlab.plotting import COLORS, light_grid, new_figure, write_figure
 
-TRAINING, FAINT, VALIDATION = "#1f4e9c", "#b8c4d6", "#c2410c"
+TRAINING, VALIDATION, FAINT = *COLORS[:2], "#b8c4d6"
 
 
 def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:

@@ -1,18 +1,22 @@
 """The run directory: its files, how it is created, and how its files are replaced safely."""
 
 import re
+import shlex
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from torch import nn
 
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import weights_of
+from seqlab.runs.lock import LOCK, locked_run
 from seqlab.storage import (
     JSON_LIMIT,
     from_json,
@@ -20,7 +24,7 @@ from seqlab.storage import (
     sha256,
     storage_errors,
     to_json,
-    unreadable_file,
+    validated,
     write_atomic,
 )
 from seqlab.tokenization.tokenizer import Tokenizer, tokenizer_bytes
@@ -29,7 +33,8 @@ from seqlab.tokenization.vocabulary import Vocabulary
 FORMAT, VERSION = "seqlab-run", 1
 CONFIG, TOKENIZER, WEIGHTS, LABELS = "config.json", "tokenizer.json", "model.safetensors", "labels.json"
 NAME_LIMIT = 4096  # bytes of a run's name
-BEST = "best"  # in a comparison, a link to its best run
+# in a comparison: a link to its best run, its plan, its results, and the folders of its runs
+BEST, PLAN, COMPARISON_RESULTS, RUNS, TUNING = "best", "plan.json", "results.json", "runs", "tuning"
 
 
 class CorpusFacts(BaseModel):
@@ -71,31 +76,19 @@ class RunDirectory:
         return self.path / "metrics.jsonl"
 
     @property
-    def curves(self) -> Path:
-        return self.path / "curves.png"
-
-    @property
-    def card(self) -> Path:
-        return self.path / "README.md"
-
-    @property
     def stdin_copy(self) -> Path:
         """The text that came from standard input."""
         return self.path / "corpus.txt"
-
-    def begin(self) -> None:
-        """Mark the folder as a run, even if training is stopped right away."""
-        self._write_manifest({})
 
     def write_file(self, name: str, content: bytes) -> None:
         """Replace a file; while that happens, the manifest accepts both the old and the new content."""
         known = manifest.read_manifest(self.path)[0]
         new = [sha256(content)]
-        self._write_manifest({**known, name: known.get(name, []) + new})
+        self.write_manifest({**known, name: known.get(name, []) + new})
         write_atomic(self.path / name, content)
-        self._write_manifest({**known, name: new})
+        self.write_manifest({**known, name: new})
 
-    def _write_manifest(self, files: dict[str, list[str]]) -> None:
+    def write_manifest(self, files: dict[str, list[str]]) -> None:
         write_atomic(self.path / manifest.NAME, manifest.manifest(files, {"format": FORMAT}))
 
     def write_config(self, config: dict[str, Any]) -> None:
@@ -139,16 +132,14 @@ class RunDirectory:
                 f"'{self.path}' was written by a newer seqlab (layout {config['version']}; this one knows {VERSION}). "
                 f"Upgrade seqlab to use it."
             )
-        try:
-            RunFacts.model_validate(config, strict=True)
-        except ValidationError as error:
-            raise unreadable_file(self.path / CONFIG, error) from None
+        validated(RunFacts, config, self.path / CONFIG, strict=True)
         return config
 
     def is_run(self) -> bool:
         """Whether seqlab created this folder, even if it is damaged; other programs write a config.json too."""
         with suppress(OSError):
-            if all(re.fullmatch(rf"\.{manifest.NAME}\.\d+\.tmp", item.name) for item in self.path.iterdir()):
+            names = [item.name for item in self.path.iterdir() if item.name != LOCK]
+            if all(re.fullmatch(rf"\.{manifest.NAME}\.\d+\.tmp", name) for name in names):
                 return True  # stopped while writing the first manifest
         with suppress(SeqlabError):
             return manifest.read_manifest(self.path)[1].get("format") == FORMAT
@@ -160,14 +151,49 @@ class RunDirectory:
 def best_run_path(path: Path) -> Path:
     """The path itself if it is a run; if it is a comparison, the path of its best run."""
     best = path / BEST
-    if (path / CONFIG).exists() or not (best.is_symlink() or best.is_file()):
+    if (path / CONFIG).exists():
         return path
-    return path / (best.readlink() if best.is_symlink() else Path(read_bytes(best, NAME_LIMIT).decode()))
+    if best.is_symlink():
+        return path / best.readlink()
+    if best.is_file():
+        return path / _run_name(read_bytes(best, NAME_LIMIT), best)
+    if best.is_dir():  # the comparison was copied, and the link with what it leads to
+        return best
+    results = path / COMPARISON_RESULTS
+    if not results.is_file():
+        return path
+    content = from_json(read_bytes(results), results).get("best")  # it was copied without its link
+    name = content.get("path") if isinstance(content, dict) else None
+    return path / _run_name(name.encode(), results) if isinstance(name, str) else path
+
+
+def _run_name(content: bytes, path: Path) -> str:
+    try:
+        name = content.decode()
+    except UnicodeDecodeError:
+        name = ""
+    if not name.isprintable() or not name:
+        raise DataError(f"'{path}' is damaged: it does not name the best run. Repeat the comparison to write it anew.")
+    return name
+
+
+def comparison_of(path: Path) -> Path | None:
+    """The comparison that a run is part of, or that the path leads to; None for a run of its own."""
+    if best_run_path(path) != path:
+        return path
+    runs = path.resolve().parent
+    plans = {RUNS: runs.parent / PLAN, TUNING: runs / PLAN}
+    return runs.parent if runs.name in plans and plans[runs.name].is_file() else None
 
 
 def link_best_run(directory: Path, run: Path) -> None:
     """Mark a run as the best of a comparison: by a link, or by a file where links are not possible."""
     best = directory / BEST
+    if best.is_dir() and not best.is_symlink():  # a copy of the best run, where the comparison was copied
+        copied, original = (read_bytes(folder / manifest.NAME) for folder in (best, directory / run))
+        if copied != original:
+            raise DataError(f"'{best}' is not a copy of the best run, '{directory / run}': move it somewhere else.")
+        return
     with storage_errors(best, 0):
         best.unlink(missing_ok=True)
         try:
@@ -176,26 +202,47 @@ def link_best_run(directory: Path, run: Path) -> None:
             write_atomic(best, str(run).encode())
 
 
+@contextmanager
+def new_run(path: Path, overwrite: bool) -> Iterator[RunDirectory]:
+    """An empty run directory that no other process writes to while this is entered."""
+    _refuse_occupied(path, overwrite)  # before anything is created
+    with storage_errors(path, 0):
+        path.mkdir(parents=True, exist_ok=True)
+    with locked_run(path):
+        yield begin_run(path, overwrite)
+
+
 def begin_run(path: Path, overwrite: bool) -> RunDirectory:
     """Create an empty run directory; replace an existing run only if `overwrite` is set."""
     directory = RunDirectory(path)
+    _refuse_occupied(path, overwrite)
     with storage_errors(path, 0):
-        if path.exists() and any(path.iterdir() if path.is_dir() else [path]):
-            is_run = directory.is_run()
-            if not overwrite:
-                what = "already contains a run" if is_run else "is not empty and not a run"
-                hint = f"Continue it with 'seqlab resume {path}', replace it with --overwrite, or " if is_run else ""
-                raise UsageError(f"'{path}' {what}. {hint or 'Please '}choose another --out.")
-            if not is_run or path.is_symlink():
-                what = "a link to a run" if is_run else "not a run"
-                raise UsageError(f"'{path}' is {what}: --overwrite does not replace it. Choose another --out.")
         path.mkdir(parents=True, exist_ok=True)
-    directory.begin()  # before anything is removed, so a half-removed folder is still recognized as a run
+    directory.write_manifest({})  # before anything is removed, so a half-removed folder is still recognized as a run
     with storage_errors(path, 0):
         for item in path.iterdir():
-            if item.name != manifest.NAME:
+            if item.name not in (manifest.NAME, LOCK):
                 shutil.rmtree(item) if item.is_dir() and not item.is_symlink() else item.unlink()
     return directory
+
+
+def _refuse_occupied(path: Path, overwrite: bool) -> None:
+    """UsageError unless a new run may begin here."""
+    with storage_errors(path, 0):
+        if not path.exists() or (path.is_dir() and all(item.name == LOCK for item in path.iterdir())):
+            return
+    is_run = RunDirectory(path).is_run()
+    if not overwrite and is_run:
+        command = f"seqlab resume {shlex.quote(str(path))}"
+        raise UsageError(
+            f"'{path}' already contains a run. Continue it with '{command}', replace it with --overwrite "
+            f"(overwrite=True in Python), or choose another --out."
+        )
+    if not overwrite:
+        raise UsageError(f"'{path}' is not empty and not a run. Please choose another --out.")
+    if not is_run or path.is_symlink():
+        content = "a link to a run" if is_run else "not a run"
+        raise UsageError(f"'{path}' is {content}: --overwrite does not replace it. Choose another --out.")
 
 
 def folder_name(name: str) -> str:
@@ -203,10 +250,7 @@ def folder_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:48] or "text"
 
 
-def free_run_path(corpus: str, arch: str, root: Path = Path("runs")) -> Path:
+def free_run_path(corpus: str, arch: str) -> Path:
     """runs/<corpus>-<arch>-<n> with the first free n."""
-    stem = folder_name(corpus)
-    number = 1
-    while (root / f"{stem}-{arch}-{number}").exists():
-        number += 1
-    return root / f"{stem}-{arch}-{number}"
+    paths = (Path("runs") / f"{folder_name(corpus)}-{arch}-{number}" for number in count(1))
+    return next(path for path in paths if not path.exists())

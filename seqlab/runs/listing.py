@@ -7,6 +7,7 @@ from typing import Any
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError
 from seqlab.metrics.metric import Metric
+from seqlab.registry import PluginNotAllowed
 from seqlab.runs.directory import CONFIG, RunDirectory
 from seqlab.runs.results import read_results
 
@@ -46,6 +47,7 @@ def _rank(entry: RunEntry) -> tuple[bool, str, str, float]:
 
 def _entry(path: Path) -> RunEntry:
     directory = RunDirectory(path)
+    config: dict[str, Any] = {}
     try:
         config = directory.config()
         settings = resolve(config["settings"])
@@ -61,6 +63,19 @@ def _entry(path: Path) -> RunEntry:
             steps=results.steps if results else settings.train.steps or 0,
             date=results.date if results else config["created"],
             status="finished" if results else "unfinished",
+        )
+    except PluginNotAllowed as error:
+        return RunEntry(
+            path=str(path),
+            arch=str(config["settings"]["backbone"]["name"]),
+            corpus=config["corpus"]["name"],
+            parameters=config["parameters"]["total"],
+            task=str(config["settings"]["task"]["name"]),
+            metric=None,
+            value=None,
+            steps=config["settings"]["train"]["steps"] or 0,
+            date=config["created"],
+            status=f"needs --plugin {error.name}",
         )
     except (SeqlabError, TypeError, AttributeError, KeyError):
         return RunEntry(str(path), "?", "?", 0, "", None, None, 0, "", "damaged")

@@ -1,6 +1,6 @@
 """From a run directory to a model that is ready to use."""
 
-from dataclasses import dataclass
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,31 +8,21 @@ import torch
 from torch import Tensor
 
 from seqlab.config import RunSettings, VocabSizes, resolve
-from seqlab.errors import DataError, UsageError
+from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.models.int8 import from_int8, to_int8
 from seqlab.models.parameter_count import parameters, refuse_absurd, refuse_unfit
-from seqlab.registry import TASKS
+from seqlab.registry import TASKS, with_plugins
 from seqlab.runs import manifest, tensors
-from seqlab.runs.checkpoint import load_weights, weights_of
+from seqlab.runs.checkpoint import checkpoints, load_weights, weights_of
 from seqlab.runs.directory import LABELS, TOKENIZER, WEIGHTS, RunDirectory, best_run_path
+from seqlab.runs.results import read_results
+from seqlab.runs.run import Run
 from seqlab.storage import JSON_LIMIT, from_json
+from seqlab.threads import own_generator
 from seqlab.tokenization.tokenizer import Tokenizer, load_tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
 BYTES_PER_WEIGHT = {"float32": 4, "int8": 1}
-
-
-@dataclass(frozen=True)
-class LoadedRun:
-    directory: RunDirectory
-    config: dict[str, Any]
-    settings: RunSettings
-    vocabulary: Vocabulary
-    model: Any
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        return self.vocabulary.tokenizer
 
 
 def build_model(settings: RunSettings, sizes: VocabSizes | int, weights: Path | None = None) -> Any:
@@ -45,10 +35,11 @@ def build_model(settings: RunSettings, sizes: VocabSizes | int, weights: Path | 
     if weights is not None and weights.is_file() and weights.stat().st_size < least:
         raise DataError(f"'{weights}' does not fit the settings: it is too small to hold {count.total:,} weights.")
     refuse_absurd(settings, sizes)
-    generator_state = torch.get_rng_state()
-    torch.manual_seed(settings.train.seed)
-    model = TASKS.load(settings.task.name).build(settings, VocabSizes.of(sizes))
-    torch.set_rng_state(generator_state)
+    with own_generator():
+        generator_state = torch.get_rng_state()
+        torch.manual_seed(settings.train.seed)
+        model = TASKS.load(settings.task.name).build(settings, VocabSizes.of(sizes))
+        torch.set_rng_state(generator_state)
     return model
 
 
@@ -86,14 +77,29 @@ def _labels(path: Path) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def load_run(path: Path) -> LoadedRun:
+def load_run(path: Path) -> Run:
     """Load the best weights of a run into a model that is ready to use; every file is verified first."""
     directory, config, settings, vocabulary = load_parts(path)
     path = directory.path
+    if not (path / WEIGHTS).exists() and read_results(directory) is None and checkpoints(directory.checkpoints):
+        command = with_plugins(f"seqlab resume {shlex.quote(str(path))}")
+        raise MissingInput(f"'{path}' has no evaluated weights yet: training stopped before. Continue it: {command}")
     content = manifest.read_verified(path, WEIGHTS)
     model = build_model(settings, vocabulary.sizes, path / WEIGHTS)
-    load_weights(model, _weights(content, path / WEIGHTS, weights_of(model), settings.model.precision))
-    return LoadedRun(directory, config, settings, vocabulary, model.eval())
+    weights = _weights(content, path / WEIGHTS, weights_of(model), settings.model.precision)
+    _require_finite(weights, path / WEIGHTS)
+    load_weights(model, weights)
+    return Run(directory, config, settings, vocabulary, model.eval())
+
+
+def _require_finite(weights: dict[str, Tensor], path: Path) -> None:
+    for name, tensor in weights.items():
+        finite = torch.isfinite(tensor)
+        if not finite.all():
+            raise DataError(
+                f"'{path}' cannot be used: {int((~finite).sum()):,} of the {tensor.numel():,} weights in '{name}' are "
+                f"not finite (NaN or infinity). Train the model again, with a lower learning rate."
+            )
 
 
 def _weights(content: bytes, path: Path, expected: dict[str, Tensor], precision: str) -> dict[str, Tensor]:

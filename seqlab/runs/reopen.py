@@ -9,22 +9,17 @@ from seqlab.errors import DataError, UsageError
 from seqlab.registry import TASKS
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import load_parts, load_run
-from seqlab.tasks.dataset import Dataset, DatasetChanged
+from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.tokenization.vocabulary import Vocabulary
 
 
-def make_task(settings: RunSettings, dataset: Dataset) -> Any:
+def make_task(settings: RunSettings, dataset: AnyDataset) -> Any:
     task = TASKS.load(settings.task.name).from_dataset(settings, dataset)
     task_settings = settings.task.settings
     if isinstance(task_settings, LanguageSettings) and task_settings.teacher and task_settings.teacher_weight > 0:
         task.teacher = cache(partial(_teacher, task_settings.teacher, settings, dataset))
     return task
-
-
-def teacher_of(settings: RunSettings) -> str | None:
-    task_settings = settings.task.settings
-    return task_settings.teacher if isinstance(task_settings, LanguageSettings) else None
 
 
 def teacher_at(path: str | Path) -> tuple[RunSettings, Vocabulary]:
@@ -37,7 +32,7 @@ def teacher_at(path: str | Path) -> tuple[RunSettings, Vocabulary]:
 
 def teacher_vocabulary(settings: RunSettings) -> Vocabulary | None:
     """The vocabulary of the teacher, if there is one: both must predict the same tokens."""
-    path = teacher_of(settings)
+    path = settings.task.settings.option("teacher", None)
     if path is None:
         return None
     teacher_settings, vocabulary = teacher_at(path)
@@ -47,31 +42,32 @@ def teacher_vocabulary(settings: RunSettings) -> Vocabulary | None:
     return vocabulary
 
 
-def _teacher(path: str, settings: RunSettings, dataset: Dataset) -> Any:
+def _teacher(path: str, settings: RunSettings, dataset: AnyDataset) -> Any:
     """The frozen model of a run with the same vocabulary that has not seen the held-out data."""
     run = load_run(Path(path))
     if run.vocabulary.fingerprint != dataset.vocabulary.fingerprint:
         raise UsageError(f"the teacher '{path}' has another vocabulary than this run: start a new run.")
     same = run.config["corpus"]["fingerprint"] == dataset.fingerprint
-    before, now = run.settings.corpus.split_ratios, settings.corpus.split_ratios
-    if same and before != now:
+    (ratios, split), now = ((one.corpus.split_ratios, one.corpus.split) for one in (run.settings, settings))
+    if same and (ratios, split) != now:
         raise UsageError(
-            f"the teacher '{path}' was trained on the {before} split of this text, so it has seen what {now} holds "
-            f"out. Use --split-ratios {before}, or train a teacher on {now}."
+            f"the teacher '{path}' was trained on the {ratios} {split} split of this text, so it has seen what "
+            f"{' '.join(now)} holds out. Use --split-ratios {ratios} --split {split}, or train a teacher on this split."
         )
     return run.model.to(settings.train.device).requires_grad_(False)
 
 
-def reopen(directory: RunDirectory, config: dict[str, Any], settings: RunSettings, vocabulary: Vocabulary) -> Dataset:
+def reopen(
+    directory: RunDirectory, config: dict[str, Any], settings: RunSettings, vocabulary: Vocabulary
+) -> AnyDataset:
     """The data of a run; DataError if it has changed."""
     task = TASKS.load(settings.task.name)
-    try:
-        return task.open_dataset(
-            settings, lambda _: None, vocabulary, directory.stdin_copy, config["corpus"]["fingerprint"]
-        )
-    except DatasetChanged as changed:
+    data = task.read(settings, directory.stdin_copy)
+    before, now = config["corpus"], data.facts()
+    if now["fingerprint"] != before["fingerprint"]:
         raise DataError(
             f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "
-            f"it has {changed.characters:,} characters instead of {config['corpus']['characters']:,}, and another "
+            f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another "
             f"SHA-256. Restore the old text, or train on the new one: seqlab train ... --init {directory.path}"
-        ) from None
+        )
+    return task.encode_splits(data, settings, vocabulary)

@@ -2,10 +2,8 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings
@@ -14,7 +12,7 @@ from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.manifest import read_verified
-from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, unreadable_file, write_atomic
+from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, validated, write_atomic
 from seqlab.text_table import markdown_table
 
 NAME = "results.json"
@@ -28,6 +26,11 @@ class ValidationBaseline:
     about: str
     role: BaselineRole
     metrics: dict[str, float]
+    carried: dict[str, float] | None = None  # metrics if it reads on through the text
+
+    def in_mode(self, mode: str) -> "ValidationBaseline":
+        """The baseline in the mode in which a model is scored."""
+        return replace(self, metrics=self.carried) if mode == "carry" and self.carried is not None else self
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,7 @@ def read_results(directory: RunDirectory) -> RunResults | None:
     path = directory.path / NAME
     if not path.exists():
         return None
-    content = from_json(read_verified(directory.path, NAME, JSON_LIMIT), path)
-    try:
-        return TypeAdapter(RunResults).validate_python(content)
-    except ValidationError as error:
-        raise unreadable_file(path, error) from None
+    return validated(RunResults, from_json(read_verified(directory.path, NAME, JSON_LIMIT), path), path)
 
 
 def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: RunResults) -> None:
@@ -137,7 +136,7 @@ print({call})
 Data: SHA-256 `{corpus["fingerprint"]}`. Versions: {", ".join(f"{k} {v}" for k, v in config["versions"].items())}.
 Threads: {config["threads"]}. Written {results.date}.
 """
-    write_atomic(directory.card, as_bytes(card))
+    write_atomic(directory.path / "README.md", as_bytes(card))
 
 
 def metrics_markdown(results: RunResults) -> str:
@@ -158,4 +157,5 @@ def _protocol(settings: RunSettings, corpus: dict[str, Any], results: RunResults
     if results.window is None:
         return f"{corpus['examples']['validation']:,} examples; {corpus['rule']}"
     tokens = int(results.validation["tokens"])
-    return f"{settings.corpus.split_ratios} split, {tokens:,} tokens, windows of {results.window}, fresh state"
+    rule = corpus.get("rule", settings.corpus.split_ratios)
+    return f"split: {rule}; {tokens:,} tokens, windows of {results.window}, fresh state"

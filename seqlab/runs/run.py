@@ -6,25 +6,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqlab.config import DataSource, checked
+from seqlab.config import DataSource, RunSettings, checked
 from seqlab.errors import UsageError
-from seqlab.metrics.likelihood import Likelihood, of_scores
 from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
     from seqlab.contracts import AutoregressiveModel, Scores, TextScores
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
-    from seqlab.runs.load import LoadedRun
+    from seqlab.runs.directory import RunDirectory
     from seqlab.runs.results import RunResults, ValidationBaseline
-    from seqlab.tasks.dataset import Dataset
+    from seqlab.tasks.dataset import AnyDataset
     from seqlab.tasks.predictions import Prediction
     from seqlab.tasks.task import Task
+    from seqlab.tokenization.tokenizer import Tokenizer
+    from seqlab.tokenization.vocabulary import Vocabulary
+
+TRANSLATOR_OPTIONS = ("beam", "length_penalty", "n_best", "max_length")
 
 
 @dataclass(frozen=True)
 class EvaluationResult:
-    """How well a run does on held-out data; `figures` are by name."""
+    """How well a run does on held-out data; `metrics` are by key."""
 
     metrics: dict[str, float]
     scores: "Scores"
@@ -35,24 +38,23 @@ class EvaluationResult:
     sentence: str  # the result in words
     baseline: "ValidationBaseline | None" = None
     signature: str | None = None  # how sacrebleu computed BLEU
+    trained_share: float | None = None  # of other data, how much is in the training split; None if not compared
+    trained_note: str = ""  # the same in words
 
     def __str__(self) -> str:
         return self.sentence
 
     @property
-    def likelihood(self) -> Likelihood:
-        """Of a running text."""
-        return of_scores(cast("TextScores", self.scores))
-
-    @property
     def by_position(self) -> list[float]:
-        """Of a running text: the mean loss at the first, second, ... position of a window."""
+        """For running text: the mean loss at the first, second, ... position of a window."""
         scores = cast("TextScores", self.scores)
         return (scores.nats_by_position_T / scores.tokens_by_position_T).tolist()
 
     def as_dict(self) -> dict[str, Any]:
         content = {**self.metrics, "split": self.split, "mode": self.mode, "sentence": str(self)}
         content |= {"signature": self.signature} if self.signature else {}
+        if self.trained_note:
+            content |= {"trained_share": self.trained_share, "trained_note": self.trained_note}
         if self.window is None:
             return content
         scores = cast("TextScores", self.scores)
@@ -68,21 +70,26 @@ class EvaluationResult:
         }
 
 
+@dataclass(eq=False, repr=False)
 class Run:
     """A trained model with its tokenizer, ready to use."""
 
-    def __init__(self, loaded: "LoadedRun"):
-        self._loaded = loaded
-        self.directory = loaded.directory
-        self.path = loaded.directory.path
-        self.settings = loaded.settings
-        self.config = loaded.config
-        self.vocabulary = loaded.vocabulary
-        self.tokenizer = loaded.vocabulary.tokenizer
-        self.model = loaded.model
+    directory: "RunDirectory"
+    config: dict[str, Any]  # the content of config.json
+    settings: RunSettings
+    vocabulary: "Vocabulary"
+    model: Any
 
     def __repr__(self) -> str:
         return f"Run('{self.path}': {self.settings.backbone.name} on {self.config['corpus']['name']})"
+
+    @property
+    def path(self) -> Path:
+        return self.directory.path
+
+    @property
+    def tokenizer(self) -> "Tokenizer":
+        return self.vocabulary.tokenizer
 
     @property
     def generates(self) -> bool:
@@ -90,16 +97,16 @@ class Run:
         return TASKS.load(self.settings.task.name).generates
 
     def task(self) -> "Task":
-        """What it was trained on: batches, loss and scores."""
+        """The task that it was trained for, on its own data: batches, loss and scores."""
         from seqlab.runs.reopen import make_task
 
         return make_task(self.settings, self.dataset())
 
-    def dataset(self) -> "Dataset":
-        """The data that it was trained on, if it is still the same."""
-        from seqlab.runs.evaluation import own_dataset
+    def dataset(self) -> "AnyDataset":
+        """The data that it was trained on; DataError if it has changed."""
+        from seqlab.runs.reopen import reopen
 
-        return own_dataset(self._loaded)
+        return reopen(self.directory, self.config, self.settings, self.vocabulary)
 
     def text(self, split: str = "train", limit: int | None = None) -> str:
         """A split of the text that it was trained on, or the first `limit` characters of it."""
@@ -107,41 +114,68 @@ class Run:
 
     @cached_property
     def results(self) -> "RunResults | None":
-        """What it achieved on validation when it finished."""
+        """Its results on the validation split; None while it is not finished."""
         from seqlab.runs.results import read_results
 
-        return read_results(self._loaded.directory)
+        return read_results(self.directory)
 
     def evaluate(
-        self, text: DataSource | None = None, *, split: str = "validation", mode: str | None = None
+        self, data: DataSource | None = None, *, split: str = "validation", mode: str | None = None
     ) -> EvaluationResult:
-        """Score a split of the run's own data, or all of other data of the same kind."""
-        from seqlab.runs.evaluation import evaluate
+        """Score a split of the run's own data, or all of `data`, files of the same kind."""
+        from seqlab.contracts import TextScores
+        from seqlab.runs.reopen import make_task
 
-        task, scores = evaluate(self._loaded, text, split, mode)
-        baseline = self.results.main_baseline if self.results and text is None and split == "validation" else None
-        window = getattr(scores, "mode", None) and task.settings.window
-        where = split if text is None else str(text)
-        metrics, mode = task.metrics(scores), mode or task.modes[0]
-        sentence = task.result_sentence(metrics, baseline and (baseline.name, baseline.metrics))
-        headline, signature = task.headline_metric, task.signature
-        return EvaluationResult(metrics, scores, where, mode, window, headline, sentence, baseline, signature)
+        task_class = TASKS.load(self.settings.task.name)
+        if mode is not None and mode not in task_class.modes:
+            raise UsageError(f"unknown mode '{mode}': expected {' or '.join(task_class.modes)}.")
+        if data is not None and split != "validation":
+            raise UsageError(f"'{split}' is a split of the run's own data; all of other data is scored: leave it out.")
+        if data is None:
+            task, scored = self.task(), split
+        else:
+            sources = (data,) if isinstance(data, str | Path) else data
+            dataset = task_class.open_unsplit(tuple(map(str, sources)), self.settings, self.vocabulary)
+            task, scored = make_task(self.settings, dataset), "whole"
+        if scored not in task.splits:
+            raise UsageError(f"this run has no '{split}' split: its data was split into {', '.join(task.splits)}.")
+        scores = task.score(self.model, scored, mode)
+        metrics = task.metrics(scores)
+        baseline = self.results.main_baseline if self.results and data is None and split == "validation" else None
+        baseline = baseline and baseline.in_mode(mode or task.modes[0])
+        return EvaluationResult(
+            metrics=metrics,
+            scores=scores,
+            split=split if data is None else str(data),
+            mode=mode or task.modes[0],
+            window=task.settings.window if isinstance(scores, TextScores) else None,
+            headline_metric=task.headline_metric,
+            sentence=task.result_sentence(metrics, baseline and (baseline.name, baseline.metrics)),
+            baseline=baseline,
+            signature=task.signature,
+        )
 
     def predict(self, texts: str | Sequence[str], **options: Any) -> "list[Prediction]":
-        """Labels with probabilities, tags of words, or translations, by what it was trained for.
+        """Labels with probabilities, tags of words, or translations, depending on its task.
 
-        `options`, for translators: beam, length_penalty, n_best (translations per text), weights (return attention)."""
+        `options`, for translators: beam, length_penalty, n_best (translations per text), max_length (tokens of a
+        translation). `weights`: return attention."""
+        from seqlab.tasks.examples import ExampleTask
+
         task = TASKS.load(self.settings.task.name)
-        if not hasattr(task, "predict"):
-            raise UsageError(f"'{self.path}' is a {task.model_kind}: it writes. Use generate instead of predict.")
+        if not issubclass(task, ExampleTask):
+            raise UsageError(f"'{self.path}' is a {task.model_kind}: use generate instead of predict.")
         inputs = [texts] if isinstance(texts, str) else list(texts)
         for number, text in enumerate(inputs, 1):
             if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
-        refused = [name for name in ("beam", "length_penalty", "n_best") if options.get(name) not in (None, 1)]
+        if unknown := options.keys() - {*TRANSLATOR_OPTIONS, "weights"}:
+            known = ", ".join((*TRANSLATOR_OPTIONS, "weights"))
+            raise UsageError(f"predict has no option {' and '.join(sorted(unknown))}: it takes {known}.")
+        refused = [name for name in TRANSLATOR_OPTIONS if options.get(name) not in (None, 1)]
         if refused and task.name != "translate":
             raise UsageError(f"'{self.path}' is a {task.model_kind}: {' and '.join(refused)} are for translators.")
-        return task.predict(self.model, inputs, self._loaded.vocabulary, self.settings, **options)
+        return list(task.predict(self.model, inputs, self.vocabulary, self.settings, **options))
 
     def generate(
         self,
@@ -198,28 +232,21 @@ class Run:
         return self._generator.dummy_context(length, engine)
 
     def known(self, texts: Sequence[str]) -> list[bool]:
-        """Which of these lines stand in the training text."""
-        from seqlab.runs.evaluation import known_lines
-
-        return known_lines(self._loaded, texts)
+        """Which of these lines are in the training split."""
+        queries = set(texts)
+        known = {line for line in self.dataset().data.lines("train") if line in queries}
+        return [text in known for text in texts]
 
     @cached_property
     def _generator(self) -> "TextGenerator":
         from seqlab.decode.text_generator import TextGenerator
 
         if not self.generates:
-            raise UsageError(_cannot_write(self))
+            model_kind = TASKS.load(self.settings.task.name).model_kind
+            fills_gaps = self.settings.task.settings.reads == "both sides"
+            hint = "It was trained to fill gaps." if fills_gaps else "Use seqlab predict."
+            raise UsageError(f"'{self.path}' is a {model_kind}: it cannot continue a text. {hint}")
         return TextGenerator(cast("AutoregressiveModel", self.model), self.tokenizer)
-
-
-def _cannot_write(run: Run) -> str:
-    """Why a run does not continue a text, and what it does instead."""
-    task = TASKS.load(run.settings.task.name)
-    if run.settings.task.settings.reads == "both sides":
-        return f"'{run.path}' was trained to fill gaps, not to go on: it cannot write."
-    return (
-        f"'{run.path}' is a {task.model_kind}, not a language model: it cannot go on with a text. Use seqlab predict."
-    )
 
 
 def _sampling(options: Mapping[str, Any]) -> Any:
@@ -245,4 +272,4 @@ def load(run: str | Path | Run) -> Run:
     """
     from seqlab.runs.load import load_run
 
-    return run if isinstance(run, Run) else Run(load_run(run_path(run)))
+    return run if isinstance(run, Run) else load_run(run_path(run))

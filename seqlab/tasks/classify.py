@@ -1,8 +1,8 @@
 """Classification: one label for a whole text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -11,28 +11,26 @@ from torch.nn.functional import cross_entropy
 
 from seqlab.baselines.majority import Majority
 from seqlab.baselines.naive_bayes import NaiveBayes
-from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State, Trace
-from seqlab.data.examples.encoded import ExampleSplit, pad_rows
+from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import LabeledText
 from seqlab.metrics.example_metric import accuracy
 from seqlab.metrics.labels import macro_f1
 from seqlab.models.classifier import Classifier
 from seqlab.registry import BACKBONES
-from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.example_settings import ClassifySettings
 from seqlab.tasks.examples import (
     ExampleScores,
     ExampleTask,
-    count_within,
     encode_all,
-    scoring_batches,
-    to_tensor,
+    mask_or_none,
+    pad_rows,
+    require_readable,
     train_tokenizer,
 )
 from seqlab.tasks.predictions import LabelPrediction
-from seqlab.tasks.task import BaselineScore, MetricValues, UnitSums
+from seqlab.tasks.task import MetricValues
 from seqlab.tokenization.vocabulary import Vocabulary, sort_labels
 
 UNKNOWN_LABEL = -1  # a label that training does not have, in a file that is only scored: never predicted
@@ -50,15 +48,9 @@ class ClassifyTask(ExampleTask):
     predicts = "labels"
     model_kind = "classifier"
     loss_unit = "nats"
-
-    @property
-    def reported_metrics(self) -> Sequence[str]:
-        return ("accuracy", "macro_f1")
-
-    def wording(self, metrics: Mapping[str, float]) -> str:
-        if self.metric.key != "accuracy":
-            return super().wording(metrics)
-        return f"{metrics['accuracy']:.1f} % of the texts labeled correctly"
+    reported_metrics = ("accuracy", "macro_f1")
+    wordings: ClassVar = {"accuracy": "{accuracy:.1f} % of the texts labeled correctly"}
+    baselines: ClassVar = (("majority", "reference", Majority), ("naive Bayes", "main", NaiveBayes))
 
     @classmethod
     def build_vocabulary(cls, examples: Sequence[LabeledText], settings: RunSettings) -> Vocabulary:
@@ -79,7 +71,7 @@ class ClassifyTask(ExampleTask):
         return Classifier(settings.model, backbone, sizes, task.pooling, task.word_dropout)
 
     def batch(self, split: str, seed: int, index: int) -> LabelBatch:
-        return label_batch(self.splits[split], self._buckets[split].rows(seed, index))
+        return label_batch(self.splits[split], self._batches[split].rows(seed, index))
 
     def loss(self, model: Classifier, batch: LabelBatch, carry: State | None, step: int) -> Loss:
         logits_BK = model(batch.inputs_BT, batch.mask_BT)
@@ -91,8 +83,9 @@ class ClassifyTask(ExampleTask):
         cls, model: Classifier, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **options: Any
     ) -> list[LabelPrediction]:
         split = cls.encode([LabeledText(text, "") for text in texts], vocabulary, settings)
+        require_readable(split.longest_N, settings.task.settings_as(ClassifySettings).max_length, "text")
         predictions: dict[int, LabelPrediction] = {}
-        for rows_B in scoring_batches(split, len(split)):
+        for rows_B in split.scoring_batches(len(split)):
             batch = label_batch(split, rows_B)
             trace = Trace() if model.pooling_kind == "attention" else None
             probabilities_BK = model(batch.inputs_BT, batch.mask_BT, trace).softmax(1)
@@ -109,54 +102,40 @@ class ClassifyTask(ExampleTask):
 
     @torch.inference_mode()
     def score(self, model: Classifier, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
-        data = self.splits[split]
-        count = count_within(data, limit)
-        nats_U, chosen_U = np.zeros(count), np.zeros(count, dtype=int)
-        device = next(model.parameters()).device
-        for rows_B in scoring_batches(data, count):
-            batch = label_batch(data, rows_B).to(device)
-            logits_BK = model(batch.inputs_BT, batch.mask_BT).double()
-            nats_U[rows_B] = label_nats(logits_BK, batch.targets_B).cpu().numpy()
-            chosen_U[rows_B] = logits_BK.argmax(1).cpu().numpy()
-        sums_UK, metrics = self._compare(data.examples[:count], [self.vocabulary.labels[label] for label in chosen_U])
+        data = self.scored_split(split)
+        count = data.count_within(limit)
+        nats_U, labels_U = np.zeros(count), np.zeros(count, dtype=int)
+        for rows_B in data.scoring_batches(count):
+            nats_U[rows_B], labels_U[rows_B] = score_labels(model, data, rows_B)
+        sums_UK, metrics = self.compare(data.examples[:count], [self.vocabulary.labels[label] for label in labels_U])
         metrics |= {"nats_per_example": float(nats_U.mean()), "examples": count}
         selection = self.metric.cost(metrics[self.metric.key])
         return ExampleScores(nats_U, np.ones(count, dtype=int), sums_UK, metrics, selection)
 
-    def _compare(self, examples: Sequence[Any], predicted: Sequence[str]) -> tuple[np.ndarray, MetricValues]:
-        """The sums of the metric, and all metrics of predicted labels."""
+    def nats(self, model: Classifier, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
+        return score_labels(model, split, rows_B)[0]
+
+    def compare(self, examples: Sequence[Any], predicted: Sequence[str]) -> tuple[np.ndarray, MetricValues]:
         gold = [example.label for example in examples]
         sums_UK = self.example_metric.sums(gold, predicted)
-        correct_UK = accuracy.sums(gold, predicted)
         return sums_UK, {
             self.metric.key: self.value(sums_UK),
-            "accuracy": float(accuracy.description.value(correct_UK.sum(0))),
+            "accuracy": accuracy.value(gold, predicted),
             "macro_f1": macro_f1(gold, predicted),
         }
 
-    def nats(self, model: Classifier, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
-        batch = label_batch(split, rows_B).to(next(model.parameters()).device)
-        return label_nats(model(batch.inputs_BT, batch.mask_BT).double(), batch.targets_B).cpu().numpy()
 
-    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
-        """The most frequent label, and naive Bayes."""
-        train: Any = dataset.data.splits["train"]
-        held_out: Any = dataset.data.splits[split][: len(units.sums_UK)]
-        models: list[tuple[str, BaselineRole, Any]] = [
-            ("majority", "reference", Majority.fit(train)),
-            ("naive Bayes", "main", NaiveBayes.fit(train)),
-        ]
-        scores = []
-        for name, role, model in models:
-            sums_UK, metrics = self._compare(held_out, model.predict([example.text for example in held_out]))
-            scores.append(self.baseline(name, model.about, role, sums_UK, metrics))
-        return scores
+def score_labels(model: Classifier, split: ExampleSplit, rows_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The loss of each of these texts, run as one batch, and its most probable label."""
+    batch = label_batch(split, rows_B).to(next(model.parameters()).device)
+    logits_BK = model(batch.inputs_BT, batch.mask_BT).double()
+    return label_nats(logits_BK, batch.targets_B).cpu().numpy(), logits_BK.argmax(1).cpu().numpy()
 
 
 def label_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> LabelBatch:
     ids_BT, mask_BT = pad_rows([split.inputs[row] for row in rows_B])
-    targets_B = np.array([split.targets[row][0] for row in rows_B])
-    return LabelBatch(to_tensor(ids_BT), to_tensor(mask_BT), to_tensor(targets_B))
+    targets_B = torch.tensor([int(split.targets[row][0]) for row in rows_B])
+    return LabelBatch(ids_BT, mask_or_none(mask_BT), targets_B)
 
 
 def label_nats(logits_BK: Tensor, targets_B: Tensor) -> Tensor:

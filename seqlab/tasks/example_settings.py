@@ -1,11 +1,13 @@
 """Settings of the tasks on labeled examples, importable without torch, and their parameter counts."""
 
+import math
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.decode.limits import LONGEST_TARGET
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import CHAR_FILTER
 
@@ -14,6 +16,17 @@ def _backbone_counts(settings: RunSettings, inputs: int) -> tuple[int, int, int]
     """Width, core parameters and position parameters of the backbone."""
     backbone = settings.backbone.settings
     return backbone.width, backbone.core_parameters(inputs), backbone.position_parameters
+
+
+# How long a translation may get, beyond the training pairs.
+ROOM_FACTOR, ROOM = 1.5, 10
+
+SENTENCE_DEFAULTS = {
+    "tokenizer.name": "word",
+    "train.sample_tokens": 0,
+    "model.embedding_dropout": 0.3,
+    "model.output_dropout": 0.3,
+}
 
 
 class ExampleSettings(TaskSettings):
@@ -48,13 +61,7 @@ class ExampleSettings(TaskSettings):
 class ClassifySettings(ExampleSettings):
     examples = "labeled"
 
-    default_overrides: ClassVar[dict[str, Any]] = {
-        "tokenizer.name": "word",
-        "train.lr": 2e-3,
-        "train.sample_tokens": 0,
-        "model.embedding_dropout": 0.3,
-        "model.output_dropout": 0.3,
-    }
+    default_overrides: ClassVar[dict[str, Any]] = {**SENTENCE_DEFAULTS, "train.lr": 2e-3}
 
     pooling: Literal["last", "mean", "max", "attention"] = Field(
         default="max", description="how the vectors of a text are combined into one"
@@ -70,13 +77,7 @@ class ClassifySettings(ExampleSettings):
 class TagSettings(ExampleSettings):
     examples = "tagged"
 
-    default_overrides: ClassVar[dict[str, Any]] = {
-        "tokenizer.name": "word",
-        "train.lr": 3e-3,
-        "train.sample_tokens": 0,
-        "model.embedding_dropout": 0.3,
-        "model.output_dropout": 0.3,
-    }
+    default_overrides: ClassVar[dict[str, Any]] = {**SENTENCE_DEFAULTS, "train.lr": 3e-3}
 
     metric: str = Field(
         default="auto",
@@ -153,7 +154,18 @@ class TranslateSettings(ExampleSettings):
     length_penalty: float = Field(
         default=0.7, ge=0, le=10, description="exponent of the length normalization in beam search"
     )
-    max_target_length: int = Field(default=200, ge=1, le=65_536, description="tokens of a translation at most")
+    max_target_length: int | None = Field(
+        default=None,
+        ge=1,
+        le=LONGEST_TARGET,
+        description=f"tokens of a translation at most; unset: {ROOM_FACTOR} times the longest of training, plus {ROOM}",
+    )
+    max_target_ratio: float | None = Field(
+        default=None,
+        gt=0,
+        le=LONGEST_TARGET,
+        description=f"tokens of a translation per source token, plus {ROOM}; unset: {ROOM_FACTOR} times the most seen",
+    )
     metric: str = Field(
         default="bleu", description="bleu, chrf, exact (equal to the reference), or your own package.module:function"
     )
@@ -172,6 +184,17 @@ class TranslateSettings(ExampleSettings):
     def evaluation(self) -> str:
         search = f"a beam of {self.beam}, length exponent {self.length_penalty:g}" if self.beam > 1 else "greedily"
         return f"every example once, translated by {search}"
+
+    @property
+    def longest_target(self) -> int:
+        """The tokens that any translation may have; unset only before training."""
+        return self.max_target_length or self.max_length
+
+    def target_limit(self, source_length: int) -> int:
+        """The tokens that the translation of a source may have, its end token included."""
+        if self.max_target_ratio is None:
+            return self.longest_target
+        return min(self.longest_target, math.ceil(self.max_target_ratio * source_length) + ROOM)
 
     def refuse_unfit(self, settings: RunSettings) -> None:
         assert settings.decoder is not None
@@ -193,6 +216,6 @@ class TranslateSettings(ExampleSettings):
             core += self.reader.core_parameters(decoder, model.embedding, memory)
         positions += decoder.position_parameters
         embedding = (sizes.vocab_size + (0 if self.shared_vocabulary else sizes.target)) * model.embedding
-        narrow = decoder.width * model.embedding if model.tie_embeddings and decoder.width != model.embedding else 0
-        output = narrow + sizes.target if model.tie_embeddings else (decoder.width + 1) * sizes.target
+        tied = decoder.width * model.embedding + sizes.target
+        output = tied if model.tie_embeddings else (decoder.width + 1) * sizes.target
         return Parameters(embedding, core, output, positions)

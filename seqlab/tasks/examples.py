@@ -5,29 +5,29 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import CorpusSettings, ExampleKind, RunSettings
 from seqlab.contracts import Scores
-from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit, batch_by_length
+from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.metrics.example_metric import ExampleMetric, find_metric
 from seqlab.registry import TOKENIZERS
-from seqlab.tasks.dataset import Dataset, DatasetChanged, ExampleDataset, Log, characters_of
+from seqlab.tasks.dataset import Dataset, ExampleDataset, Log
 from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.predictions import Prediction
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
-SCORED_AT_ONCE = 8_000  # tokens of one forward pass when scoring, padding included
-MOST_ROWS = 256
+MAX_READ_TOKENS = 8_192  # of one example that is scored or predicted, unless task.max_length is larger
 
 
 @dataclass(frozen=True)
@@ -48,42 +48,49 @@ class ExampleTask(Task):
 
     name: ClassVar[str]
     predicts: ClassVar[str]  # what its metrics compare: labels, tags or texts
+    baselines: ClassVar[Sequence[tuple[str, BaselineRole, Any]]]  # name, role, and a class: `fit`, `predict`, `about`
     modes = ("example",)
     settings: ExampleSettings
     splits: Mapping[str, ExampleSplit]
 
     def __init__(self, settings: ExampleSettings, splits: Mapping[str, ExampleSplit], vocabulary: Vocabulary):
-        self.settings, self.splits, self.vocabulary = settings, splits, vocabulary
-        self._buckets = {
-            name: ExampleBatches(split, settings.batch_size, settings.batch_tokens, settings.max_length)
-            for name, split in splits.items()
-        }
+        super().__init__(settings, splits, vocabulary)
         self.example_metric = self._example_metric()
         self.metric = self.headline_metric = self.example_metric.description
 
     def _example_metric(self) -> ExampleMetric:
         return find_metric(self.settings.metric, self.predicts)
 
+    def make_batches(self, split: ExampleSplit) -> ExampleBatches:
+        settings = self.settings
+        return ExampleBatches(split, settings.batch_size, settings.batch_tokens, settings.max_length)
+
     # --- data ---------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def open_dataset(
-        cls,
-        settings: RunSettings,
-        log: Log,
-        vocabulary: Vocabulary | None = None,
-        kept: Path | None = None,
-        expected: str | None = None,
+    def read(cls, settings: RunSettings, stdin_copy: Path | None = None) -> Examples:
+        return open_examples(cls._example_kind(settings), settings.corpus)
+
+    @classmethod
+    def encode_splits(
+        cls, data: Examples, settings: RunSettings, vocabulary: Vocabulary | None = None
     ) -> ExampleDataset:
-        examples = open_examples(cls._example_kind(settings), settings.corpus)
-        if expected not in (None, examples.fingerprint):
-            raise DatasetChanged(characters_of(examples))
-        for note in examples.notes:
-            log(note)
-        vocabulary = vocabulary or cls.build_vocabulary(examples.splits["train"], settings)
-        dataset = cls._dataset(examples, settings, vocabulary)
-        cls._refuse_too_long(dataset.splits["train"], settings, log)
-        return dataset
+        vocabulary = vocabulary or cls.build_vocabulary(data.splits["train"], settings)
+        splits = {name: cls.encode(split, vocabulary, settings) for name, split in data.splits.items()}
+        return Dataset(data.name, data.about, data.fingerprint, data, vocabulary, splits)
+
+    @classmethod
+    def fit_settings(cls, settings: RunSettings, dataset: ExampleDataset, log: Log) -> RunSettings:
+        """The settings as they are; refuses held-out examples that are too long, and training without short ones."""
+        train, longest = dataset.splits["train"], settings.task.settings_as(ExampleSettings).max_length
+        for name in dataset.splits.keys() - {"train"}:
+            require_readable(dataset.splits[name].longest_N, longest, f"{name} example")
+        fit = int((train.longest_N <= longest).sum())
+        if not fit:
+            raise DataError(f"every training example has more than {longest} tokens: raise task.max_length.")
+        if fit < len(train):
+            log(f"leaving out {len(train) - fit:,} training examples of more than {longest} tokens")
+        return settings
 
     @classmethod
     def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
@@ -93,27 +100,13 @@ class ExampleTask(Task):
         examples = open_unsplit(cls._example_kind(settings), corpus, vocabulary.labels)
         for note in examples.notes:
             warnings.warn(note, SeqlabWarning, stacklevel=2)
-        return cls._dataset(examples, settings, vocabulary)
+        return cls.encode_splits(examples, settings, vocabulary)
 
     @classmethod
     def _example_kind(cls, settings: RunSettings) -> ExampleKind:
         kind = settings.task.settings.examples
         assert kind is not None, f"{type(settings.task.settings).__name__}.examples is not set"
         return kind
-
-    @classmethod
-    def _dataset(cls, examples: Examples, settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
-        splits = {name: cls.encode(split, vocabulary, settings) for name, split in examples.splits.items()}
-        return Dataset(examples.name, examples.about, examples.fingerprint, examples, vocabulary, splits)
-
-    @classmethod
-    def _refuse_too_long(cls, train: ExampleSplit, settings: RunSettings, log: Log) -> None:
-        task = settings.task.settings_as(ExampleSettings)
-        fit = len(ExampleBatches(train, 1, None, task.max_length).included_N)
-        if not fit:
-            raise DataError(f"every training example has more than {task.max_length} tokens: raise task.max_length.")
-        if fit < len(train):
-            log(f"leaving out {len(train) - fit:,} training examples of more than {task.max_length} tokens")
 
     @classmethod
     @abstractmethod
@@ -126,15 +119,6 @@ class ExampleTask(Task):
         """Examples as ids; tokens and labels outside the vocabulary become unknown."""
 
     @classmethod
-    def from_dataset(cls, settings: RunSettings, dataset: ExampleDataset) -> Self:
-        task = settings.task.settings_as(ExampleSettings)
-        return cls(task, dataset.splits, dataset.vocabulary)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        return self._buckets["train"].batches_per_epoch
-
-    @classmethod
     @abstractmethod
     def predict(
         cls, model: Any, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **options: Any
@@ -143,11 +127,10 @@ class ExampleTask(Task):
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
-    def validate(self, model: Any, limit: int) -> ExampleScores:
-        return self.score(model, "validation", limit=limit)
-
-    @abstractmethod
-    def score(self, model: Any, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores: ...
+    def scored_split(self, name: str) -> ExampleSplit:
+        """A split whose examples are all short enough to be scored."""
+        require_readable(self.splits[name].longest_N, self.settings.max_length, f"{name} example")
+        return self.splits[name]
 
     @abstractmethod
     def nats(self, model: Any, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
@@ -163,26 +146,17 @@ class ExampleTask(Task):
         return float(self.metric.value(sums_UK.sum(0)))
 
     @abstractmethod
-    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]: ...
+    def compare(self, examples: Sequence[Any], predicted: Sequence[Any]) -> tuple[np.ndarray, MetricValues]:
+        """The sums of the metric for each example, and all metrics of these predictions."""
 
-    def baseline(
-        self, name: str, about: str, role: BaselineRole, sums_UK: np.ndarray, further: MetricValues
-    ) -> BaselineScore:
-        value = self.value(sums_UK)
-        return BaselineScore(name, about, role, {self.metric.key: value, **further}, value, sums_UK)
-
-
-def count_within(split: ExampleSplit, limit: int | None) -> int:
-    """How many examples from the beginning hold about `limit` tokens."""
-    if limit is None:
-        return len(split)
-    return min(len(split), int(np.searchsorted(np.cumsum(split.lengths_N), limit)) + 1)
-
-
-def scoring_batches(split: ExampleSplit, count: int) -> list[np.ndarray]:
-    """The rows of the first `count` examples, in batches of similar length."""
-    longest_N = np.maximum([len(ids) for ids in split.inputs], split.target_lengths_N)
-    return batch_by_length(longest_N[:count], SCORED_AT_ONCE, MOST_ROWS)
+    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
+        held_out = dataset.data.splits[split][: len(units.sums_UK)]
+        scores = []
+        for name, role, baseline in self.baselines:
+            model = baseline.fit(dataset.data.splits["train"])
+            sums_UK, metrics = self.compare(held_out, model.predict(held_out))
+            scores.append(BaselineScore(name, model.about, role, metrics, self.value(sums_UK), sums_UK))
+        return scores
 
 
 def train_tokenizer(texts: Iterable[str], settings: RunSettings, documents: bool = False) -> Tokenizer:
@@ -202,5 +176,25 @@ def encode_all(tokenizer: Tokenizer, texts: Iterable[str], spaces: bool = True) 
         return [tokenizer.encode_array(with_leading_space(text) if spaces else text).astype(np.int64) for text in texts]
 
 
-def to_tensor(array: np.ndarray | None) -> Any:
-    return None if array is None else torch.from_numpy(array)
+def require_readable(lengths_N: np.ndarray, max_length: int, what: str) -> None:
+    """DataError if an example is too long to be read at once; `what` names the examples."""
+    limit, at = max(max_length, MAX_READ_TOKENS), int(np.argmax(lengths_N)) if len(lengths_N) else 0
+    if len(lengths_N) and lengths_N[at] > limit:
+        raise DataError(
+            f"{what} {at + 1:,} has {lengths_N[at]:,} tokens: at most {limit:,} are read at once, because attention "
+            f"takes memory for every pair of them. Divide it or leave it out; a larger task.max_length allows more."
+        )
+
+
+def pad_rows(rows: Sequence[np.ndarray], fill: int = 0) -> tuple[Tensor, Tensor]:
+    """Rows side by side, padded on the right, and their mask."""
+    lengths_B = np.array([len(row) for row in rows])
+    ids_BT = np.full((len(rows), max(1, int(lengths_B.max()))), fill, dtype=np.int64)
+    for row, ids in zip(ids_BT, rows, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(ids_BT), torch.from_numpy(np.arange(ids_BT.shape[1]) < lengths_B[:, None])
+
+
+def mask_or_none(mask_BT: Tensor) -> Tensor | None:
+    """No mask where nothing is padded: models are faster without one."""
+    return None if mask_BT.all() else mask_BT

@@ -1,7 +1,6 @@
 """Language modeling: predict the next token."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,21 +8,12 @@ import torch
 from torch import Tensor
 
 from seqlab.contracts import Loss, State, TextBatch, TextScores
-from seqlab.data.text.batches import TokenRows, pad_windows
-from seqlab.data.text.tokens import TokenSplit
+from seqlab.data.batching import cut_by_count
+from seqlab.data.text.batches import pad_windows
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.distillation import divergence
-from seqlab.tasks.text import (
-    ScoreAccumulator,
-    TextTask,
-    as_batch,
-    batch_size,
-    pieces_within,
-    score_rows,
-    token_nats,
-    windows,
-)
+from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, batch_size, score_rows, token_nats
 
 CARRIED_AT_ONCE = 1024  # tokens per forward pass when the state is carried through a text
 
@@ -59,60 +49,41 @@ class LanguageTask(TextTask):
 
     @torch.inference_mode()
     def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores:
-        mode = mode or self.modes[0]
-        accumulator = ScoreAccumulator(self.splits[split], self.unknown, mode)
+        mode, window, context = mode or self.modes[0], self.settings.window, model.backbone.context
+        accumulator = ScoreAccumulator(self.splits[split], self.vocabulary.tokenizer.unknown, mode, limit)
         if mode == "window":
-            _score_windows(model, self.splits[split], self.settings.window, accumulator, limit)
+            _score_windows(model, accumulator, window)
+        elif context is None:
+            _score_carrying(model, accumulator, window)
         else:
-            _score_carrying(model, self.splits[split], self.settings.window, accumulator, limit)
+            _score_overlapping(model, accumulator, context)
         return accumulator.scores()
 
 
-def _score_windows(
-    model: TokenModel, split: TokenSplit, window: int, accumulator: ScoreAccumulator, limit: int | None
-) -> None:
+def _score_windows(model: TokenModel, accumulator: ScoreAccumulator, window: int) -> None:
     """Consecutive windows, each with a fresh state."""
-    for units_B, rows in windows(model, split, window, limit):
+    for units_B, rows in accumulator.windows(model, window):
         accumulator.add(units_B, score_rows(model, rows)[0], rows.targets_BT)
 
 
-def _score_carrying(
-    model: TokenModel, split: TokenSplit, window: int, accumulator: ScoreAccumulator, limit: int | None
-) -> None:
-    """Each document in one pass with its state carried; with limited attention, in windows that overlap by half."""
-    if model.backbone.context is not None:
-        _score_overlapping(model, split, model.backbone.context, accumulator, limit)
-        return
-    _score_chunks(model, split, window, accumulator, limit)
-
-
-def _score_overlapping(
-    model: TokenModel, split: TokenSplit, context: int, accumulator: ScoreAccumulator, limit: int | None
-) -> None:
-    """Pieces of half a context, each with the half before it as context that is not scored."""
+def _score_overlapping(model: TokenModel, accumulator: ScoreAccumulator, context: int) -> None:
+    """For limited attention: pieces of half a context, each with the half before it as context that is not scored."""
     half = max(1, context // 2)
-    firsts_P, lengths_P, document_P = pieces_within(split, half, limit)
+    firsts_P, lengths_P, document_P = accumulator.pieces(half)
     opens_P = np.diff(document_P, prepend=-1) != 0
     seen_P = np.where(opens_P, 0, np.minimum(half, context - lengths_P))
     for seen in np.unique(seen_P):
-        units_N = np.flatnonzero(seen_P == seen)
-        for at in range(0, len(units_N), batch_size(model, context)):
-            units_B = units_N[at : at + batch_size(model, context)]
-            rows = pad_windows(split, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
+        for units_B in cut_by_count(np.flatnonzero(seen_P == seen), batch_size(model, context)):
+            rows = pad_windows(accumulator.split, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
             accumulator.add(units_B, score_rows(model, rows)[0][:, seen:], rows.targets_BT[:, seen:])
 
 
-def _score_chunks(
-    model: TokenModel, split: TokenSplit, window: int, accumulator: ScoreAccumulator, limit: int | None
-) -> None:
+def _score_carrying(model: TokenModel, accumulator: ScoreAccumulator, window: int) -> None:
+    """Each document in one pass, in chunks that carry the state."""
     start = state = model.backbone.start_limited(1, window)
-    for unit, rows, fresh in _chunks(split, limit):
-        nats_1T, state = score_rows(model, rows, start if fresh else state)
+    previous = None
+    for unit, (first, length, document) in enumerate(zip(*accumulator.pieces(CARRIED_AT_ONCE), strict=True)):
+        rows = pad_windows(accumulator.split, np.array([first]), np.array([length]))
+        nats_1T, state = score_rows(model, rows, state if document == previous else start)
         accumulator.add(np.array([unit]), nats_1T, rows.targets_BT)
-
-
-def _chunks(split: TokenSplit, limit: int | None) -> Iterator[tuple[int, TokenRows, bool]]:
-    firsts_P, lengths_P, document_P = pieces_within(split, CARRIED_AT_ONCE, limit)
-    for unit, (first, length, document) in enumerate(zip(firsts_P, lengths_P, document_P, strict=True)):
-        rows = pad_windows(split, np.array([first]), np.array([length]))
-        yield unit, replace(rows, fresh=False), unit == 0 or document != document_P[unit - 1]
+        previous = document

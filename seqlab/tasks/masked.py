@@ -11,7 +11,7 @@ from seqlab.data.batching import batch_generator
 from seqlab.data.text.batches import NOT_SCORED, TokenRows
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.token_model import TokenModel
-from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, score_rows, token_nats, windows
+from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, score_rows, token_nats
 from seqlab.tasks.text_settings import MaskedSettings
 
 PASSES = 7  # when scoring: each pass masks every seventh token
@@ -26,8 +26,8 @@ class MaskedTask(TextTask):
     baselines: ClassVar = {"unigram": "reference"}  # the others predict from one side only
 
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
-        rows = self._batches[split].rows(seed, index)
-        return as_batch(mask_tokens(rows, self.settings, self.vocab_size, batch_generator(seed ^ MASKING, index)))
+        rows, mask = self._batches[split].rows(seed, index), self.vocabulary.tokenizer.vocab_size
+        return as_batch(mask_tokens(rows, self.settings, mask, batch_generator(seed ^ MASKING, index)))
 
     def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         logits_BTV, _ = model(batch.inputs_BT, None, batch.mask_BT)
@@ -36,11 +36,11 @@ class MaskedTask(TextTask):
     @torch.inference_mode()
     def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores:
         """In several passes, each of which masks other tokens: every token is masked exactly once."""
-        data = self.splits[split]
-        accumulator = ScoreAccumulator(data, self.unknown, mode or self.modes[0])
-        for units_B, rows in windows(model, data, self.settings.window, limit):
+        tokenizer = self.vocabulary.tokenizer
+        accumulator = ScoreAccumulator(self.splits[split], tokenizer.unknown, mode or self.modes[0], limit)
+        for units_B, rows in accumulator.windows(model, self.settings.window):
             for turn in range(PASSES):
-                hidden = mask_every(rows, PASSES, turn, self.vocab_size)
+                hidden = mask_every(rows, PASSES, turn, tokenizer.vocab_size)
                 accumulator.add(units_B, score_rows(model, hidden)[0], hidden.targets_BT)
         return accumulator.scores()
 

@@ -37,7 +37,8 @@ class Prediction:
 
     @property
     def has_attention(self) -> bool:
-        return False
+        """Whether it has the weights of an attention layer."""
+        return "weights" in self.as_dict()
 
     @property
     def alignment(self) -> Attention | None:
@@ -50,10 +51,6 @@ class LabelPrediction(Prediction):
     label: str
     probabilities: dict[str, float]  # the most probable first
     weights: list[tuple[str, float]] | None = None  # of each token, if pooling uses attention
-
-    @property
-    def has_attention(self) -> bool:
-        return self.weights is not None
 
     def lines(self, width: int) -> list[Line]:
         lines: list[Line] = [[(self.text, "")]]
@@ -98,13 +95,10 @@ class Translation(Prediction):
     score: float  # log-probability divided by length to the power of the length penalty
     logprob: float
     others: list[tuple[str, float]]  # further translations and their scores
+    truncated: bool = False  # reached the longest allowed length before its end
     source_tokens: list[str] | None = None
     target_tokens: list[str] | None = None
     weights: list[list[float]] | None = None  # attention of each target token, by source token
-
-    @property
-    def has_attention(self) -> bool:
-        return self.weights is not None
 
     @property
     def alignment(self) -> Attention | None:
@@ -113,7 +107,8 @@ class Translation(Prediction):
         return Attention(self.weights, self.source_tokens, self.target_tokens)
 
     def lines(self, width: int) -> list[Line]:
-        lines: list[Line] = [[(self.text, "dim")], [(f"{self.translation}  ({self.score:.2f})", "")]]
+        cut: Line = [("  cut off: it reached the longest allowed length", "yellow")] if self.truncated else []
+        lines: list[Line] = [[(self.text, "dim")], [(f"{self.translation}  ({self.score:.2f})", ""), *cut]]
         lines += [[(f"{text}  ({score:.2f})", "")] for text, score in self.others]
         if (attention := self.alignment) is not None:
             heat = heatmap(attention.weights_TS, attention.target_tokens, attention.source_tokens)
@@ -129,9 +124,9 @@ def _color(tag: str) -> str:
 def heatmap(weights_TS: Sequence[Sequence[float]], rows: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Weights as shades: an output token in each row, a numbered source token in each column."""
     side = max(map(len, rows))
-    lines = [" " * side + "".join(f"{at:>3}" for at in range(1, len(columns) + 1))]
+    lines = [" " * side + "".join(f"{number:>3}" for number in range(1, len(columns) + 1))]
     for row, weights_S in zip(rows, weights_TS, strict=True):
         cells = "".join(" " + 2 * SHADES[min(len(SHADES) - 1, int(weight * len(SHADES)))] for weight in weights_S)
         lines.append(row.rjust(side) + cells)
-    legend = "  ".join(f"{at} {token}" for at, token in enumerate(columns, 1))
+    legend = "  ".join(f"{number} {token}" for number, token in enumerate(columns, 1))
     return [*lines, f"{' ' * side} {legend}"]

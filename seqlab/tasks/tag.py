@@ -1,9 +1,9 @@
 """Tagging: a tag for every word."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from seqlab.baselines.frequent_tags import FrequentTags
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State
-from seqlab.data.examples.encoded import ExampleSplit, pad_rows
+from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.tag_schemes import detect_scheme
 from seqlab.data.text.batches import NOT_SCORED
@@ -22,19 +22,18 @@ from seqlab.metrics.spans import precision, recall
 from seqlab.models.char_encoder import CharEncoder
 from seqlab.models.tagger import Tagger
 from seqlab.registry import BACKBONES, TOKENIZERS
-from seqlab.tasks.dataset import ExampleDataset
 from seqlab.tasks.example_settings import TagSettings
 from seqlab.tasks.examples import (
     ExampleScores,
     ExampleTask,
-    count_within,
     encode_all,
-    scoring_batches,
-    to_tensor,
+    mask_or_none,
+    pad_rows,
+    require_readable,
     train_tokenizer,
 )
 from seqlab.tasks.predictions import TagPrediction
-from seqlab.tasks.task import BaselineScore, MetricValues, UnitSums
+from seqlab.tasks.task import MetricValues
 from seqlab.tokenization.vocabulary import Vocabulary, sort_labels
 from seqlab.tokenization.word import WordTokenizer
 
@@ -62,26 +61,18 @@ class TagTask(ExampleTask):
     predicts = "tags"
     model_kind = "tagger"
     loss_unit = "nats"
+    wordings: ClassVar = {
+        "accuracy": "{accuracy:.1f} % of the words tagged correctly",
+        "entity_f1": "entity F1 {entity_f1:.1f}",
+    }
+    baselines: ClassVar = (("most frequent tag", "main", FrequentTags),)
 
     def _example_metric(self) -> ExampleMetric:
-        if self.settings.metric != "auto":
-            return super()._example_metric()
-        return find_metric(
-            "accuracy" if detect_scheme([self.vocabulary.labels]) is None else "entity_f1", self.predicts
-        )
-
-    @property
-    def reported_metrics(self) -> Sequence[str]:
-        return ("accuracy", "precision", "recall") if self.metric.key == "entity_f1" else ("accuracy",)
-
-    def wording(self, metrics: Mapping[str, float]) -> str:
-        match self.metric.key:
-            case "accuracy":
-                return f"{metrics['accuracy']:.1f} % of the words tagged correctly"
-            case "entity_f1":
-                return f"entity F1 {metrics['entity_f1']:.1f}"
-            case _:
-                return super().wording(metrics)
+        name, marks_spans = self.settings.metric, detect_scheme([self.vocabulary.labels]) is not None
+        if name == "auto":
+            name = "entity_f1" if marks_spans else "accuracy"
+        self.reported_metrics = ("accuracy", "precision", "recall") if name == "entity_f1" else ("accuracy",)
+        return find_metric(name, self.predicts)
 
     @classmethod
     def build_vocabulary(cls, examples: Sequence[TaggedSentence], settings: RunSettings) -> Vocabulary:
@@ -103,15 +94,10 @@ class TagTask(ExampleTask):
             inputs = [vocabulary.tokenizer.encode_words(example.words).astype(np.int64) for example in examples]
             if vocabulary.char_tokenizer is None:
                 return ExampleSplit(examples, inputs, targets)
-            place: dict[str, int] = {}
-            words = [np.array([place.setdefault(word, len(place)) for word in one.words]) for one in examples]
-            return ExampleSplit(
-                examples,
-                inputs,
-                targets,
-                words=words,
-                spellings=encode_all(vocabulary.char_tokenizer, place, spaces=False),
-            )
+            index: dict[str, int] = {}
+            words = [np.array([index.setdefault(word, len(index)) for word in example.words]) for example in examples]
+            spellings = encode_all(vocabulary.char_tokenizer, index, spaces=False)
+            return ExampleSplit(examples, inputs, targets, words=words, spellings=spellings)
         pieces = [encode_all(vocabulary.tokenizer, example.words) for example in examples]
         ends = [np.cumsum([len(word) for word in words]) - 1 for words in pieces]
         return ExampleSplit(examples, [np.concatenate(words) for words in pieces], targets, ends=ends)
@@ -127,7 +113,7 @@ class TagTask(ExampleTask):
         return Tagger(settings.model, backbone, sizes, spelling, task.output_layer == "crf", task.word_dropout)
 
     def batch(self, split: str, seed: int, index: int) -> TagBatch:
-        return tag_batch(self.splits[split], self._buckets[split].rows(seed, index))
+        return tag_batch(self.splits[split], self._batches[split].rows(seed, index))
 
     def loss(self, model: Tagger, batch: TagBatch, carry: State | None, step: int) -> Loss:
         scored_BW = batch.targets_BW != NOT_SCORED
@@ -142,8 +128,9 @@ class TagTask(ExampleTask):
         split = cls.encode(
             [TaggedSentence(words, (UNSCORED,) * len(words)) for words in sentences], vocabulary, settings
         )
+        require_readable(split.longest_N, settings.task.settings_as(TagSettings).max_length, "text")
         predictions: dict[int, TagPrediction] = {}
-        for rows_B in scoring_batches(split, len(split)):
+        for rows_B in split.scoring_batches(len(split)):
             batch = tag_batch(split, rows_B)
             scores_BWK = emissions(model, batch)
             probabilities_BWK = tag_probabilities(model, scores_BWK, batch)
@@ -156,78 +143,51 @@ class TagTask(ExampleTask):
 
     @torch.inference_mode()
     def score(self, model: Tagger, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
-        data = self.splits[split]
-        count = count_within(data, limit)
+        data = self.scored_split(split)
+        count = data.count_within(limit)
         nats_U, predicted = np.zeros(count), [[""]] * count
         device = next(model.parameters()).device
-        for rows_B in scoring_batches(data, count):
+        for rows_B in data.scoring_batches(count):
             batch = tag_batch(data, rows_B).to(device)
             scores_BWK = emissions(model, batch)
             nats_U[rows_B] = tag_nats(model, scores_BWK, batch).double().cpu().numpy()
-            for row, chosen in zip(rows_B, best_tags(model, scores_BWK, batch), strict=True):
-                predicted[row] = [self.vocabulary.labels[tag] for tag in chosen[: len(data.targets[row])]]
-        sums_UK, tokens_U, metrics = self._compare(data.examples[:count], predicted)
+            for row, tags in zip(rows_B, best_tags(model, scores_BWK, batch), strict=True):
+                predicted[row] = [self.vocabulary.labels[tag] for tag in tags[: len(data.targets[row])]]
+        sums_UK, metrics = self.compare(data.examples[:count], predicted)
+        tokens_U = np.array([int((target != NOT_SCORED).sum()) for target in data.targets[:count]])
         known = sum(int((target >= 0).sum()) for target in data.targets[:count])
         metrics |= {"nats_per_tag": nats_U.sum() / max(1, known), "tags": int(tokens_U.sum()), "sentences": count}
         return ExampleScores(nats_U, tokens_U, sums_UK, metrics, self.metric.cost(metrics[self.metric.key]))
-
-    def _compare(
-        self, examples: Sequence[Any], predicted: Sequence[Sequence[str]]
-    ) -> tuple[np.ndarray, np.ndarray, MetricValues]:
-        """The sums of the metric, the scored words of each sentence, and all metrics of predicted tags."""
-        gold = [example.tags for example in examples]
-        predicted = [hide_unscored(*pair) for pair in zip(gold, predicted, strict=True)]
-        sums_UK, correct_UK = self.example_metric.sums(gold, predicted), accuracy.sums(gold, predicted)
-        metrics = {
-            self.metric.key: self.value(sums_UK),
-            "accuracy": float(accuracy.description.value(correct_UK.sum(0))),
-        }
-        if self.metric.key == "entity_f1":
-            metrics |= {"precision": float(precision(sums_UK.sum(0))), "recall": float(recall(sums_UK.sum(0)))}
-        return sums_UK, correct_UK[:, 1].astype(int), metrics
 
     def nats(self, model: Tagger, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
         batch = tag_batch(split, rows_B).to(next(model.parameters()).device)
         return tag_nats(model, emissions(model, batch), batch).double().cpu().numpy()
 
-    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
-        """Each word's most frequent tag, unknown words by their ending."""
-        train: Any = dataset.data.splits["train"]
-        held_out: Any = dataset.data.splits[split][: len(units.sums_UK)]
-        model = FrequentTags.fit(train)
-        sums_UK, _, metrics = self._compare(held_out, model.predict([example.words for example in held_out]))
-        return [self.baseline("most frequent tag", model.about, "main", sums_UK, metrics)]
-
-
-def hide_unscored(gold: Sequence[str], predicted: Sequence[str]) -> list[str]:
-    """The predicted tags, without those of words that have no gold tag."""
-    return [UNSCORED if true == UNSCORED else tag for true, tag in zip(gold, predicted, strict=True)]
+    def compare(self, examples: Sequence[Any], predicted: Sequence[Sequence[str]]) -> tuple[np.ndarray, MetricValues]:
+        """Predicted tags of words without a gold tag are left out."""
+        gold = [example.tags for example in examples]
+        predicted = [
+            [UNSCORED if gold_tag == UNSCORED else tag for gold_tag, tag in zip(gold_tags, tags, strict=True)]
+            for gold_tags, tags in zip(gold, predicted, strict=True)
+        ]
+        sums_UK = self.example_metric.sums(gold, predicted)
+        metrics = {self.metric.key: self.value(sums_UK), "accuracy": accuracy.value(gold, predicted)}
+        if self.metric.key == "entity_f1":
+            metrics |= {"precision": float(precision(sums_UK.sum(0))), "recall": float(recall(sums_UK.sum(0)))}
+        return sums_UK, metrics
 
 
 def tag_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> TagBatch:
     ids_BT, mask_BT = pad_rows([split.inputs[row] for row in rows_B])
-    targets = [split.targets[row] for row in rows_B]
-    targets_BW, _ = pad_rows(targets, NOT_SCORED)
-    kept_BW = np.arange(targets_BW.shape[1]) < np.array([len(one) for one in targets])[:, None]
-    ends_BW = words_BW = spellings = None
-    if split.ends:
-        ends_BW, _ = pad_rows([split.ends[row] for row in rows_B])
+    targets_BW, kept_BW = pad_rows([split.targets[row] for row in rows_B], NOT_SCORED)
+    ends_BW = pad_rows([split.ends[row] for row in rows_B])[0] if split.ends else None
+    words_BW = spellings = None
     if split.words:
-        which_N, words = np.unique(np.concatenate([split.words[row] for row in rows_B]), return_inverse=True)
-        words_BW = np.zeros_like(targets_BW)
-        words_BW[kept_BW] = words
-        characters_NC, mask_NC = pad_rows([split.spellings[which] for which in which_N])
-        mask_NC = np.ones_like(characters_NC, dtype=bool) if mask_NC is None else mask_NC
-        spellings = to_tensor(characters_NC), to_tensor(mask_NC)
-    return TagBatch(
-        to_tensor(ids_BT),
-        to_tensor(mask_BT),
-        to_tensor(targets_BW),
-        to_tensor(kept_BW),
-        to_tensor(ends_BW),
-        to_tensor(words_BW),
-        spellings,
-    )
+        distinct_N, words = np.unique(np.concatenate([split.words[row] for row in rows_B]), return_inverse=True)
+        words_BW = torch.zeros_like(targets_BW)
+        words_BW[kept_BW] = torch.from_numpy(words)
+        spellings = pad_rows([split.spellings[word] for word in distinct_N])
+    return TagBatch(ids_BT, mask_or_none(mask_BT), targets_BW, kept_BW, ends_BW, words_BW, spellings)
 
 
 def emissions(model: Tagger, batch: TagBatch) -> Tensor:

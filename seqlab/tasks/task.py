@@ -1,4 +1,4 @@
-"""The contract of a task: how its data is opened, its model is built, a batch is made and a split is scored.
+"""The contract of a task: how it opens its data, builds its model, makes a batch and scores a split.
 
 A task also declares how its results are presented: its metrics, the wording of a result, and the baselines beside it.
 text.py has what tasks on running text share, examples.py what tasks on labeled examples share.
@@ -15,9 +15,11 @@ import numpy as np
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, Scores, State
+from seqlab.data.examples.example import Examples
+from seqlab.data.text.split import SplitText
 from seqlab.metrics.metric import Metric
 from seqlab.models.model import Model
-from seqlab.tasks.dataset import Dataset, Log
+from seqlab.tasks.dataset import AnyDataset, Log
 from seqlab.tokenization.vocabulary import Vocabulary
 
 MetricValues = dict[str, float]  # by the key of the metric
@@ -43,6 +45,7 @@ class BaselineScore:
     metrics: MetricValues
     value: float
     sums_UK: np.ndarray | None
+    carried: MetricValues | None = None  # metrics if it reads on through the text, where models can too
 
 
 class Task(ABC):
@@ -54,33 +57,43 @@ class Task(ABC):
     loss_unit: ClassVar[str] = "nats per token"
     metric: Metric  # models are compared by it
     headline_metric: Metric  # a run is listed by it
-    settings: Any
-    splits: Mapping[str, Any]
+    reported_metrics: Sequence[str]  # keys of the metrics that a comparison shows beside `metric`, in their order
+    wordings: ClassVar[Mapping[str, str]] = {}  # a result in words by the key of the headline metric, without a period
+
+    def __init__(self, settings: Any, splits: Mapping[str, Any], vocabulary: Vocabulary):
+        self.settings: Any = settings
+        self.splits = splits
+        self.vocabulary = vocabulary
+        self._batches = {name: self.make_batches(split) for name, split in splits.items()}
 
     # --- before there is a task ---------------------------------------------------------------------------------------
 
     @classmethod
-    @abstractmethod
-    def open_dataset(
-        cls,
-        settings: RunSettings,
-        log: Log,
-        vocabulary: Vocabulary | None = None,
-        kept: Path | None = None,
-        expected: str | None = None,
-    ) -> Dataset:
-        """The data in splits; without a vocabulary, one is built from the training split.
-
-        Raises DatasetChanged, before anything is encoded, if the fingerprint is not the expected one."""
+    def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> AnyDataset:
+        """The data in splits; without a vocabulary, one is built from the training split."""
+        data = cls.read(settings)
+        for note in data.notes:
+            log(note)
+        return cls.encode_splits(data, settings, vocabulary)
 
     @classmethod
     @abstractmethod
-    def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> Dataset:
+    def read(cls, settings: RunSettings, stdin_copy: Path | None = None) -> SplitText | Examples:
+        """The data in splits, not encoded yet; `stdin_copy` is where a run has saved its standard input."""
+
+    @classmethod
+    @abstractmethod
+    def encode_splits(cls, data: Any, settings: RunSettings, vocabulary: Vocabulary | None = None) -> AnyDataset:
+        """What `read` returned, encoded; without a vocabulary, one is built from the training split."""
+
+    @classmethod
+    @abstractmethod
+    def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> AnyDataset:
         """Other data of the same kind as one split, `whole`, to be scored."""
 
     @classmethod
-    def fit_settings(cls, settings: RunSettings, dataset: Dataset, log: Log) -> RunSettings:
-        """The settings with sizes that fit the data; logs every change."""
+    def fit_settings(cls, settings: RunSettings, dataset: AnyDataset, log: Log) -> RunSettings:
+        """The settings with sizes that fit the data; logs what changes or is left out."""
         return settings
 
     @classmethod
@@ -89,15 +102,19 @@ class Task(ABC):
         """An untrained model."""
 
     @classmethod
-    @abstractmethod
-    def from_dataset(cls, settings: RunSettings, dataset: Dataset) -> Self: ...
+    def from_dataset(cls, settings: RunSettings, dataset: AnyDataset) -> Self:
+        return cls(settings.task.settings, dataset.splits, dataset.vocabulary)
 
     # --- training -----------------------------------------------------------------------------------------------------
 
-    @property
     @abstractmethod
+    def make_batches(self, split: Any) -> Any:
+        """The batches of a split: an object with `rows(seed, index)` and `batches_per_epoch`."""
+
+    @property
     def steps_per_epoch(self) -> int:
         """Batches in one pass over the training split."""
+        return self._batches["train"].batches_per_epoch
 
     @abstractmethod
     def batch(self, split: str, seed: int, index: int) -> Batch:
@@ -109,9 +126,9 @@ class Task(ABC):
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 
-    @abstractmethod
     def validate(self, model: Any, limit: int) -> Scores:
         """The scores of an evaluation during training: about the first `limit` tokens of the validation split."""
+        return self.score(model, "validation", limit=limit)
 
     @abstractmethod
     def score(self, model: Any, split: str, mode: str | None = None, limit: int | None = None) -> Scores:
@@ -126,15 +143,10 @@ class Task(ABC):
         """All metrics of these scores, in the order of tables; the headline metric is among them."""
 
     @abstractmethod
-    def score_baselines(self, dataset: Dataset, split: str, units: UnitSums) -> list[BaselineScore]:
+    def score_baselines(self, dataset: AnyDataset, split: str, units: UnitSums) -> list[BaselineScore]:
         """The baselines on the given units of a split."""
 
     # --- presentation -------------------------------------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def reported_metrics(self) -> Sequence[str]:
-        """Keys of the metrics that a comparison shows beside `metric`, in the order of its columns."""
 
     @property
     def signature(self) -> str | None:
@@ -152,7 +164,10 @@ class Task(ABC):
 
     def wording(self, metrics: Mapping[str, float]) -> str:
         """A result in words, without a period."""
-        return f"{self.headline_metric.label} {self.headline_metric.format(metrics[self.headline_metric.key])}"
+        metric = self.headline_metric
+        if metric.key in self.wordings:
+            return self.wordings[metric.key].format(**metrics)
+        return f"{metric.label} {metric.format(metrics[metric.key])}"
 
     def result_sentence(
         self, metrics: Mapping[str, float], baseline: tuple[str, Mapping[str, float]] | None = None

@@ -3,39 +3,40 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from scipy.special import lambertw
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from seqlab.backbones.attention_decoder import AttentionDecoder
 from seqlab.baselines.dictionary import Copy, Dictionary
-from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
-from seqlab.contracts import Backbone, Batch, Loss, State
-from seqlab.data.examples.encoded import ExampleSplit, pad_rows
+from seqlab.contracts import Batch, Loss, State
+from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import TextPair
 from seqlab.data.text.batches import NOT_SCORED
+from seqlab.decode.limits import MAX_BEAM, require_between
 from seqlab.decode.translation import attention_weights, search, translate
-from seqlab.metrics.bleu import Bleu
+from seqlab.metrics.bleu import bleu_signature
 from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
 from seqlab.models.translator import SourceBatch, Translator
 from seqlab.registry import BACKBONES
-from seqlab.tasks.dataset import ExampleDataset
-from seqlab.tasks.example_settings import TranslateSettings
+from seqlab.tasks.dataset import ExampleDataset, Log
+from seqlab.tasks.example_settings import LONGEST_TARGET, ROOM, ROOM_FACTOR, TranslateSettings
 from seqlab.tasks.examples import (
     ExampleScores,
     ExampleTask,
-    count_within,
     encode_all,
-    scoring_batches,
-    to_tensor,
+    mask_or_none,
+    pad_rows,
+    require_readable,
     train_tokenizer,
 )
 from seqlab.tasks.predictions import Translation
-from seqlab.tasks.task import BaselineScore, MetricValues, UnitSums
+from seqlab.tasks.task import MetricValues
 from seqlab.tokenization.vocabulary import Vocabulary
 
 
@@ -53,37 +54,57 @@ class TranslateTask(ExampleTask):
     name = "translate"
     predicts = "texts"
     model_kind = "translator"
+    reported_metrics = ("chrf", "exact")
+    wordings: ClassVar = {
+        "bleu": "BLEU {bleu:.1f}, {exact:.0f} % of the sentences identical to the reference",
+        "exact": "{exact:.1f} % of the texts identical to the reference",
+    }
+    baselines: ClassVar = (("copy", "reference", Copy), ("dictionary", "main", Dictionary))
     settings: TranslateSettings  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def _example_metric(self) -> ExampleMetric:
         return bleu(self.settings.bleu_tokenizer) if self.settings.metric == "bleu" else super()._example_metric()
 
+    def wording(self, metrics: Mapping[str, float]) -> str:
+        cut = int(metrics.get("truncated", 0))
+        limits = "their longest allowed length (task.max_target_length, task.max_target_ratio)"
+        said = f"; {cut:,} of {int(metrics['sentences']):,} translations were cut off at {limits}" if cut else ""
+        return super().wording(metrics) + said
+
     @property
     def signature(self) -> str | None:
         """How sacrebleu computes BLEU, if that is the metric."""
-        return Bleu(self.settings.bleu_tokenizer).signature if self.metric.key == "bleu" else None
+        return bleu_signature(self.settings.bleu_tokenizer) if self.metric.key == "bleu" else None
 
-    @property
-    def reported_metrics(self) -> Sequence[str]:
-        return ("chrf", "exact")
-
-    def wording(self, metrics: Mapping[str, float]) -> str:
-        match self.metric.key:
-            case "bleu":
-                same = f", {metrics['exact']:.0f} % of the sentences identical to the reference"
-                return f"BLEU {metrics['bleu']:.1f}{same}"
-            case "exact":
-                return f"{metrics['exact']:.1f} % of the texts identical to the reference"
-            case _:
-                return super().wording(metrics)
+    @classmethod
+    def fit_settings(cls, settings: RunSettings, dataset: ExampleDataset, log: Log) -> RunSettings:
+        """Limits that are not set follow from the training pairs, with room for longer ones."""
+        settings = super().fit_settings(settings, dataset, log)
+        task, train = settings.task.settings_as(TranslateSettings), dataset.splits["train"]
+        read_N = train.longest_N <= task.max_length
+        targets_N = train.target_lengths_N[read_N] - 1  # with the end token, without the begin token
+        ratios_N = targets_N / np.maximum(1, train.input_lengths_N[read_N])
+        fitted: dict[str, float] = {}
+        if task.max_target_length is None:
+            fitted["task.max_target_length"] = min(LONGEST_TARGET, math.ceil(ROOM_FACTOR * targets_N.max()) + ROOM)
+        if task.max_target_ratio is None:
+            fitted["task.max_target_ratio"] = min(LONGEST_TARGET, round(ROOM_FACTOR * float(ratios_N.max()), 2))
+        if fitted:
+            settings = settings.with_values(**fitted)
+            task = settings.task.settings_as(TranslateSettings)
+            log(
+                f"a translation may have {task.max_target_length:,} tokens, and {task.max_target_ratio:g} for each "
+                f"source token plus {ROOM}: {ROOM_FACTOR} times the most in training"
+            )
+        return settings
 
     @classmethod
     def build_vocabulary(cls, examples: Sequence[TextPair], settings: RunSettings) -> Vocabulary:
         task = settings.task.settings_as(TranslateSettings)
-        sources, targets = [one.source for one in examples], [one.target for one in examples]
+        sources, targets = [pair.source for pair in examples], [pair.target for pair in examples]
         if task.shared_vocabulary:
-            both = train_tokenizer([*sources, *targets], settings, documents=True)
-            return Vocabulary(both, target_tokenizer=both)
+            shared = train_tokenizer([*sources, *targets], settings, documents=True)
+            return Vocabulary(shared, target_tokenizer=shared)
         target = train_tokenizer(targets, settings, documents=True)
         return Vocabulary(train_tokenizer(sources, settings), target_tokenizer=target)
 
@@ -91,21 +112,25 @@ class TranslateTask(ExampleTask):
     def encode(cls, examples: Sequence[TextPair], vocabulary: Vocabulary, settings: RunSettings) -> ExampleSplit:
         target = vocabulary.target_tokenizer
         assert target is not None and target.begin is not None and target.end is not None
-        around = [target.begin], [target.end]
-        written = encode_all(target, (one.target for one in examples))
-        targets = [np.concatenate([around[0], ids, around[1]]) for ids in written]
-        return ExampleSplit(examples, encode_all(vocabulary.tokenizer, (one.source for one in examples)), targets)
+        inputs = encode_all(vocabulary.tokenizer, (pair.source for pair in examples))
+        targets = encode_all(target, (pair.target for pair in examples))
+        return ExampleSplit(examples, inputs, [np.concatenate([[target.begin], ids, [target.end]]) for ids in targets])
 
     @classmethod
     def build(cls, settings: RunSettings, sizes: VocabSizes) -> Translator:
         task = settings.task.settings_as(TranslateSettings)
-        inputs = settings.model.embedding
+        inputs, decoder = settings.model.embedding, settings.decoder
+        assert decoder is not None
         encoder = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, inputs)
-        decoder = _decoder(settings, task, inputs, encoder.width)
+        decoder_class = BACKBONES.load(decoder.name)
+        if decoder.settings.cross_attends:
+            decoder = decoder_class(decoder.settings, inputs, encoder.width)
+        else:
+            decoder = AttentionDecoder(task.reader, decoder_class, decoder.settings, inputs, encoder.width)
         return Translator(settings.model, encoder, decoder, sizes, task.shared_vocabulary, task.word_dropout)
 
     def batch(self, split: str, seed: int, index: int) -> PairBatch:
-        return pair_batch(self.splits[split], self._buckets[split].rows(seed, index))
+        return pair_batch(self.splits[split], self._batches[split].rows(seed, index))
 
     def loss(self, model: Translator, batch: PairBatch, carry: State | None, step: int) -> Loss:
         teacher_ratio = teacher_forcing_ratio(self.settings, step)
@@ -136,54 +161,53 @@ class TranslateTask(ExampleTask):
         weights: bool = False,
         **options: Any,
     ) -> list[Translation]:
+        """`options`: max_length, the tokens of a translation at most, instead of what the settings allow."""
         task = settings.task.settings_as(TranslateSettings)
+        require_between("the beam width", 1 if beam is None else beam, 1, MAX_BEAM)
+        require_between("n_best", n_best, 1, MAX_BEAM)
+        max_length: int | None = options.get("max_length")
+        require_between("max_length", 1 if max_length is None else max_length, 1, LONGEST_TARGET)
         width, power = max(beam or task.beam, n_best), task.length_penalty if length_penalty is None else length_penalty
         sources = encode_all(vocabulary.tokenizer, texts)
+        require_readable(np.array([len(source) for source in sources]), task.max_length, "text")
         translations = []
         for text, source in zip(texts, sources, strict=True):
-            first, *others = search(model, source, vocabulary, width, power, task.max_target_length, n_best)
-            attention = attention_weights(model, source, first.tokens, vocabulary) if weights else {}
-            more = [(other.text, other.score) for other in others]
-            translations.append(Translation(text, first.text, first.score, first.logprob, more, **attention))
+            limit = max_length or task.target_limit(len(source))
+            best, *others = search(model, source, vocabulary, width, power, limit, n_best)
+            attention = attention_weights(model, source, best.tokens, vocabulary) if weights else {}
+            alternatives = [(other.text, other.score) for other in others]
+            translations.append(
+                Translation(text, best.text, best.score, best.logprob, alternatives, not best.finished, **attention)
+            )
         return translations
 
     @torch.inference_mode()
     def validate(self, model: Translator, limit: int) -> ExampleScores:
         """The loss with teacher forcing alone: searching for translations takes a hundred times as long."""
-        data = self.splits["validation"]
-        nats_U, tokens_U = self._nats(model, data, count_within(data, limit))
+        nats_U, tokens_U = self._nats(model, "validation", limit)
         return ExampleScores(nats_U, tokens_U, np.zeros((len(nats_U), 2)), {})
 
     @torch.inference_mode()
     def score(self, model: Translator, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
         """By the search that the settings describe; the loss is the one with teacher forcing."""
-        data = self.splits[split]
-        count = count_within(data, limit)
-        nats_U, tokens_U = self._nats(model, data, count)
+        nats_U, tokens_U = self._nats(model, split, limit)
+        data, task, count = self.scored_split(split), self.settings, len(nats_U)
         outputs = translate(
-            model,
-            data.inputs[:count],
-            self.vocabulary,
-            self.settings.beam,
-            self.settings.length_penalty,
-            self.settings.max_target_length,
+            model, data.inputs[:count], self.vocabulary, task.beam, task.length_penalty, task.target_limit
         )
-        sums_UK, metrics = self._compare(data.examples[:count], [output.text for output in outputs])
+        sums_UK, metrics = self.compare(data.examples[:count], [output.text for output in outputs])
         per_token = nats_U.sum() / tokens_U.sum()
         metrics |= {"nats_per_token": per_token, "perplexity": math.exp(min(per_token, 700)), "sentences": count}
+        metrics["truncated"] = sum(not output.finished for output in outputs)
         return ExampleScores(nats_U, tokens_U, sums_UK, metrics)
 
-    def _compare(self, examples: Sequence[Any], predicted: Sequence[str]) -> tuple[np.ndarray, MetricValues]:
-        """The sums of the metric, and all metrics of these translations."""
-        gold = [pair.target for pair in examples]
-        sums_UK = self.example_metric.sums(gold, predicted)
-        return sums_UK, {
-            self.metric.key: self.value(sums_UK),
-            **{
-                metric.description.key: float(metric.description.value(metric.sums(gold, predicted).sum(0)))
-                for metric in (chrf, exact)
-            },
-        }
+    def _nats(self, model: Translator, split: str, limit: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The loss and the tokens of each example."""
+        data = self.scored_split(split)
+        nats_U = np.zeros(data.count_within(limit))
+        for rows_B in data.scoring_batches(len(nats_U)):
+            nats_U[rows_B] = self.nats(model, data, rows_B)
+        return nats_U, data.target_lengths_N[: len(nats_U)] - 1  # the begin symbol is not predicted
 
     def nats(self, model: Translator, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
         """The loss of the reference with teacher forcing."""
@@ -192,43 +216,21 @@ class TranslateTask(ExampleTask):
         nats_BT = cross_entropy(logits_BTV.transpose(1, 2), batch.targets_BT, ignore_index=NOT_SCORED, reduction="none")
         return nats_BT.double().sum(1).cpu().numpy()
 
-    def _nats(self, model: Translator, split: ExampleSplit, count: int) -> tuple[np.ndarray, np.ndarray]:
-        nats_U = np.zeros(count)
-        for rows_B in scoring_batches(split, count):
-            nats_U[rows_B] = self.nats(model, split, rows_B)
-        return nats_U, split.target_lengths_N[:count] - 1  # the begin symbol is not predicted
-
-    def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
-        """The source unchanged, and a word-by-word dictionary learned from the training pairs."""
-        train: Any = dataset.data.splits["train"]
-        held_out: Any = dataset.data.splits[split][: len(units.sums_UK)]
-        models: list[tuple[str, BaselineRole, Any]] = [
-            ("copy", "reference", Copy()),
-            ("dictionary", "main", Dictionary.fit(train)),
-        ]
-        scores = []
-        for name, role, model in models:
-            sums_UK, metrics = self._compare(held_out, [model.translate(pair.source) for pair in held_out])
-            scores.append(self.baseline(name, model.about, role, sums_UK, metrics))
-        return scores
-
-
-def _decoder(settings: RunSettings, task: TranslateSettings, inputs: int, memory: int) -> Backbone:
-    """A decoder that attends to the source by itself, or one that an AttentionDecoder wraps."""
-    assert settings.decoder is not None
-    decoder, cls = settings.decoder.settings, BACKBONES.load(settings.decoder.name)
-    if decoder.cross_attends:
-        return cls(decoder, inputs, memory)
-    return AttentionDecoder(task.reader, cls, decoder, inputs, memory)
+    def compare(self, examples: Sequence[Any], predicted: Sequence[str]) -> tuple[np.ndarray, MetricValues]:
+        gold = [pair.target for pair in examples]
+        sums_UK = self.example_metric.sums(gold, predicted)
+        return sums_UK, {
+            self.metric.key: self.value(sums_UK),
+            "chrf": chrf.value(gold, predicted),
+            "exact": exact.value(gold, predicted),
+        }
 
 
 def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
-    source_BS, mask_BS = pad_rows([split.inputs[row] for row in rows_B])
-    mask_BS = np.ones_like(source_BS, dtype=bool) if mask_BS is None else mask_BS
+    source = SourceBatch(*pad_rows([split.inputs[row] for row in rows_B]))
     inputs_BT, mask_BT = pad_rows([split.targets[row][:-1] for row in rows_B])
     targets_BT, _ = pad_rows([split.targets[row][1:] for row in rows_B], NOT_SCORED)
-    source = SourceBatch(to_tensor(source_BS), to_tensor(mask_BS))
-    return PairBatch(source, to_tensor(inputs_BT), to_tensor(targets_BT), to_tensor(mask_BT))
+    return PairBatch(source, inputs_BT, targets_BT, mask_or_none(mask_BT))
 
 
 def teacher_forcing_ratio(settings: TranslateSettings, step: int) -> float:
@@ -241,16 +243,9 @@ def teacher_forcing_ratio(settings: TranslateSettings, step: int) -> float:
         case "linear":
             return max(settings.teacher_ratio, 1 - (1 - settings.teacher_ratio) * step / settings.decay_steps)
         case "inverse-sigmoid":
-            k = _inverse_sigmoid_k(settings.decay_steps)
+            # k / (k + exp(i / k)) is one half at i = decay_steps if k ln k = decay_steps
+            k = settings.decay_steps / float(lambertw(settings.decay_steps).real)
             return k / (k + math.exp(min(step / k, 700)))
-
-
-def _inverse_sigmoid_k(steps: int) -> float:
-    """The k of k / (k + exp(i / k)) that is one half at i = `steps`: k ln k = steps."""
-    k = max(2.0, steps / math.log(steps + 2))
-    for _ in range(50):  # Newton's method
-        k = max(1.0 + 1e-9, k - (k * math.log(k) - steps) / (math.log(k) + 1))
-    return k
 
 
 def free_running_logits(model: Translator, batch: PairBatch, teacher_ratio: float) -> Tensor:

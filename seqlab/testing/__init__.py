@@ -5,4 +5,5 @@ project call the same functions.
 """
 
 from seqlab.testing.architecture import check_architecture as check_architecture
+from seqlab.testing.task import check_task as check_task
 from seqlab.testing.tokenizer import check_tokenizer as check_tokenizer

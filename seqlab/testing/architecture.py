@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from seqlab.contracts import Backbone
 from seqlab.registry import BACKBONES, allow_plugin
+from seqlab.testing.cases import ArchitectureCase, cases, decoder_cases
 from seqlab.testing.decoding import decoding
 from seqlab.testing.models import models
 from seqlab.testing.promises import Check
 from seqlab.testing.sequences import sequences
-from seqlab.testing.subjects import ArchitectureCase, cases, decoder_cases
 from seqlab.testing.training import overfitting, training
 from seqlab.threads import compute_threads
 

@@ -5,9 +5,8 @@ from torch import Tensor
 
 from seqlab.backbones.attention_decoder import is_started
 from seqlab.contracts import Memory
+from seqlab.testing.cases import INPUTS, SOURCES, ArchitectureCase, mask_of, same, same_state, vectors
 from seqlab.testing.promises import Promises, require
-from seqlab.testing.sequences import same, same_state
-from seqlab.testing.subjects import INPUTS, SOURCES, ArchitectureCase, mask_of, vectors
 
 decoding: Promises[ArchitectureCase] = Promises()
 LENGTH = 5
@@ -55,11 +54,11 @@ def padded_sources(case: ArchitectureCase) -> None:
     same_state(after, type(after).concat(states), "the states")
 
 
-@decoding("what stands in the padding of a source does not matter")
+@decoding("the content of a source's padding does not matter")
 def source_padding_content(case: ArchitectureCase) -> None:
     backbone, x_BTD, memory = case.build(), vectors(4, LENGTH, INPUTS), case.source(SOURCES[:4])
     other = _with_values(memory, ~memory.mask_BS)
-    y_BTH, z_BTH = (backbone(x_BTD, backbone.start(4, one))[0] for one in (memory, other))
+    y_BTH, z_BTH = (backbone(x_BTD, backbone.start(4, source))[0] for source in (memory, other))
     require(torch.equal(y_BTH, z_BTH), "the outputs changed")
 
 
@@ -81,7 +80,7 @@ def source_positions(case: ArchitectureCase) -> None:
 def summaries(case: ArchitectureCase) -> None:
     backbone, x_BTD, memory = case.build(), vectors(2, LENGTH, INPUTS), case.source([3, 2])
     other = Memory(memory.values_BSH, memory.mask_BS, memory.summary_BH + torch.tensor([[1.0], [0.0]]))
-    y_BTH, z_BTH = (backbone(x_BTD, backbone.start(2, one))[0] for one in (memory, other))
+    y_BTH, z_BTH = (backbone(x_BTD, backbone.start(2, source))[0] for source in (memory, other))
     require(torch.equal(y_BTH[1], z_BTH[1]), "the summary of one row changed another")
     require(torch.equal(y_BTH[0], z_BTH[0]) != case.uses_summary, f"changed: {case.uses_summary} was expected")
 

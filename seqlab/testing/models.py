@@ -1,5 +1,7 @@
 """Promises about models: every registered task can be trained with the architecture, or refuses it with a reason."""
 
+from typing import Any
+
 import torch
 
 from seqlab.config import RunSettings, VocabSizes, resolve
@@ -8,9 +10,8 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.parameter_count import parameters, refuse_unfit
 from seqlab.models.translator import SourceBatch, Translator
 from seqlab.registry import BACKBONES, TASKS
+from seqlab.testing.cases import ArchitectureCase, same
 from seqlab.testing.promises import Promises, require
-from seqlab.testing.sequences import same
-from seqlab.testing.subjects import ArchitectureCase
 
 models: Promises[ArchitectureCase] = Promises()
 SIZES = VocabSizes(11, target=11, characters=7, labels=3, unknown=0)
@@ -28,32 +29,36 @@ def run_settings(case: ArchitectureCase, task: str) -> RunSettings:
     return resolve(tables)
 
 
+def build_or_none(case: ArchitectureCase, task: str) -> Any:
+    """The model of a task, or None if the task refuses the architecture."""
+    settings = run_settings(case, task)
+    try:
+        refuse_unfit(settings)
+    except UsageError:
+        return None
+    torch.default_generator.manual_seed(0)
+    return TASKS.load(task).build(settings, SIZES).eval()
+
+
 @models("the model of every task is built with the number of parameters that its settings declare, or is refused")
 def models_of_tasks(case: ArchitectureCase) -> None:
     built = 0
     for task in TASKS.builtin():
-        settings = run_settings(case, task)
-        try:
-            refuse_unfit(settings)
-        except UsageError:
-            continue
-        torch.default_generator.manual_seed(0)
-        model = TASKS.load(task).build(settings, SIZES)
-        count, declared = sum(p.numel() for p in model.parameters()), parameters(settings, SIZES).total
-        require(count == declared, f"{task}: {declared} are declared, {count} are built")
-        built += 1
+        model = build_or_none(case, task)
+        if model is not None:
+            count = sum(p.numel() for p in model.parameters())
+            declared = parameters(run_settings(case, task), SIZES).total
+            require(count == declared, f"{task}: {declared} are declared, {count} are built")
+            built += 1
     require(built >= 3, f"only {built} tasks could be built")
 
 
 @models("a language model reads a prompt and then steps as in one pass; one that reads ahead is refused")
 def language_models(case: ArchitectureCase) -> None:
-    settings = run_settings(case, "language")
-    try:
-        refuse_unfit(settings)
-    except UsageError:
+    model = build_or_none(case, "language")
+    if model is None:
         return require(not case.settings.causal, "a causal architecture was refused")
     require(case.settings.causal, "an architecture that reads ahead was accepted")
-    model = TASKS.load("language").build(settings, SIZES).eval()
     assert isinstance(model, LanguageModel)
     tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
     whole_BTV, _ = model(tokens_BT)
@@ -65,12 +70,9 @@ def language_models(case: ArchitectureCase) -> None:
 
 @models("a translator with the architecture as encoder and decoder steps as in one pass")
 def translators(case: ArchitectureCase) -> None:
-    settings = run_settings(case, "translate")
-    try:
-        refuse_unfit(settings)
-    except UsageError:
+    model = build_or_none(case, "translate")
+    if model is None:
         return
-    model = TASKS.load("translate").build(settings, SIZES).eval()
     assert isinstance(model, Translator)
     source = SourceBatch(torch.tensor([[1, 2, 3], [4, 5, 0]]), torch.tensor([[True] * 3, [True, True, False]]))
     tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11

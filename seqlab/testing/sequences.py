@@ -7,22 +7,12 @@ from torch import Tensor, nn
 
 from seqlab.contracts import TensorTree, Trace
 from seqlab.errors import UsageError
+from seqlab.testing.cases import INPUTS, ArchitectureCase, mask_of, same, same_state, vectors
 from seqlab.testing.promises import Promises, require
-from seqlab.testing.subjects import INPUTS, ArchitectureCase, difference, mask_of, state_difference, vectors
 
 sequences: Promises[ArchitectureCase] = Promises()
 LENGTH = 7
 RAGGED = [LENGTH, 1, 0, 4]
-
-
-def same(one: Tensor, other: Tensor, where: str) -> None:
-    words = difference(one, other)
-    require(words is None, f"{where}: {words}")
-
-
-def same_state(one: Any, other: Any, where: str, exact: bool = False) -> None:
-    words = state_difference(one, other, exact)
-    require(words is None, f"{where}: {words}")
 
 
 @sequences("the settings say what is built: width and causal, as BackboneSettings declares them")
@@ -123,7 +113,7 @@ def padding(case: ArchitectureCase) -> None:
                 same_state(mine, alone, f"state of a row of {length} in {LENGTH}", exact=not length)
 
 
-@sequences("what stands in the padding does not matter, and a mask that keeps everything changes nothing")
+@sequences("the content of padding does not matter, and a mask that keeps everything changes nothing")
 def padding_content(case: ArchitectureCase) -> None:
     backbone, x_BTD, mask_BT = case.build(), vectors(len(RAGGED), LENGTH, INPUTS), mask_of(RAGGED, LENGTH)
     start = case.start(backbone, len(RAGGED))

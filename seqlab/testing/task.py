@@ -17,10 +17,12 @@ from seqlab.config import RunSettings, build_settings
 from seqlab.models.parameter_count import parameters
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
-from seqlab.tasks.dataset import Dataset
+from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.examples import ExampleTask
 from seqlab.tasks.task import Task
+from seqlab.testing.promises import Promises, require
 
+tasks: "Promises[TaskCase]" = Promises()
 WORDS = ("red", "green", "small", "old", "fish", "bird", "stone")
 SENTENCES = [
     [*(WORDS[(3 * at + place * (at + 1)) % len(WORDS)] for place in range(1 + at % 5)), f"n{at}"] for at in range(48)
@@ -39,25 +41,28 @@ def _paired(words: list[str]) -> str:
     return f"{' '.join(words)}\t{' '.join(reversed(words))}"
 
 
-# a file of examples by what the task predicts: its name, its first line, and how a sentence becomes an example
+# by what the task predicts: the name of a file of examples, its header, and how a sentence becomes an example
 EXAMPLES = {
     "labels": ("examples.tsv", ["text\tlabel"], _labeled),
     "tags": ("examples.conll", [], _tagged),
     "texts": ("examples.tsv", ["source\ttarget"], _paired),
 }
 SMALL = {"backbone.hidden": 8, "model.embedding": 8, "task.batch_size": 6, "corpus.split_ratios": "80/10/10"}
-# what makes a loss in training differ from the one that is scored
+# without regularization, the training loss equals the loss that is scored
 PLAIN = {"model.embedding_dropout": 0.0, "model.output_dropout": 0.0}
 
 
 @dataclass(frozen=True)
-class Subject:
+class TaskCase:
     """A task on a small dataset, with an untrained model in evaluation mode."""
 
     settings: RunSettings
-    dataset: Dataset
+    dataset: AnyDataset
     task: Task
     model: Any
+
+    def __str__(self) -> str:
+        return type(self.task).__name__
 
 
 def check_task(task: str | type[Task], arch: str = "gru", source: str | None = None, **settings: Any) -> None:
@@ -66,12 +71,12 @@ def check_task(task: str | type[Task], arch: str = "gru", source: str | None = N
     `source` is data of the task's kind, generated if it is not given; `settings` are dotted, with "__" for the dot."""
     name = task if isinstance(task, str) else f"{task.__module__}:{task.__qualname__}"
     with TemporaryDirectory() as folder:
-        subject = make_subject(name, arch, source, Path(folder), settings)
-        for check in CHECKS:
-            check(subject)
+        case = task_case(name, arch, source, Path(folder), settings)
+        for check in tasks.checks.values():
+            check(case)
 
 
-def make_subject(name: str, arch: str, source: str | None, folder: Path, changes: dict[str, Any]) -> Subject:
+def task_case(name: str, arch: str, source: str | None, folder: Path, changes: dict[str, Any]) -> TaskCase:
     task_class, task_settings = TASKS.load(name), TASKS.settings(name)()
     source = source or _source(task_class, folder)
     plain = PLAIN | {f"task.{key}": 0.0 for key in ("label_smoothing", "word_dropout") if task_settings.has(key)}
@@ -82,7 +87,7 @@ def make_subject(name: str, arch: str, source: str | None, folder: Path, changes
     settings = task_class.fit_settings(settings, dataset, lambda note: None)
     torch.manual_seed(0)
     model = build_model(settings, dataset.vocabulary.sizes).eval()
-    return Subject(settings, dataset, task_class.from_dataset(settings, dataset), model)
+    return TaskCase(settings, dataset, task_class.from_dataset(settings, dataset), model)
 
 
 def _source(task_class: type[Task], folder: Path) -> str:
@@ -96,137 +101,128 @@ def _source(task_class: type[Task], folder: Path) -> str:
 # --- training -------------------------------------------------------------------------------------------------------
 
 
-def batches_are_pure(subject: Subject) -> None:
-    """A batch is a function of (split, seed, index), whatever was asked for before."""
-    task = subject.task
+@tasks("a batch is a function of (split, seed, index), whatever was asked for before")
+def batches_are_pure(case: TaskCase) -> None:
+    task = case.task
     first = [task.batch("train", 1, index).tensors() for index in range(3)]
     task.batch("train", 2, 0)
     again = [task.batch("train", 1, index).tensors() for index in (2, 0, 1)]
     same = all(
         len(a) == len(b) and all(map(torch.equal, a, b)) for a, b in zip([first[2], *first[:2]], again, strict=True)
     )
-    _require(same, "batch(split, seed, index) depends on more than its arguments")
-    _require(task.steps_per_epoch >= 1, f"steps_per_epoch is {task.steps_per_epoch}, expected at least 1")
+    require(same, "batch(split, seed, index) depends on more than its arguments")
+    require(task.steps_per_epoch >= 1, f"steps_per_epoch is {task.steps_per_epoch}, expected at least 1")
 
 
-def a_loss_is_a_sum_and_a_count(subject: Subject) -> None:
-    batch = subject.task.batch("train", 0, 0)
-    loss, again = (subject.task.loss(subject.model, batch, None, 0) for _ in range(2))
-    _require(loss.total.dim() == 0 and bool(torch.isfinite(loss.total)), "loss.total is not a finite scalar")
-    _require(
+@tasks("a loss is a sum of nats and the number of predictions")
+def a_loss_is_a_sum_and_a_count(case: TaskCase) -> None:
+    batch = case.task.batch("train", 0, 0)
+    loss, again = (case.task.loss(case.model, batch, None, 0) for _ in range(2))
+    require(loss.total.dim() == 0 and torch.isfinite(loss.total), "loss.total is not a finite scalar")
+    require(
         isinstance(loss.count, int) and loss.count > 0, f"loss.count is {loss.count!r}, expected how many predictions"
     )
-    _require(torch.equal(loss.total, again.total), "the loss of the same batch differs the second time")
+    require(torch.equal(loss.total, again.total), "the loss of the same batch differs the second time")
     per_prediction = float(loss.total.detach()) / loss.count
-    ceiling = 3 * math.log(max(2, *_sizes(subject)))
-    _require(0 < per_prediction < ceiling, f"an untrained model has a loss of {per_prediction:.2f} nats: is it a sum?")
+    ceiling = 3 * math.log(max(2, *_sizes(case)))
+    require(0 < per_prediction < ceiling, f"an untrained model has a loss of {per_prediction:.2f} nats: is it a sum?")
 
 
-def every_parameter_learns(subject: Subject) -> None:
-    model, task = subject.model, subject.task
-    count = parameters(subject.settings, subject.dataset.vocabulary.sizes).total
+@tasks("the settings count the parameters, and every one gets a gradient")
+def every_parameter_learns(case: TaskCase) -> None:
+    model, task = case.model, case.task
+    count = parameters(case.settings, case.dataset.vocabulary.sizes).total
     built = sum(parameter.numel() for parameter in model.parameters())
-    _require(count == built, f"the settings count {count} parameters, the model has {built}")
+    require(count == built, f"the settings count {count} parameters, the model has {built}")
     losses = [task.loss(model, task.batch("train", 0, at), None, 0).total for at in range(task.steps_per_epoch)]
     torch.stack(losses).sum().backward()
     idle = [name for name, parameter in model.named_parameters() if parameter.grad is None]
     model.zero_grad(set_to_none=True)
-    _require(not idle, f"no gradient reaches {', '.join(idle)}")
+    require(not idle, f"no gradient reaches {', '.join(idle)}")
 
 
 # --- scoring --------------------------------------------------------------------------------------------------------
 
 
-def scores_count_every_unit_once(subject: Subject) -> None:
-    """Scores repeat, agree with their units, and with the loss of training."""
-    task, model = subject.task, subject.model
+@tasks("scores repeat, agree with their units, and with the loss of training")
+def scores_count_every_unit_once(case: TaskCase) -> None:
+    task, model = case.task, case.model
     for mode in task.modes:
         scores, again = (task.score(model, "validation", mode) for _ in range(2))
-        _require(bool(np.array_equal(scores.nats_U, again.nats_U)), f"scoring twice in mode '{mode}' gives two results")
+        require(np.array_equal(scores.nats_U, again.nats_U), f"scoring twice in mode '{mode}' gives two results")
         units = task.unit_sums(scores)
-        _require(int(units.tokens_U.sum()) == scores.tokens, f"units in mode '{mode}' do not hold every token once")
-        _require(len(units.sums_UK) == len(units.tokens_U), "unit_sums has not one row of sums for each unit")
+        require(int(units.tokens_U.sum()) == scores.tokens, f"units in mode '{mode}' do not hold every token once")
+        require(len(units.sums_UK) == len(units.tokens_U), "unit_sums has not one row of sums for each unit")
     if not isinstance(task, ExampleTask):
         return
     scores = task.score(model, "train")
     losses = [task.loss(model, task.batch("train", 0, at), None, 0) for at in range(task.steps_per_epoch)]
     total = sum(float(loss.total.detach()) for loss in losses)
-    _require(sum(loss.count for loss in losses) == scores.tokens, "an epoch does not hold every prediction once")
-    _require(math.isclose(total, scores.nats, rel_tol=1e-4), f"an epoch's loss is {total}, its score {scores.nats}")
+    require(sum(loss.count for loss in losses) == scores.tokens, "an epoch does not hold every prediction once")
+    require(math.isclose(total, scores.nats, rel_tol=1e-4), f"an epoch's loss is {total}, its score {scores.nats}")
 
 
-def padding_changes_nothing(subject: Subject) -> None:
-    if not isinstance(subject.task, ExampleTask):
+@tasks("padding changes no loss")
+def padding_changes_nothing(case: TaskCase) -> None:
+    if not isinstance(case.task, ExampleTask):
         return
-    split = subject.task.splits["validation"]
+    split = case.task.splits["validation"]
     with torch.inference_mode():
-        together = subject.task.nats(subject.model, split, np.arange(len(split)))
-        alone = [subject.task.nats(subject.model, split, np.array([row]))[0] for row in range(len(split))]
-    _require(np.allclose(together, alone, rtol=1e-4), "the loss of an example depends on the others in its batch")
+        together = case.task.nats(case.model, split, np.arange(len(split)))
+        alone = [case.task.nats(case.model, split, np.array([row]))[0] for row in range(len(split))]
+    require(np.allclose(together, alone, rtol=1e-4), "the loss of an example depends on the others in its batch")
 
 
-def metrics_are_declared(subject: Subject) -> None:
-    task = subject.task
-    scores = task.score(subject.model, "validation")
+@tasks("the declared metrics are computed, and agree with their unit sums")
+def metrics_are_declared(case: TaskCase) -> None:
+    task = case.task
+    scores = task.score(case.model, "validation")
     metrics = task.metrics(scores)
-    _require(task.headline_metric.key in metrics, f"metrics lack the headline metric '{task.headline_metric.key}'")
+    require(task.headline_metric.key in metrics, f"metrics lack the headline metric '{task.headline_metric.key}'")
     value = float(task.metric.value(task.unit_sums(scores).sums_UK.sum(0)))
     given = metrics.get(task.metric.key, value)
-    _require(math.isclose(given, value, rel_tol=1e-6), f"{task.metric.key} is {given}, but its unit sums give {value}")
+    require(math.isclose(given, value, rel_tol=1e-6), f"{task.metric.key} is {given}, but its unit sums give {value}")
     missing = [key for key in task.reported_metrics if key not in metrics]
-    _require(not missing, f"reported_metrics names {', '.join(missing)}, which metrics() lacks")
+    require(not missing, f"reported_metrics names {', '.join(missing)}, which metrics() lacks")
     sentence = task.result_sentence(metrics)
-    _require(bool(sentence) and not sentence.endswith("."), f"the result in words is {sentence!r}, expected no period")
+    require(sentence and not sentence.endswith("."), f"the result in words is {sentence!r}, expected no period")
 
 
-def baselines_are_on_the_same_units(subject: Subject) -> None:
-    task = subject.task
-    units = task.unit_sums(task.score(subject.model, "validation"))
-    baselines = task.score_baselines(subject.dataset, "validation", units)
-    _require(sum(baseline.role == "main" for baseline in baselines) <= 1, "more than one baseline is the main one")
-    for one in baselines:
-        _require(task.headline_metric.key in one.metrics, f"the baseline '{one.name}' lacks the headline metric")
-        if one.sums_UK is not None:
-            _require(one.sums_UK.shape == units.sums_UK.shape, f"the baseline '{one.name}' is on other units")
-            value = float(task.metric.value(one.sums_UK.sum(0)))
-            _require(math.isclose(value, one.value, rel_tol=1e-6), f"the sums of '{one.name}' do not give its value")
+@tasks("baselines are scored on the same units")
+def baselines_are_on_the_same_units(case: TaskCase) -> None:
+    task = case.task
+    units = task.unit_sums(task.score(case.model, "validation"))
+    baselines = task.score_baselines(case.dataset, "validation", units)
+    require(sum(baseline.role == "main" for baseline in baselines) <= 1, "more than one baseline is the main one")
+    for baseline in baselines:
+        name = baseline.name
+        require(task.headline_metric.key in baseline.metrics, f"the baseline '{name}' lacks the headline metric")
+        if baseline.sums_UK is not None:
+            require(baseline.sums_UK.shape == units.sums_UK.shape, f"the baseline '{name}' is on other units")
+            value = float(task.metric.value(baseline.sums_UK.sum(0)))
+            require(math.isclose(value, baseline.value, rel_tol=1e-6), f"the sums of '{name}' do not give its value")
 
 
 # --- use ------------------------------------------------------------------------------------------------------------
 
 
-def predictions_keep_their_order(subject: Subject) -> None:
-    command, call = type(subject.task).usage("RUN")
-    _require(isinstance(command, str) and "run." in call, "usage() is no command line and no call of `run`")
-    if not isinstance(subject.task, ExampleTask):
+@tasks("predictions keep the order of their texts, and do not depend on each other")
+def predictions_keep_their_order(case: TaskCase) -> None:
+    command, call = type(case.task).usage("RUN")
+    require(isinstance(command, str) and "run." in call, "usage() is no command line and no call of `run`")
+    if not isinstance(case.task, ExampleTask):
         return
     texts = [" ".join(words) for words in SENTENCES[:7]]
-    vocabulary = subject.dataset.vocabulary
-    together = subject.task.predict(subject.model, texts, vocabulary, subject.settings)
-    _require([one.text for one in together] == texts, "predictions are not in the order of their texts")
-    for text, one in zip(texts, together, strict=True):
-        (alone,) = subject.task.predict(subject.model, [text], vocabulary, subject.settings)
-        _require(alone.lines(80)[0] == one.lines(80)[0], f"the prediction for {text!r} depends on the other texts")
-        json.dumps(one.as_dict())
+    vocabulary = case.dataset.vocabulary
+    together = case.task.predict(case.model, texts, vocabulary, case.settings)
+    require([prediction.text for prediction in together] == texts, "predictions are not in the order of their texts")
+    for text, prediction in zip(texts, together, strict=True):
+        (alone,) = case.task.predict(case.model, [text], vocabulary, case.settings)
+        same = alone.lines(80)[0] == prediction.lines(80)[0]
+        require(same, f"the prediction for {text!r} depends on the other texts")
+        json.dumps(prediction.as_dict())
 
 
-CHECKS = (
-    batches_are_pure,
-    a_loss_is_a_sum_and_a_count,
-    every_parameter_learns,
-    scores_count_every_unit_once,
-    padding_changes_nothing,
-    metrics_are_declared,
-    baselines_are_on_the_same_units,
-    predictions_keep_their_order,
-)
-
-
-def _sizes(subject: Subject) -> tuple[int, ...]:
-    sizes = subject.dataset.vocabulary.sizes
+def _sizes(case: TaskCase) -> tuple[int, ...]:
+    sizes = case.dataset.vocabulary.sizes
     return sizes.vocab_size, sizes.target, sizes.labels
-
-
-def _require(kept: bool, broken: str) -> None:
-    if not kept:
-        raise AssertionError(f"{broken}.")

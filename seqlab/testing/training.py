@@ -14,9 +14,8 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import load_weights, weights_of
+from seqlab.testing.cases import HIDDEN, INPUTS, ArchitectureCase, mask_of, same_state, vectors
 from seqlab.testing.promises import Promises, require
-from seqlab.testing.sequences import same_state
-from seqlab.testing.subjects import HIDDEN, INPUTS, ArchitectureCase, mask_of, vectors
 
 training: Promises[ArchitectureCase] = Promises()
 overfitting: Promises[ArchitectureCase] = Promises()

@@ -1,11 +1,12 @@
 """Byte-pair encoding: the 256 bytes, and on top of them the most frequent pairs of the training text.
 
 The `tokenizers` library trains and encodes. We save only the merges, as pairs of ids: they determine the vocabulary,
-and the library's object is built here, never read from a file. merges.py has the same encoding as defined.
+and the library's object is built here, never read from a file. Tests compare it with one merge at a time.
 """
 
 import json
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Self, final
@@ -18,7 +19,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
 from seqlab.config import TokenizerSettings
-from seqlab.errors import DataError
+from seqlab.errors import DataError, SeqlabWarning
 from seqlab.tokenization.serialization import check_keys
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text, utf8
 
@@ -122,7 +123,12 @@ def _head(limit: int, chunks: Iterable[str]) -> Iterator[str]:
     """The first `limit` bytes of a text."""
     for chunk in chunks:
         encoded = utf8(chunk)
-        if len(encoded) >= limit:
+        if len(encoded) > limit:
+            warnings.warn(
+                f"the merges are learned from the first {MAX_TRAINING_BYTES:,} bytes of the training text",
+                SeqlabWarning,
+                stacklevel=2,
+            )
             yield encoded[:limit].decode(errors="ignore")
             return
         limit -= len(encoded)

@@ -20,6 +20,7 @@ from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError, MissingInput, SeqlabWarning, StorageError, UsageError
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.serialization import FORMAT, MAX_FILE_BYTES, VERSION, check_version, quote, read_object
+from seqlab.tokenization.spelling import BYTE_NATS
 
 Ids = np.ndarray | Sequence[int]
 
@@ -37,7 +38,7 @@ class Tokenizer(ABC):
 
     def __init__(self, token_bytes: Sequence[bytes], documents: bool = False):
         self.documents = documents
-        self._ordinary_size = len(token_bytes)
+        self.ordinary_size: int = len(token_bytes)  # without the special tokens
         self._token_bytes = [*token_bytes]
         if self.has_unknown:
             self._token_bytes.append(REPLACEMENT.encode())
@@ -77,12 +78,16 @@ class Tokenizer(ABC):
         start = next(chunk_text([text], 1), "")
         return self.decode_bytes(self.encode_array(start)[:1])
 
-    # --- the vocabulary -----------------------------------------------------------------------------------------------
+    def spelling_nats(self, text: str, ids: Ids) -> np.ndarray:
+        """What spelling each unknown token among a text's ids costs, in their order (U).
 
-    @property
-    def ordinary_size(self) -> int:
-        """The number of tokens that are not special."""
-        return self._ordinary_size
+        The default is ln 256 for each byte that no other token covers, the same for every unknown token."""
+        ids_T = np.asarray(ids)
+        known_T = ids_T[ids_T != self.unknown]
+        missing = len(utf8(text)) - len(self.decode_bytes(known_T))
+        return np.full(len(ids_T) - len(known_T), missing * BYTE_NATS / max(1, len(ids_T) - len(known_T)))
+
+    # --- the vocabulary -----------------------------------------------------------------------------------------------
 
     @property
     def vocab_size(self) -> int:
@@ -91,7 +96,7 @@ class Tokenizer(ABC):
 
     @property
     def unknown(self) -> int | None:
-        return self._ordinary_size if self.has_unknown else None
+        return self.ordinary_size if self.has_unknown else None
 
     @property
     def begin(self) -> int | None:
@@ -115,7 +120,7 @@ class Tokenizer(ABC):
         """Every token in readable form: control characters, backslashes and broken UTF-8 are escaped."""
         special = [("<unknown>", self.unknown), ("<begin>", self.begin), ("<end>", self.end)]
         names = [name for name, token in special if token is not None]
-        return [*map(_escape, self._token_bytes[: self._ordinary_size]), *names]
+        return [*map(_escape, self._token_bytes[: self.ordinary_size]), *names]
 
     # --- decoding -----------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ The words of a text joined are the text. Decoding loses only rare words, and cas
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
@@ -14,7 +15,8 @@ from pydantic import Field
 from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError
 from seqlab.tokenization.serialization import check_bool, check_keys, check_tokens
-from seqlab.tokenization.tokenizer import Tokenizer, chunk_text, utf8
+from seqlab.tokenization.spelling import Speller
+from seqlab.tokenization.tokenizer import Ids, Tokenizer, chunk_text, utf8
 
 MAX_VOCAB_SIZE = 2**24
 CHUNK = 1 << 16  # characters split into words at once, which bounds the memory
@@ -41,20 +43,13 @@ class WordTokenizer(Tokenizer):
 
     @classmethod
     def train(cls, chunks: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
-        assert isinstance(settings, WordSettings)
-        counts: Counter[str] = Counter()
-        for chunk in chunks:
-            counts.update(_split_words(chunk, settings.lowercase))
-        return cls._from_counts(counts, settings, documents)
+        return cls.train_on_words((word for chunk in chunks for word in _split_words(chunk)), settings, documents)
 
     @classmethod
     def train_on_words(cls, words: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
-        """Learn the vocabulary from words that are split already, whatever characters they have."""
+        """Learn the vocabulary from words that are split already and may contain any characters."""
         assert isinstance(settings, WordSettings)
-        return cls._from_counts(Counter(_cased(words, settings.lowercase)), settings, documents)
-
-    @classmethod
-    def _from_counts(cls, counts: Counter[str], settings: WordSettings, documents: bool) -> Self:
+        counts = Counter(map(str.lower, words) if settings.lowercase else words)
         if not counts:
             raise DataError("the training text is empty: a word tokenizer needs at least one word.")
         by_frequency = sorted(counts, key=lambda word: (-counts[word], word))
@@ -73,30 +68,41 @@ class WordTokenizer(Tokenizer):
         ids = [np.empty(0, dtype=self.dtype)]
         unknown: dict[str, None] = {}
         for chunk in chunk_text([text], CHUNK):
-            words = _split_words(chunk, self.lowercase)
-            ids.append(np.array([self._ids.get(word, self.unknown) for word in words], dtype=self.dtype))
+            words = self._cased(_split_words(chunk))
+            ids.append(self._look_up(words))
             if (ids[-1] == self.unknown).any():
                 unknown |= dict.fromkeys(word for word in words if word not in self._ids)
         self.warn_of_unknown(unknown)
         return np.concatenate(ids)
 
+    def spelling_nats(self, text: str, ids: Ids) -> np.ndarray:
+        """By the characters of the words that the vocabulary has."""
+        words = self._cased(_split_words(text))
+        return np.array([self._speller.nats(word) for word in words if word not in self._ids], np.float64)
+
+    @cached_property
+    def _speller(self) -> Speller:
+        return Speller(self.words)
+
     def encode_words(self, words: Sequence[str]) -> np.ndarray:
         """One id per word, without splitting the words any further."""
-        return np.array([self._ids.get(word, self.unknown) for word in _cased(words, self.lowercase)], self.dtype)
+        return self._look_up(self._cased(words))
 
     def knows(self, word: str) -> bool:
-        return _cased([word], self.lowercase)[0] in self._ids
+        return self._cased([word])[0] in self._ids
+
+    def _cased(self, words: Sequence[str]) -> Sequence[str]:
+        return [word.lower() for word in words] if self.lowercase else words
+
+    def _look_up(self, words: Sequence[str]) -> np.ndarray:
+        return np.array([self._ids.get(word, self.unknown) for word in words], self.dtype)
 
     def first_token_bytes(self, text: str) -> bytes:
         match = WORD.match(text)
         return utf8(match.group()) if match else b""
 
 
-def _split_words(text: str, lowercase: bool) -> list[str]:
+def _split_words(text: str) -> list[str]:
     if not text.isascii():
         utf8(text)  # raises DataError for half a surrogate pair
-    return _cased(WORD.findall(text), lowercase)
-
-
-def _cased(words: Iterable[str], lowercase: bool) -> list[str]:
-    return [word.lower() for word in words] if lowercase else list(words)
+    return WORD.findall(text)

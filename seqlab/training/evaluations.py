@@ -3,7 +3,8 @@
 from seqlab.config import TrainSettings
 
 DEFAULT_EVALUATIONS = 10
-EVALUATED_TOKENS = 500_000  # evaluations during training score at most the first so many held-out tokens
+EVALUATED_TOKENS = 500_000  # of the validation split: what an evaluation during training scores at most
+FINAL_TOKENS = 5_000_000  # of the validation split: what the results of a finished run score at most
 
 
 def evaluation_interval(train: TrainSettings, steps: int) -> int:

@@ -1,29 +1,30 @@
-"""What is written after training: the scores of the best weights beside the baselines, the loss curves, the card."""
+"""After training: score the best weights and the baselines, draw the loss curves, write the model card."""
 
 from seqlab.contracts import TextScores
 from seqlab.errors import TrainingFailed
 from seqlab.runs.curves import draw_curves
-from seqlab.runs.load import LoadedRun, load_run
+from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
 from seqlab.runs.results import RunResults, main_baseline, timestamp, write_card, write_results
+from seqlab.runs.run import Run
 from seqlab.training.baselines import measure_baselines
-from seqlab.training.evaluations import EVALUATED_TOKENS
+from seqlab.training.evaluations import FINAL_TOKENS
 from seqlab.training.loop import TrainingProgress
 from seqlab.training.start import TrainingSession
 
 
-def finish(session: TrainingSession, progress: TrainingProgress) -> LoadedRun:
-    """Score the best weights, score the baselines, draw the curves and write the card; return the loaded run."""
+def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
+    """Score the best weights, score the baselines, draw the curves and write the card; return the run."""
     directory, settings = session.directory, session.settings
     if progress.best_loss is None:
         raise TrainingFailed(
             f"no evaluation of '{directory.path}' had a finite loss, so there are no best weights. "
             f"Train again with a lower learning rate (train.lr={settings.train.lr / 3:.1g})."
         )
-    loaded = load_run(directory.path)
-    model = loaded.model.to(settings.train.device)
+    run = load_run(directory.path)
+    model = run.model.to(settings.train.device)
     task = session.task
-    scores = task.score(model, "validation", limit=10 * EVALUATED_TOKENS)
+    scores = task.score(model, "validation", limit=FINAL_TOKENS)
     is_text = isinstance(scores, TextScores)
     metrics = {key: float(value) for key, value in task.metrics(scores).items()}
     baselines = measure_baselines(settings, session.dataset, task, task.unit_sums(scores))
@@ -45,7 +46,7 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> LoadedRun:
     )
     write_results(directory, results)
     title = f"{settings.backbone.name} on {session.dataset.name}"
-    draw_curves(read_log(directory.metrics), title, directory.curves)
+    draw_curves(read_log(directory.metrics), title, directory.path / "curves.png")
     write_card(directory, settings, session.config, results)
-    loaded.model.cpu()
-    return loaded
+    run.model.cpu()
+    return run

@@ -3,13 +3,12 @@
 import sys
 import time
 from dataclasses import dataclass
-from typing import Protocol
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from seqlab.metrics.metric import Metric
+from seqlab.terminal import SafeConsole, printable
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,9 @@ class EvaluationEvent:
     value: float | None = None  # of that metric
 
 
-class Reporter(Protocol):
+class Reporter:
+    """Receives the progress of training, and ignores it; subclasses show it."""
+
     def begin(self, step: int, steps: int) -> None: ...
     def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
     def evaluation(self, result: EvaluationEvent) -> None: ...
@@ -33,15 +34,7 @@ class Reporter(Protocol):
     def end(self) -> None: ...
 
 
-class NullReporter:
-    def begin(self, step: int, steps: int) -> None: ...
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
-    def evaluation(self, result: EvaluationEvent) -> None: ...
-    def log(self, message: str) -> None: ...
-    def end(self) -> None: ...
-
-
-class LogReporter:
+class LogReporter(Reporter):
     """For logs: a line every few seconds and at each evaluation."""
 
     EVERY = 10.0  # seconds
@@ -67,16 +60,14 @@ class LogReporter:
             self.log("    | " + result.sample.replace("\n", "\n    | "))
 
     def log(self, message: str) -> None:
-        print(message, file=sys.stderr, flush=True)  # noqa: T201
-
-    def end(self) -> None: ...
+        print(printable(message), file=sys.stderr, flush=True)  # noqa: T201
 
 
-class ProgressBarReporter:
+class ProgressBarReporter(Reporter):
     """For terminals: a bar with loss, validation loss, speed and time left; evaluations scroll by above it."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False)
+        self._console = SafeConsole(stderr=True)
         self._validation = "-"
         self._bar = Progress(
             TextColumn("[bold]step {task.completed}/{task.total}"),

@@ -1,6 +1,7 @@
 """The settings of a run from recipe, TOML, options and the data itself. Nothing here needs torch."""
 
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,14 @@ from seqlab.config import (
     build_settings,
     checked,
     expand_short_names,
+    source_items,
 )
-from seqlab.data.task_inference import infer_task, plain_text_note
+from seqlab.data.file_layout import FileLayout
+from seqlab.data.split_files import find_split_files
+from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
+from seqlab.tasks.text_settings import TextSettings
 
 
 def least_sizes(settings: RunSettings) -> VocabSizes:
@@ -26,12 +31,12 @@ def least_sizes(settings: RunSettings) -> VocabSizes:
 
 def settings_of(path: Path) -> dict[str, Any]:
     """The settings of a run, or of the best run of a comparison, for a new training run on a 90/10 split."""
-    tables = _of_run(path)
+    tables = _run_tables(path)
     train = {**tables["train"], "seed": 0, "start_step": 0, "threads": None}
-    return {**tables, "corpus": {**tables["corpus"], "split_ratios": "90/10"}, "train": train}
+    return {**tables, "corpus": {**tables["corpus"], "split_ratios": "90/10", "split": "contiguous"}, "train": train}
 
 
-def _of_run(path: Path) -> dict[str, Any]:
+def _run_tables(path: Path) -> dict[str, Any]:
     """The settings of a run with trainable (float32) weights."""
     from seqlab.runs.load import load_parts
 
@@ -49,14 +54,14 @@ def settings_from_request(
     """The tables of a recipe or a run, then tables and dotted settings, then one-word settings: the later wins.
 
     If no task is named, it is inferred from the file when unambiguous, and logged."""
-    changes: list[tuple[str, Any]] = []
-    for key, value in settings.items():
-        nested = isinstance(value, Mapping)
-        changes += [(f"{key}.{inner}", v) for inner, v in value.items()] if nested else [(key, value)]
+    changes = _dotted(settings)
     changes += expand_short_names({word: value for word, value in short.items() if value is not None})
     if source is not None:
-        items = [source] if isinstance(source, str | Path) else source
-        changes.append(("corpus.source", [str(item) for item in items]))
+        changes.append(("corpus.source", source_items(source)))
+        held_out = {"validation", "test"}  # those of the base belong to its own source
+        base = {**base, "corpus": {key: v for key, v in base.get("corpus", {}).items() if key not in held_out}}
+    files = ("corpus.source", "corpus.validation", "corpus.test")  # one file may be given as it is
+    changes = [(key, [str(v)] if key in files and isinstance(v, str | Path) else v) for key, v in changes]
     for key, _ in changes:
         if key.count(".") != 1:
             raise UsageError(f"'{key}' is not a setting: write section.key, such as train.lr.")
@@ -64,15 +69,81 @@ def settings_from_request(
         base = _from_init(dict(base), changes, init)
     if "source" not in base.get("corpus", {}) and not any(key == "corpus.source" for key, _ in changes):
         raise UsageError("no text was given. Name a file, a folder or a built-in corpus, such as python-docs.")
+    changes += _split_files(base, changes, log)
     if "name" not in base.get("task", {}) and not any(key == "task.name" for key, _ in changes):
-        changes += _guessed(base, changes, log)
+        changes += _inferred_task(base, changes, log)
     resolved = build_settings(base, changes)
+    if resolved.corpus.split == "scattered" and not isinstance(resolved.task.settings, TextSettings):
+        raise UsageError(
+            f"corpus.split=scattered is for running text, and the task is {resolved.task.name}: leave it out. "
+            f"Examples are shuffled before they are split."
+        )
     if resolved.corpus.difficulty is not None and not all(item in CORPORA for item in resolved.corpus.source):
         raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files.")
+    _refuse_unused(resolved, [key for key, _ in changes])
     return resolved
 
 
-def _guessed(
+# settings of the corpus that do nothing for running text, or for examples
+TEXT_ONLY = {"corpus.documents": "examples have no documents", "corpus.split": "examples are split by a shuffle"}
+EXAMPLES_ONLY = {"corpus.columns": "running text has no columns"}
+
+
+def _refuse_unused(settings: RunSettings, given: Sequence[str]) -> None:
+    """UsageError for settings that do not apply to the task."""
+    unused = EXAMPLES_ONLY if settings.task.settings.examples is None else TEXT_ONLY
+    for key in given:
+        if key in unused:
+            option = key.removeprefix("corpus.")
+            raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
+
+
+def _split_files(
+    base: Mapping[str, Any], changes: list[tuple[str, Any]], log: Callable[[str], None]
+) -> list[tuple[str, Any]]:
+    """The files of a folder that are named after its splits, unless the user names them; refuses useless ratios."""
+    corpus = {**base.get("corpus", {}), **{key.removeprefix("corpus."): v for key, v in changes if "corpus." in key}}
+    source = corpus["source"]
+    asked = {key.removeprefix("corpus."): v for key, v in changes if key in ("corpus.split", "corpus.split_ratios")}
+    if corpus.get("validation"):
+        for key, value in asked.items():
+            raise UsageError(
+                f"corpus.{key} is {value}, but the splits are given as files: leave out --{key.replace('_', '-')}."
+            )
+    if corpus.get("test") and asked.get("split_ratios", "90/10") != "90/10":
+        raise UsageError(
+            f"corpus.split_ratios is {asked['split_ratios']}, but the test split is given as a file: leave it out, and "
+            f"a tenth of the training data is held out for validation."
+        )
+    given = corpus.get("validation") or corpus.get("test")
+    if given or asked or len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
+        return []
+    found = find_split_files(Path(source[0]))
+    if found is None:
+        return []
+    log(f"{source[0]}: {found} (--split-ratios 90/10 reads the folder as one text)")
+    return [(f"corpus.{'source' if split == 'train' else split}", [str(path)]) for split, path in found.files.items()]
+
+
+def _is_folder(item: str) -> bool:
+    try:
+        return Path(item).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _dotted(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Nested tables and dotted settings as dotted settings."""
+    if not isinstance(settings, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"the settings are {settings!r}: expected a mapping, such as {{'train.lr': 0.003}}.")
+    changes: list[tuple[str, Any]] = []
+    for key, value in settings.items():
+        nested = isinstance(value, Mapping) and "." not in key
+        changes += [(f"{key}.{inner}", v) for inner, v in value.items()] if nested else [(key, value)]
+    return changes
+
+
+def _inferred_task(
     base: Mapping[str, Any], changes: list[tuple[str, Any]], log: Callable[[str], None]
 ) -> list[tuple[str, Any]]:
     corpus = {**base.get("corpus", {}), **{key.removeprefix("corpus."): value for key, value in changes}}
@@ -84,6 +155,8 @@ def _guessed(
                 f"corpus.columns names {' and '.join(map(repr, columns))}, but the files do not tell the task: give "
                 f"--task classify or --task translate."
             )
+        if layout := unclear_layout(corpus["source"]):
+            raise UsageError(_which_task(layout, corpus))
         if note := plain_text_note(corpus["source"]):
             log(note)
         return []
@@ -92,18 +165,29 @@ def _guessed(
     return [("task.name", task.name)]
 
 
+def _which_task(layout: FileLayout, corpus: Mapping[str, Any]) -> str:
+    """Ask what a file is, with the command for each answer."""
+    files = [str(item) for item in corpus["source"]]
+    for split in ("validation", "test"):
+        files += [word for item in corpus.get(split) or () for word in (f"--{split}", str(item))]
+    readings = {"tag": "a word and its tag on each line"}
+    if layout.kind == "table":
+        readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
+    commands = "".join(
+        f"\n  {shlex.join(['seqlab', 'train', *files, '--task', task])}   # {meaning}"
+        for task, meaning in {**readings, "language": "running text"}.items()
+    )
+    return f"{layout.reason}. Say what it is with --task:{commands}"
+
+
 def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:
     """Settings with the model and the tokenizer of the run that training starts from."""
-    taken = _of_run(init)
+    tables = _run_tables(init)
+    sections = ("backbone", "decoder", "model", "tokenizer")  # they determine what the weights mean
+    inherited = {section: tables[section] for section in sections if section in tables}
     for key, value in changes:
         section, _, name = key.partition(".")
-        if section in _taken(taken) and taken[section].get(name) != value:
-            initial = f"{section}.{name} = {taken[section].get(name)!r}"
-            raise UsageError(f"--init uses {initial}, and {value!r} contradicts it.")
-    corpus = {"documents": taken["corpus"]["documents"], **base.get("corpus", {})}
-    return {**base, "corpus": corpus, **{section: taken[section] for section in _taken(taken)}}
-
-
-def _taken(tables: Mapping[str, Any]) -> list[str]:
-    """The sections that determine what the weights mean."""
-    return [section for section in ("backbone", "decoder", "model", "tokenizer") if section in tables]
+        if section in inherited and inherited[section].get(name) != value:
+            raise UsageError(f"--init uses {key} = {inherited[section].get(name)!r}, and {value!r} contradicts it.")
+    corpus = {"documents": tables["corpus"]["documents"], **base.get("corpus", {})}
+    return {**base, "corpus": corpus, **inherited}

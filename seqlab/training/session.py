@@ -1,27 +1,32 @@
 """From settings to a finished run: open the data, build the model, train it, write the results.
 
-`train` begins a run, `resume` continues one. The budget is in budget.py, the loop in loop.py, what is written before it
-in start.py and after it in finish.py.
+`train` begins a run, `resume` continues one. budget.py sets the number of steps, start.py writes the config, loop.py
+trains, finish.py writes the results.
 """
 
+import shlex
 import shutil
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from seqlab.config import RunSettings
 from seqlab.data.text.corpus import open_corpus
+from seqlab.data.text.given_splits import with_training_corpus
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.text_generator import TextGenerator
 from seqlab.errors import DataError, UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.checkpoint import WEIGHTS, load_weights, weights_of
-from seqlab.runs.directory import begin_run, free_run_path
-from seqlab.runs.load import LoadedRun, build_model, load_parts, load_run
+from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run
+from seqlab.runs.load import build_model, load_parts, load_run
+from seqlab.runs.lock import locked_run
 from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
 from seqlab.runs.results import read_results
+from seqlab.runs.run import Run
 from seqlab.storage import storage_errors
-from seqlab.tasks.dataset import Dataset
+from seqlab.tasks.dataset import AnyDataset
 from seqlab.threads import compute_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.finish import finish
@@ -32,35 +37,37 @@ from seqlab.training.start import TrainingSession, plan_summary, run_config
 
 def train(
     settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None = None
-) -> LoadedRun:
+) -> Run:
     """Train a new run; `init` is a run whose vocabulary and weights it starts from."""
-    with compute_threads(settings.train.threads):
+    with compute_threads(settings.train.threads), ExitStack() as held:
         check_trainable(settings)
-        session = _open_session(settings, out, overwrite, reporter, init)
+        session = _open_session(settings, out, overwrite, reporter, init, held)
         trainer = make_trainer(session, reporter)
         return finish(session, trainer.run())
 
 
 def _open_session(
-    settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None
+    settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None, held: ExitStack
 ) -> TrainingSession:
+    """A new run and everything to train it; `held` keeps the lock of its folder."""
     source = load_run(init) if init is not None else None
     vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
     dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
     try:
-        return _new_session(settings, dataset, out, overwrite, reporter, source)
+        return _new_session(settings, dataset, out, overwrite, reporter, source, held)
     finally:
-        if dataset.kept is not None:  # a copy of standard input, which the run now has
-            dataset.kept.unlink(missing_ok=True)
+        if dataset.stdin_copy is not None:  # a copy of standard input, which the run now has
+            dataset.stdin_copy.unlink(missing_ok=True)
 
 
 def _new_session(
     settings: RunSettings,
-    dataset: Dataset,
+    dataset: AnyDataset,
     out: Path | None,
     overwrite: bool,
     reporter: Reporter,
-    source: LoadedRun | None,
+    source: Run | None,
+    held: ExitStack,
 ) -> TrainingSession:
     settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
     model = build_model(settings, dataset.vocabulary.sizes).to(settings.train.device)
@@ -68,18 +75,20 @@ def _new_session(
         load_weights(model, weights_of(source.model))
     task = make_task(settings, dataset)
     out = out or free_run_path(dataset.name, settings.backbone.name)
-    files = [Path(item) for item in settings.corpus.source if item not in CORPORA]
+    corpus_settings = settings.corpus
+    given = (*corpus_settings.source, *corpus_settings.validation, *corpus_settings.test)
+    files = [Path(item) for item in given if item not in CORPORA]
     if any(file.resolve().is_relative_to(out.resolve()) for file in files):
         raise UsageError(f"'{out}' contains the training text: choose another --out.")
-    directory = begin_run(out, overwrite)
-    if dataset.kept is not None:
-        with storage_errors(directory.stdin_copy, dataset.kept.stat().st_size):
-            shutil.copyfile(dataset.kept, directory.stdin_copy)
+    directory = held.enter_context(new_run(out, overwrite))
+    if dataset.stdin_copy is not None:
+        with storage_errors(directory.stdin_copy, dataset.stdin_copy.stat().st_size):
+            shutil.copyfile(dataset.stdin_copy, directory.stdin_copy)
         corpus = open_corpus(settings.corpus.source, stdin_copy=directory.stdin_copy)
-        dataset = replace(dataset, data=replace(dataset.data, corpus=corpus))
+        dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
     budget = settings.train.budget
     settings = settings.with_values(**budget_in_steps(settings, model, task, reporter))
-    config = run_config(settings, dataset, budget)
+    config = run_config(settings, dataset, budget, source)
     directory.write_vocabulary(dataset.vocabulary)
     directory.write_config(config)
     session = TrainingSession(directory, settings, config, dataset, task, model)
@@ -87,10 +96,30 @@ def _new_session(
     return session
 
 
-def resume(path: Path, more: int | None, reporter: Reporter) -> LoadedRun:
+def resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     """Continue an interrupted run, or train a finished one for `more` steps."""
     if more is not None and more < 1:
         raise UsageError(f"cannot train for {more} more steps: expected at least 1.")
+    _refuse_comparison(path, more)
+    RunDirectory(path).config()  # a lock is put into a run only
+    with locked_run(path):
+        return _resume(path, more, reporter)
+
+
+def _refuse_comparison(path: Path, more: int | None) -> None:
+    """UsageError if more training would make the results of a comparison untrue."""
+    comparison = comparison_of(path)
+    if comparison is None or (more is None and best_run_path(path) == path):
+        return
+    best, copy = shlex.quote(str(best_run_path(path))), shlex.quote(f"{path.name}-further")
+    raise UsageError(
+        f"'{path}' is a comparison or a run of one: training a run further would contradict the report. Repeat the "
+        f"'seqlab compare' command to continue a comparison. To train the run further, copy it: "
+        f"cp -r {best} {copy} && seqlab resume {copy} --more STEPS"
+    )
+
+
+def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     directory, config, settings, vocabulary = load_parts(path)
     with compute_threads(settings.train.threads):
         check_trainable(settings)
@@ -113,9 +142,7 @@ def resume(path: Path, more: int | None, reporter: Reporter) -> LoadedRun:
         return finish(session, trainer.run())
 
 
-def _resume_finished(
-    session: TrainingSession, done: TrainingProgress, more: int | None, reporter: Reporter
-) -> LoadedRun:
+def _resume_finished(session: TrainingSession, done: TrainingProgress, more: int | None, reporter: Reporter) -> Run:
     if more is not None:
         return _train_further(session, done, more, reporter)
     results = read_results(session.directory)
@@ -125,7 +152,7 @@ def _resume_finished(
     return load_run(session.directory.path)
 
 
-def _train_further(session: TrainingSession, done: TrainingProgress, more: int, reporter: Reporter) -> LoadedRun:
+def _train_further(session: TrainingSession, done: TrainingProgress, more: int, reporter: Reporter) -> Run:
     settings = session.settings.with_values(**{"train.steps": done.step + more, "train.start_step": done.step})
     config = {**session.config, "settings": settings.resolved()}
     session.directory.write_config(config)

@@ -1,4 +1,4 @@
-"""What is written and printed before training: the config of the run, and a summary of the plan."""
+"""Before training: the content of config.json, and a summary of the plan."""
 
 import platform
 from dataclasses import asdict, dataclass
@@ -8,13 +8,17 @@ import torch
 
 from seqlab import __version__
 from seqlab.config import RunSettings
+from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.models.model import Model
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.machine import git_revision
+from seqlab.runs.origins import origins, training_fingerprint
 from seqlab.runs.results import timestamp
-from seqlab.tasks.dataset import Dataset
+from seqlab.runs.run import Run
+from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.task import Task
+from seqlab.training.evaluations import EVALUATED_TOKENS, FINAL_TOKENS
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,14 @@ class TrainingSession:
     directory: RunDirectory
     settings: RunSettings
     config: dict[str, Any]
-    dataset: Dataset
+    dataset: AnyDataset
     task: Task
     model: Model
 
 
-def run_config(settings: RunSettings, dataset: Dataset, budget: dict[str, Any]) -> dict[str, Any]:
+def run_config(
+    settings: RunSettings, dataset: AnyDataset, budget: dict[str, Any], init: Run | None = None
+) -> dict[str, Any]:
     """The content of config.json: every resolved setting, and the facts that a result depends on."""
     vocabulary = dataset.vocabulary
     count = parameters(settings, vocabulary.sizes)
@@ -37,6 +43,8 @@ def run_config(settings: RunSettings, dataset: Dataset, budget: dict[str, Any]) 
         "settings": settings.resolved(),
         "budget": budget,
         "corpus": dataset.facts(),
+        "training_fingerprint": training_fingerprint(dataset.data),
+        "origins": origins(settings, init),
         "vocab_size": vocabulary.tokenizer.vocab_size,
         "tokenizer_fingerprint": vocabulary.fingerprint,
         "parameters": {**asdict(count), "total": count.total},
@@ -55,15 +63,24 @@ def plan_summary(session: TrainingSession) -> str:
     steps, threads = settings.train.steps or 0, settings.train.threads
     plural = "thread" if threads == 1 else "threads"
     about = f" ({config['corpus']['about']})" if config["corpus"]["about"] else ""
-    unit = "examples" if "rule" in config["corpus"] else "text"
+    unit = "examples" if "examples" in config["corpus"] else "text"
     epochs = steps * settings.train.accumulate / session.task.steps_per_epoch
     return (
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{settings.tokenizer.name} vocabulary of {config['vocab_size']:,}\n"
         f"{config['corpus']['name']}{about}: {_amounts(session.dataset)}\n"
         f"{steps:,} steps ({epochs:.1f} passes over the {unit}) on {threads} {plural}, "
-        f"into {session.directory.path}"
+        f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"
     )
+
+
+def _evaluated(validation: Any) -> str:
+    """How much of a long validation split is scored, as a further line."""
+    tokens = int(validation.lengths_N.sum()) if isinstance(validation, ExampleSplit) else len(validation)
+    if tokens <= EVALUATED_TOKENS:
+        return ""
+    final = "all" if tokens <= FINAL_TOKENS else f"the first {FINAL_TOKENS:,}"
+    return f"\nevaluations score the first {EVALUATED_TOKENS:,} of {tokens:,} validation tokens, the results {final}"
 
 
 def _architecture(settings: RunSettings) -> str:
@@ -72,8 +89,8 @@ def _architecture(settings: RunSettings) -> str:
     return f"{settings.backbone.name} to {settings.decoder.name}"
 
 
-def _amounts(dataset: Dataset) -> str:
+def _amounts(dataset: AnyDataset) -> str:
     sizes: dict[str, int] = {name: len(split) for name, split in dataset.splits.items()}
-    unit = "examples" if "rule" in dataset.facts() else "tokens"
+    unit = "examples" if "examples" in dataset.facts() else "tokens"
     test = f", {sizes['test']:,} to test" if "test" in sizes else ""
     return f"{sizes['train']:,} training {unit}, {sizes['validation']:,} for validation{test}"

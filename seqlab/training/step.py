@@ -14,12 +14,13 @@ from seqlab.config import TrainSettings
 from seqlab.contracts import State
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
+from seqlab.threads import own_generator
 from seqlab.training.optimization import clip, make_optimizer
 
 
 class StepLoss(NamedTuple):
-    nats: float  # summed training loss
-    targets: int  # how many predictions the sum is over
+    loss_sum: float  # in nats, over all targets
+    targets: int
     norm: float  # of the gradients before clipping
 
 
@@ -34,11 +35,15 @@ class TrainingStep:
 
     def gradients(self, step: int) -> StepLoss:
         """Compute the clipped gradients of the mean loss of one step's batches."""
-        seed_generators(step_seed(self.settings.seed, step))
+        with own_generator():
+            seed_generators(step_seed(self.settings.seed, step))
+            return self._gradients(step)
+
+    def _gradients(self, step: int) -> StepLoss:
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         device = self.parameters[0].device
-        nats, count, scale = 0.0, 0, 0
+        loss_sum, count, scale = 0.0, 0, 0
         for micro in range(self.settings.accumulate):
             index = step * self.settings.accumulate + micro
             batch = self.task.batch("train", self.settings.seed, index).to(device)
@@ -46,16 +51,16 @@ class TrainingStep:
             scale = scale or loss.count
             (loss.total / scale).backward()
             self.carry = loss.carry
-            nats += float(loss.total.detach())
+            loss_sum += float(loss.total.detach())
             count += loss.count
         if count != scale:  # several batches: the mean is over all of them
             for parameter in self.parameters:
                 if parameter.grad is not None:
                     parameter.grad.mul_(scale / count)
-        return StepLoss(nats, count, clip(self.parameters, self.settings))
+        return StepLoss(loss_sum, count, clip(self.parameters, self.settings))
 
     def update(self, learning_rate: float | None = None) -> None:
-        """Move the weights along the gradients, at the given rate or at the peak rate of the settings."""
+        """Apply the optimizer update, at the given rate or at the peak rate of the settings."""
         if learning_rate is not None:
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate
@@ -63,12 +68,12 @@ class TrainingStep:
 
     def first_nonfinite(self, loss: StepLoss) -> str | None:
         """The tensor that went wrong first, in words; None if everything is finite."""
-        if math.isfinite(loss.nats) and math.isfinite(loss.norm):
+        if math.isfinite(loss.loss_sum) and math.isfinite(loss.norm):
             return None
         for name, parameter in self.model.named_parameters():
             if not bool(torch.isfinite(parameter).all()):
                 return f"weight '{name}'"
-        if not math.isfinite(loss.nats):
+        if not math.isfinite(loss.loss_sum):
             return "the loss"
         for name, parameter in self.model.named_parameters():
             if parameter.grad is not None and not bool(torch.isfinite(parameter.grad).all()):

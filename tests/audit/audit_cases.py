@@ -17,7 +17,7 @@ from seqlab.data.text.split import SplitText, split_text
 from seqlab.models.token_model import TokenModel
 from seqlab.registry import BACKBONES
 from seqlab.runs.directory import RunDirectory
-from seqlab.runs.load import LoadedRun, build_model
+from seqlab.runs.load import build_model
 from seqlab.tasks.dataset import train_tokenizer
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -55,7 +55,7 @@ def untrained(
     vocabulary = Vocabulary(learn(split, wanted))
     model = build_model(wanted, vocabulary.sizes).eval()
     config = {"corpus": {"name": "text", **asdict(split.stats)}}
-    return api.Run(LoadedRun(RunDirectory(text.parent / "nowhere"), config, wanted, vocabulary, model))
+    return api.Run(RunDirectory(text.parent / "nowhere"), config, wanted, vocabulary, model)
 
 
 def with_backbone(run: api.Run, kind: type[Backbone]) -> api.Run:
@@ -79,7 +79,7 @@ def learnt_from_everything(split: SplitText, settings: RunSettings) -> Tokenizer
 
 def red(run: api.Run) -> set[str]:
     """The names of the checks that fail."""
-    return {one.name for one in audit(run) if not one.passed}
+    return {one.name for one in audit(run) if one.failed}
 
 
 # --- every architecture ---------------------------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """The audit of runs on labelled examples: green where all is well, red where a mistake was planted."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from example_files import labelled, write_examples
@@ -12,20 +14,22 @@ from pytest import MonkeyPatch
 from seqlab import api
 from seqlab.audit import examples
 from seqlab.audit.audit import audit
+from seqlab.audit.metric import metric
+from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import LabeledText
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.tasks.classify import ClassifyTask
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 
-TINY = {"steps": 2, "hidden": 8, "embedding": 8, "batch_size": 4, "threads": 1, "evaluate_every": 1}
+TINY: dict[str, Any] = {"steps": 2, "hidden": 8, "embedding": 8, "batch_size": 4, "threads": 1, "evaluate_every": 1}
+
+METRIC = metric.name
 
 
 def trained(task: str, folder: Path, **short: Any) -> api.Run:
     source = write_examples(task, folder)
     settings = {"task.beam": 1, "task.max_target_length": 12} if task == "translate" else {}
-    return api.train(
-        source, out=folder / "run", task=task, reporter=NullReporter(), settings=settings, **{**TINY, **short}
-    )
+    return api.train(source, out=folder / "run", task=task, reporter=Reporter(), settings=settings, **{**TINY, **short})
 
 
 EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "everything"]
@@ -35,12 +39,12 @@ EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "ever
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None:
     found = audit(trained(task, tmp_path, arch=arch))
-    assert len(found) == 10
-    assert [one for one in found if not one.passed] == []
+    assert [one for one in found if one.failed] == []
+    assert sum(one.passed is True for one in found) >= 7
 
 
 def failing(run: api.Run) -> list[str]:
-    return [one.name for one in audit(run) if not one.passed]
+    return [one.name for one in audit(run) if one.failed]
 
 
 def test_a_decoder_that_sees_the_future_is_found(tmp_path: Path) -> None:
@@ -76,6 +80,18 @@ def test_a_vocabulary_from_held_out_examples_is_found(tmp_path: Path, monkeypatc
     assert failing(run) == ["vocabulary from the training text only"]
 
 
+def test_a_label_that_only_held_out_examples_have_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    """Even if the task builds the same vocabulary whenever it is asked."""
+    learn = ClassifyTask.build_vocabulary.__func__
+
+    def leaking(cls: type[ClassifyTask], given: list[LabeledText], settings: Any) -> Any:
+        return replace(learn(cls, given, settings), labels=("cold", "lukewarm", "warm"))
+
+    monkeypatch.setattr(ClassifyTask, "build_vocabulary", classmethod(leaking))
+    run = trained("classify", tmp_path)
+    assert failing(run) == ["vocabulary from the training text only"]
+
+
 def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
     run = trained("classify", tmp_path)
     dataset = run.dataset()
@@ -86,9 +102,9 @@ def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
 
 def test_an_example_that_is_scored_twice_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     run = trained("tag", tmp_path)
-    scoring_batches = examples.scoring_batches
+    scoring_batches = ExampleSplit.scoring_batches
     monkeypatch.setattr(
-        examples, "scoring_batches", lambda part, count: [*scoring_batches(part, count), *scoring_batches(part, 1)]
+        ExampleSplit, "scoring_batches", lambda self, count: [*scoring_batches(self, count), np.array([0])]
     )
     assert "evaluation counts every example once" in failing(run)
 
@@ -104,3 +120,59 @@ def test_generation_with_another_state_is_found(tmp_path: Path, monkeypatch: Mon
     monkeypatch.setattr(run.model, "step", stale)
     found = failing(run)
     assert "step by step equals parallel" in found and "cached equals uncached generation" in found
+
+
+class ReportsMore:
+    """A task that is pleased with itself: what its tables say, what its verdicts follow from, or both."""
+
+    lies: tuple[str, ...] = ()
+
+    def metrics(self, scores: Any) -> dict[str, float]:
+        told = super().metrics(scores)  # pyright: ignore[reportAttributeAccessIssue]
+        return {**told, self.metric.key: 100.0} if "metrics" in self.lies else told  # pyright: ignore
+
+    def unit_sums(self, scores: Any) -> Any:
+        units = super().unit_sums(scores)  # pyright: ignore[reportAttributeAccessIssue]
+        best = units.sums_UK.copy()
+        best[:, 0] = best[:, -1]
+        return replace(units, sums_UK=best) if "unit_sums" in self.lies else units
+
+    def compare(self, examples: Any, predicted: Any) -> Any:
+        gold = [getattr(one, "label", None) or getattr(one, "tags", None) or one.target for one in examples]
+        return super().compare(examples, gold if "compare" in self.lies else predicted)  # pyright: ignore
+
+
+@pytest.mark.parametrize(
+    ("task", "lie"),
+    [("classify", "metrics"), ("tag", "unit_sums"), *((task, "compare") for task in EXAMPLE_TASKS)],
+)
+def test_a_task_that_reports_more_than_it_predicts_is_found(
+    task: str, lie: str, tmp_path: Path, monkeypatch: MonkeyPatch
+) -> None:
+    kind = TASKS.load(task)
+    monkeypatch.setattr(
+        sys.modules[kind.__module__], kind.__name__, type(kind.__name__, (ReportsMore, kind), {"lies": (lie,)})
+    )
+    run = trained(task, tmp_path, split_ratios="80/10/10")
+    assert failing(run) == [METRIC]
+
+
+@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+def test_results_that_the_weights_do_not_give_are_found(task: str, tmp_path: Path) -> None:
+    run = trained(task, tmp_path)
+    assert run.results is not None
+    key = run.results.headline_metric.key
+    run.results = replace(run.results, validation={**run.results.validation, key: 99.0})
+    assert failing(run) == [METRIC]
+    found = next(one for one in audit(run) if one.name == METRIC)
+    assert "99 in results.json" in found.detail
+
+
+@pytest.mark.parametrize(
+    "options", [{"task.output_layer": "crf"}, {"tokenizer.name": "bpe", "tokenizer.vocab_size": 300}]
+)
+def test_chains_and_pieces_of_words_are_counted_alike(options: dict[str, Any], tmp_path: Path) -> None:
+    run = api.train(
+        write_examples("tag", tmp_path), out=tmp_path / "run", task="tag", reporter=Reporter(), settings=options, **TINY
+    )
+    assert failing(run) == []

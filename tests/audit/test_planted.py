@@ -1,6 +1,5 @@
 """The eight leaks and mistakes that the audit is there for, each planted in the real thing and each caught."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.masked import mask_every
+from seqlab.tasks.text import score_rows
 
 FUTURE, STEPS, CHUNKS, GENERATION, PADDING = (one.name for one in (causality, steps, chunks, generation, padding))
 CARRIED, VOCABULARY, TWICE, ONCE, BY_HAND = (
@@ -126,11 +126,7 @@ def test_a_state_that_training_does_not_carry(text: Path, monkeypatch: pytest.Mo
 
 
 def test_a_state_that_scoring_does_not_carry(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seqlab.tasks import language
-
-    kept: Callable[..., Iterator[tuple[int, TokenRows, bool]]] = language._chunks  # pyright: ignore[reportPrivateUsage]
-    afresh = lambda *given: ((unit, rows, True) for unit, rows, _ in kept(*given))  # noqa: E731
-    monkeypatch.setattr("seqlab.tasks.language._chunks", afresh)
+    monkeypatch.setattr("seqlab.tasks.language.score_rows", lambda model, rows, state=None: score_rows(model, rows))
     assert red(untrained(text)) == {BY_HAND}
 
 
@@ -192,10 +188,10 @@ def test_a_cache_that_is_stale(text: Path) -> None:
 
 
 class DropsAlways(LanguageModel):
-    """As if the share alone decided."""
+    """As if the rate alone decided."""
 
-    def _drop(self, x: Tensor, share: float) -> Tensor:
-        return dropout(x, share) if share else x
+    def _drop(self, x: Tensor, rate: float) -> Tensor:
+        return dropout(x, rate) if rate else x
 
 
 class NeverReady(LanguageModel):

@@ -1,4 +1,4 @@
-"""Made to read a source: against the equations written out, what it starts from, what it is refused for."""
+"""The attention decoder: against its equations, its start state, and what it refuses."""
 
 import subprocess
 import sys
@@ -69,9 +69,9 @@ def written_out(reader: AttentionDecoder, query_H: np.ndarray, values_SH: np.nda
         return np.zeros(values_SH.shape[1])
     match reader.reading.attention:
         case "additive":
-            asked = weights["score.from_query.weight"] @ query_H
-            offered = values_SH @ weights["score.from_key.weight"].T + weights["score.from_key.bias"]
-            score_S = np.tanh(asked + offered) @ weights["score.v_H"]
+            query_projection = weights["score.from_query.weight"] @ query_H
+            keys_projection = values_SH @ weights["score.from_key.weight"].T + weights["score.from_key.bias"]
+            score_S = np.tanh(query_projection + keys_projection) @ weights["score.v_H"]
         case "scaled":
             score_S = values_SH @ query_H / np.sqrt(len(query_H))
         case _:
@@ -139,9 +139,9 @@ def test_attention_before_each_step(name: str, attention: str, equal: bool):
 @torch.no_grad()
 def test_a_gru_that_reads_first_is_torchs_own_cell_with_attention_around_it():
     reader, memory, x_BTD = reading("gru", "additive", "before", layers=1), source(), inputs()
-    own: Any = reader.inner
+    inner: Any = reader.inner
     cell = nn.GRUCell(INPUTS + MEMORY, HIDDEN, dtype=torch.float64)
-    cell.load_state_dict(own.cells[0].state_dict())
+    cell.load_state_dict(inner.cells[0].state_dict())
     given_BTH, after = reader(x_BTD, reader.start(len(LENGTHS), memory))
     linear: Any = reader.starts[0]
     for row, length in enumerate(LENGTHS):
@@ -161,14 +161,14 @@ def test_every_vector_of_the_start_is_made_of_the_summary(name: str):
     reader, memory = reading(name, "additive"), source()
     start, zeros = reader.start(len(LENGTHS), memory), reader.inner.start(len(LENGTHS))
     linears: list[Any] = list(reader.starts)
-    given = [leaf for leaf in start.inner.tensors() if leaf.dim() == 2]
-    expected = [torch.tanh(memory.summary_BH @ one.weight.T + one.bias) for one in linears]
+    vectors = [leaf for leaf in start.inner.tensors() if leaf.dim() == 2]
+    expected = [torch.tanh(memory.summary_BH @ linear.weight.T + linear.bias) for linear in linears]
     assert len(expected) == len(INNERS[name][1].start_shapes(INPUTS))
-    for one, other in zip(given, expected, strict=True):
-        torch.testing.assert_close(one, other)
-    for one, other in zip(start.inner.tensors(), zeros.tensors(), strict=True):
-        assert one.shape == other.shape
-        assert one.dim() == 2 or torch.equal(one, other)
+    for actual, expected_BH in zip(vectors, expected, strict=True):
+        torch.testing.assert_close(actual, expected_BH)
+    for leaf, zero in zip(start.inner.tensors(), zeros.tensors(), strict=True):
+        assert leaf.shape == zero.shape
+        assert leaf.dim() == 2 or torch.equal(leaf, zero)
 
 
 def test_without_attention_it_is_the_architecture_from_another_start():

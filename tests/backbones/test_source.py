@@ -27,12 +27,12 @@ def vectors(*shape: int, seed: int = 0) -> Tensor:
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
 def test_the_summary_of_a_recurrence_is_its_last_state(name: str, bidirectional: bool, layers: int, lengths: Any):
-    own = BACKBONES.settings(name)(hidden=HIDDEN, layers=layers, bidirectional=bidirectional)
-    encoder = BACKBONES.load(name)(own, INPUTS).double()
+    chosen = BACKBONES.settings(name)(hidden=HIDDEN, layers=layers, bidirectional=bidirectional)
+    encoder = BACKBONES.load(name)(chosen, INPUTS).double()
     mask_BS = None if lengths is None else torch.arange(4) < torch.tensor(lengths)[:, None]
     y_BSH, state = encoder(vectors(3, 4, INPUTS), None, mask_BS)
     memory = make_memory(encoder, y_BSH, mask_BS)
-    top = [cell.h_BH for cell in state.cells[-own.directions :]]
+    top = [cell.h_BH for cell in state.cells[-chosen.directions :]]
     torch.testing.assert_close(memory.summary_BH, torch.cat(top, dim=1))
     assert memory.values_BSH is y_BSH
     assert torch.equal(memory.mask_BS, torch.ones(3, 4, dtype=torch.bool) if mask_BS is None else mask_BS)
@@ -58,13 +58,13 @@ def test_every_architecture_makes_a_memory_whose_rows_are_as_if_alone(name: str,
     torch.manual_seed(0)
     known = BACKBONES.settings(name).model_fields
     options = {"bidirectional": both_ways} if "bidirectional" in known else {}
-    own = BACKBONES.settings(name)(hidden=8, **options)
-    encoder = BACKBONES.load(name)(own, INPUTS).double().eval()
+    chosen = BACKBONES.settings(name)(hidden=8, **options)
+    encoder = BACKBONES.load(name)(chosen, INPUTS).double().eval()
     x_BSD = vectors(len(lengths), max(lengths), INPUTS)
     mask_BS = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     y_BSH, _ = encoder(x_BSD, None, mask_BS)
     memory = make_memory(encoder, y_BSH, mask_BS)
-    assert memory.summary_BH.shape == (len(lengths), own.width)
+    assert memory.summary_BH.shape == (len(lengths), chosen.width)
     for row, length in enumerate(lengths):
         if not length:
             assert not memory.summary_BH[row].any()
@@ -77,8 +77,8 @@ def test_every_architecture_makes_a_memory_whose_rows_are_as_if_alone(name: str,
 
 @pytest.mark.parametrize("implementation", ["fused", "plain"])
 def test_a_transformer_with_an_empty_source_is_the_one_that_reads_none(implementation: Any):
-    own = TransformerSettings(hidden=8, heads=2, layers=2, implementation=implementation)
-    reads, alone = Transformer(own, INPUTS, MEMORY).double(), Transformer(own, INPUTS).double()
+    chosen = TransformerSettings(hidden=8, heads=2, layers=2, implementation=implementation)
+    reads, alone = Transformer(chosen, INPUTS, MEMORY).double(), Transformer(chosen, INPUTS).double()
     x_BTD, mask_BS = vectors(3, 5, INPUTS), torch.arange(4) < torch.tensor([[4], [1], [0]])
     memory = Memory(vectors(3, 4, MEMORY, seed=1), mask_BS, vectors(3, MEMORY, seed=2))
     shared = {name: value for name, value in reads.state_dict().items() if ".cross" not in name}

@@ -18,15 +18,22 @@ def fitted(*texts):
     return FrequentTags.fit([sentence(text) for text in texts])
 
 
+def untagged(*words):
+    return TaggedSentence(words, (UNSCORED,) * len(words))
+
+
 def tags(model, text):
-    (found,) = model.predict([text.split()])
-    return " ".join(found)
+    (predicted,) = model.predict([untagged(*text.split())])
+    return " ".join(predicted)
 
 
 def test_known_words():
     model = fitted("time/NOUN flies/VERB", "flies/NOUN like/VERB time/NOUN", "flies/VERB time/VERB")
-    assert model.predict([("time", "flies", "like"), ("flies",)]) == [("NOUN", "VERB", "VERB"), ("VERB",)]
-    assert model.predict([]) == [] and model.predict([[]]) == [()]
+    assert model.predict([untagged("time", "flies", "like"), untagged("flies")]) == [
+        ("NOUN", "VERB", "VERB"),
+        ("VERB",),
+    ]
+    assert model.predict([]) == [] and model.predict([untagged()]) == [()]
 
 
 def test_equally_frequent_tags_whatever_the_order():
@@ -88,9 +95,9 @@ def test_parts_of_speech_of_english(shared_data):
     if not folder.is_dir():
         pytest.skip(f"there is no folder '{folder}'")
 
-    def read(part):
+    def read(split):
         """Of each sentence the words and tags; ids of joined and of left out words hold a dash or a dot."""
-        for block in (folder / f"en_ewt-ud-{part}.conllu").read_text(encoding="utf-8").split("\n\n"):
+        for block in (folder / f"en_ewt-ud-{split}.conllu").read_text(encoding="utf-8").split("\n\n"):
             rows = [line.split("\t") for line in block.splitlines() if not line.startswith("#")]
             rows = [row for row in rows if row[0].isdigit()]
             if rows:
@@ -98,7 +105,7 @@ def test_parts_of_speech_of_english(shared_data):
 
     model = FrequentTags.fit(list(read("train")))
     test = list(read("test"))
-    predicted = model.predict([example.words for example in test])
-    sums_UK = [correct_sums(example.tags, found) for example, found in zip(test, predicted, strict=True)]
+    predicted = model.predict(test)
+    sums_UK = [correct_sums(example.tags, tags) for example, tags in zip(test, predicted, strict=True)]
     assert len(test) == 2077
     assert accuracy(np.sum(sums_UK, axis=0)) >= 88.9  # 88.7 without shapes

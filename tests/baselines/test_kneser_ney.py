@@ -5,6 +5,8 @@ import math
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from itertools import pairwise
+from pathlib import Path
 from pydoc_data.topics import topics
 
 import numpy as np
@@ -258,3 +260,30 @@ def test_what_ten_megabytes_cost(tmp_path):
     assert measured["order"] >= 8
     assert measured["seconds"] < 30
     assert measured["megabytes"] < 1000
+
+
+# --- the protocol of the models -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("window", [1, 3, 8, 100])
+def test_with_a_window_the_context_begins_anew_where_a_window_does(window: int):
+    """A window of inputs [first, first + window) is the same as a text of its own."""
+    draw = np.random.default_rng(0)
+    train_N, held_N = draw.integers(0, 5, 3000), draw.integers(0, 5, 90)
+    starts_D = np.array([0, 37, 38, 60])
+    model = KneserNey.fit(train_N, 5, 6)
+    expected = [
+        model.nats(held_N[first : min(first + window + 1, end)])
+        for start, end in pairwise([*starts_D, 90])
+        for first in range(start, end - 1, window)
+    ]
+    np.testing.assert_allclose(model.nats(held_N, starts_D=starts_D, window=window), np.concatenate(expected))
+
+
+def test_the_figures_of_tiny_shakespeare(shared_data: Path):
+    text = (shared_data / "tiny-shakespeare" / "input.txt").read_text()
+    ids_N = np.unique(list(text), return_inverse=True)[1]
+    train_N, test_N = ids_N[: len(text) * 8 // 10], ids_N[len(text) * 9 // 10 :]
+    model = KneserNey.fit(train_N, 65, 6)
+    found = [round(float(model.nats(test_N, window=window).mean()), 3) for window in (None, 128, 64, 32)]
+    assert found == [1.692, 1.715, 1.740, 1.786]

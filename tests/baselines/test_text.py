@@ -37,10 +37,10 @@ def test_documents():
     train, held_out = b"anna\nanna bob\nbob\n" * 20, b"bob anna\nanna\n"
     train_N, train_starts_D = lines(train)
     held_N, held_starts_D = lines(held_out)
-    found = score_text_baselines(train_N, held_N, 258, train, held_out, train_starts_D, held_starts_D)
-    assert {baseline.tokens for baseline in found} == {len(held_out)}
+    scored = score_text_baselines(train_N, held_N, 258, train, held_out, train_starts_D, held_starts_D)
+    assert {baseline.tokens for baseline in scored} == {len(held_out)}
     expected = best_kneser_ney(train_N, 258, train_starts_D).nats(held_N, starts_D=held_starts_D)
-    assert found[1].nats == pytest.approx(expected.sum())
+    assert scored[1].nats == pytest.approx(expected.sum())
 
 
 def test_a_baseline_says_what_it_left_out(monkeypatch):
@@ -52,3 +52,14 @@ def test_a_baseline_says_what_it_left_out(monkeypatch):
     _, counting, xz = score_text_baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
     assert "the last 500 training tokens" in counting.about
     assert "the last 300 training bytes" in xz.about
+
+
+def test_with_a_window_only_counting_changes():
+    held_out = TRAIN[:96]  # the longer the context, the surer
+    free = score_text_baselines(ids(TRAIN), ids(held_out), 256, TRAIN, held_out)
+    windowed = score_text_baselines(ids(TRAIN), ids(held_out), 256, TRAIN, held_out, window=4)
+    assert [one.carried for one in windowed] == [one.carried for one in free] == [one.nats for one in free]
+    unigram, counting, xz = windowed
+    assert (unigram.nats, xz.nats) == (unigram.carried, xz.carried)
+    assert counting.nats > counting.carried + 1
+    assert "anew every 4 tokens" in counting.about and "reads on" in xz.about

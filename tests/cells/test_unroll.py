@@ -1,11 +1,10 @@
 import pytest
 import torch
 
-from seqlab.cells.cell import RecurrentCell
+from seqlab.cells.cell import RecurrentCell, unroll
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
-from seqlab.cells.unroll import unroll
 from seqlab.contracts import Trace
 
 

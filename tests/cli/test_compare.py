@@ -19,7 +19,7 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     assert done.code == 0, done.err
     for word in ("rnn", "gru", "kneser-ney", "Recommendation", "Verdicts", "Baseline", "c/report.html"):
         assert word in done.out, word
-    assert re.search(r"runs: 4 to do", done.err) and "verdicts on the test part" in done.err
+    assert re.search(r"runs: 4 to do", done.err) and "verdicts on the test split" in done.err
     assert "two seeds" in done.out.lower()
 
     again = seqlab("compare", "my.txt", "--out", "c", *OPTIONS)

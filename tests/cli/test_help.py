@@ -1,6 +1,7 @@
 """The help of every command: natural options, and examples that can be typed."""
 
 import shlex
+from pathlib import Path
 
 import pytest
 import typer
@@ -36,3 +37,8 @@ def test_every_option_says_what_it_is(name: str) -> None:
     assert command.help.endswith(".") and "\n" not in command.help.strip()
     for parameter in command.params:
         assert parameter.help and parameter.help[-1] == ".", parameter.name
+
+
+def test_the_changelog_has_every_command() -> None:
+    changelog = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert not [name for name in COMMANDS if f"`seqlab {name}" not in changelog]

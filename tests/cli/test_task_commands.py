@@ -10,7 +10,7 @@ from example_files import write_all
 
 from seqlab import api
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 
 TINY = (
     "--steps",
@@ -28,7 +28,7 @@ TINY = (
 )
 
 
-class Stopping(NullReporter):
+class Stopping(Reporter):
     """Breaks off after the fifth step, which no checkpoint has."""
 
     def step(self, step: int, loss: float, tokens_per_second: float) -> None:
@@ -173,10 +173,10 @@ def test_a_stopped_run_goes_on_to_the_same_bits(name: str, average_checkpoints: 
         if name == "train.en"
         else {}
     )
-    api.train(source, out="whole", steps=8, reporter=NullReporter(), **own)
+    api.train(source, out="whole", steps=8, reporter=Reporter(), **own)
     with pytest.raises(KeyboardInterrupt):
         api.train(source, out="halves", steps=8, reporter=Stopping(), **own)
-    api.resume("halves", reporter=NullReporter())
+    api.resume("halves", reporter=Reporter())
     for file in ("model.safetensors", "tokenizer.json"):
         assert Path("whole", file).read_bytes() == Path("halves", file).read_bytes()
     assert api.load("whole").results.validation == api.load("halves").results.validation  # pyright: ignore
@@ -189,7 +189,7 @@ def test_averaged_weights_are_the_mean_of_the_last_evaluations(here: Path) -> No
     from safetensors.torch import load_file
 
     api.train("reviews.tsv", out="run", steps=6, hidden=8, embedding=8, batch_size=4, threads=1, evaluate_every=2,
-              average_checkpoints=3, reporter=NullReporter(), settings={"train.lr": 0.01})  # fmt: skip
+              average_checkpoints=3, reporter=Reporter(), settings={"train.lr": 0.01})  # fmt: skip
     best = api.load("run").results
     assert best is not None
     steps = [step for step in (2, 4, 6) if step <= best.best_step]

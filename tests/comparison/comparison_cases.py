@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from seqlab.audit.result import CheckResult
-from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs, recommendation, seed_warnings
+from seqlab.comparison.judgment.cautions import seed_warnings
+from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs, recommendation
 from seqlab.comparison.results import (
     Audited,
     BaselineResult,

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from seqlab.comparison.compare import Comparison, compare
-from seqlab.comparison.execution.progress import NullView
+from seqlab.api import compare
+from seqlab.comparison.compare import Comparison
+from seqlab.comparison.execution.progress import ProgressView
 
 SIZES = {"window": 16, "batch_size": 8, "embedding": 8, "settings": {"train.sample_tokens": 0}}
 SMALL: dict[str, Any] = {
@@ -23,4 +24,4 @@ OPTIONS = [
 
 
 def compared(directory: Path, source: str = "toy-words", **options: Any) -> Comparison:
-    return compare(source, out=directory, view=NullView(), **options)
+    return compare(source, out=directory, view=ProgressView(), **options)

@@ -21,9 +21,9 @@ RUNS = (
 )
 # looks into the page from outside, for the page itself may run nothing
 LOOK = """<iframe id=f src=report.html style="width:{width}px;height:900px;border:0"></iframe><p id=found></p>
-<script>onload = () => {{ const d = f.contentDocument, b = d.querySelector('.band');
-found.textContent = [d.scrollingElement.scrollWidth, getComputedStyle(d.body).maxWidth,
-getComputedStyle(b).fill, d.title].join(' | ') }}</script>"""
+<script>onload = () => {{ const d = f.contentDocument, s = d.querySelector('.swatch');
+found.textContent = [d.scrollingElement.scrollWidth, getComputedStyle(d.body).maxWidth, getComputedStyle(s).color,
+[...d.images].filter(i => i.naturalWidth > 0).length, d.title].join(' | ') }}</script>"""
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no browser here")
@@ -39,7 +39,8 @@ def test_strings_do_not_run_and_the_page_fits(width: int, tmp_path: Path) -> Non
     shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
     found = re.search(r'<p id="found">(.*?)</p>', shown, flags=re.DOTALL)
     assert found, "the browser did not come up"
-    across, limit, fill, title = html.unescape(found[1]).split(" | ", 3)
+    across, limit, color, pictures, title = html.unescape(found[1]).split(" | ", 4)
     assert int(across) <= width
-    assert limit.endswith("px") and fill == "rgb(27, 74, 168)"  # the style passed its own policy
+    assert limit.endswith("px") and color.startswith("rgb(")  # the style passed its own policy
+    assert int(pictures) == 10  # the browser draws every chart
     assert title != "RAN" and title.endswith("models compared")

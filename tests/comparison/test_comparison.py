@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +27,11 @@ def test_every_run_is_there_and_scored_on_the_test_part(small: Comparison):
         again = seqlab.load(small.directory / run.path).evaluate(split="test")
         assert isinstance(again.scores, TextScores)
         assert run.value == pytest.approx(again.scores.nats / again.scores.characters)
-        assert run.metrics == pytest.approx(asdict(again.likelihood))
+        assert run.metrics == pytest.approx(again.metrics)
         assert sum(row[0] for row in run.sums) == pytest.approx(again.scores.nats)
         assert run.loss_by_position == pytest.approx(again.by_position)
         carried = seqlab.load(small.directory / run.path).evaluate(split="test", mode="carry")
-        assert run.carried == pytest.approx(carried.likelihood.nats_per_token)
+        assert run.carried == pytest.approx(carried.metrics["nats_per_token"])
 
 
 def test_floors_are_on_the_same_units_of_text(small: Comparison):
@@ -57,7 +57,7 @@ def test_time_is_what_was_planned(small: Comparison):
     plan = read_plan(small.directory)
     assert plan is not None
     for run in small.results.runs:
-        model = plan.model(run.name)
+        model = next(model for model in plan.models if model.name == run.name)
         assert run.seconds == model.steps * model.step_seconds and run.steps == model.steps == 40
         assert run.tokens == 40 * 8 * 16 == run.steps * model.tokens_per_step
         built = seqlab.load(small.directory / run.path).model
@@ -121,7 +121,9 @@ def test_samples_go_on_from_the_same_beginning_of_held_out_text(small: Compariso
 
 def test_copies_are_found_in_the_training_text(small: Comparison):
     train = small.best.text("train")
-    grams = {train[at : at + 8] for at in range(len(train) - 7)}
+    # a gram across the seam of two segments does not occur in the text
+    segments = ["".join(blocks) for blocks in small.best.dataset().data.segments("train")]
+    grams = {segment[at : at + 8] for segment in segments for at in range(len(segment) - 7)}
     held_out = small.results.memorization[-1]
     text = small.best.text("test", held_out.characters)
     assert held_out.longest_text in train and held_out.longest_text in text
@@ -130,7 +132,7 @@ def test_copies_are_found_in_the_training_text(small: Comparison):
 
 
 def test_it_was_audited_and_the_ledger_is_true(small: Comparison):
-    assert all(check.passed for one in small.results.audits for check in one.checks)
+    assert not any(check.failed for one in small.results.audits for check in one.checks)
     ledger = small.results.ledger
     assert set(ledger.unequal["core parameters"]) == {"gru", "lstm-attention"}
     assert ledger.equal["steps"] == "40" and "runs as" in ledger.unequal
@@ -158,7 +160,7 @@ def test_a_text_that_changed_is_refused(tmp_path: Path):
     options = {**SMALL, "archs": "rnn", "seeds": 1, "tune": 0, "budget": "steps=4", "jobs": 1}
     compared(tmp_path / "c", str(text), **options)
     text.write_text("the cat sat on the mat and saw the hen.\n" * 60)
-    with pytest.raises(DataError, match="no longer the one"):
+    with pytest.raises(DataError, match="the text has changed"):
         compared(tmp_path / "c", str(text), **options)
 
 

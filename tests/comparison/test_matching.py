@@ -7,10 +7,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.comparison.plan.matching import CLOSE, core_flops, core_parameters, match_size
+from seqlab.comparison.plan.matching import CLOSE, ONE_EACH, core_flops, core_parameters, match_size
 from seqlab.comparison.plan.request import Amount
-from seqlab.config import RunSettings, resolve
+from seqlab.config import RunSettings, VocabSizes, resolve
 from seqlab.errors import UsageError
+from seqlab.models.parameter_count import parameters
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
 
@@ -32,7 +33,7 @@ def settings(name: str, **backbone) -> RunSettings:
 @every_architecture
 @given(target=st.integers(30_000, 3_000_000))
 def test_within_one_percent(name: str, target: int):
-    found = match_size(settings(name), Amount("params", target))
+    found = match_size(settings(name), Amount("params", target), ONE_EACH)
     assert found.size == core_parameters(found.settings)
     step = core_parameters(wider(found.settings)) - found.size
     # a width more may be further than 1 % away; then nothing nearer is to be had
@@ -52,7 +53,7 @@ def wider(found: RunSettings) -> RunSettings:
 @given(target=st.integers(200, 6_000))
 def test_no_width_comes_nearer(name: str, target: int):
     """Every width is tried; where a feed-forward width closes the gap, 1 % is near enough."""
-    found = match_size(settings(name), Amount("params", target))
+    found = match_size(settings(name), Amount("params", target), ONE_EACH)
     sizes = []
     for hidden in range(1, 120):
         try:
@@ -65,7 +66,7 @@ def test_no_width_comes_nearer(name: str, target: int):
 @every_architecture
 def test_only_widths_change(name: str):
     before = settings(name)
-    after = match_size(before, Amount("params", 77_777)).settings
+    after = match_size(before, Amount("params", 77_777), ONE_EACH).settings
     changed = {
         f"{section}.{key}"
         for section, values in before.resolved().items()
@@ -77,7 +78,7 @@ def test_only_widths_change(name: str):
 
 @every_architecture
 def test_equal_operations(name: str):
-    found = match_size(settings(name), Amount("flops", 500_000))
+    found = match_size(settings(name), Amount("flops", 500_000), ONE_EACH)
     assert abs(found.gap) <= CLOSE
     model = build_model(found.settings, 50)
     assert model.backbone.flops_per_token(16) == found.size == core_flops(found.settings)
@@ -87,7 +88,7 @@ def test_equal_operations(name: str):
 @every_architecture
 def test_the_core_leaves_out_embedding_output_and_positions(name: str):
     one = settings(name, **({"positions": "learned"} if "positions" in BACKBONES.settings(name).model_fields else {}))
-    found = match_size(one, Amount("params", 60_000)).settings
+    found = match_size(one, Amount("params", 60_000), ONE_EACH).settings
     model = build_model(found, 50)
     tables = [p for n, p in model.backbone.named_parameters() if "position" in n]
     inside = sum(p.numel() for p in model.backbone.parameters()) - sum(p.numel() for p in tables)
@@ -96,5 +97,22 @@ def test_the_core_leaves_out_embedding_output_and_positions(name: str):
 
 
 def test_a_target_below_the_smallest_model_takes_the_smallest():
-    found = match_size(settings("lstm"), Amount("params", 1))
+    found = match_size(settings("lstm"), Amount("params", 1), ONE_EACH)
     assert found.settings.backbone.settings.model_dump()["hidden"] == 1 and found.gap > CLOSE
+
+
+@pytest.mark.parametrize(("vocab_size", "target"), [(2_000, 1_000_000), (20_000, 6_000_000)])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("kind", ["total", "non-embedding"])
+@every_architecture
+def test_totals_match_with_a_large_vocabulary(name: str, kind: str, tied: bool, vocab_size: int, target: int):
+    model = settings(name).with_values(**{"model.embedding": 128, "model.tie_embeddings": tied})
+    found = match_size(model, Amount(kind, target), VocabSizes.of(vocab_size))
+    count = parameters(found.settings, vocab_size)
+    expected = count.total if kind == "total" else count.core + count.output
+    assert found.size == expected == pytest.approx(target, rel=0.02)
+
+
+def test_a_total_below_the_tables_is_refused():
+    with pytest.raises(UsageError, match=r"vocabulary of 20,000.*too small"):
+        match_size(settings("lstm"), Amount("total", 100_000), VocabSizes.of(20_000))

@@ -1,4 +1,4 @@
-"""Comparisons are put together where they may be, and refused by name where not."""
+"""Comparisons that agree are merged; otherwise the error names the difference."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -81,7 +81,7 @@ def metric(**changed: Any) -> Callable[[Results], Results]:
     return lambda results: replace(results, metric=replace(results.metric, **changed))
 
 
-def lower_floors(results: Results) -> Results:
+def lower_baselines(results: Results) -> Results:
     return replace(results, baselines=[replace(one, value=one.value - 0.1) for one in results.baselines])
 
 
@@ -92,7 +92,7 @@ def fewer_units(results: Results) -> Results:
 REFUSED: dict[str, tuple[Callable[[Results], Results], str]] = {
     "text": (corpus(name="moby-dick", fingerprint="0123456789ab"), r"tiny-shakespeare \(.*86c4e6aa9db7.*moby-dick"),
     "split": (corpus(split="90/10"), "split is 80/10/10 in one and 90/10"),
-    "documents": (corpus(documents="lines"), "documents is not there in one and lines"),
+    "documents": (corpus(documents="lines"), "documents is missing in one and lines"),
     "tokenizer": (protocol(tokenizer="bpe"), "tokenizer is char in one and bpe"),
     "vocab_size": (protocol(vocab_size=66), "vocab_size is 65 in one and 66"),
     "scored split": (protocol(scored_split="validation"), "scored_split is test in one and validation"),
@@ -102,17 +102,17 @@ REFUSED: dict[str, tuple[Callable[[Results], Results], str]] = {
     "negligible": (metric(negligible=0.1), "negligible difference is 0.01 in one and 0.1"),
     "budget": (plan(budget="steps=8000"), "budget is steps=4000 in one and steps=8000"),
     "budget of another kind": (plan(budget="seconds=60"), "budget is steps=4000 in one and seconds=60"),
-    "baselines": (lower_floors, "unigram reaches 3.311 in one and 3.211"),
-    "units": (fewer_units, "units of text is 40 in one and 39"),
+    "baselines": (lower_baselines, "value of unigram is 3.311 in one and 3.211"),
+    "units": (fewer_units, "number of text units is 40 in one and 39"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_must_not_be_mixed(case: str) -> None:
+def test_comparisons_that_differ_are_refused(case: str) -> None:
     change, said = REFUSED[case]
     with pytest.raises(UsageError, match=said) as caught:
         merge([realistic(names=A), change(realistic(names=B))], SOURCES)
-    assert "'runs/a' and 'runs/b' must not be mixed" in str(caught.value)
+    assert "'runs/a' and 'runs/b' must not be merged" in str(caught.value)
 
 
 def test_the_same_text_under_another_name_is_the_same_text() -> None:

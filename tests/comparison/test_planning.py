@@ -13,10 +13,9 @@ from seqlab.comparison.plan.planning import FEWEST_STEPS, make_plan, tokens_per_
 from seqlab.comparison.plan.request import ComparisonRequest, build_request
 from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.plan.timing import ModelTiming, time_all
-from seqlab.comparison.plan.trials import changed
+from seqlab.comparison.plan.trials import with_trial
 from seqlab.errors import DataError
 from seqlab.recipes import Recipe
-from seqlab.training.progress import NullReporter
 
 TEXT = "the cat sat by the hut and saw 3 of them.\n" * 2000
 SECONDS = {"rnn": 0.01, "lstm": 0.02, "transformer": 0.04}
@@ -41,8 +40,8 @@ def planned(text: Path, **options: Any) -> tuple[Plan, ComparisonRequest, Compar
     request = build_request(
         str(text), None, {}, {"archs": "rnn,lstm,transformer", "embedding": 16, "window": 32, **options}
     )
-    data = prepare_data(request, text.parent, NullReporter())
-    return make_plan(request, data, NullReporter()), request, data
+    data = prepare_data(request, text.parent, lambda _: None)
+    return make_plan(request, data, lambda _: None), request, data
 
 
 def steps(plan: Plan) -> dict[str, int]:
@@ -126,8 +125,8 @@ def test_warm_up_is_a_tenth_of_a_short_run(text: Path):
 
 def test_rates_that_won_change_nothing_else(text: Path):
     plan, request, data = planned(text, budget="steps=50")
-    winners = {model.name: changed(model, plan.size, {"train.lr": 0.007}) for model in plan.models}
-    found = with_winners(plan, request, data, winners, NullReporter())
+    winners = {model.name: with_trial(model, plan.size, {"train.lr": 0.007}, plan.vocab_sizes) for model in plan.models}
+    found = with_winners(plan, request, data, winners, lambda _: None)
     assert {model.run_settings.train.lr for model in found.models} == {0.007}
     assert [model.changed(**{"train.lr": 1.0}) for model in found.models] == [
         model.changed(**{"train.lr": 1.0}) for model in plan.models
@@ -137,8 +136,8 @@ def test_rates_that_won_change_nothing_else(text: Path):
 def test_other_winners_are_planned_anew(text: Path):
     plan, request, data = planned(text, budget="seconds=4", tune_over="lr,layers,batch_size")
     tried = {"train.lr": 0.007, "backbone.layers": 2, "task.batch_size": 16}
-    winners = {model.name: changed(model, plan.size, tried) for model in plan.models}
-    found = with_winners(plan, request, data, winners, NullReporter())
+    winners = {model.name: with_trial(model, plan.size, tried, plan.vocab_sizes) for model in plan.models}
+    found = with_winners(plan, request, data, winners, lambda _: None)
     assert {model.tokens_per_step for model in found.models} == {16 * 32}
     assert all(model.core == pytest.approx(25_000, rel=0.05) for model in found.models)
     assert all(model.seconds == pytest.approx(4) for model in found.models)
@@ -163,7 +162,7 @@ def test_the_plan_in_words_says_what_will_be_done(text: Path):
         "50",
         "3 seeds",
         "2 at a time",
-        "test part",
+        "test split",
         "0.001, 0.0032, 0.01",
         "there",
     ):
@@ -186,8 +185,8 @@ def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(SECONDS, "one", 0.01)
     monkeypatch.setitem(SECONDS, "two", 0.01)
     request = build_request(str(text), "mine", {}, {"window": 32, "split_ratios": "90/10"})
-    data = prepare_data(request, text.parent, NullReporter())
-    plan = make_plan(request, data, NullReporter())
+    data = prepare_data(request, text.parent, lambda _: None)
+    plan = make_plan(request, data, lambda _: None)
     assert steps(plan) == {"one": 2 * data.task(data.models["one"]).steps_per_epoch, "two": 17}
     assert data.deciding_split == "validation" and any("validation" in note for note in plan.notes)
 
@@ -195,8 +194,8 @@ def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
 def test_differences_are_named():
     was = {"a": 1, "b": {"c": [1, 2], "d": None}, "only": {"x": 1}}
     assert difference(was, {"a": 1, "b": {"c": (1, 2), "d": 3}}) == [
-        "b.d was not there, not 3",
-        "only was there, not not there",
+        "b.d was missing, not 3",
+        "only was present, not missing",
     ]
     assert difference(was, was) == []
 
@@ -205,3 +204,21 @@ def test_steps_are_really_timed(text: Path):
     _, _, data = planned(text, budget="steps=5", archs="rnn,lstm", match="params=30000")
     timed = time_all(data, 1)
     assert set(timed) == {"rnn", "lstm"} and all(0 < one.step_seconds < 5 for one in timed.values())
+
+
+def test_a_plan_that_cannot_answer_says_so_before_it_starts(text, tmp_path):
+    few, request, data = planned(text, budget="steps=2", match="none", tune=0)
+    assert few.warnings[0].startswith("Fewer than 3 passes over the training data (rnn 0.")
+    assert f"warning: {few.warnings[0]}" in plan_summary(few, request, data, tmp_path)
+    assert planned(text, budget="steps=20000", match="none", tune=0)[0].warnings == []
+
+
+def test_few_test_examples_are_said_before_the_start(tmp_path):
+    table = tmp_path / "labels.csv"
+    rows = [f"this is text number {number},{'good' if number % 2 else 'bad'}" for number in range(400)]
+    table.write_text("\n".join(["text,label", *rows]) + "\n")
+    request = build_request(str(table), None, {}, {"archs": "rnn,lstm", "budget": "steps=500", "embedding": 16})
+    data = prepare_data(request, tmp_path, lambda _: None)
+    warnings = make_plan(request, data, lambda _: None).warnings
+    assert len(data.dataset.splits["test"]) == 40
+    assert [text for text in warnings if text.startswith("Verdicts are based on 40 test examples, fewer than 200")]

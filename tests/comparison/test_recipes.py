@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from seqlab import recipes
-from seqlab.comparison.compare import Comparison, compare
+from seqlab.api import compare
+from seqlab.comparison.compare import Comparison
 from seqlab.comparison.execution import measuring
-from seqlab.comparison.execution.progress import NullView
+from seqlab.comparison.execution.progress import ProgressView
 from seqlab.comparison.records.overview import record_comparison, write_pages
 from seqlab.measures.measurement import MeasureContext
 from seqlab.registry import MEASURES
@@ -76,7 +77,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
         patch.setattr(recipes, "FOLDER", folder)
-        return compare(recipe="small", out=folder / "c", view=NullView())
+        return compare(recipe="small", out=folder / "c", view=ProgressView())
 
 
 @pytest.fixture
@@ -114,12 +115,12 @@ def test_nothing_is_done_twice(done: Comparison, known: None, monkeypatch: pytes
 
     monkeypatch.setattr(MEASURES, "load", unwanted)
     (done.directory / "results.json").unlink()
-    again = compare(recipe="small", out=done.directory, view=NullView())
+    again = compare(recipe="small", out=done.directory, view=ProgressView())
     assert again.results.runs == done.results.runs and again.results.shows == done.results.shows
 
 
 def test_a_recipe_without_models_shows_what_it_has(done: Comparison, known: None, tmp_path: Path) -> None:
-    shown = compare(recipe="shown", out=tmp_path / "shown", view=NullView())
+    shown = compare(recipe="shown", out=tmp_path / "shown", view=ProgressView())
     assert not shown.results.entrants and "entropy raw" in shown.results.shows["attention-scaling"].text
     assert "entropy raw" in (tmp_path / "shown/report.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["shown"], "nothing is written outside --out"

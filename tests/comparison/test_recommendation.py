@@ -1,3 +1,4 @@
+import pytest
 from verdict_cases import NATS, entrant, pair_of, runs_of
 
 from seqlab.comparison.judgment.verdicts import recommendation
@@ -26,7 +27,7 @@ def test_the_best_alone():
     assert {lens: advice.name for lens, advice in found.items()} == dict.fromkeys(
         ("quality", "time", "size", "memory"), "lstm"
     )
-    assert found["quality"].sentence == "lstm has the best mean: it is better than gru and rnn."
+    assert found["quality"].sentence == "Use lstm: it is better than gru and rnn."
     assert found["time"].sentence == (
         "lstm has the best mean, and all others are behind it; "
         "rnn trains in 0.4 of the time of lstm and gives up 0.210 nats/char."
@@ -51,8 +52,24 @@ def test_the_cheapest_of_those_that_may_be_as_good():
 
 def test_quality_says_what_is_not_shown():
     found = advised(judged("not distinguishable", "suggestive"))
-    sentence = "lstm has the best mean: it is suggestively ahead of rnn; not distinguishable from gru."
+    sentence = "Use lstm: it is probably better than rnn; gru may be as good."
     assert found["quality"].sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("gru", "rnn", "said"),
+    [
+        ("not distinguishable", "not distinguishable", "no other model is clearly better; gru and rnn may be as good."),
+        ("equal for practical purposes", "better", "it is better than rnn; gru is as good for practical purposes."),
+        (
+            "equal for practical purposes",
+            "not distinguishable",
+            "no other model is clearly better; gru is as good for practical purposes; rnn may be as good.",
+        ),
+    ],
+)
+def test_the_bottom_line_says_what_to_use_and_what_may_be_as_good(gru, rnn, said):
+    assert advised(judged(gru, rnn))["quality"].sentence == f"Use lstm: {said}"
 
 
 def test_what_is_suggestively_behind_is_no_contender():
@@ -64,7 +81,7 @@ def test_with_one_seed_only_what_is_hardly_behind_contends():
     assert (near["time"].name, far["time"].name) == ("gru", "lstm")
     assert "is hardly behind it on this text; rnn trains in" in near["time"].sentence
     assert near["quality"].sentence == (
-        "lstm has the best mean: it is ahead on this text of gru and rnn, where the noise is unknown."
+        "Use lstm: it is ahead of gru and rnn on this text, where the noise is unknown."
     )
 
 
@@ -107,5 +124,5 @@ def test_memory_is_left_out_where_it_is_unknown():
 def test_one_entrant_and_none():
     found = advised([], {"a {} b": (1.0, 100, 1)})
     assert {advice.name for advice in found.values()} == {"a {} b"}
-    assert found["quality"].sentence == "a {} b has the best mean: it is the only one."
+    assert found["quality"].sentence == "Use a {} b: it is the only model."
     assert recommendation([entrant("a")], [], NATS, []) == []

@@ -1,5 +1,7 @@
 """Units of text: windows put together to blocks of about 1,024 characters, nothing lost."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +45,20 @@ def test_a_short_rest_joins_the_block_before_it():
 def test_windows_longer_than_a_block_stand_alone():
     assert merge_into_blocks(scores([4096] * 3)).tokens_U.tolist() == [4096] * 3
     assert BLOCK == 1024
+
+
+@given(st.lists(st.lists(st.integers(1, 700), min_size=1, max_size=9), min_size=1, max_size=14))
+def test_units_never_cross_a_seam(segments: list[list[int]]):
+    one = scores([tokens for segment in segments for tokens in segment])
+    segment_U = np.repeat(np.arange(len(segments)), [len(segment) for segment in segments])
+    units = merge_into_blocks(replace(one, segment_U=segment_U))
+    ends, seams = set(np.cumsum(units.tokens_U).tolist()), np.cumsum([sum(segment) for segment in segments]).tolist()
+    assert set(seams) <= ends and units.tokens_U.sum() == one.tokens
+    if len(segments) >= 10:  # each one is a unit
+        assert ends == set(seams)
+    else:
+        separate = [merge_into_blocks(scores(segment)).tokens_U.tolist() for segment in segments]
+        assert units.tokens_U.tolist() == [tokens for blocks in separate for tokens in blocks]
 
 
 @given(st.text("ab", max_size=14), st.text("ab", max_size=30))

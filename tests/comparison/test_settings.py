@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison.plan.request import BUDGETS, amount, build_request
+from seqlab.comparison.plan.request import BUDGETS, build_request, parse_amount
 from seqlab.errors import UsageError
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import BACKBONES
@@ -27,6 +27,32 @@ def test_without_options_the_usual_architectures_on_three_parts():
 
 
 @pytest.mark.parametrize(
+    ("recipe", "settings", "options", "split"),
+    [
+        (None, {}, {}, "scattered"),
+        (None, {}, {"split_ratios": "90/10", "task": "masked", "archs": "transformer-encoder"}, "scattered"),
+        (None, {}, {"split": "contiguous"}, "contiguous"),
+        (None, {"corpus.split": "contiguous"}, {}, "contiguous"),
+        (None, {"corpus": {"split": "contiguous"}}, {}, "contiguous"),
+        (None, {}, {"documents": "lines"}, "contiguous"),
+        (None, {}, {"task": "classify"}, "contiguous"),
+        ("char-rnn", {}, {}, "contiguous"),
+        ("char-rnn", {}, {"split": "scattered"}, "scattered"),
+    ],
+)
+def test_held_out_text_is_scattered_unless_a_recipe_or_the_user_says_otherwise(
+    recipe: str | None, settings: dict[str, Any], options: dict[str, Any], split: str
+):
+    found = requested(recipe, settings, **options)
+    assert {one.corpus.split for one in found.models.values()} == {split}
+
+
+def test_examples_cannot_be_scattered():
+    with pytest.raises(UsageError, match="scattered is for running text, and the task is classify"):
+        requested(task="classify", split="scattered")
+
+
+@pytest.mark.parametrize(
     ("text", "kind", "size"),
     [
         ("steps=1000", "steps", 1e3),
@@ -36,7 +62,7 @@ def test_without_options_the_usual_architectures_on_three_parts():
     ],
 )
 def test_amounts(text: str, kind: str, size: float):
-    assert (amount(text, BUDGETS, "budget").kind, amount(text, BUDGETS, "budget").size) == (kind, size)
+    assert (parse_amount(text, BUDGETS, "budget").kind, parse_amount(text, BUDGETS, "budget").size) == (kind, size)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +70,7 @@ def test_amounts(text: str, kind: str, size: float):
 )
 def test_what_is_no_amount(text: str):
     with pytest.raises(UsageError, match="budget"):
-        amount(text, BUDGETS, "budget")
+        parse_amount(text, BUDGETS, "budget")
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 from verdict_cases import NATS, baseline_of, entrant, runs_of
 
-from seqlab.comparison.judgment.verdicts import (
-    ESTIMAND,
-    baseline_sentence,
-    judge_baseline,
-    judge_pairs,
-    seed_warnings,
-)
+from seqlab.comparison.judgment.cautions import seed_warnings
+from seqlab.comparison.judgment.verdicts import ESTIMAND, baseline_sentence, judge_baseline, judge_pairs
+from seqlab.metrics.descriptions import ACCURACY
 from seqlab.metrics.metric import Metric
 
 HARD = np.random.default_rng(0).normal(0, 0.2, 30)  # how hard each unit of text is, for all
@@ -114,6 +110,23 @@ def test_equal_only_if_the_whole_interval_is_negligible():
     assert one(noisy(1.5), noisy(1.502), replace(NATS, negligible=0.0248)).verdict == near.verdict
 
 
+def test_equal_scores_on_75_examples_are_no_proof_of_equality():
+    """Equal within 0.2 points of accuracy is what thousands of examples may show."""
+    few, many = (np.ones((3, examples)) for examples in (75, 3000))
+    few_right, many_right = one(few, few, ACCURACY), one(many, many, ACCURACY)
+    assert few_right.verdict == "not distinguishable" and (few_right.high or 0) >= 3
+    assert many_right.verdict == "equal for practical purposes"
+
+
+def test_promised_seeds_follow_from_the_pairs_that_were_judged():
+    """Beside a third entrant, the same difference has to pass a stricter level."""
+    alone = one(noisy(1.5), noisy(1.51)).seeds_needed
+    found = judged({"a": noisy(1.5), "b": noisy(1.51), "c": noisy(1.505)})
+    pair = next(pair for pair in found if (pair.a, pair.b) == ("a", "b"))
+    assert alone is not None and pair.seeds_needed is not None
+    assert pair.seeds_needed > 1.3 * alone
+
+
 def test_a_sure_difference_may_be_too_small_to_matter():
     pair = one(values(1.5), values(1.505))
     assert pair.verdict == "better"
@@ -130,6 +143,12 @@ def test_not_distinguishable_says_how_many_seeds_would_tell():
         "in the same time; "
         f"with {pair.seeds_needed} seeds such a difference would be shown at 80 % power"
     )
+
+
+def test_an_absurd_number_of_seeds_is_not_suggested():
+    pair = one(noisy(1.5), noisy(1.501))
+    assert pair.seeds_needed is not None and pair.seeds_needed > 100
+    assert pair.sentence.endswith("no realistic number of seeds would show it")
 
 
 def test_where_text_forbids_it_no_number_of_seeds_is_named():

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from seqlab.comparison.execution import progress as view
 from seqlab.comparison.execution.jobs import Job
-from seqlab.comparison.execution.progress import LogView, ProgressBoard, TerminalView
+from seqlab.comparison.execution.progress import LogView, ProgressView, TerminalView
 
 
 def job(place: str, seconds: float = 10.0) -> Job:
@@ -23,24 +23,24 @@ def clocked(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_the_share_is_weighed_by_time_and_the_rest_estimated(clocked: list[float]):
-    board = ProgressBoard()
+    board = ProgressView()
     long, brief = job("runs/long-0", 30.0), job("runs/brief-0", 10.0)
     board.begin("runs", [long, brief])
     assert board.left == "-:--" and board.share == 0
-    board.take(long, {"kind": "begin", "step": 0, "steps": 100})
-    board.take(long, {"kind": "step", "step": 50, "loss": 2.0})
+    board.event(long, {"kind": "begin", "step": 0, "steps": 100})
+    board.event(long, {"kind": "step", "step": 50, "loss": 2.0})
     clocked[0] = 15.0
     assert board.share == 0.375 and board.left == "0:25"
-    board.take(brief, {"kind": "done"})
+    board.event(brief, {"kind": "done"})
     assert board.share == 0.625 and board.done == 1
 
 
 def test_what_was_done_in_an_earlier_sitting_makes_nobody_faster(clocked: list[float]):
-    board = ProgressBoard()
+    board = ProgressView()
     one = job("runs/long-0")
     board.begin("runs", [one])
-    board.take(one, {"kind": "begin", "step": 80, "steps": 100})
-    board.take(one, {"kind": "step", "step": 90, "loss": 2.0})
+    board.event(one, {"kind": "begin", "step": 80, "steps": 100})
+    board.event(one, {"kind": "step", "step": 90, "loss": 2.0})
     clocked[0] = 10.0
     assert board.left == "0:10"
 

@@ -71,4 +71,4 @@ def baseline_of(
 
 
 def pair_of(a: str, b: str, difference: float, verdict: str) -> Pair:
-    return Pair(a, b, difference, None, None, None, None, None, None, 0.0, 30, None, verdict, "")
+    return Pair(a=a, b=b, difference=difference, v_text=0.0, units=30, verdict=verdict, sentence="")

@@ -1,22 +1,25 @@
 """The public contract suite over every registered architecture: registering one is enough to have it tested."""
 
+import math
 import subprocess
 import sys
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
-from seqlab.config import ModelSettings
+from seqlab.config import ModelSettings, resolve
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.parameter_count import refuse_unfit, token_parameters
 from seqlab.registry import BACKBONES
+from seqlab.runs.load import build_model
 from seqlab.testing.architecture import architecture_checks
+from seqlab.testing.cases import INPUTS, SOURCES, ArchitectureCase, cases, mask_of, same, vectors
 from seqlab.testing.models import run_settings
 from seqlab.testing.promises import Check
-from seqlab.testing.subjects import INPUTS, SOURCES, ArchitectureCase, cases, difference, mask_of, vectors
 
 CHECKS = [pair for name in BACKBONES for pair in architecture_checks(BACKBONES.load(name))]
 CASES = [case for name in BACKBONES for case in cases(BACKBONES.load(name))]
@@ -33,15 +36,29 @@ def test_promises(case: ArchitectureCase, checks: list[Check[ArchitectureCase]])
 @every_case
 @pytest.mark.parametrize("tie_embeddings", [False, True])
 def test_parameters_of_token_models(case: ArchitectureCase, tie_embeddings: bool) -> None:
-    kind = LanguageModel if case.settings.causal else MaskedLanguageModel
+    model_type = LanguageModel if case.settings.causal else MaskedLanguageModel
     for embedding in (case.settings.width, case.settings.width + 3):
         settings = ModelSettings(embedding=embedding, tie_embeddings=tie_embeddings)
-        model = kind(settings, case.build(inputs=embedding), 11)
-        count = token_parameters(settings, case.settings, 11, symbols=kind.symbols)
+        model = model_type(settings, case.build(inputs=embedding), 11)
+        count = token_parameters(settings, case.settings, 11, symbols=model_type.symbols)
         total, core = (sum(p.numel() for p in module.parameters()) for module in (model, model.backbone))
         assert count.embedding == model.embedding.weight.numel()
         assert count.core + count.positions == core
         assert (count.output, count.total) == (total - core - count.embedding, total)
+
+
+@pytest.mark.parametrize("embedding", [64, 256])
+@pytest.mark.parametrize("vocab_size", [65, 2000])
+@pytest.mark.parametrize("name", list(BACKBONES))
+def test_a_tied_model_starts_as_uncertain_as_a_uniform_guess(name: str, vocab_size: int, embedding: int) -> None:
+    task = "language" if BACKBONES.settings(name)().causal else "masked"
+    tables = {"corpus": {"source": ["none"]}, "task": {"name": task}, "backbone": {"name": name, "hidden": embedding}}
+    model = build_model(resolve({**tables, "model": {"embedding": embedding, "tie_embeddings": True}}), vocab_size)
+    tokens_BT = torch.randint(vocab_size, (8, 33), generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        logits_BTV, _ = model(tokens_BT[:, :-1])
+    loss = cross_entropy(logits_BTV.flatten(0, 1), tokens_BT[:, 1:].flatten())
+    assert loss == pytest.approx(math.log(vocab_size), rel=0.1)
 
 
 @every_case
@@ -60,7 +77,7 @@ def test_a_trace_records_the_weights_over_the_source(case: ArchitectureCase) -> 
     for [recorded] in weights:
         weights_BTS = recorded if case.decoder else recorded[:, 0]
         assert weights_BTS.shape == (4, length, max(SOURCES[:4]))
-        assert difference(weights_BTS.sum(2), torch.ones(4, length)) is None
+        same(weights_BTS.sum(2), torch.ones(4, length), "attention weights")
         assert torch.equal(weights_BTS != 0, mask_of(SOURCES[:4], max(SOURCES[:4]))[:, None].expand_as(weights_BTS))
 
 

@@ -1,4 +1,4 @@
-"""An architecture that breaks a promise is caught, and the message names the promise and what was found."""
+"""An architecture that breaks a promise is caught, and the message names the promise and what was observed."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ class WrongStart(Gru):
 
 
 @pytest.mark.parametrize(
-    ("cls", "promise", "found"),
+    ("cls", "promise", "observation"),
     [
         (LooksAhead, "never depends on later inputs", "changing input 1 changed output 0"),
         (KeepsItsOutput, "the module keeps nothing of what it read", "an attribute of the module changed"),
@@ -87,11 +87,11 @@ class WrongStart(Gru):
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )
-def test_a_broken_promise_is_named(cls: type[Gru], promise: str, found: str) -> None:
+def test_a_broken_promise_is_named(cls: type[Gru], promise: str, observation: str) -> None:
     with pytest.raises(AssertionError) as broken:
         check_architecture(cls)
     assert str(broken.value).startswith(cls.__name__)
-    assert promise in str(broken.value) and found in str(broken.value)
+    assert promise in str(broken.value) and observation in str(broken.value)
 
 
 def test_a_path_that_cannot_be_imported_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,10 +21,10 @@ def pieces(raw, size):
 @given(texts, blocks)
 def test_text_is_what_python_reads(text, size):
     raw, fixes = text.encode(), InputFixes()
-    found = list(decode(pieces(raw, size), "x", fixes))
+    decoded = list(decode(pieces(raw, size), "x", fixes))
     clean = raw.decode("utf-8-sig")
-    assert "".join(found) == clean.replace("\r\n", "\n")
-    assert all(found)
+    assert "".join(decoded) == clean.replace("\r\n", "\n")
+    assert all(decoded)
     assert fixes.crlf_lines == clean.count("\r\n")
     assert fixes.byte_order_marks == text.startswith("\ufeff")
 
@@ -138,9 +138,9 @@ def test_damaged_gzip(tmp_path, damage):
 def test_a_line_of_ten_megabytes(tmp_path):
     path = tmp_path / "long.txt"
     path.write_bytes(b"x" * 10_000_000 + "é\n".encode())
-    found = list(read_file(path, InputFixes()))
-    assert "".join(found) == "x" * 10_000_000 + "é\n"
-    assert max(map(len, found)) <= reading.BLOCK
+    decoded = list(read_file(path, InputFixes()))
+    assert "".join(decoded) == "x" * 10_000_000 + "é\n"
+    assert max(map(len, decoded)) <= reading.BLOCK
 
 
 def test_what_cannot_be_opened(tmp_path):

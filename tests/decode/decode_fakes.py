@@ -8,7 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from seqlab.contracts import State, Trace
+from seqlab.contracts import State, TensorTree, Trace
+
+
+@dataclass(frozen=True)
+class Numbers(TensorTree):
+    """A source: one number for each row."""
+
+    number_B: Tensor
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Hashing:
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: Any = None) -> tuple[Tensor, Digest]:
         rows = [tokens[:length] for tokens, length in zip(tokens_BT.tolist(), lengths_B.tolist(), strict=True)]
         self.reads.append(rows)
-        starts = torch.zeros(len(rows), dtype=torch.long) if source is None else source
+        starts = torch.zeros(len(rows), dtype=torch.long) if source is None else source.number_B
         assert len(starts) == len(rows)
         hashes = [self.hash_of(row, start) for row, start in zip(rows, starts.tolist(), strict=True)]
         return self._answer(Digest(lengths_B, torch.tensor(hashes)))

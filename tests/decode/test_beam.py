@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from decode_fakes import Hashing, TinyGru, hashing
+from decode_fakes import Hashing, Numbers, TinyGru, hashing
 
 from seqlab.contracts import AutoregressiveModel
 from seqlab.decode.beam import Hypothesis, beam_search
@@ -27,11 +27,13 @@ def logprob_of(model: Hashing, prompt: Sequence[int], tokens: Sequence[int], sta
 
 
 def continuations(vocab_size: int, length: int, end: int | None) -> list[tuple[int, ...]]:
-    """All that end within the length, if there is an end; else all of the length."""
-    if end is None:
-        return list(itertools.product(range(vocab_size), repeat=length))
+    """All that end within the length, and all of the length that have no end."""
     others = [token for token in range(vocab_size) if token != end]
-    return [(*body, end) for count in range(length) for body in itertools.product(others, repeat=count)]
+    unfinished = list(itertools.product(others, repeat=length))
+    if end is None:
+        return unfinished
+    finished = [(*body, end) for count in range(length) for body in itertools.product(others, repeat=count)]
+    return finished + unfinished
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.65, 1.0])
@@ -49,10 +51,12 @@ def test_a_beam_as_wide_as_the_tree_finds_the_best(
         ),
         reverse=True,
     )[:4]
-    found = beam_search(model, PROMPT, 3**5, 5, length_penalty=length_penalty, n_best=4, rules=DecodingRules(end=end))
-    assert [tuple(one.tokens) for one in found] == [tokens for _, tokens in scored]
-    assert [one.score for one in found] == pytest.approx([score for score, _ in scored], abs=1e-12)
-    assert [one.finished for one in found] == [end is not None] * 4
+    hypotheses = beam_search(
+        model, PROMPT, 3**5, 5, length_penalty=length_penalty, n_best=4, rules=DecodingRules(end=end)
+    )
+    assert [tuple(hypothesis.tokens) for hypothesis in hypotheses] == [tokens for _, tokens in scored]
+    assert [hypothesis.score for hypothesis in hypotheses] == pytest.approx([score for score, _ in scored], abs=1e-12)
+    assert all(hypothesis.finished == (hypothesis.tokens[-1] == end) for hypothesis in hypotheses)
 
 
 @pytest.mark.parametrize("end", [None, 3])
@@ -68,33 +72,35 @@ def test_width_one_is_greedy(end: int | None, length_penalty: float, seed: int):
     ]
     for model in models:
         prompt = [1, seed % 6]
-        (found,) = beam_search(model, prompt, 1, 20, length_penalty=length_penalty, rules=rules)
+        (hypothesis,) = beam_search(model, prompt, 1, 20, length_penalty=length_penalty, rules=rules)
         greedy = generate(model, [prompt], 20, SamplingSettings(temperature=0), rules=rules)
-        assert found.tokens == greedy.tokens[0]
-        assert found.logprob == pytest.approx(sum(greedy.logprobs[0]), abs=1e-12)
-        assert found.finished == greedy.finished[0]
+        assert hypothesis.tokens == greedy.tokens[0]
+        assert hypothesis.logprob == pytest.approx(sum(greedy.logprobs[0]), abs=1e-12)
+        assert hypothesis.finished == greedy.finished[0]
 
 
 @pytest.mark.parametrize("limit", [None, 5])
 @pytest.mark.parametrize("end", [None, 4])
 def test_log_probabilities_and_scores_are_the_models_own(limit: int | None, end: int | None):
     model = hashing(7, limit=limit)
-    found = beam_search(model, PROMPT, 4, 12, length_penalty=0.65, n_best=4, rules=DecodingRules(end=end, banned=[1]))
-    assert len(found) == 4
-    for one in found:
-        assert one.logprob == pytest.approx(logprob_of(model, PROMPT, one.tokens), abs=1e-12)
-        assert one.score == pytest.approx(one.logprob / len(one.tokens) ** 0.65, abs=1e-12)
-        assert 1 not in one.tokens
+    hypotheses = beam_search(
+        model, PROMPT, 4, 12, length_penalty=0.65, n_best=4, rules=DecodingRules(end=end, banned=[1])
+    )
+    assert len(hypotheses) == 4
+    for hypothesis in hypotheses:
+        assert hypothesis.logprob == pytest.approx(logprob_of(model, PROMPT, hypothesis.tokens), abs=1e-12)
+        assert hypothesis.score == pytest.approx(hypothesis.logprob / len(hypothesis.tokens) ** 0.65, abs=1e-12)
+        assert 1 not in hypothesis.tokens
 
 
 def test_a_real_model_gives_the_log_probabilities_that_it_gives_in_one_pass():
     model = TinyGru(8).eval()
-    for one in beam_search(model, PROMPT, 5, 10, n_best=5):
-        text = torch.tensor([PROMPT + one.tokens])
+    for hypothesis in beam_search(model, PROMPT, 5, 10, n_best=5):
+        text = torch.tensor([PROMPT + hypothesis.tokens])
         with torch.no_grad():
             logits = [model.read(text[:, :count], torch.tensor([count]))[0][0] for count in range(3, 13)]
-        own = sum(row.log_softmax(0)[token] for row, token in zip(logits, one.tokens, strict=True))
-        assert one.logprob == pytest.approx(float(own), abs=1e-12)
+        logprob = sum(row.log_softmax(0)[token] for row, token in zip(logits, hypothesis.tokens, strict=True))
+        assert hypothesis.logprob == pytest.approx(float(logprob), abs=1e-12)
 
 
 def test_a_wider_beam_finds_what_greedy_misses():
@@ -114,15 +120,15 @@ def test_the_prompt_is_read_once_and_hypotheses_share_one_batch():
 
 def test_ties_go_to_the_lower_parent_and_the_lower_id():
     model = Hashing(torch.zeros(5, 4), memory=0)
-    assert [one.tokens for one in beam_search(model, [0], 3, 2, n_best=3)] == [[0, 0], [0, 1], [0, 2]]
+    assert [hypothesis.tokens for hypothesis in beam_search(model, [0], 3, 2, n_best=3)] == [[0, 0], [0, 1], [0, 2]]
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.65])
 def test_the_search_stops_once_nothing_better_can_come(length_penalty: float):
     # the end is near certain, so whatever goes on has lost
     model = Hashing(torch.log(torch.tensor([[0.98, 0.01, 0.01]] * 4)), memory=0)
-    (found,) = beam_search(model, [1], 3, 50, length_penalty=length_penalty, rules=DecodingRules(end=0))
-    assert found.tokens == [0]
+    (hypothesis,) = beam_search(model, [1], 3, 50, length_penalty=length_penalty, rules=DecodingRules(end=0))
+    assert hypothesis.tokens == [0]
     assert len(model.steps) == 0
 
 
@@ -136,38 +142,37 @@ def test_a_late_end_may_still_win_when_length_is_divided_out():
     values = {k: (math.log(0.5) + (k - 1) * math.log(0.999) + math.log(0.001)) / (k + 1) for k in range(1, 30)}
     winner = max(values, key=lambda k: values[k])
     assert values[winner] > math.log(0.5)
-    assert beam_search(model, [0], 4, winner + 1, length_penalty=1.0, rules=rules)[0].tokens == [1] * winner + [0]
+    found = beam_search(model, [0], 4, winner + 1, length_penalty=1.0, n_best=4, rules=rules)
+    assert next(one for one in found if one.finished).tokens == [1] * winner + [0]
 
 
-def test_unfinished_hypotheses_only_fill_the_places_left_over():
+def test_a_cap_does_not_make_an_early_end_win():
     # the end comes once, early and unlikely: [2]; after 1 it is all but impossible
     table_NV = torch.log(torch.tensor([[1, 1, 1], [1e-6, 0.9, 0.1], [0.5, 0.5, 1e-30], [1, 1, 1]]))
     model = Hashing(table_NV, memory=0)
-    one, two = (beam_search(model, [0], 2, 4, n_best=n_best, rules=DecodingRules(end=2)) for n_best in (1, 2))
-    assert [(found.tokens, found.finished) for found in one] == [([2], True)]
-    assert [found.finished for found in two] == [True, False]
-    assert len(two[1].tokens) == 4
-    assert two[1].score > two[0].score
+    single, both = (beam_search(model, [0], 2, 4, n_best=n_best, rules=DecodingRules(end=2)) for n_best in (1, 2))
+    assert [(len(hypothesis.tokens), hypothesis.finished) for hypothesis in single] == [(4, False)]
+    assert both[0] == single[0] and both[0].score >= both[1].score
 
 
 def test_stop_finishes_a_hypothesis():
     model = hashing(5)
     rules = DecodingRules(stop=lambda row, tokens: row == 0 and len(tokens) >= 2 and tokens[-1] == tokens[-2])
-    found = beam_search(model, PROMPT, 20, 6, n_best=3, rules=rules)
-    assert all(one.finished and one.tokens[-1] == one.tokens[-2] for one in found)
+    hypotheses = beam_search(model, PROMPT, 20, 6, n_best=3, rules=rules)
+    assert all(hypothesis.finished and hypothesis.tokens[-1] == hypothesis.tokens[-2] for hypothesis in hypotheses)
 
 
 @pytest.mark.parametrize("limit", [None, 3])
 def test_the_source_is_read_by_every_hypothesis(limit: int | None):
     model = hashing(5, limit=limit)
-    for one in beam_search(model, [1], 3, 8, n_best=3, source=torch.tensor([40])):
-        assert one.logprob == pytest.approx(logprob_of(model, [1], one.tokens, 40), abs=1e-12)
+    for hypothesis in beam_search(model, [1], 3, 8, n_best=3, source=Numbers(torch.tensor([40]))):
+        assert hypothesis.logprob == pytest.approx(logprob_of(model, [1], hypothesis.tokens, 40), abs=1e-12)
 
 
 def test_fewer_possible_tokens_than_the_width_are_no_problem():
-    found = beam_search(hashing(4), PROMPT, 5, 1, n_best=5, rules=DecodingRules(banned=[0, 2]))
-    assert sorted(one.tokens for one in found) == [[1], [3]]
-    assert all(isinstance(one, Hypothesis) for one in found)
+    hypotheses = beam_search(hashing(4), PROMPT, 5, 1, n_best=5, rules=DecodingRules(banned=[0, 2]))
+    assert sorted(hypothesis.tokens for hypothesis in hypotheses) == [[1], [3]]
+    assert all(isinstance(hypothesis, Hypothesis) for hypothesis in hypotheses)
 
 
 @pytest.mark.parametrize(

@@ -107,8 +107,8 @@ def test_texts_are_those_of_the_plain_path(both: EngineSelector) -> None:
         plain = generate(both.model, PROMPTS, 60, sampling, rules=rules)
         ours = generate(both.engine, PROMPTS, 60, sampling, rules=rules)
         assert ours.tokens == plain.tokens and ours.finished == plain.finished and ours.seen == plain.seen
-        for one, other in zip(ours.logprobs, plain.logprobs, strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-4)
+        for actual, expected in zip(ours.logprobs, plain.logprobs, strict=True):
+            np.testing.assert_allclose(actual, expected, atol=1e-4)
 
 
 def test_neighbours_parts_and_threads_change_nothing(both: EngineSelector) -> None:
@@ -133,7 +133,7 @@ def test_neighbours_parts_and_threads_change_nothing(both: EngineSelector) -> No
 def test_a_beam_finds_the_same(both: EngineSelector) -> None:
     rules = DecodingRules(end=4)
     for plain, ours in zip(
-        *(beam_search(one, [1, 2], 4, 15, n_best=3, rules=rules) for one in (both.model, both.engine)),
+        *(beam_search(model, [1, 2], 4, 15, n_best=3, rules=rules) for model in (both.model, both.engine)),
         strict=True,
     ):
         assert ours.tokens == plain.tokens and ours.logprob == pytest.approx(plain.logprob, abs=1e-4)
@@ -160,7 +160,7 @@ def test_a_stream_is_a_few_tokens_behind_at_most_and_can_be_left(name: str) -> N
 def test_tied_outputs_and_odd_sizes(name: str, tie_embeddings: bool) -> None:
     for hidden in (4, 68, 132):
         both = selector(name, tie_embeddings=tie_embeddings, hidden=hidden)
-        plain, ours = (generate(one, PROMPTS, 20, SamplingSettings(seed=1)) for one in (both.model, both.engine))
+        plain, ours = (generate(model, PROMPTS, 20, SamplingSettings(seed=1)) for model in (both.model, both.engine))
         assert ours.tokens == plain.tokens
 
 
@@ -168,8 +168,8 @@ def test_tied_outputs_and_odd_sizes(name: str, tie_embeddings: bool) -> None:
 def test_stop_is_asked_after_every_token(name: str) -> None:
     both: Any = selector(name)
     rules = DecodingRules(stop=lambda row, tokens: len(tokens) == 5 + row)
-    for one in (both.model, both.engine):
-        written = generate(one, PROMPTS, 40, SamplingSettings(seed=9), rules=rules)
+    for model in (both.model, both.engine):
+        written = generate(model, PROMPTS, 40, SamplingSettings(seed=9), rules=rules)
         assert [len(tokens) for tokens in written.tokens] == [5, 6, 7, 8, 9, 10] and all(written.finished)
 
 
@@ -219,7 +219,7 @@ def test_the_same_draw_after_the_same_text(
         if ours != chosen(0):
             assert ours in (chosen(NEAR), chosen(-NEAR)) or at_an_edge(plain_TV[t], sampling, seen[0]), t
         if t + 1 < len(text):  # the text goes on as was agreed, whatever was chosen
-            begun.texts[0][-1] = begun.tokens[0][-1] = text[t + 1]
+            begun.sequences[0][-1] = begun.tokens[0][-1] = text[t + 1]
             begun.seen[0] = set(text[: t + 2])
 
 
@@ -244,7 +244,7 @@ def test_texts_of_two_hundred_tokens_are_equal(name: str, capsys: pytest.Capture
     """For 99 of 100 seeds, and fewer than one draw in a thousand is so near to a boundary that it could differ."""
     both: Any = FREE[name]
     rows = 200
-    plain, ours = (generate(one, [[1]] * rows, 200, SamplingSettings(seed=7)) for one in (both.model, both.engine))
+    plain, ours = (generate(model, [[1]] * rows, 200, SamplingSettings(seed=7)) for model in (both.model, both.engine))
     assert sum(a == b for a, b in zip(plain.tokens, ours.tokens, strict=True)) >= 0.99 * rows
     with torch.inference_mode():
         logits_BTV = both.model(torch.tensor([[1, *tokens[:-1]] for tokens in plain.tokens]))[0].double()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
-from decode_fakes import Hashing, TinyGru, hashing
+from decode_fakes import Hashing, Numbers, TinyGru, hashing
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,7 +35,7 @@ def recount(
 
 def same(a: Generation, b: Generation) -> bool:
     """Equal in everything that was generated."""
-    return (a.texts, a.tokens, a.logprobs, a.finished) == (b.texts, b.tokens, b.logprobs, b.finished)
+    return (a.sequences, a.tokens, a.logprobs, a.finished) == (b.sequences, b.tokens, b.logprobs, b.finished)
 
 
 def test_prompt_and_tokens_are_fed_once_each_and_the_last_token_not_yet():
@@ -101,8 +101,8 @@ def test_log_probabilities_are_the_models_own():
     model = hashing(6)
     done = generate(model, PROMPTS, 12, PENALISED, rules=DecodingRules(banned=[0, 3]))
     for prompt, tokens, logprobs in zip(PROMPTS, done.tokens, done.logprobs, strict=True):
-        own = [model.logprobs([*prompt, *tokens[:i]])[token] for i, token in enumerate(tokens)]
-        assert logprobs == pytest.approx(own, abs=1e-12)
+        expected = [model.logprobs([*prompt, *tokens[:i]])[token] for i, token in enumerate(tokens)]
+        assert logprobs == pytest.approx(expected, abs=1e-12)
         assert not {0, 3} & set(tokens)
 
 
@@ -118,16 +118,16 @@ def test_the_end_symbol_closes_a_row_and_the_others_go_on():
 
 
 def test_stop_is_asked_after_every_token():
-    asked: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
 
     def stop(row: int, tokens: Sequence[int]) -> bool:
-        asked.append((row, len(tokens)))
+        calls.append((row, len(tokens)))
         return len(tokens) == row + 2
 
     done = generate(hashing(6), PROMPTS[:3], 5, rules=DecodingRules(stop=stop))
     assert [len(tokens) for tokens in done.tokens] == [2, 3, 4]
     assert done.finished == [True] * 3
-    assert sorted(asked) == [(row, count) for row in range(3) for count in range(1, row + 3)]
+    assert sorted(calls) == [(row, count) for row in range(3) for count in range(1, row + 3)]
 
 
 def test_a_stream_yields_each_step_and_can_be_left_and_resumed():
@@ -150,8 +150,8 @@ def test_a_stream_yields_each_step_and_can_be_left_and_resumed():
 def test_each_row_reads_its_own_source(limit: int | None):
     model = hashing(6, limit=limit)
     settings = SamplingSettings()
-    found = generate(model, [[1]] * 3, 15, settings, source=torch.tensor([7, 70, 40])).tokens
-    assert found == [recount(model, [1], 15, settings, row, start) for row, start in enumerate([7, 70, 40])]
+    tokens = generate(model, [[1]] * 3, 15, settings, source=Numbers(torch.tensor([7, 70, 40]))).tokens
+    assert tokens == [recount(model, [1], 15, settings, row, start) for row, start in enumerate([7, 70, 40])]
 
 
 def test_rows_of_different_lengths_reach_the_limit_one_by_one():

@@ -55,8 +55,8 @@ def test_the_distribution_is_the_one_described(
     seen = data.draw(st.sets(ids))
     banned = sorted(data.draw(st.sets(ids, max_size=len(logits) - 1)))
     settings = SamplingSettings(temperature=temperature, top_k=top_k, top_p=top_p, repetition_penalty=penalty)
-    found = shares(logits, settings, 1000, seen=seen, banned=banned)
-    assert np.abs(found - expected(logits, settings, seen, banned)).max() <= 1.5 / 1000
+    frequencies = shares(logits, settings, 1000, seen=seen, banned=banned)
+    assert np.abs(frequencies - expected(logits, settings, seen, banned)).max() <= 1.5 / 1000
 
 
 def test_greedy_takes_the_lowest_id_of_equal_maxima():
@@ -94,8 +94,8 @@ def test_extreme_random_numbers_never_choose_an_impossible_token():
 
 @pytest.mark.parametrize("temperature", [1e-320, 1e-9, 1e308])
 def test_extreme_temperatures_stay_numbers(temperature: float):
-    found = shares([1.0, 2.0, 1.5], SamplingSettings(temperature=temperature), 300)
-    assert found == pytest.approx([1 / 3] * 3 if temperature > 1 else [0, 1, 0])
+    frequencies = shares([1.0, 2.0, 1.5], SamplingSettings(temperature=temperature), 300)
+    assert frequencies == pytest.approx([1 / 3] * 3 if temperature > 1 else [0, 1, 0])
 
 
 def test_the_logits_given_are_left_alone():

@@ -34,13 +34,13 @@ STRINGS = st.lists(st.text("aé漢😀", min_size=1, max_size=4), max_size=3)
 @given(text=st.text("aé漢😀", max_size=30), strings=STRINGS)
 def test_it_stops_at_the_byte_that_completes_a_string(text: str, strings: list[str]):
     stop, tokens = StopStrings(Bytes(), strings), list(text.encode())
-    asked = [stop(0, tokens[:count]) for count in range(1, len(tokens) + 1)]
+    stopped = [stop(0, tokens[:count]) for count in range(1, len(tokens) + 1)]
     first = next((i for i in range(len(text) + 1) if any(s in text[:i] for s in strings)), None)
     if first is None:
-        assert not any(asked)
+        assert not any(stopped)
         assert stop.cut(tokens) == text
     else:
-        assert asked.index(True) == len(text[:first].encode()) - 1
+        assert stopped.index(True) == len(text[:first].encode()) - 1
         assert stop.cut(tokens) == text[: min(text.find(s) for s in strings if s in text)]
 
 
@@ -50,9 +50,9 @@ def test_long_and_empty_pieces_hide_nothing(tokens: list[int], strings: list[str
     tokenizer = Pieces()
     stop = StopStrings(tokenizer, strings)
     for count in range(1, len(tokens) + 1):
-        found = stop(0, tokens[:count])
-        assert found == any(string in tokenizer.decode(tokens[:count]) for string in strings)
-        if found:
+        stopped = stop(0, tokens[:count])
+        assert stopped == any(string in tokenizer.decode(tokens[:count]) for string in strings)
+        if stopped:
             break
 
 

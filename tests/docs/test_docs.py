@@ -48,7 +48,15 @@ def shortened(command: list[str]) -> list[str]:
     return command + SMALLER + ([] if {"--steps", "--epochs", "--seconds"} & set(command) else ["--steps", "6"])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+# pages whose comparisons take long; the README compares, too
+LONG = {"comparison.md", "recipes.md", "synthetic.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if page.name in LONG else ()) for page in PAGES],
+    ids=lambda page: page.name,
+)
 def test_commands_and_code_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("my.txt").write_text(TEXT, encoding="utf-8")

@@ -12,12 +12,6 @@ def session(graph: Any) -> Any:
     return onnxruntime.InferenceSession(graph.SerializeToString(), options)
 
 
-def run(runs: Any, given: dict[str, Any]) -> dict[str, np.ndarray]:
+def run(runs: Any, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
     """What comes out, by name."""
-    return dict(zip([one.name for one in runs.get_outputs()], runs.run(None, given), strict=True))
-
-
-def initial_state(one: Any, rows: int) -> np.ndarray:
-    """A state before the first token: zeros, and no places yet."""
-    shape = [rows if axis == "B" else 0 if axis == "S" else int(axis) for axis in one.shape]
-    return np.zeros(shape, np.int64 if "int64" in one.type else np.float32)
+    return dict(zip([tensor.name for tensor in runs.get_outputs()], runs.run(None, inputs), strict=True))

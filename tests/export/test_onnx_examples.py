@@ -27,8 +27,8 @@ def built(task: str, arch: str, more: dict[str, Any]) -> Any:
     ).eval()
 
 
-def answered(graph: Any, **given: torch.Tensor) -> list[Any]:
-    return list(run(session(graph), {name: one.numpy() for name, one in given.items()}).values())
+def answered(graph: Any, **inputs: torch.Tensor) -> list[Any]:
+    return list(run(session(graph), {name: tensor.numpy() for name, tensor in inputs.items()}).values())
 
 
 def padded(B: int, T: int, symbols: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -57,16 +57,16 @@ def test_taggers_of_words_with_their_spelling(arch: str, more: dict[str, Any]) -
     for B, T in SHAPES:
         tokens_BT, lengths_B, mask_BT = padded(B, T, 31)
         characters_BTC = torch.randint(0, 20, (B, T, 6), generator=torch.Generator().manual_seed(7))
-        spelt_BT = torch.randint(1, 7, (B, T), generator=torch.Generator().manual_seed(8))
-        mask_NC = torch.arange(6) < spelt_BT.view(-1, 1)
+        lengths_BT = torch.randint(1, 7, (B, T), generator=torch.Generator().manual_seed(8))
+        mask_NC = torch.arange(6) < lengths_BT.view(-1, 1)
         words_BT = torch.arange(B * T).view(B, T)
         with torch.inference_mode():
             expected_BTK = model(tokens_BT, mask_BT, words_BT, (characters_BTC.view(B * T, 6), mask_NC)).numpy()
-        given = {"characters": characters_BTC, "character_lengths": spelt_BT}
-        found = answered(graph, tokens=tokens_BT, lengths=lengths_B, **given)
-        np.testing.assert_allclose(found[0][mask_BT.numpy()], expected_BTK[mask_BT.numpy()], atol=1e-4)
+        characters = {"characters": characters_BTC, "character_lengths": lengths_BT}
+        outputs = answered(graph, tokens=tokens_BT, lengths=lengths_B, **characters)
+        np.testing.assert_allclose(outputs[0][mask_BT.numpy()], expected_BTK[mask_BT.numpy()], atol=1e-4)
         if "task.output_layer" in more:
-            np.testing.assert_array_equal(found[1], model.chain.transitions_KK.detach().numpy())
+            np.testing.assert_array_equal(outputs[1], model.chain.transitions_KK.detach().numpy())
 
 
 @pytest.mark.parametrize("arch", EXPORTED)
@@ -76,5 +76,5 @@ def test_taggers_of_pieces(arch: str) -> None:
     ends_BW = torch.tensor([[1, 4, 11], [0, 3, 5]])
     with torch.inference_mode():
         expected_BWK = model(tokens_BT, mask_BT, ends_BW=ends_BW).numpy()
-    found = answered(tagger_graph(model, pieces=True), tokens=tokens_BT, lengths=lengths_B, ends=ends_BW)
-    np.testing.assert_allclose(found[0], expected_BWK, atol=1e-4)
+    outputs = answered(tagger_graph(model, pieces=True), tokens=tokens_BT, lengths=lengths_B, ends=ends_BW)
+    np.testing.assert_allclose(outputs[0], expected_BWK, atol=1e-4)

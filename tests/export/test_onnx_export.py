@@ -25,7 +25,8 @@ SMALL: dict[str, Any] = {"hidden": 32, "embedding": 16, "batch_size": 8, "window
 
 def trained(folder: Path, arch: str, **more: Any) -> Path:
     (folder / "my.txt").write_text(TEXT, encoding="utf-8")
-    return api.train(folder / "my.txt", arch=arch, steps=60, out=folder / "run", **{**SMALL, **more}).path
+    options = {"task": "language", **SMALL, **more}
+    return api.train(folder / "my.txt", arch=arch, steps=60, out=folder / "run", **options).path
 
 
 @pytest.mark.parametrize(
@@ -62,35 +63,35 @@ def test_what_cannot_be_exported_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_a_graph_that_computes_something_else_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = trained(tmp_path, "rnn")
-    plain = Graph.linear
-    monkeypatch.setattr(Graph, "linear", lambda self, x, w, b=None: plain(self, x, w * 1.01, b))
+    plain = Graph.affine
+    monkeypatch.setattr(Graph, "affine", lambda self, x, w, b: plain(self, x, w * 1.01, b))
     with pytest.raises(Exception, match="are wrong by"):
         api.export(run, tmp_path / "left")
     assert not (tmp_path / "left").exists()
 
 
-def made(name: str) -> Tokenizer:
-    kind = TOKENIZERS.load(name)
-    return kind.train([TEXT, "Ünïcödé 123 — it's"], TOKENIZERS.settings(name)())
+def trained_tokenizer(name: str) -> Tokenizer:
+    tokenizer_type = TOKENIZERS.load(name)
+    return tokenizer_type.train([TEXT, "Ünïcödé 123 — it's"], TOKENIZERS.settings(name)())
 
 
-MADE = {name: made(name) for name in TOKENIZERS}
+TRAINED_TOKENIZERS = {name: trained_tokenizer(name) for name in TOKENIZERS}
 
 
 @pytest.mark.parametrize("name", list(TOKENIZERS))
 @given(text=st.text(alphabet=st.sampled_from(sorted(set(TEXT + "Ünïcödé 123 — it's\t\r_"))), max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_the_library_reads_a_text_as_our_tokenizer_does(name: str, text: str) -> None:
-    found = to_tokenizers(MADE[name])
+    exported = to_tokenizers(TRAINED_TOKENIZERS[name])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeqlabWarning)  # of what is unknown
-        ours = MADE[name].encode(text)
-    assert found.encode(text, add_special_tokens=False).ids == ours
-    if MADE[name].unknown not in ours:
-        assert found.decode(ours) == MADE[name].decode(np.array(ours, np.int64))
+        ours = TRAINED_TOKENIZERS[name].encode(text)
+    assert exported.encode(text, add_special_tokens=False).ids == ours
+    if TRAINED_TOKENIZERS[name].unknown not in ours:
+        assert exported.decode(ours) == TRAINED_TOKENIZERS[name].decode(np.array(ours, np.int64))
 
 
-def said(folder: Path, *words: str) -> str:
+def example_output(folder: Path, *words: str) -> str:
     done = subprocess.run([sys.executable, "left/example.py", *words], capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.rstrip("\n")
@@ -122,19 +123,21 @@ def test_examples_of_other_tasks(
     run = api.train(EXAMPLES[task], task=task, arch=arch, out=tmp_path / "run", settings=settings, **small)
     api.export(run.path, tmp_path / "left")
     text = "the red fox saw the old dog"
-    found: Any = run.predict([text])[0]
+    prediction: Any = run.predict([text])[0]
     match task:
         case "classify":
-            label, chance = said(tmp_path, text).split()
-            assert label == found.label and float(chance) == pytest.approx(found.probabilities[label], abs=2e-4)
+            label, probability = example_output(tmp_path, text).split()
+            assert label == prediction.label and float(probability) == pytest.approx(
+                prediction.probabilities[label], abs=2e-4
+            )
         case "tag":
-            expected = [f"{word}/{tag}" for word, tag in zip(found.words, found.tags, strict=True)]
-            assert said(tmp_path, *found.words).split() == expected
+            expected = [f"{word}/{tag}" for word, tag in zip(prediction.words, prediction.tags, strict=True)]
+            assert example_output(tmp_path, *prediction.words).split() == expected
         case "translate":
-            assert said(tmp_path, text) == found.translation
+            assert example_output(tmp_path, text) == prediction.translation
 
 
 def test_a_gap_is_filled(tmp_path: Path) -> None:
     run = trained(tmp_path, "transformer-encoder", task="masked")
     api.export(run, tmp_path / "left")
-    assert len(said(tmp_path, "The c", "t sat").splitlines()) == 5
+    assert len(example_output(tmp_path, "The c", "t sat").splitlines()) == 5

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from onnx_sessions import initial_state, run, session
+from onnx_sessions import run, session
 
 from seqlab.backbones.recurrent import Lstm
 from seqlab.config import VocabSizes, build_settings
 from seqlab.errors import UsageError
 from seqlab.exporters.onnx.language import sequence_graph, step_graph
+from seqlab.exporters.onnx.write import initial_state
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
 
@@ -54,13 +55,13 @@ def test_whole_sequences(name: str, variant: dict[str, Any], tie_embeddings: boo
     runs = session(sequence_graph(model))
     for B, T in ((1, 1), (3, 9), (2, 34)):
         tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
-        given = {"tokens": tokens_BT.numpy()}
+        inputs = {"tokens": tokens_BT.numpy()}
         mask_BT = None
         if not model.backbone.causal:
             lengths_B = torch.tensor([T, max(1, T // 2), 1][:B])
-            given["lengths"] = lengths_B.numpy()
+            inputs["lengths"] = lengths_B.numpy()
             mask_BT = torch.arange(T) < lengths_B[:, None]
-        (ours_BTV,) = runs.run(None, given)
+        (ours_BTV,) = runs.run(None, inputs)
         with torch.inference_mode():
             logits_BTV = model(tokens_BT, None, mask_BT)[0].numpy()
         kept_BT = np.ones((B, T), bool) if mask_BT is None else mask_BT.numpy()
@@ -75,11 +76,11 @@ def test_step_by_step(name: str, variant: dict[str, Any]) -> None:
         tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
         with torch.inference_mode():
             logits_BTV = model(tokens_BT)[0].numpy()
-        state = {one.name: initial_state(one, B) for one in runs.get_inputs() if one.name != "token"}
+        state = {tensor.name: initial_state(tensor, B) for tensor in runs.get_inputs() if tensor.name != "token"}
         for t in range(T):
-            found = run(runs, {"token": tokens_BT[:, t].numpy(), **state})
-            np.testing.assert_allclose(found["logits"], logits_BTV[:, t], atol=1e-4)
-            state = {key: found[f"{key}_next"] for key in state}
+            outputs = run(runs, {"token": tokens_BT[:, t].numpy(), **state})
+            np.testing.assert_allclose(outputs["logits"], logits_BTV[:, t], atol=1e-4)
+            state = {key: outputs[f"{key}_next"] for key in state}
 
 
 def test_an_architecture_without_onnx_operations_is_refused_with_a_sentence() -> None:

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from onnx_sessions import initial_state, run, session
+from onnx_sessions import run, session
 
 from seqlab.config import VocabSizes, build_settings
 from seqlab.errors import UsageError
 from seqlab.exporters.onnx.translator import encoder_graph, target_graph, target_step_graph
+from seqlab.exporters.onnx.write import initial_state
 from seqlab.models.translator import SourceBatch
 from seqlab.runs.load import build_model
 
@@ -51,18 +52,18 @@ def test_step_by_step(arch: str, more: dict[str, Any]) -> None:
     model = built(arch, more)
     encoder, step = session(encoder_graph(model)), session(target_step_graph(model))
     for B, S, T in ((1, 1, 2), (3, 9, 12), (2, 20, 7)):
-        source, given = sources(B, S)
+        source, inputs = sources(B, S)
         tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
         with torch.inference_mode():
             logits_BTV = model(source, tokens_BT).numpy()
-        found = run(encoder, given)
-        for one in step.get_inputs():
-            if one.name != "token" and one.name not in found:
-                found[one.name] = initial_state(one, B)
+        state = run(encoder, inputs)
+        for tensor in step.get_inputs():
+            if tensor.name != "token" and tensor.name not in state:
+                state[tensor.name] = initial_state(tensor, B)
         for t in range(T):
-            after = run(step, {"token": tokens_BT[:, t].numpy(), **found})
+            after = run(step, {"token": tokens_BT[:, t].numpy(), **state})
             np.testing.assert_allclose(after["logits"], logits_BTV[:, t], atol=1e-4)
-            found |= {name.removesuffix("_next"): value for name, value in after.items() if name != "logits"}
+            state |= {name.removesuffix("_next"): value for name, value in after.items() if name != "logits"}
 
 
 @pytest.mark.parametrize(("arch", "more"), CASES, ids=str)
@@ -74,8 +75,8 @@ def test_whole_targets(arch: str, more: dict[str, Any]) -> None:
         return
     runs = session(target_graph(model))
     for B, S, T in ((1, 1, 2), (3, 9, 12), (2, 20, 7)):
-        source, given = sources(B, S)
+        source, inputs = sources(B, S)
         tokens_BT = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(T))
         with torch.inference_mode():
             logits_BTV = model(source, tokens_BT).numpy()
-        np.testing.assert_allclose(run(runs, {**given, "tokens": tokens_BT.numpy()})["logits"], logits_BTV, atol=1e-4)
+        np.testing.assert_allclose(run(runs, {**inputs, "tokens": tokens_BT.numpy()})["logits"], logits_BTV, atol=1e-4)

@@ -15,7 +15,7 @@ from seqlab import api
 from seqlab.decode.engines.packing import WeightPacker
 from seqlab.errors import DataError, UsageError
 from seqlab.kernels.linear import pack_tiles
-from seqlab.models.int8 import from_int8, quantized, restored, to_int8
+from seqlab.models.int8 import dequantize, from_int8, quantize, to_int8
 from seqlab.registry import BACKBONES
 
 ENGINES = [name for name in BACKBONES if BACKBONES.load(name).declares("compiled_engine")]
@@ -27,7 +27,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
     """Each architecture, trained a little, and its int8 form."""
     folder = tmp_path_factory.mktemp("quantized")
     (folder / "my.txt").write_text(TEXT)
-    found = {}
+    folders = {}
     for name in ENGINES:
         small: dict[str, Any] = {
             "hidden": 128,
@@ -39,8 +39,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
         }
         api.train(folder / "my.txt", arch=name, steps=40, out=folder / name, **small)
         api.quantize(folder / name, folder / f"{name}-8")
-        found[name] = (folder / name, folder / f"{name}-8")
-    return found
+        folders[name] = (folder / name, folder / f"{name}-8")
+    return folders
 
 
 @given(
@@ -53,19 +53,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
 def test_what_is_kept_is_found_again(rows: int, columns: int, seed: int, scale: float) -> None:
     weight = torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed)) * scale
     weight[0] = 0
-    whole, scale_R = quantized(weight)
-    near = restored(whole, scale_R)
+    integers, scale_R = quantize(weight)
+    near = dequantize(integers, scale_R)
     assert torch.all((near - weight).abs() <= scale_R[:, None] * 0.5001)
-    again, scales = quantized(near)
-    assert torch.equal(again, whole) and torch.allclose(scales, scale_R, rtol=1e-6, atol=0)
+    again, scales = quantize(near)
+    assert torch.equal(again, integers) and torch.allclose(scales, scale_R, rtol=1e-6, atol=0)
     packed = WeightPacker(int8=True).matrix(near)
-    assert np.array_equal(packed.w_NKC, pack_tiles(whole.numpy()))
+    assert np.array_equal(packed.w_NKC, pack_tiles(integers.numpy()))
 
 
 def test_only_matrices_are_changed() -> None:
     weights = {"w": torch.randn(3, 4), "b": torch.randn(3), "w.scale.x": torch.randn(2), "kernel": torch.randn(4, 3, 2)}
     kept = to_int8(weights)
-    assert {name for name, one in kept.items() if one.dtype == torch.int8} == {"w", "kernel"}
+    assert {name for name, tensor in kept.items() if tensor.dtype == torch.int8} == {"w", "kernel"}
     back = from_int8(kept)
     assert back.keys() == weights.keys() and torch.equal(back["b"], weights["b"]) and back["kernel"].shape == (4, 3, 2)
 
@@ -113,14 +113,14 @@ def test_scales_that_do_not_fit_are_refused(runs: dict[str, tuple[Path, Path]], 
     from seqlab.runs.directory import RunDirectory, begin_run
     from seqlab.runs.load import load_parts
 
-    directory, config, _, vocabulary = load_parts(runs["rnn"][1])
-    made = begin_run(tmp_path / "made", overwrite=False)
-    made.write_config({key: value for key, value in config.items() if key not in ("format", "version")})
-    made.write_vocabulary(vocabulary)
-    made.write_file("model.safetensors", (runs["rnn"][0] / "model.safetensors").read_bytes())
+    quantized, config, _, vocabulary = load_parts(runs["rnn"][1])
+    directory = begin_run(tmp_path / "made", overwrite=False)
+    directory.write_config({key: value for key, value in config.items() if key not in ("format", "version")})
+    directory.write_vocabulary(vocabulary)
+    directory.write_file("model.safetensors", (runs["rnn"][0] / "model.safetensors").read_bytes())
     with pytest.raises(DataError, match="does not fit the settings"):
         seqlab.load(RunDirectory(tmp_path / "made").path)
-    assert directory.path == runs["rnn"][1]
+    assert quantized.path == runs["rnn"][1]
 
 
 @pytest.mark.slow

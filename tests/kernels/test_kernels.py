@@ -1,4 +1,4 @@
-"""Compiled once and kept; said aloud when it takes a while; done without where there is no compiler."""
+"""Kernels are compiled once and cached; a slow compilation is announced; without numba there is a fallback."""
 
 import os
 import subprocess
@@ -42,10 +42,10 @@ def first_use(cache: Path) -> tuple[float, str]:
 
 
 def test_the_first_use_compiles_says_so_and_keeps_it(tmp_path: Path) -> None:
-    seconds, said = first_use(tmp_path)
+    seconds, message = first_use(tmp_path)
     assert list(tmp_path.joinpath("numba").rglob("*.nbi")), "nothing was kept"
     if seconds > kernels.ANNOUNCE_AFTER + 0.5:
-        assert "preparing the kernel 'additive_weights'" in said
+        assert "preparing the kernel 'additive_weights'" in message
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.joinpath("numba").rglob("*.nb?")}
     first_use(tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.joinpath("numba").rglob("*.nb?")} == kept

@@ -25,14 +25,14 @@ def test_words_are_those_published():
 
 
 def test_values_never_change():
-    found = [
+    numbers = [
         uniform(0, 0, 0),
         uniform(0, 0, 1),
         uniform(0, 1, 0),
         uniform(1, 0, 0),
         uniform(2**63 - 1, 10**9, 10**6),
     ]
-    assert found == [
+    assert numbers == [
         0.6524484863740322,
         0.7012121095215252,
         0.27623358227789463,
@@ -61,7 +61,7 @@ def test_values_spread_evenly_along_every_argument(varied: str):
 def test_neighbouring_sequences_and_positions_are_uncorrelated():
     values = np.stack([uniforms(0, np.arange(200), np.full(200, position)) for position in range(200)])
     diagonals = [(values[1:, :-1], values[:-1, 1:]), (values[:-1, :-1], values[1:, 1:]), (values, values.T)]
-    for one, other in diagonals:
-        off = one != other  # a value is itself on the diagonal of the transposed
-        assert abs(np.corrcoef(one[off], other[off])[0, 1]) < 4 * (2 / one.size) ** 0.5
+    for values, transposed in diagonals:
+        off = values != transposed  # a value is itself on the diagonal of the transposed
+        assert abs(np.corrcoef(values[off], transposed[off])[0, 1]) < 4 * (2 / values.size) ** 0.5
     assert len(np.unique(values)) == values.size

@@ -13,7 +13,7 @@ from seqlab.measures import mask_off
 from seqlab.measures.contextual import contextual
 from seqlab.measures.measurement import MeasureContext
 from seqlab.measures.samples import TAIL, beam, closed, closing, temperatures
-from seqlab.measures.scaling import attention_scaling, softened
+from seqlab.measures.scaling import attention_scaling, entropy_and_gradient
 from seqlab.measures.speed import memory, speed
 from seqlab.recipes import Writing
 from seqlab.runs.run import Run
@@ -120,7 +120,7 @@ def test_why_scores_are_scaled(tmp_path: Path) -> None:
 
 
 def test_entropy_and_gradient_by_hand() -> None:
-    entropy, slope = softened(torch.zeros(3, 4))
+    entropy, slope = entropy_and_gradient(torch.zeros(3, 4))
     assert entropy == pytest.approx(math.log(4))
     assert slope == pytest.approx(0.25 * 0.75)
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.models.crf import LinearChain
@@ -25,6 +26,20 @@ def case(tags, lengths, seed=0, scale=1.0):
     mask_BT = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     emissions_BTK = torch.randn(len(lengths), max(lengths), tags, dtype=torch.double) * scale
     return chain, emissions_BTK.masked_fill(~mask_BT[..., None], torch.nan), mask_BT
+
+
+def sequence_score(chain: LinearChain, emissions_BTK: Tensor, tags_BT: Tensor, mask_BT: Tensor) -> Tensor:
+    """The score of given tags; each kept position has one."""
+    tags_BT = tags_BT.masked_fill(~mask_BT, 0)
+    emitted_BT = emissions_BTK.gather(-1, tags_BT[..., None])[..., 0]
+    moved_BT = chain.transitions_KK[tags_BT[:, :-1], tags_BT[:, 1:]]
+    last_B1 = mask_BT.sum(1, keepdim=True) - 1
+    return (
+        chain.start_K[tags_BT[:, 0]]
+        + emitted_BT.masked_fill(~mask_BT, 0).sum(1)
+        + moved_BT.masked_fill(~mask_BT[:, 1:], 0).sum(1)
+        + chain.end_K[tags_BT.gather(1, last_B1)[:, 0]]
+    )
 
 
 def known_tags(tags, mask_BT, hidden=0.0):
@@ -59,8 +74,8 @@ def gradients(nats_B, inputs):
     return torch.autograd.grad(nats_B.sum(), inputs, allow_unused=True, materialize_grads=True)
 
 
-def same(found, expected):
-    torch.testing.assert_close(found, expected, atol=1e-10, rtol=1e-10)
+def same(actual, expected):
+    torch.testing.assert_close(actual, expected, atol=1e-10, rtol=1e-10)
 
 
 @settings(deadline=None, max_examples=30)
@@ -73,7 +88,7 @@ def test_the_partition_and_scores_are_over_all_sequences(tags, lengths, seed):
     same(partition_B, torch.stack([scores.logsumexp(0) for scores in every_row]))
     tagged = zip(rows(emissions_BTK, mask_BT), tags_BT, strict=True)
     chosen = [recount(chain, emissions_TK, tags_T[: len(emissions_TK)]) for emissions_TK, tags_T in tagged]
-    score_B = chain.score(emissions_BTK, tags_BT, mask_BT)
+    score_B = sequence_score(chain, emissions_BTK, tags_BT, mask_BT)
     same(score_B, torch.stack(chosen))
     same(chain.nats(emissions_BTK, tags_BT, mask_BT), partition_B - score_B)
 
@@ -120,8 +135,10 @@ def test_nats_and_their_gradients(tags, lengths, seed, hidden):
     same(nats_B, torch.stack(expected))
 
     inputs = [emissions_BTK, *chain.parameters()]
-    for found, wanted in zip(gradients(nats_B, inputs), gradients(torch.stack(expected), inputs), strict=True):
-        same(found, wanted)
+    for actual, expected_gradient in zip(
+        gradients(nats_B, inputs), gradients(torch.stack(expected), inputs), strict=True
+    ):
+        same(actual, expected_gradient)
 
 
 def test_no_known_tag_says_nothing():
@@ -141,7 +158,10 @@ def test_what_stands_at_padding_does_not_matter():
     for padding in (-1, 0, 2, 77):
         filled_BT = tags_BT.masked_fill(~mask_BT, padding)
         same(chain.nats(emissions_BTK, filled_BT, mask_BT), chain.nats(emissions_BTK, tags_BT, mask_BT))
-        same(chain.score(emissions_BTK, filled_BT, mask_BT), chain.score(emissions_BTK, tags_BT, mask_BT))
+        same(
+            sequence_score(chain, emissions_BTK, filled_BT, mask_BT),
+            sequence_score(chain, emissions_BTK, tags_BT, mask_BT),
+        )
 
 
 def test_large_scores_do_not_overflow():
@@ -157,7 +177,7 @@ def test_without_gradients(shape):
     with torch.inference_mode():
         emissions_BTK, mask_BT = torch.randn(*shape, 4), torch.ones(shape, dtype=torch.bool)
         best_BT, score_B = chain.best(emissions_BTK, mask_BT)
-        torch.testing.assert_close(score_B, chain.score(emissions_BTK, best_BT, mask_BT))
+        torch.testing.assert_close(score_B, sequence_score(chain, emissions_BTK, best_BT, mask_BT))
         torch.testing.assert_close(chain.marginals(emissions_BTK, mask_BT).sum(-1), torch.ones(shape))
         assert (chain.nats(emissions_BTK, best_BT, mask_BT) >= 0).all()
         assert chain.log_partition(emissions_BTK, mask_BT).shape == score_B.shape == shape[:1]

@@ -11,6 +11,7 @@ import seqlab
 from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings, RunSettings, resolve
 from seqlab.errors import UsageError
+from seqlab.models import language_model
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.parameter_count import parameters
@@ -54,6 +55,29 @@ def test_reading_prompts_of_unequal_length(arch: str, tie_embeddings: bool):
 
 
 @pytest.mark.parametrize("arch", ARCHS)
+def test_reading_in_chunks_is_reading_at_once(arch: str, monkeypatch: pytest.MonkeyPatch):
+    model, tokens_BT, lengths_B = make(arch, layers=2), tokens(4, 23), torch.tensor([23, 1, 9, 16])
+    whole_BV, whole = model.read(tokens_BT, lengths_B)
+    monkeypatch.setattr(language_model, "PREFILL_TOKENS", 32)  # chunks of eight
+    chunked_BV, chunked = model.read(tokens_BT, lengths_B)
+    torch.testing.assert_close(chunked_BV, whole_BV, atol=1e-5, rtol=0)
+    for after, expected in zip(chunked.tensors(), whole.tensors(), strict=True):
+        torch.testing.assert_close(after, expected, atol=1e-5, rtol=0)
+    next_B = torch.tensor([1, 2, 3, 4])
+    torch.testing.assert_close(model.step(next_B, chunked)[0], model.step(next_B, whole)[0], atol=1e-5, rtol=0)
+
+
+def test_a_long_prompt_takes_memory_for_a_chunk_not_for_all_pairs():
+    """Attention over 20,000 tokens at once would need a mask of 400 MB and scores of 1.6 GB."""
+    model = make("transformer")
+    shapes: list[int] = []
+    model.backbone.register_forward_pre_hook(lambda module, inputs: shapes.append(inputs[0].shape[1]))
+    with torch.inference_mode():
+        model.read(tokens(1, 20_000), torch.tensor([20_000]))
+    assert sum(shapes) == 20_000 and max(shapes) <= language_model.PREFILL_TOKENS
+
+
+@pytest.mark.parametrize("arch", ARCHS)
 def test_reading_is_the_last_of_forward_and_steps_go_on_from_it(arch: str):
     model, tokens_BT = make(arch), tokens(3, 6)
     logits_BTV, _ = model(tokens_BT)
@@ -75,7 +99,6 @@ def test_logits_are_embedding_backbone_and_projection():
 def test_tied_weights_are_one_tensor():
     model = make(tie_embeddings=True, embedding=8)
     assert model.output.weight is model.embedding.weight
-    assert model.narrow is None
     assert "output.weight" not in weights_of(model)
     before = model.output.weight.detach().clone()
     logits_BTV, _ = model(tokens(2, 5))
@@ -85,11 +108,12 @@ def test_tied_weights_are_one_tensor():
     assert not torch.equal(model.output.weight, before)
 
 
-def test_tied_weights_of_unequal_width_have_a_projection_without_bias():
-    model = make(tie_embeddings=True, embedding=5)
+@pytest.mark.parametrize("embedding", [5, 8])
+def test_a_tied_model_scales_its_input_and_projects_its_output_to_the_width_of_the_embedding(embedding: int):
+    model = make(tie_embeddings=True, embedding=embedding)
     assert isinstance(model.narrow, nn.Linear)
-    assert (model.narrow.in_features, model.narrow.out_features, model.narrow.bias) == (8, 5, None)
-    y_BTH, _ = model.backbone(model.embedding(tokens(2, 3)))
+    assert (model.narrow.in_features, model.narrow.out_features, model.narrow.bias) == (8, embedding, None)
+    y_BTH, _ = model.backbone(model.embedding(tokens(2, 3)) * embedding**0.5)
     expected_BTV = y_BTH @ model.narrow.weight.T @ model.embedding.weight.T + model.output.bias
     torch.testing.assert_close(model(tokens(2, 3))[0], expected_BTV)
 
@@ -197,14 +221,14 @@ def test_building_is_seeded_and_disturbs_no_other_draw():
     expected = torch.rand(3)
     torch.manual_seed(1)
     models = (seqlab.build("gru", vocab_size=9, hidden=4, seed=seed) for seed in (5, 5, 6))
-    one, other, third = (cast(LanguageModel, model) for model in models)
+    first, second, third = (cast(LanguageModel, model) for model in models)
     assert torch.equal(torch.rand(3), expected)
-    assert torch.equal(one.output.weight, other.output.weight)
-    assert not torch.equal(one.output.weight, third.output.weight)
+    assert torch.equal(first.output.weight, second.output.weight)
+    assert not torch.equal(first.output.weight, third.output.weight)
 
 
 @pytest.mark.parametrize(
-    "wrong, said",
+    "wrong, message",
     [
         ({"arch": "lstn", "vocab_size": 9}, "did you mean 'lstm'"),
         ({"vocab_size": 9, "hiden": 4}, "did you mean 'hidden'"),
@@ -212,8 +236,8 @@ def test_building_is_seeded_and_disturbs_no_other_draw():
         ({"vocab_size": 9, "hidden": 0}, "backbone.hidden"),
     ],
 )
-def test_building_what_cannot_be(wrong: dict[str, object], said: str):
-    with pytest.raises(UsageError, match=said):
+def test_building_what_cannot_be(wrong: dict[str, object], message: str):
+    with pytest.raises(UsageError, match=message):
         seqlab.build(**wrong)  # pyright: ignore[reportArgumentType]
 
 

@@ -22,7 +22,7 @@ def test_counted_by_hand():
 def test_tied_outputs_counted_by_hand():
     tie_embeddings = ModelSettings(embedding=2, tie_embeddings=True)
     assert token_parameters(tie_embeddings, GruSettings(hidden=4), 3).output == 4 * 2 + 3
-    assert token_parameters(tie_embeddings, GruSettings(hidden=2), 3).output == 3
+    assert token_parameters(tie_embeddings, GruSettings(hidden=2), 3).output == 2 * 2 + 3
 
 
 def test_what_fits_is_counted():

@@ -27,7 +27,7 @@ FUSED: dict[str, Callable[[], RecurrentCell]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """Inputs of one comparison. Without padding, `mask_BT` is None; a row may be empty if `empty` is asked for."""
+    """Inputs of one comparison. Without padding, `mask_BT` is None; a row may be empty if `empty` is true."""
 
     x_BTD: Tensor
     lengths: list[int]
@@ -69,13 +69,13 @@ def everything(
     return results | {f"gradient of {name}": gradient for name, gradient in zip(leaves, gradients, strict=True)}
 
 
-def assert_parity(given: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
-    assert list(given) == list(expected)
+def assert_parity(actual: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    assert list(actual) == list(expected)
     for name, tensor in expected.items():
-        assert given[name].shape == tensor.shape, name
-        assert given[name].dtype == tensor.dtype, name
+        assert actual[name].shape == tensor.shape, name
+        assert actual[name].dtype == tensor.dtype, name
         allowed = TOLERANCES[tensor.dtype] * max(1.0, float(tensor.detach().abs().max()))
-        off = float((given[name] - tensor).detach().abs().max())
+        off = float((actual[name] - tensor).detach().abs().max())
         assert off <= allowed, f"{name} is off by {off}"
 
 

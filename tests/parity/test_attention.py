@@ -31,16 +31,16 @@ def ranges(kind: str, batch: int, queries: int, keys: int) -> Ranges:
     return everything(lengths_B, queries)
 
 
-def close(a: Tensor, b: Tensor, what: str) -> None:
+def close(a: Tensor, b: Tensor, name: str) -> None:
     a, b = a.detach(), b.detach()
     bound = TOLERANCE[b.dtype] * max(1.0, float(b.abs().max()))
-    assert float((a - b).abs().max()) <= bound, what
+    assert float((a - b).abs().max()) <= bound, name
 
 
 def gradients(output: Tensor, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
     outer = torch.linspace(-1, 1, output.numel(), dtype=output.dtype).view_as(output)
-    found = torch.autograd.grad(output, list(inputs.values()), outer, allow_unused=True)
-    return dict(zip(inputs, found, strict=True))
+    computed = torch.autograd.grad(output, list(inputs.values()), outer, allow_unused=True)
+    return dict(zip(inputs, computed, strict=True))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
@@ -63,8 +63,8 @@ def test_fast_equals_plain(name: str, kind: str, queries: int, keys: int, dtype:
     fast = attend_fast(score, *projected, tensors["values"], seen)
     close(fast, plain, "output")
     expected = gradients(plain, tensors)
-    for gradient, found in gradients(fast, tensors).items():
-        close(found, expected[gradient], gradient)
+    for input_name, gradient in gradients(fast, tensors).items():
+        close(gradient, expected[input_name], input_name)
 
 
 @pytest.mark.parametrize("implementation", [CompiledAdditive, ChunkedAdditive])
@@ -80,8 +80,8 @@ def test_inputs_of_any_size_stay_right(implementation, dtype: torch.dtype) -> No
     fast = implementation.apply(q, k, v, values, seen.first_BT, seen.last_BT)
     close(fast, plain, "output")
     expected = gradients(plain, inputs)
-    for name, found in gradients(fast, inputs).items():
-        close(found, expected[name], name)
+    for name, gradient in gradients(fast, inputs).items():
+        close(gradient, expected[name], name)
 
 
 @pytest.mark.parametrize("size", [9.9, 10.1, 25.0, 39.9, 40.1, 80.0])
@@ -100,8 +100,8 @@ def test_every_reach_gives_the_plain_form(size: float, dtype: torch.dtype) -> No
     fast = CompiledAdditive.apply(*inputs.values(), seen.first_BT, seen.last_BT)
     close(fast, plain, "output")
     expected = gradients(plain, inputs)
-    for name, found in gradients(fast, inputs).items():
-        close(found, expected[name], name)
+    for name, gradient in gradients(fast, inputs).items():
+        close(gradient, expected[name], name)
 
 
 def test_one_pair_is_its_tanh() -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from parity_cases import BATCH, DTYPES, FUSED, LENGTHS, assert_parity, everything, make_case, named, random, spread
 
-from seqlab.cells.unroll import unroll
+from seqlab.cells.cell import unroll
 
 
 @pytest.mark.parametrize("started", [False, True])

@@ -7,10 +7,9 @@ import pytest
 import torch
 from parity_cases import BATCH, HIDDEN, INPUTS, assert_parity, random, spread
 
-from seqlab.cells.cell import RecurrentCell
+from seqlab.cells.cell import RecurrentCell, unroll
 from seqlab.cells.gru import GruCell
 from seqlab.cells.rnn import RnnCell
-from seqlab.cells.unroll import unroll
 
 Weights = list[np.ndarray]
 LENGTH = 7

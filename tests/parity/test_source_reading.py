@@ -1,5 +1,6 @@
 """Reading a source: the fast forms against the plain ones, and the Transformer's decoder against torch's own."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,6 @@ from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Backbone, Memory, Trace
 
 MEMORY, SOURCE = 3, 5
-ATTENDS = ("after", "before")
 INNERS: dict[str, tuple[type[Backbone], Any]] = {
     "rnn": (Rnn, RnnSettings(hidden=HIDDEN)),
     "gru": (Gru, GruSettings(hidden=HIDDEN)),
@@ -30,15 +30,9 @@ INNERS: dict[str, tuple[type[Backbone], Any]] = {
     "feedforward": (Feedforward, FeedforwardSettings(hidden=HIDDEN, span=3)),
 }
 
-WAYS = [("none", "after"), *((attention, way) for attention in ("dot", "scaled", "additive") for way in ATTENDS)]
 READERS = [
-    (name, *way)
-    for name, (_, settings) in INNERS.items()
-    for way in WAYS
-    if way[0] != "none" or settings.start_shapes(1)
-    for name, (_, settings) in INNERS.items()
-    for way in WAYS
-    if way[0] != "none" or settings.start_shapes(1)
+    *((name, "none", "after") for name, (_, settings) in INNERS.items() if settings.start_shapes(1)),
+    *itertools.product(INNERS, ("dot", "scaled", "additive"), ("after", "before")),
 ]
 
 

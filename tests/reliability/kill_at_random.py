@@ -22,7 +22,7 @@ from seqlab.runs import checkpoint, manifest
 from seqlab.runs.load import build_model, load_parts
 from seqlab.training import finish
 from seqlab.training.optimization import make_optimizer
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 
 STEPS = 60
 SETTINGS: dict[str, Any] = {"arch": "lstm", "batching": "stream", "dropout": 0.2, "evaluate_every": 7, "steps": STEPS}
@@ -59,7 +59,7 @@ def uninterrupted(text: Path, run: Path) -> Path:
     return run
 
 
-def alone(text: Path, run: Path, reporter: NullReporter | None = None) -> None:
+def alone(text: Path, run: Path, reporter: Reporter | None = None) -> None:
     """Begin or continue the run."""
     if checkpoint.checkpoints(run / "checkpoints"):
         resume(run, reporter=reporter)
@@ -67,7 +67,7 @@ def alone(text: Path, run: Path, reporter: NullReporter | None = None) -> None:
         train(text, run, reporter, checkpoint_seconds=1e-9, overwrite=True, **SETTINGS)
 
 
-class Began(NullReporter):
+class Began(Reporter):
     """Tells the parent that training has begun."""
 
     def __init__(self, pipe: int):

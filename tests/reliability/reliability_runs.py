@@ -17,7 +17,7 @@ from seqlab import api
 from seqlab.registry import BACKBONES
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.training.loop import TrainingInterrupted
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 
 NOUNS, PLACES = ("cat", "dog", "hen", "fox", "owl"), ("mat", "hut", "sea", "oak")
 TEXT = "".join(
@@ -58,7 +58,7 @@ class Stopped(Exception):
 
 
 @dataclass
-class At(NullReporter):
+class At(Reporter):
     """A reporter that does something after a step."""
 
     number: int
@@ -93,19 +93,19 @@ def hard(arch: str) -> dict[str, Any]:
     }
 
 
-def train(source: Path, out: Path, reporter: NullReporter | None = None, **settings: Any) -> Path:
-    return api.train(source, out=out, reporter=reporter or NullReporter(), **{**TINY, **settings}).path
+def train(source: Path, out: Path, reporter: Reporter | None = None, **settings: Any) -> Path:
+    return api.train(source, out=out, reporter=reporter or Reporter(), **{**TINY, **settings}).path
 
 
-def resume(path: Path, more: int | None = None, reporter: NullReporter | None = None) -> Path:
-    return api.resume(path, more, reporter or NullReporter()).path
+def resume(path: Path, more: int | None = None, reporter: Reporter | None = None) -> Path:
+    return api.resume(path, more, reporter or Reporter()).path
 
 
 def train_with_stops(
     source: Path, out: Path, stops: Sequence[tuple[int, Callable[[], None]]], more: int | None = None, **settings: Any
 ) -> Path:
     """Like `train`, but stopped after each of the given steps and resumed; with `more`, so is the further training."""
-    begin: Callable[[NullReporter], Path] = lambda reporter: train(source, out, reporter, **settings)  # noqa: E731
+    begin: Callable[[Reporter], Path] = lambda reporter: train(source, out, reporter, **settings)  # noqa: E731
     if more is not None:
         train(source, out, **settings)
         begin = lambda reporter: resume(out, more, reporter)  # noqa: E731
@@ -116,7 +116,7 @@ def train_with_stops(
             begin = lambda reporter: resume(out, reporter=reporter)  # noqa: E731
         else:
             raise AssertionError(f"not stopped at step {step}")
-    return begin(NullReporter())
+    return begin(Reporter())
 
 
 # --- what is compared -----------------------------------------------------------------------------------------------

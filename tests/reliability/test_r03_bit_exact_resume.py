@@ -23,7 +23,7 @@ from reliability_runs import (
 
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 
 BATCHINGS = {
     "windows": {"batching": "windows"},
@@ -102,7 +102,7 @@ def test_a_run_begun_from_another_is_stopped_before_its_first_evaluation(text: P
     own = {
         "steps": 6,
         "evaluate_every": 6,
-        "reporter": NullReporter(),
+        "reporter": Reporter(),
         "threads": 1,
         "window": 16,
         "batch_size": 4,

@@ -15,7 +15,7 @@ from seqlab.contracts import Loss, State, TextBatch
 from seqlab.errors import TrainingFailed
 from seqlab.models.language_model import LanguageModel
 from seqlab.tasks.language import LanguageTask
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 
 Spoil = Callable[[LanguageModel, Loss], Loss]
 ORIGINAL = LanguageTask.loss
@@ -79,7 +79,7 @@ def inject(monkeypatch: pytest.MonkeyPatch) -> Callable[[Spoil, set[int]], Injec
     return begin
 
 
-class Listener(NullReporter):
+class Listener(Reporter):
     def __init__(self) -> None:
         self.said: list[str] = []
 

@@ -19,9 +19,9 @@ from seqlab.runs.log import read_log
 SIZES = ["--window", "16", "--batch-size", "8", "--embedding", "8", "--set", "train.sample_tokens=0"]
 
 
-def command(folder: Path, archs: str, seeds: int, jobs: int, steps: int) -> subprocess.Popen[bytes]:
+def command(folder: Path, archs: str, seeds: int, jobs: int, steps: int, tune: int) -> subprocess.Popen[bytes]:
     options = ["--archs", archs, "--seeds", str(seeds), "--jobs", str(jobs), "--budget", f"steps={steps}"]
-    options += ["--match", "params=1500", "--tune", "2", "--set", "train.checkpoint_seconds=0.05", *SIZES]
+    options += ["--match", "params=1500", "--tune", str(tune), "--set", "train.checkpoint_seconds=0.05", *SIZES]
     words = [sys.executable, "-m", "seqlab", "compare", "toy-words", "--out", str(folder), *options]
     with (folder.parent / "log").open("ab") as log:
         return subprocess.Popen(words, env=environment(), stdout=log, stderr=log)
@@ -89,10 +89,10 @@ def check(tmp_path: Path, kills: int, seed: int, **options) -> None:
 
 
 def test_a_comparison_survives(tmp_path: Path) -> None:
-    check(tmp_path, kills=3, seed=1, archs="rnn,lstm", seeds=1, jobs=2, steps=200)
+    check(tmp_path, kills=2, seed=1, archs="rnn", seeds=2, jobs=2, steps=150, tune=0)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_a_comparison_of_eight_workers_survives(tmp_path: Path) -> None:
-    check(tmp_path, kills=40, seed=2, archs="rnn,gru,lstm,transformer", seeds=4, jobs=8, steps=300)
+    check(tmp_path, kills=40, seed=2, archs="rnn,gru,lstm,transformer", seeds=4, jobs=8, steps=300, tune=2)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison.compare import Comparison, compare
+from seqlab.api import compare
+from seqlab.comparison.compare import Comparison
 from seqlab.comparison.execution.jobs import Job
-from seqlab.comparison.execution.progress import NullView
-from seqlab.comparison.execution.worker import EventReporter, do
+from seqlab.comparison.execution.progress import ProgressView
+from seqlab.comparison.execution.worker import EventReporter, run_job
 from seqlab.comparison.plan.plan import read_plan
 from seqlab.errors import DataError
 
@@ -28,7 +29,7 @@ TEXT = "the cat sat by the hut and saw {} of them.\n"
 
 
 def compared(text: Path, out: Path, **options: str) -> Comparison:
-    return compare(text, out=out, view=NullView(), **{**OPTIONS, "budget": "steps=4", **options})
+    return compare(text, out=out, view=ProgressView(), **{**OPTIONS, "budget": "steps=4", **options})
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,7 @@ def test_a_run_from_elsewhere_is_not_taken_in(
     own = {"corpus.source": [str(texts / name)], **{key: value for key, value in changed.items() if "." in key}}
     settings = {**plan.models[0].changed(**own).settings, **{k: v for k, v in changed.items() if "." not in k}}
     part = "validation" if "corpus.split_ratios" in changed else "test"
-    do(Job("runs/rnn-0", settings, part, 0.0), ours, EventReporter(io.StringIO()))
+    run_job(Job("runs/rnn-0", settings, part, 0.0), ours, EventReporter(io.StringIO()))
     with pytest.raises(DataError, match=why):
         compared(texts / "one", ours)
 

@@ -8,7 +8,7 @@ from seqlab import api
 from seqlab.metrics.descriptions import BITS_PER_CHAR
 from seqlab.metrics.likelihood import Likelihood
 from seqlab.runs.results import RunResults, ValidationBaseline
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 
 TEXT = "".join(
     f"The {noun} saw {n} of {place}.\n" for n in range(5) for noun in ("cat", "dog", "hen") for place in "abcd"
@@ -28,7 +28,7 @@ def trained(folder: Path, name: str = "run", **settings: Any) -> api.Run:
         "steps": 12,
         "lr": 0.02,
     }
-    return api.train(text, out=folder / name, reporter=NullReporter(), **{**small, **settings})
+    return api.train(text, out=folder / name, reporter=Reporter(), **{**small, **settings})
 
 
 def metrics(nats: float, perplexity: float, bits_per_char: float, bits_per_byte: float) -> dict[str, float]:

@@ -15,18 +15,20 @@ from seqlab import api
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.runs import manifest
 from seqlab.runs.directory import RunDirectory, begin_run, best_run_path, free_run_path, link_best_run
+from seqlab.runs.lock import LOCK
 
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_free_number(tmp_path: Path) -> None:
+def test_the_first_free_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for number in (1, 2, 3):
-        path = free_run_path("my", "lstm", tmp_path)
-        assert path == tmp_path / f"my-lstm-{number}"
-        path.mkdir()
-    (tmp_path / "my-lstm-2").rmdir()
-    assert free_run_path("my", "lstm", tmp_path) == tmp_path / "my-lstm-2"
-    assert free_run_path("my", "gru", tmp_path) == tmp_path / "my-gru-1"
+        path = free_run_path("my", "lstm")
+        assert path == Path(f"runs/my-lstm-{number}")
+        path.mkdir(parents=True)
+    Path("runs/my-lstm-2").rmdir()
+    assert free_run_path("my", "lstm") == Path("runs/my-lstm-2")
+    assert free_run_path("my", "gru") == Path("runs/my-gru-1")
 
 
 @pytest.mark.parametrize(
@@ -42,9 +44,10 @@ def test_the_first_free_number(tmp_path: Path) -> None:
         ("tiny-shakespeare", "tiny-shakespeare"),
     ],
 )
-def test_names_are_safe(corpus: str, stem: str, tmp_path: Path) -> None:
-    path = free_run_path(corpus, "lstm", tmp_path)
-    assert path.name == f"{stem}-lstm-1" and path.parent == tmp_path
+def test_names_are_safe(corpus: str, stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = free_run_path(corpus, "lstm")
+    assert path == Path("runs") / f"{stem}-lstm-1"
 
 
 # --- beginning ------------------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ def test_a_replacement_stopped_anywhere_can_be_done_again(tmp_path: Path, monkey
             break
         stops += 1
         again = begin_run(run.path, True)
-        assert [item.name for item in again.path.iterdir()] == [manifest.NAME]
+        assert {item.name for item in again.path.iterdir()} <= {manifest.NAME, LOCK}
     assert stops > 8
 
 
@@ -174,6 +177,31 @@ def test_a_comparison_leads_to_its_best_run_by_a_link_or_where_there_are_none_by
     assert best_run_path(tmp_path) == tmp_path / "two" and not (tmp_path / "best").is_symlink()
     (tmp_path / "config.json").write_text("{}")
     assert best_run_path(tmp_path) == tmp_path
+
+
+def test_a_copied_comparison_needs_no_link(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=1)
+    comparison = tmp_path / "comparison"
+    shutil.copytree(run.path, comparison / "runs" / "lstm-0")
+    link_best_run(comparison, Path("runs/lstm-0"))
+    followed = shutil.copytree(comparison, tmp_path / "followed")  # as cp -rL does
+    assert api.load(followed).path == followed / "best"
+    link_best_run(followed, Path("runs/lstm-0"))  # the comparison is finished again
+    assert api.load(followed).path == followed / "best"
+    begin_run(followed / "runs" / "lstm-0", True)
+    with pytest.raises(DataError, match="move it somewhere else"):
+        link_best_run(followed, Path("runs/lstm-0"))
+
+    (comparison / "best").unlink()
+    (comparison / "results.json").write_text('{"best": {"path": "runs/lstm-0"}}')
+    assert api.load(comparison).path == comparison / "runs" / "lstm-0"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"runs/\0", b"runs/\x1b[31m"])
+def test_a_best_run_that_is_not_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "best").write_bytes(content)
+    with pytest.raises(DataError, match="does not name the best run"):
+        api.load(tmp_path)
 
 
 # --- what is in it --------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from runs_cases import metrics, results, trained
 
 from seqlab import api
+from seqlab.errors import MissingInput
 from seqlab.metrics.descriptions import ACCURACY
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.listing import list_runs
@@ -33,6 +34,12 @@ def folder(made: api.Run, tmp_path: Path) -> Path:
         else:
             write_results(run, results(validation=metrics(1.0, 2.7, bits, bits), steps=int(bits)))
     return tmp_path / "runs"
+
+
+def test_a_run_without_evaluated_weights_says_how_to_go_on(folder: Path) -> None:
+    (folder / "unfinished/model.safetensors").unlink()
+    with pytest.raises(MissingInput, match=r"no evaluated weights yet.*: seqlab resume .*/unfinished$"):
+        api.load(folder / "unfinished")
 
 
 def test_the_best_comes_first(folder: Path, made: api.Run) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqlab.errors import DataError
-from seqlab.runs.tensors import check_header, from_bytes, to_bytes
+from seqlab.runs.tensors import from_bytes, read_header, to_bytes
 
 SHAPES = st.lists(st.integers(0, 4), max_size=4)
 TYPES = st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool])
@@ -27,7 +27,7 @@ def test_tensors_come_back(given_: dict[str, tuple[list[int], torch.dtype]]) -> 
     for name, tensor in tensors.items():
         assert torch.equal(found[name], tensor) and found[name].dtype == tensor.dtype
     assert safetensors.torch.load(content).keys() == tensors.keys()  # others can read it too
-    assert check_header(content, PATH).keys() == tensors.keys()
+    assert read_header(content, PATH).keys() == tensors.keys()
 
 
 def test_views_are_written_as_they_read() -> None:

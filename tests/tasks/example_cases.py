@@ -1,4 +1,4 @@
-"""Small sets of labelled examples, one for each task, and what is made of them."""
+"""Small sets of labeled examples, one for each task, with the task and an untrained model."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ def sentences(count: int, seed: int = 0, longest: int = 9) -> list[tuple[str, ..
     return [tuple(draw.choice(WORDS, draw.integers(1, longest + 1)).tolist()) for _ in range(count)]
 
 
-def labelled(words: tuple[str, ...]) -> LabeledText:
+def labeled(words: tuple[str, ...]) -> LabeledText:
     return LabeledText(" ".join(words), "animal" if {"cat", "dog", "bird"} & set(words) else "none")
 
 
@@ -39,7 +39,7 @@ def pair(words: tuple[str, ...]) -> TextPair:
     return TextPair(" ".join(words), " ".join(word.upper() for word in reversed(words)))
 
 
-MADE = {"classify": labelled, "tag": tagged, "translate": pair}
+MAKE_EXAMPLE = {"classify": labeled, "tag": tagged, "translate": pair}
 
 
 @dataclass(frozen=True)
@@ -53,31 +53,33 @@ class Case:
 def case(name: str, arch: str = "lstm", train: int = 40, held_out: int = 12, **changes: Any) -> Case:
     """A task on random sentences, with a small untrained model in evaluation mode."""
     dotted = [(key.replace("__", "."), value) for key, value in changes.items() if "__" in key]
-    own = {"task": name, "arch": arch, "hidden": 8, "embedding": 8, "batch_size": 6}
-    own |= {key: changes[key] for key in own if key in changes}
-    still = [("model.embedding_dropout", 0.0), ("model.output_dropout", 0.0)]
+    short_names = {"task": name, "arch": arch, "hidden": 8, "embedding": 8, "batch_size": 6}
+    short_names |= {key: changes[key] for key in short_names if key in changes}
+    no_dropout = [("model.embedding_dropout", 0.0), ("model.output_dropout", 0.0)]
     settings = build_settings(
-        {"corpus": {"source": ["none"]}}, [("tokenizer.name", "word"), *expand_short_names(own), *still, *dotted]
+        {"corpus": {"source": ["none"]}},
+        [("tokenizer.name", "word"), *expand_short_names(short_names), *no_dropout, *dotted],
     )
     splits = {"train": sentences(train), "validation": sentences(held_out, 1), "test": sentences(held_out, 2)}
-    made = {part: [MADE[name](words) for words in found] for part, found in splits.items()}
+    split_examples = {split: [MAKE_EXAMPLE[name](words) for words in drawn] for split, drawn in splits.items()}
     task_class = TASKS.load(name)
     assert issubclass(task_class, ExampleTask)
-    vocabulary = task_class.build_vocabulary(made["train"], settings)
-    examples = Examples("random", made, "as made")
-    encoded = {part: task_class.encode(found, vocabulary, settings) for part, found in made.items()}
+    vocabulary = task_class.build_vocabulary(split_examples["train"], settings)
+    examples = Examples("random", split_examples, "as made")
+    encoded = {split: task_class.encode(drawn, vocabulary, settings) for split, drawn in split_examples.items()}
     dataset = Dataset("random", "", examples.fingerprint, examples, vocabulary, encoded)
+    settings = task_class.fit_settings(settings, dataset, lambda note: None)
     model = build_model(settings, vocabulary.sizes).eval()
     return Case(settings, dataset, task_class.from_dataset(settings, dataset), model)
 
 
-def gradients(found: Case) -> tuple[float, dict[str, torch.Tensor]]:
-    """The loss of a pass over the training part and what it gives every parameter."""
+def gradients(setup: Case) -> tuple[float, dict[str, torch.Tensor]]:
+    """The loss of an epoch and the gradient of every parameter."""
     torch.manual_seed(0)
-    found.model.train()
-    found.model.zero_grad()
+    setup.model.train()
+    setup.model.zero_grad()
     total = torch.zeros(())
-    for index in range(found.task.steps_per_epoch):
-        total = total + found.task.loss(found.model, found.task.batch("train", 0, index), None, 0).total
+    for index in range(setup.task.steps_per_epoch):
+        total = total + setup.task.loss(setup.model, setup.task.batch("train", 0, index), None, 0).total
     total.backward()
-    return float(total.detach()), {name: p.grad for name, p in found.model.named_parameters()}
+    return float(total.detach()), {name: p.grad for name, p in setup.model.named_parameters()}

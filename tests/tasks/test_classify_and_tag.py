@@ -18,17 +18,17 @@ from seqlab.tokenization.vocabulary import Vocabulary
 
 @pytest.mark.parametrize("pooling", ["last", "mean", "max", "attention"])
 def test_pooling_is_what_it_says(pooling: str) -> None:
-    found = case("classify", "gru", task__pooling=pooling)
-    batch = label_batch(found.task.splits["train"], np.arange(5))
+    setup = case("classify", "gru", task__pooling=pooling)
+    batch = label_batch(setup.task.splits["train"], np.arange(5))
     vectors: list[torch.Tensor] = []
-    found.model.backbone.register_forward_hook(lambda _, __, output: vectors.append(output[0]))
+    setup.model.backbone.register_forward_hook(lambda _, __, output: vectors.append(output[0]))
     pooled: list[torch.Tensor] = []
-    found.model.output.register_forward_pre_hook(lambda _, inputs: pooled.append(inputs[0]))
+    setup.model.output.register_forward_pre_hook(lambda _, inputs: pooled.append(inputs[0]))
     trace = Trace()
     with torch.inference_mode():
-        found.model(batch.inputs_BT, batch.mask_BT, trace)
+        setup.model(batch.inputs_BT, batch.mask_BT, trace)
     for row in range(5):
-        length = len(found.task.splits["train"].inputs[row])
+        length = len(setup.task.splits["train"].inputs[row])
         y_TH = vectors[0][row, :length]
         width = y_TH.shape[1] // 2
         if pooling == "attention":
@@ -45,61 +45,63 @@ def test_pooling_is_what_it_says(pooling: str) -> None:
 
 
 def test_accuracy_is_the_share_of_right_labels() -> None:
-    found = case("classify")
-    part = found.task.splits["test"]
-    said = found.task.predict(
-        found.model, [one.text for one in part.examples], found.dataset.vocabulary, found.settings
+    setup = case("classify")
+    split = setup.task.splits["test"]
+    predictions = setup.task.predict(
+        setup.model, [example.text for example in split.examples], setup.dataset.vocabulary, setup.settings
     )
-    right = np.mean([one.label == example.label for one, example in zip(said, part.examples, strict=True)])
-    assert found.task.metrics(found.task.score(found.model, "test"))["accuracy"] == pytest.approx(100 * right)
-    for one in said:
-        assert sum(one.probabilities.values()) == pytest.approx(1, abs=1e-5)
-        assert one.label == max(one.probabilities, key=one.probabilities.__getitem__) == next(iter(one.probabilities))
+    right = np.mean(
+        [prediction.label == example.label for prediction, example in zip(predictions, split.examples, strict=True)]
+    )
+    assert setup.task.metrics(setup.task.score(setup.model, "test"))["accuracy"] == pytest.approx(100 * right)
+    for prediction in predictions:
+        probabilities = prediction.probabilities
+        assert sum(probabilities.values()) == pytest.approx(1, abs=1e-5)
+        assert prediction.label == max(probabilities, key=probabilities.__getitem__) == next(iter(probabilities))
 
 
 def test_attention_of_a_label_is_shown_by_token() -> None:
-    found = case("classify", task__pooling="attention")
-    one = found.task.predict(found.model, ["the old cat"], found.dataset.vocabulary, found.settings)[0]
-    assert [token for token, _ in one.weights] == ["the", "old", "cat"]
-    assert sum(weight for _, weight in one.weights) == pytest.approx(1, abs=1e-5)
+    setup = case("classify", task__pooling="attention")
+    prediction = setup.task.predict(setup.model, ["the old cat"], setup.dataset.vocabulary, setup.settings)[0]
+    assert [token for token, _ in prediction.weights] == ["the", "old", "cat"]
+    assert sum(weight for _, weight in prediction.weights) == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("layer", ["softmax", "crf"])
 def test_entity_f1_is_that_of_seqeval(layer: str) -> None:
-    found = case("tag", task__output_layer=layer)
-    part = found.task.splits["test"]
-    said = found.task.predict(
-        found.model, [" ".join(one.words) for one in part.examples], found.dataset.vocabulary, found.settings
+    setup = case("tag", task__output_layer=layer)
+    split = setup.task.splits["test"]
+    predictions = setup.task.predict(
+        setup.model, [" ".join(example.words) for example in split.examples], setup.dataset.vocabulary, setup.settings
     )
-    expected: Any = f1_score([list(one.tags) for one in part.examples], [one.tags for one in said], zero_division=0)  # pyright: ignore[reportArgumentType]
-    metrics = found.task.metrics(found.task.score(found.model, "test"))
-    assert found.task.headline_metric.key == "entity_f1" and metrics["entity_f1"] == pytest.approx(
+    gold, predicted = [list(example.tags) for example in split.examples], [one.tags for one in predictions]
+    expected: Any = f1_score(gold, predicted, zero_division=0)  # pyright: ignore[reportArgumentType]
+    metrics = setup.task.metrics(setup.task.score(setup.model, "test"))
+    assert setup.task.headline_metric.key == "entity_f1" and metrics["entity_f1"] == pytest.approx(
         100 * float(expected)
     )
-    right = np.mean(
-        [a == b for one, two in zip(part.examples, said, strict=True) for a, b in zip(one.tags, two.tags, strict=True)]
-    )
+    right = np.mean([a == b for pair in zip(gold, predicted, strict=True) for a, b in zip(*pair, strict=True)])
     assert metrics["accuracy"] == pytest.approx(100 * right)
 
 
 @pytest.mark.parametrize("layer", ["softmax", "crf"])
 def test_words_that_nothing_is_said_of_are_neither_learnt_nor_scored(layer: str) -> None:
-    found = case("tag", task__output_layer=layer)
+    setup = case("tag", task__output_layer=layer)
     words = ("the", "old", "cat", "runs")
     full = TaggedSentence(words, ("O", "O", "B-animal", "O"))
     half = TaggedSentence(words, ("O", UNSCORED, "B-animal", UNSCORED))
-    one, other = (TagTask.encode([example], found.dataset.vocabulary, found.settings) for example in (full, half))
-    loss, less = (found.task.loss(found.model, tag_batch(part, [0]), None, 0) for part in (one, other))
+    one, other = (TagTask.encode([example], setup.dataset.vocabulary, setup.settings) for example in (full, half))
+    loss, less = (setup.task.loss(setup.model, tag_batch(split, [0]), None, 0) for split in (one, other))
     assert (loss.count, less.count) == (4, 2)
     assert float(less.total.detach()) < float(loss.total.detach())
-    task = TagTask(found.task.settings, {"test": other}, found.dataset.vocabulary)
-    assert task.score(found.model, "test").tokens == 2
+    task = TagTask(setup.task.settings, {"test": other}, setup.dataset.vocabulary)
+    assert task.score(setup.model, "test").tokens == 2
 
 
 def test_a_tag_that_training_has_not_is_never_right() -> None:
-    found = case("tag")
-    part = TagTask.encode([TaggedSentence(("the", "cat"), ("O", "B-ghost"))], found.dataset.vocabulary, found.settings)
-    scores = TagTask(found.task.settings, {"test": part}, found.dataset.vocabulary).score(found.model, "test")
+    setup = case("tag")
+    split = TagTask.encode([TaggedSentence(("the", "cat"), ("O", "B-ghost"))], setup.dataset.vocabulary, setup.settings)
+    scores = TagTask(setup.task.settings, {"test": split}, setup.dataset.vocabulary).score(setup.model, "test")
     assert scores.metrics["accuracy"] <= 50
 
 
@@ -107,20 +109,20 @@ def test_tags_without_spans_are_judged_one_by_one() -> None:
     examples = [
         TaggedSentence(words, tuple("VERB" if word == "runs" else "OTHER" for word in words)) for words in sentences(30)
     ]
-    found = case("tag")
-    vocabulary = TagTask.build_vocabulary(examples, found.settings)
-    task = TagTask(found.task.settings, {"test": TagTask.encode(examples, vocabulary, found.settings)}, vocabulary)
+    setup = case("tag")
+    vocabulary = TagTask.build_vocabulary(examples, setup.settings)
+    task = TagTask(setup.task.settings, {"test": TagTask.encode(examples, vocabulary, setup.settings)}, vocabulary)
     assert task.headline_metric.key == "accuracy" and task.metric.label == "accuracy, %"
 
 
 @pytest.mark.parametrize("tokenizer", ["bpe", "char"])
 def test_a_word_of_several_tokens_is_read_where_it_ends(tokenizer: str) -> None:
-    found = case("tag", tokenizer__name=tokenizer)
-    part = found.task.splits["train"]
-    for example, ids, ends in zip(part.examples, part.inputs, part.ends, strict=True):
+    setup = case("tag", tokenizer__name=tokenizer)
+    split = setup.task.splits["train"]
+    for example, ids, ends in zip(split.examples, split.inputs, split.ends, strict=True):
         assert len(ends) == len(example.words) and ends[-1] == len(ids) - 1
         starts = [0, *(ends[:-1] + 1)]
-        text = [found.dataset.vocabulary.tokenizer.decode(ids[a : b + 1]) for a, b in zip(starts, ends, strict=True)]
+        text = [setup.dataset.vocabulary.tokenizer.decode(ids[a : b + 1]) for a, b in zip(starts, ends, strict=True)]
         assert [word.strip() for word in text] == list(example.words)
 
 

@@ -10,7 +10,7 @@ import torch
 from seqlab.contracts import Loss
 from seqlab.registry import TASKS
 from seqlab.tasks.classify import ClassifyTask
-from seqlab.testing.task import CHECKS, Subject, check_task, make_subject
+from seqlab.testing.task import TaskCase, check_task, task_case, tasks
 
 # the pairs of options that change what a batch, a loss or a score is
 CASES: dict[str, dict[str, Any]] = {
@@ -26,21 +26,21 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module", params=CASES)
-def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TaskCase:
     name = request.param.split()[0]
     folder = tmp_path_factory.mktemp("task")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
-        return make_subject(name, "gru", None, folder, CASES[request.param])
+        return task_case(name, "gru", None, folder, CASES[request.param])
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_the_contract(check: Any, subject: Subject) -> None:
-    check(subject)
+@pytest.mark.parametrize("check", tasks.checks.values(), ids=lambda check: check.__name__)
+def test_the_contract(check: Any, case: TaskCase) -> None:
+    check(case)
 
 
 def test_every_registered_task_is_checked() -> None:
-    assert {case.split()[0] for case in CASES} == set(TASKS.builtin())
+    assert {name.split()[0] for name in CASES} == set(TASKS.builtin())
 
 
 class MeanLoss(ClassifyTask):
@@ -84,11 +84,11 @@ class OtherUnits(ClassifyTask):
     ],
 )
 def test_a_broken_task_is_caught(broken: Any, message: str, tmp_path: Path) -> None:
-    subject = make_subject("classify", "gru", None, tmp_path, {})
-    task = broken.from_dataset(subject.settings, subject.dataset)
+    case = task_case("classify", "gru", None, tmp_path, {})
+    task = broken.from_dataset(case.settings, case.dataset)
     with pytest.raises(AssertionError, match=message):
-        for check in CHECKS:
-            check(Subject(subject.settings, subject.dataset, task, subject.model))
+        for check in tasks.checks.values():
+            check(TaskCase(case.settings, case.dataset, task, case.model))
 
 
 def test_by_name() -> None:

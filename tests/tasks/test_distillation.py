@@ -46,8 +46,8 @@ def loss_of(run: Any, **task: Any) -> float:
     settings = run.settings.with_values(**{f"task.{key}": value for key, value in task.items()})
     from seqlab.runs.reopen import make_task
 
-    made = make_task(settings, run.dataset())
-    return float(made.loss(run.model, made.batch("train", 0, 0), None, 0).total.detach())
+    student_task = make_task(settings, run.dataset())
+    return float(student_task.loss(run.model, student_task.batch("train", 0, 0), None, 0).total.detach())
 
 
 def test_the_mix_of_both(teacher: Path) -> None:
@@ -86,7 +86,7 @@ def test_what_cannot_teach_is_refused(teacher: Path, tmp_path: Path) -> None:
     taught = {"task.teacher": str(teacher)}
     with pytest.raises(UsageError, match=r"has the tokenizer .*'char'.* its student .*'byte'"):
         api.train(teacher.parent / "my.txt", steps=2, out=tmp_path / "o", tokenizer="byte", settings=taught, **SMALL)
-    with pytest.raises(UsageError, match="was trained on the 90/10 split of this text"):
+    with pytest.raises(UsageError, match="was trained on the 90/10 contiguous split of this text"):
         api.train(
             teacher.parent / "my.txt", steps=2, out=tmp_path / "q", split_ratios="80/10/10", settings=taught, **SMALL
         )

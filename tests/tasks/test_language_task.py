@@ -18,11 +18,14 @@ from seqlab.data.text.tokens import SplitStats, TokenSplit
 from seqlab.models.language_model import LanguageModel
 from seqlab.tasks import language, text
 from seqlab.tasks.language import LanguageTask
-from seqlab.tasks.text import fit_sizes, make_batches
+from seqlab.tasks.text import fit_sizes
 from seqlab.tasks.text_settings import LanguageSettings
+from seqlab.tokenization.char import CharTokenizer
+from seqlab.tokenization.vocabulary import Vocabulary
 
 quick = settings(deadline=None, max_examples=60)
 VOCABULARY, UNKNOWN = 11, 10
+DIGITS = Vocabulary(CharTokenizer("0123456789"))
 CONTEXTS = ["window", "carry"]
 
 
@@ -69,23 +72,24 @@ def ids_of(tokens, seed=0):
     return np.random.default_rng(seed).integers(0, VOCABULARY, tokens).astype(np.uint8)
 
 
-def part_of(folder: Path, *lengths: int, characters: int = 0) -> TokenSplit:
-    """A part with documents of these lengths, or a stream if there is but one."""
+def split_of(folder: Path, *lengths: int, characters: int = 0, by_lines: bool = True) -> TokenSplit:
+    """A part with lines or segments of these lengths, or a stream if there is but one."""
     starts = np.cumsum([0, *lengths]).astype(np.int64)
     ids_of(starts[-1]).tofile(folder / "x.ids")
     starts.tofile(folder / "x.starts")
-    facts = SplitStats(int(starts[-1]), len(lengths), 0, 0, characters, 2 * characters, 0, max(lengths))
+    sizes = 0, 0, characters, 2 * characters, 0, max(lengths)
+    facts = SplitStats(int(starts[-1]), len(lengths), *sizes, by_lines=by_lines and len(lengths) > 1)
     return TokenSplit(folder, "x", np.dtype(np.uint8), facts)
 
 
-def task_on(part, **values):
+def task_on(split, **values):
     settings = LanguageSettings(**{"batch_size": 2, "window": 5, **values})
-    return LanguageTask(settings, {"train": part, "validation": part}, VOCABULARY, UNKNOWN)
+    return LanguageTask(settings, {"train": split, "validation": split}, DIGITS)
 
 
-def documents_of(part):
-    ids = part.read(0, len(part))
-    starts = part.document_starts()
+def documents_of(split):
+    ids = split.read(0, len(split))
+    starts = split.document_starts()
     return [ids[a:b] for a, b in pairwise(starts)]
 
 
@@ -105,7 +109,7 @@ def nats_by_hand(model, tokens, window):
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_the_loss_is_the_cross_entropy(folder, masked):
-    task, model = task_on(part_of(folder, 50)), tiny_model()
+    task, model = task_on(split_of(folder, 50)), tiny_model()
     inputs_BT, targets_BT = torch.randint(VOCABULARY, (3, 4)), torch.randint(VOCABULARY, (3, 4))
     mask_BT = torch.tensor([[1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 0, 0]]).bool() if masked else None
     kept_BT = torch.ones(3, 4).bool() if mask_BT is None else mask_BT
@@ -120,9 +124,9 @@ def test_the_loss_is_the_cross_entropy(folder, masked):
 
 
 def test_padding_changes_neither_loss_nor_gradient(folder):
-    part = part_of(folder, 3, 9, 5, 7)
-    together = task_on(part, batch_size=4, window=20)
-    alone = task_on(part, batch_size=1, window=20)
+    split = split_of(folder, 3, 9, 5, 7)
+    together = task_on(split, batch_size=4, window=20)
+    alone = task_on(split, batch_size=1, window=20)
 
     def summed(task):
         model, count = tiny_model(), 0
@@ -140,7 +144,7 @@ def test_padding_changes_neither_loss_nor_gradient(folder):
 
 def test_a_stream_carries_its_state_and_starts_afresh_with_each_epoch(folder):
     """Window by window with carried state is one pass over each row."""
-    task, model = task_on(part_of(folder, 33), batching="stream", batch_size=2, window=5), tiny_model()
+    task, model = task_on(split_of(folder, 33), batching="stream", batch_size=2, window=5), tiny_model()
     carry = None
     for epoch in range(2):
         totals = []
@@ -165,9 +169,9 @@ def test_every_token_is_scored_once(folder, context, data, window):
     lengths = data.draw(
         st.one_of(st.lists(st.integers(2, 30), min_size=2, max_size=9), st.integers(2, 60).map(lambda n: [n]))
     )
-    part, model = part_of(folder, *lengths, characters=1234), known_odds()
-    scores = task_on(part, window=window).score(model, "validation", context)
-    targets = np.concatenate([document[1:] for document in documents_of(part)])
+    split, model = split_of(folder, *lengths, characters=1234), known_odds()
+    scores = task_on(split, window=window).score(model, "validation", context)
+    targets = np.concatenate([document[1:] for document in documents_of(split)])
     assert scores.tokens == len(targets)
     assert scores.nats == pytest.approx(model.nats(targets).sum(), rel=1e-6)
     assert (scores.characters, scores.bytes, scores.mode) == (1234, 2468, context)
@@ -180,7 +184,7 @@ def test_every_token_is_scored_once(folder, context, data, window):
     length = window if context == "window" else language.CARRIED_AT_ONCE
     units = [
         document[at + 1 : at + 1 + length]
-        for document in documents_of(part)
+        for document in documents_of(split)
         for at in range(0, len(document) - 1, length)
     ]
     np.testing.assert_array_equal(scores.tokens_U, [len(unit) for unit in units])
@@ -189,9 +193,9 @@ def test_every_token_is_scored_once(folder, context, data, window):
 
 @pytest.mark.parametrize("lengths", [(38,), (7, 2, 19, 12, 3)])
 def test_windows_are_fresh(folder, lengths):
-    part, model = part_of(folder, *lengths), tiny_model()
-    scores = task_on(part, window=5).score(model, "validation", "window")
-    recount = [nats for document in documents_of(part) for nats in nats_by_hand(model, document, 5)]
+    split, model = split_of(folder, *lengths), tiny_model()
+    scores = task_on(split, window=5).score(model, "validation", "window")
+    recount = [nats for document in documents_of(split) for nats in nats_by_hand(model, document, 5)]
     np.testing.assert_allclose(scores.nats_U, [sum(nats) for nats in recount], rtol=1e-12)
     np.testing.assert_array_equal(scores.tokens_U, [len(nats) for nats in recount])
     at_T = [[nats[t] for nats in recount if t < len(nats)] for t in range(5)]
@@ -201,18 +205,18 @@ def test_windows_are_fresh(folder, lengths):
 
 @pytest.mark.parametrize("lengths", [(38,), (7, 2, 19, 12, 3)])
 def test_carrying_is_one_pass_over_each_document(folder, lengths):
-    part, model = part_of(folder, *lengths), tiny_model()
-    scores = task_on(part, window=5).score(model, "validation", "carry")
-    recount = [nats_by_hand(model, document, 1000)[0] for document in documents_of(part)]
+    split, model = split_of(folder, *lengths), tiny_model()
+    scores = task_on(split, window=5).score(model, "validation", "carry")
+    recount = [nats_by_hand(model, document, 1000)[0] for document in documents_of(split)]
     chunks = [nats[at : at + 8] for nats in recount for at in range(0, len(nats), 8)]
     np.testing.assert_allclose(scores.nats_U, [sum(chunk) for chunk in chunks], rtol=1e-12)
     assert scores.tokens == sum(lengths) - len(lengths)
-    fresh = task_on(part, window=5).score(model, "validation", "window")
+    fresh = task_on(split, window=5).score(model, "validation", "window")
     assert scores.nats != pytest.approx(fresh.nats, rel=1e-6)
 
 
 def test_the_last_window_may_be_shorter(folder):
-    scores = task_on(part_of(folder, 14), window=5).score(known_odds(), "validation")
+    scores = task_on(split_of(folder, 14), window=5).score(known_odds(), "validation")
     assert scores.tokens_U.tolist() == [5, 5, 3]
     assert scores.tokens_by_position_T.tolist() == [3, 3, 3, 2, 2]
 
@@ -221,8 +225,8 @@ def test_the_last_window_may_be_shorter(folder):
 @pytest.mark.parametrize("limit", [1, 5, 6, 39, 40, 1000])
 def test_a_limit_scores_the_beginning(folder, context, limit):
     """Windows that begin before it, whole; characters in proportion."""
-    part = part_of(folder, 41, characters=4000)
-    task, model = task_on(part, window=5), known_odds()
+    split = split_of(folder, 41, characters=4000)
+    task, model = task_on(split, window=5), known_odds()
     whole, found = task.score(model, "validation", context), task.score(model, "validation", context, limit)
     units = min(-(-limit // (5 if context == "window" else 8)), len(whole.nats_U))
     np.testing.assert_array_equal(found.tokens_U, whole.tokens_U[:units])
@@ -232,7 +236,7 @@ def test_a_limit_scores_the_beginning(folder, context, limit):
 
 
 def test_scoring_leaves_no_trace(folder):
-    task, model = task_on(part_of(folder, 40)), tiny_model()
+    task, model = task_on(split_of(folder, 40)), tiny_model()
     before = [parameter.clone() for parameter in model.parameters()]
     first, second = task.score(model, "validation"), task.score(model, "validation")
     np.testing.assert_array_equal(first.nats_U, second.nats_U)
@@ -253,30 +257,37 @@ def test_scoring_leaves_no_trace(folder):
 )
 def test_sizes_fit_any_text(folder, tokens, batch, window, batching):
     given_ = LanguageSettings(batch_size=batch, window=window, batching=batching)
-    fits = fit_sizes(given_, tokens)
+    fits = fit_sizes(given_, split_of(folder, tokens))
     if tokens > batch * window:
         assert fits == given_
     assert 1 <= fits.window <= window
     assert 1 <= fits.batch_size <= batch
     assert fits.batch_size * fits.window < tokens
-    assert fit_sizes(fits, tokens) == fits
+    assert fit_sizes(fits, split_of(folder, tokens)) == fits
     # what a run keeps in its settings must be accepted when it is read again
     assert LanguageSettings(**fits.model_dump()) == fits
-    batches = make_batches(given_, part_of(folder, tokens))
+    batches = LanguageTask(given_, {}, DIGITS).make_batches(split_of(folder, tokens))
     for index in (0, batches.batches_per_epoch - 1, batches.batches_per_epoch):
         rows = batches.rows(0, index)
         assert 1 <= rows.inputs_BT.shape[1] <= fits.window
         assert rows.inputs_BT.shape[0] == fits.batch_size
 
 
-def test_short_texts_get_several_windows():
-    fits = fit_sizes(LanguageSettings(), 800)
+def test_a_window_fits_into_every_segment(folder):
+    scattered = split_of(folder, 500, 90, 700, by_lines=False)
+    fits = fit_sizes(LanguageSettings(batch_size=2, window=128), scattered)
+    assert (fits.window, fits.batch_size) == (89, 2)
+    assert fit_sizes(LanguageSettings(batch_size=2, window=128, batching="stream"), scattered).window == 128
+
+
+def test_short_texts_get_several_windows(folder):
+    fits = fit_sizes(LanguageSettings(), split_of(folder, 800))
     assert (fits.window, fits.batch_size) == (100, 7)
     smallest = resolve({"corpus": {"source": ["x"]}}).with_values(**{"task.window": 1})
     assert smallest.resolved()["task"]["window"] == 1
 
 
 def test_an_epoch_is_one_pass(folder):
-    assert task_on(part_of(folder, 1001), batch_size=10, window=10).steps_per_epoch == 10
-    assert task_on(part_of(folder, 1001), batch_size=10, window=10, batching="stream").steps_per_epoch == 10
-    assert task_on(part_of(folder, *[4] * 25), batch_size=10, window=10).steps_per_epoch == 3
+    assert task_on(split_of(folder, 1001), batch_size=10, window=10).steps_per_epoch == 10
+    assert task_on(split_of(folder, 1001), batch_size=10, window=10, batching="stream").steps_per_epoch == 10
+    assert task_on(split_of(folder, *[4] * 25), batch_size=10, window=10).steps_per_epoch == 3

@@ -17,10 +17,9 @@ from seqlab.errors import UsageError
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.dataset import text_dataset, train_tokenizer
+from seqlab.tasks.dataset import text_dataset
 from seqlab.tasks.masked import PASSES, mask_every, mask_tokens
 from seqlab.tasks.text_settings import MaskedSettings
-from seqlab.tokenization.vocabulary import Vocabulary
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs away\n" * 40
 MASK = 50
@@ -41,7 +40,7 @@ def task_and_model(documents: str = "stream", **task):
     settings = settings_with(documents, **task)
     text = TEXT if documents == "stream" else "".join(f"{TEXT[: 5 + n % 30]}\n" for n in range(300))
     split = split_text(corpus_from_text(text, "text"), settings.corpus)
-    dataset = text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
+    dataset = text_dataset(split, settings)
     model = build_model(settings, dataset.vocabulary.sizes).eval()
     return make_task(settings, dataset), model
 
@@ -113,7 +112,7 @@ def recount(task, model) -> float:
     """One window, one token after another."""
     part, window, total = task.splits["validation"], task.settings.window, 0.0
     ids = part.read(0, len(part))
-    bounds = part.document_starts() if part.stats.documents > 1 else [0, len(part)]
+    bounds = part.document_starts()
     for first, last in pairwise(bounds):
         for at in range(first + 1, last, window):
             tokens_T = torch.as_tensor(ids[at : min(at + window, last)])

@@ -8,20 +8,21 @@ import unicodedata
 
 import pytest
 from hypothesis import given
+from merges import merge_pairs
 from pydantic import ValidationError
 from text_samples import SAMPLE, anything, awkward, project_root, quick, shared, trained
 from tokenizers import Tokenizer as Library
 from tokenizers import models, pre_tokenizers, trainers
 
+from seqlab.errors import SeqlabWarning
 from seqlab.tokenization import bpe
 from seqlab.tokenization.bpe import BpeSettings, BpeTokenizer
-from seqlab.tokenization.merges import merge_pairs
 
 
 def tokenizer() -> BpeTokenizer:
-    found = shared("bpe")
-    assert isinstance(found, BpeTokenizer)
-    return found
+    trained_bpe = shared("bpe")
+    assert isinstance(trained_bpe, BpeTokenizer)
+    return trained_bpe
 
 
 def spelt(text: str) -> list[bytes]:
@@ -30,8 +31,8 @@ def spelt(text: str) -> list[bytes]:
 
 def split(text: str) -> list[bytes]:
     """The library's own split into words, as bytes of the text."""
-    found = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
-    return [text[start:end].encode() for _, (start, end) in found]
+    trained_bpe = pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
+    return [text[start:end].encode() for _, (start, end) in trained_bpe]
 
 
 @given(text=anything)
@@ -62,17 +63,17 @@ def test_every_kind_of_space_is_a_safe_neighbour() -> None:
 
 
 def test_the_vocabulary_is_the_bytes_and_then_the_merges() -> None:
-    found = tokenizer()
-    assert found.decode_bytes(range(256)) == bytes(range(256))
-    joined = list(dict.fromkeys(left + right for left, right in found.merges))
-    assert [found.decode_bytes([number]) for number in range(256, found.ordinary_size)] == joined
+    trained_bpe = tokenizer()
+    assert trained_bpe.decode_bytes(range(256)) == bytes(range(256))
+    joined = list(dict.fromkeys(left + right for left, right in trained_bpe.merges))
+    assert [trained_bpe.decode_bytes([number]) for number in range(256, trained_bpe.ordinary_size)] == joined
 
 
 def test_two_pairs_may_join_to_one_symbol() -> None:
-    found = BpeTokenizer([(97, 97), (97, 256), (256, 97)])
-    assert found.ordinary_size == 258
-    assert found.decode(found.encode("aaaa aaa")) == "aaaa aaa"
-    assert BpeTokenizer.from_json(found.to_json()).fingerprint == found.fingerprint
+    trained_bpe = BpeTokenizer([(97, 97), (97, 256), (256, 97)])
+    assert trained_bpe.ordinary_size == 258
+    assert trained_bpe.decode(trained_bpe.encode("aaaa aaa")) == "aaaa aaa"
+    assert BpeTokenizer.from_json(trained_bpe.to_json()).fingerprint == trained_bpe.fingerprint
 
 
 def test_training_does_not_depend_on_the_process() -> None:
@@ -99,28 +100,30 @@ def test_size_bounds_the_vocabulary() -> None:
 
 
 def test_runs_do_not_double_without_end() -> None:
-    found = trained("bpe", "a" * 100_000 + "\n" + "ab" * 10_000)
-    assert max(len(found.decode_bytes([number])) for number in range(found.ordinary_size)) <= bpe.MAX_TOKEN_BYTES
+    trained_bpe = trained("bpe", "a" * 100_000 + "\n" + "ab" * 10_000)
+    lengths = [len(trained_bpe.decode_bytes([number])) for number in range(trained_bpe.ordinary_size)]
+    assert max(lengths) <= bpe.MAX_TOKEN_BYTES
 
 
 def test_long_words_are_learnt_from_in_parts() -> None:
     line = "👩\u200d" * (1 << 15)
     start = time.process_time()
-    found = trained("bpe", f"{line}\n{line}")
+    trained_bpe = trained("bpe", f"{line}\n{line}")
     assert time.process_time() - start < 10  # as one word it takes minutes
-    assert found.ordinary_size > 256
+    assert trained_bpe.ordinary_size > 256
 
 
 def test_pieces_are_learnt_from_one_by_one() -> None:
-    found = BpeTokenizer.train(["ab", "ab", "ab"], BpeSettings())
-    assert found.merges == [(b"a", b"b")]
+    trained_bpe = BpeTokenizer.train(["ab", "ab", "ab"], BpeSettings())
+    assert trained_bpe.merges == [(b"a", b"b")]
 
 
 def test_only_the_start_of_a_long_text_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bpe, "MAX_TRAINING_BYTES", len("xy xy cd") + 1)
     pieces = iter(["xy xy ", "cdé cdé cdé", "never reached"])
-    found = BpeTokenizer.train(pieces, BpeSettings())
-    assert found.merges == [(b"x", b"y")]
+    with pytest.warns(SeqlabWarning, match="learned from the first 9 bytes"):
+        trained_bpe = BpeTokenizer.train(pieces, BpeSettings())
+    assert trained_bpe.merges == [(b"x", b"y")]
     assert next(pieces) == "never reached"
 
 

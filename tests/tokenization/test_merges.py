@@ -2,8 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from seqlab.tokenization.merges import merge_pairs
+from merges import merge_pairs
 
 TEXTBOOK = {(b"a", b"a"): 0, (b"a", b"b"): 1, (b"aa", b"ab"): 2}
 

@@ -14,7 +14,7 @@ from text_samples import SAMPLE, anything, awkward, encode, project_root, quick,
 
 from seqlab.errors import DataError, SeqlabWarning, StorageError, UsageError
 from seqlab.registry import TOKENIZERS
-from seqlab.testing.tokenizer import CHECKS, Candidate, candidate
+from seqlab.testing.tokenizer import TokenizerCase, tokenizer_case, tokenizers
 from seqlab.tokenization.tokenizer import MAX_WARNINGS, chunk_text
 
 every = pytest.mark.parametrize("name", list(TOKENIZERS))
@@ -26,9 +26,9 @@ open_ended = [name for name in TOKENIZERS if TOKENIZERS.load(name).has_unknown]
 
 
 @every
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_contract(name: str, check: Callable[[Candidate], None]) -> None:
-    check(candidate(name))
+@pytest.mark.parametrize("check", tokenizers.checks.values(), ids=lambda check: check.__name__)
+def test_contract(name: str, check: Callable[[TokenizerCase], None]) -> None:
+    check(tokenizer_case(name))
 
 
 # --- there and back -------------------------------------------------------------------------------------------------

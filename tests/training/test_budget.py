@@ -12,11 +12,11 @@ from seqlab.tasks.text import TextTask
 from seqlab.threads import default_threads
 from seqlab.training import budget as budget_module
 from seqlab.training.budget import budget_in_steps, check_trainable
-from seqlab.training.progress import NullReporter
+from seqlab.training.progress import Reporter
 from seqlab.training.timing import StepTiming, time_training
 
 
-class Listener(NullReporter):
+class Listener(Reporter):
     def __init__(self) -> None:
         self.said: list[str] = []
 
@@ -24,10 +24,10 @@ class Listener(NullReporter):
         self.said.append(message)
 
 
-def budget(reporter: NullReporter | None = None, **train: Any) -> dict[str, Any]:
+def budget(reporter: Reporter | None = None, **train: Any) -> dict[str, Any]:
     settings = run_settings(**{"steps": None, **train})
     task, model = task_and_model(settings)
-    return budget_in_steps(settings, model, task, reporter or NullReporter())
+    return budget_in_steps(settings, model, task, reporter or Reporter())
 
 
 def epoch(**train: Any) -> int:
@@ -84,7 +84,7 @@ def test_sizes_that_do_not_fit_are_said() -> None:
     part = dataset.splits["train"]
     task_settings: Any = TextTask.fit_settings(settings, dataset, listener.log).task.settings
     assert task_settings.batch_size * task_settings.window < len(part)
-    assert f"{len(part):,} tokens" in listener.said[0] and "instead of 64 and 64" in listener.said[0]
+    assert f"{len(part):,} tokens" in listener.said[0] and "instead of 64" in listener.said[0]
     small = run_settings()
     assert TextTask.fit_settings(small, dataset, listener.log) == small and len(listener.said) == 1
 

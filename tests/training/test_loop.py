@@ -17,11 +17,11 @@ from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.log import read_log
 from seqlab.runs.tensors import from_bytes
 from seqlab.tasks.language import LanguageTask
-from seqlab.training.progress import EvaluationEvent, NullReporter
+from seqlab.training.progress import EvaluationEvent, Reporter
 from seqlab.training.step import TrainingStep, step_seed
 
 
-class Watcher(NullReporter):
+class Watcher(Reporter):
     def __init__(self) -> None:
         self.evaluations: list[EvaluationEvent] = []
 
@@ -164,7 +164,7 @@ def test_it_stops_early_when_nothing_gets_better(tmp_path: Path, monkeypatch: py
 def test_it_does_not_stop_early_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Scripted([1.0] + [2.0] * 8, monkeypatch)
     done = trainer_in(tmp_path, steps=9, evaluate_every=1).run()
-    assert (done.step, done.best_step, done.finished) == (9, 1, "the budget is used up")
+    assert (done.step, done.best_step, done.finished) == (9, 1, "all steps are done")
 
 
 def test_the_plateau_schedule_halves_after_two_evaluations_without_a_new_best(
@@ -181,7 +181,7 @@ def test_the_plateau_schedule_halves_after_two_evaluations_without_a_new_best(
 
 
 def test_two_checkpoints_are_kept_and_the_first_is_there_from_the_start(tmp_path: Path) -> None:
-    class Look(NullReporter):
+    class Look(Reporter):
         def step(self, step: int, loss: float, tokens_per_second: float) -> None:
             seen.append([path.name for path in checkpoints(trainer.directory.checkpoints)])
 

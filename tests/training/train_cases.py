@@ -10,11 +10,10 @@ from seqlab.models.token_model import TokenModel
 from seqlab.runs.directory import begin_run
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.dataset import TextDataset, text_dataset, train_tokenizer
+from seqlab.tasks.dataset import TextDataset, text_dataset
 from seqlab.tasks.text import TextTask
-from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.loop import Trainer
-from seqlab.training.progress import NullReporter, Reporter
+from seqlab.training.progress import Reporter
 
 TEXT = "".join(
     f"the {noun} saw {n} of {place}.\n" for n in range(5) for noun in ("cat", "dog", "hen") for place in "abcd"
@@ -37,7 +36,7 @@ def run_settings(**train: Any) -> RunSettings:
 
 def material_of(settings: RunSettings) -> TextDataset:
     split = split_text(corpus_from_text(TEXT, "text"), settings.corpus)
-    return text_dataset(split, Vocabulary(train_tokenizer(split, settings)))
+    return text_dataset(split, settings)
 
 
 def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
@@ -48,6 +47,4 @@ def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
 def trainer_in(folder: Path, reporter: Reporter | None = None, **train: Any) -> Trainer:
     settings = run_settings(**train)
     task, model = task_and_model(settings)
-    return Trainer(
-        begin_run(folder / "run", False), settings.train, model, task, reporter or NullReporter(), lambda: ""
-    )
+    return Trainer(begin_run(folder / "run", False), settings.train, model, task, reporter or Reporter(), lambda: "")

@@ -1,4 +1,4 @@
-"""The jobs of a comparison: what they are, which process has claimed one, and which are done."""
+"""The jobs of a comparison: trials and runs, claimed by one process at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,12 +19,12 @@ LOCKS = "locks"
 
 @dataclass(frozen=True)
 class Job:
-    """Train a run; unless it is a trial, score it; then carry out measures."""
+    """Train a run; unless it is a trial, score and measure it."""
 
     place: str  # within the comparison: runs/lstm-0, tuning/lstm-2
     settings: dict[str, Any]
-    split: str | None  # on which it is scored; None for a trial
-    seconds: float  # that it is expected to take
+    split: str | None  # to score it on; None for a trial
+    seconds: float  # expected
     measures: list[str] = field(default_factory=list)
     writing: dict[str, Any] = field(default_factory=dict)  # how measures sample: prompt, temperatures
 
@@ -38,7 +38,7 @@ class Job:
         return self.failure(directory) is not None or (run.is_run() and read_results(run) is not None)
 
     def record_failure(self, directory: Path, reason: str) -> None:
-        """A failed trial is a result too: these settings do not train."""
+        """A failed trial is a result too: training diverges with these settings."""
         write_atomic(self._failure_file(directory), reason.encode())
 
     def failure(self, directory: Path) -> str | None:
@@ -51,7 +51,7 @@ class Job:
 
 @contextmanager
 def claimed(job: Job, directory: Path) -> Iterator[bool]:
-    """True while this process holds the job; false if another process has it."""
+    """Yields whether this process claimed the job, or another process has it."""
     folder = directory / LOCKS
     with storage_errors(folder, 0):
         folder.mkdir(parents=True, exist_ok=True)

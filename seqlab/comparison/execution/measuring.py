@@ -1,21 +1,20 @@
-"""The measures of a recipe: carried out on finished runs, stored with them, never carried out twice.
+"""Runs the measures of a recipe once on every finished run, and stores the results with the run.
 
-A measure that fails leaves its reason in place of its result: it must not cost the runs that it was to measure.
+A measure that fails stores the reason as its result: the comparison must not fail because of it.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any
 
 from seqlab.comparison.results import MeasureResult
 from seqlab.errors import SeqlabError
-from seqlab.measures.measurement import MeasureContext, Measurement
+from seqlab.measures.measurement import MeasureContext
 from seqlab.recipes import Recipe, Writing
 from seqlab.registry import MEASURES
 from seqlab.runs.run import Run
-from seqlab.storage import from_json, read_bytes, storage_errors, to_json, unreadable_file, write_atomic
+from seqlab.storage import from_json, read_bytes, refuse_link, storage_errors, to_json, validated, write_atomic
 
 FOLDER, SHOWS = "measures", "shows"
 
@@ -25,27 +24,24 @@ def is_measured(place: Path, name: str) -> bool:
 
 
 def measure_run(run: Run, names: list[str], context: MeasureContext, log: Callable[[str], None]) -> None:
-    """Carry out the measures that are still missing."""
+    """Run the measures that are still missing."""
     for name in names:
-        if not is_measured(run.path, name):
-            log(f"measuring {name}")
-            _carry_out(name, lambda name=name: MEASURES.load(name)(run, context), run.path, log)
+        _measure(name, run.path, log, run, context)
 
 
 def run_shows(recipe: Recipe | None, directory: Path, log: Callable[[str], None]) -> dict[str, MeasureResult]:
-    """What the recipe shows without a run, as far as it is not there yet."""
+    """Run the recipe's shows that are still missing; return the results of all."""
     names, place = recipe.shows if recipe else (), directory / SHOWS
     context = measure_context(place, recipe.writing if recipe else Writing())
     for name in names:
-        if not is_measured(place, name):
-            log(f"showing {name}")
-            _carry_out(name, lambda name=name: MEASURES.load(name)(context), place, log)
+        _measure(name, place, log, context)
     return {name: read_measure(place, name, directory) for name in names}
 
 
 def measure_context(place: Path, writing: Writing, split: str = "validation") -> MeasureContext:
-    """Pictures go beside the results of the measures."""
+    """A context that stores pictures next to the results of the measures."""
     folder = place / FOLDER
+    refuse_link(folder)
     with storage_errors(folder, 0):
         folder.mkdir(parents=True, exist_ok=True)
     return MeasureContext(folder, writing, split)
@@ -54,20 +50,19 @@ def measure_context(place: Path, writing: Writing, split: str = "validation") ->
 def read_measure(place: Path, name: str, directory: Path) -> MeasureResult:
     """A result, with the paths of its pictures relative to the comparison."""
     path = _result_file(place, name)
-    try:
-        result = TypeAdapter(MeasureResult).validate_python(from_json(read_bytes(path), path))
-    except ValidationError as error:
-        raise unreadable_file(path, error) from None
+    result = validated(MeasureResult, from_json(read_bytes(path), path), path)
     folder = path.parent.relative_to(directory)
-    return MeasureResult(
-        result.data, result.text, [(folder / figure).as_posix() for figure in result.figures], result.failure
-    )
+    return replace(result, figures=[(folder / figure).as_posix() for figure in result.figures])
 
 
-def _carry_out(name: str, measure: Callable[[], Measurement], place: Path, log: Callable[[str], None]) -> None:
+def _measure(name: str, place: Path, log: Callable[[str], None], *arguments: Any) -> None:
+    if is_measured(place, name):
+        return
+    log(f"measuring {name}")
     try:
-        found = measure()
-        content = to_json(asdict(MeasureResult(found.data, found.text, [figure.name for figure in found.figures])))
+        measured = MEASURES.load(name)(*arguments)
+        result = MeasureResult(measured.data, measured.text, [figure.name for figure in measured.figures])
+        content = to_json(asdict(result))
     except Exception as error:  # a measure may come from another package
         reason = str(error) if isinstance(error, SeqlabError) else f"{type(error).__name__}: {error}"
         log(f"{name} could not be measured: {reason}")

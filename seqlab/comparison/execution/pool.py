@@ -1,9 +1,8 @@
-"""Worker processes: fed one job at a time, replaced when they die, stopped with this process."""
+"""A pool of worker processes that run one job at a time, are replaced if they die, and stop with this process."""
 
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter, deque
@@ -15,11 +14,17 @@ from typing import Any, Self
 from seqlab.comparison.execution.jobs import Job
 from seqlab.comparison.execution.progress import ProgressView
 from seqlab.errors import SeqlabError, TrainingFailed
+from seqlab.runs.machine import python_command
 from seqlab.training.signals import Interrupts
 
-DEATHS = 5  # of workers on one job before it is given up
-POLL = 0.2  # seconds between two looks at the workers
-STOP_TIMEOUT = 10.0  # seconds that workers have to write a checkpoint
+DEATHS = 5  # of workers on one job before the pool gives up
+POLL = 0.2  # seconds between two checks of the workers
+STOP_TIMEOUT = 10.0  # seconds for workers to write a checkpoint
+
+
+def worker_command(directory: Path) -> list[str]:
+    program = "from pathlib import Path; from seqlab.comparison.execution import worker; worker.main(Path(sys.argv[1]))"
+    return python_command(program, str(directory))
 
 
 class Stopped(SeqlabError):
@@ -49,19 +54,22 @@ class Pool:
         self._stop()
 
     def run(self, jobs: Sequence[Job], what: str) -> None:
-        """Do all jobs, the longest first; skip those that are done already."""
-        left = [job for job in jobs if not job.is_done(self.directory)]
-        self._waiting = deque(sorted(left, key=lambda job: -job.seconds))
+        """Run all jobs that are not done yet, the longest first."""
+        missing = [job for job in jobs if not job.is_done(self.directory)]
+        self._waiting = deque(sorted(missing, key=lambda job: -job.seconds))
         self._errors, self._stopping = [], False
-        self.view.begin(what, left)
-        feeders = [threading.Thread(target=self._feed, args=(index,)) for index in range(min(self.workers, len(left)))]
+        self.view.begin(what, missing)
+        workers = range(min(self.workers, len(missing)))
+        feeders = [threading.Thread(target=self._feed, args=(index,)) for index in workers]
         with Interrupts() as interrupts:
             for feeder in feeders:
                 feeder.start()
             while any(feeder.is_alive() for feeder in feeders):
                 time.sleep(POLL)
                 self.view.refresh()
-                if interrupts.received is not None or (self._errors and not self._stopping and self._is_fatal()):
+                # a run that diverges does not stop the others; any other error would hit all of them
+                fatal = any(not isinstance(error, TrainingFailed) for error in self._errors)
+                if interrupts.received is not None or (fatal and not self._stopping):
                     self._stop()
         self.view.end()
         if interrupts.received is not None:
@@ -69,14 +77,10 @@ class Pool:
         if self._errors:
             raise self._errors[0]
 
-    def _is_fatal(self) -> bool:
-        """A run that diverges does not stop the others; every other error would hit all of them."""
-        return any(not isinstance(error, TrainingFailed) for error in self._errors)
-
     def _feed(self, index: int) -> None:
-        """Give one worker jobs until none is left."""
+        """Give jobs to one worker until none is left."""
         while (job := self._next()) is not None:
-            outcome = self._hand_over(index, job)
+            outcome = self._run_on(index, job)
             if self._stopping:
                 return
             if outcome in ("taken", "died"):
@@ -91,8 +95,8 @@ class Pool:
                 self.view.event(job, {"kind": "done"})  # by another command on the same comparison
         return None
 
-    def _hand_over(self, index: int, job: Job) -> str:
-        """The outcome: done, taken by another process, failed, or died."""
+    def _run_on(self, index: int, job: Job) -> str:
+        """The outcome: done, taken by another process, failed, stopped by a signal, or died."""
         process = self._worker(index)
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -100,21 +104,17 @@ class Pool:
             for line in process.stdout:
                 event: dict[str, Any] = json.loads(line)
                 self.view.event(job, event)
-                if event["kind"] == "failed":
-                    self._fail(job, event)
-                if event["kind"] in ("done", "taken", "failed"):
+                if event["kind"] in ("failed", "stopped"):
+                    error_class = TrainingFailed if event["code"] == TrainingFailed.exit_code else SeqlabError
+                    error = error_class(f"{job.place}: {event['message']}")
+                    error.exit_code = event["code"]
+                    self._errors.append(error)
+                if event["kind"] in ("done", "taken", "failed", "stopped"):
                     return event["kind"]
         except (BrokenPipeError, ValueError):
-            pass  # it died in the middle of a line
+            pass  # the worker died
         _close(process)
         return "died"
-
-    def _fail(self, job: Job, event: dict[str, Any]) -> None:
-        kind = TrainingFailed if event["code"] == TrainingFailed.exit_code else SeqlabError
-        error = kind(f"{job.place}: {event['message']}")
-        error.exit_code = event["code"]
-        with self._lock:
-            self._errors.append(error)
 
     def _put_back(self, job: Job, outcome: str) -> None:
         if outcome == "taken":
@@ -125,8 +125,8 @@ class Pool:
                 log = self._log(0).with_name("worker-*.log")
                 self._errors.append(
                     SeqlabError(
-                        f"{job.place}: the process that trained it died {DEATHS} times. Is the memory used up? "
-                        f"Look into '{log}', then give the command again, perhaps with fewer --jobs."
+                        f"{job.place}: its worker process died {DEATHS} times. Is the machine out of memory? "
+                        f"See '{log}', then repeat the command, perhaps with fewer --jobs."
                     )
                 )
             else:
@@ -140,7 +140,7 @@ class Pool:
             threads = {name: str(self.threads) for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
             with log.open("a", encoding="utf-8") as stream:
                 process = self._processes[index] = subprocess.Popen(
-                    [sys.executable, "-m", "seqlab.comparison.execution.worker", str(self.directory)],
+                    worker_command(self.directory),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stream,

@@ -1,4 +1,4 @@
-"""A process that does one job after another: `python -m seqlab.comparison.execution.worker DIRECTORY`.
+"""A worker process; pool.py starts it.
 
 Jobs arrive as lines of JSON on standard input, events leave as lines of JSON on standard output. The process is
 spawned, never forked, and stops with a checkpoint when its parent is gone.
@@ -14,23 +14,25 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from seqlab.comparison.execution.jobs import Job, claimed
-from seqlab.comparison.execution.measuring import is_measured, measure_context, measure_run
+from seqlab.comparison.execution.measuring import measure_context, measure_run
 from seqlab.comparison.execution.scores import is_scored, score, write_scores
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError, TrainingFailed
 from seqlab.recipes import Writing
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.directory import RunDirectory
+from seqlab.runs.lock import RunLocked
+from seqlab.runs.machine import peak_memory
 from seqlab.runs.results import read_results
 from seqlab.threads import compute_threads
-from seqlab.training.progress import EvaluationEvent
+from seqlab.training.progress import EvaluationEvent, Reporter
 from seqlab.training.session import resume, train
 
 EVERY = 0.25  # seconds between two step events of a run
 
 
-class EventReporter:
-    """A reporter that sends events to the parent process."""
+class EventReporter(Reporter):
+    """Sends events to the parent process."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
@@ -57,35 +59,40 @@ class EventReporter:
     def log(self, message: str) -> None:
         self.send("log", message=message)
 
-    def end(self) -> None: ...
-
 
 def main(directory: Path) -> None:
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is not an event
+    os.dup2(2, 1)  # libraries may print, and that is not an event
     events = EventReporter(stream)
     for line in sys.stdin:
         job = Job(**json.loads(line))
         try:
             with claimed(job, directory) as ours:
                 if ours and not job.is_done(directory):
-                    do(job, directory, events)
+                    run_job(job, directory, events)
             events.send("done" if ours else "taken")
+        except RunLocked as held:  # by a `seqlab resume` of this run
+            events.log(str(held))
+            events.send("taken")
         except SeqlabError as error:
-            events.send("failed", message=str(error), code=error.exit_code)
-            if error.exit_code > 128:
+            stopped = error.exit_code > 128  # by a signal
+            events.send("stopped" if stopped else "failed", message=str(error), code=error.exit_code)
+            if stopped:
                 raise SystemExit(error.exit_code) from None
 
 
-def do(job: Job, directory: Path, events: EventReporter) -> None:
+def run_job(job: Job, directory: Path, events: EventReporter) -> None:
     """Train or resume, score once, then measure."""
     path = job.path(directory)
     run = RunDirectory(path)
     reset_peak_memory()
-    finished = run.is_run() and read_results(run) is not None
+    started = run.is_run()
+    finished = started and read_results(run) is not None
     try:
-        if not finished:
-            _train(job, path, events)
+        if not finished and started and checkpoints(path / "checkpoints"):
+            resume(path, None, events)
+        elif not finished:
+            train(resolve(job.settings), path, path.exists(), events)
     except TrainingFailed as error:
         if job.split is not None:
             raise
@@ -94,40 +101,20 @@ def do(job: Job, directory: Path, events: EventReporter) -> None:
         _score_and_measure(job, run, job.split, events)
 
 
-def _train(job: Job, path: Path, events: EventReporter) -> None:
-    if RunDirectory(path).is_run() and checkpoints(path / "checkpoints"):
-        resume(path, None, events)
-    else:
-        train(resolve(job.settings), path, path.exists(), events)
-
-
 def _score_and_measure(job: Job, run: RunDirectory, split: str, events: EventReporter) -> None:
     from seqlab.runs.run import load
 
-    missing = [name for name in job.measures if not is_measured(run.path, name)]
     with compute_threads(job.settings["train"]["threads"]):
         if not is_scored(run):
             events.send("scoring")
             write_scores(run, score(load(run.path), split, peak_memory()))
-        if missing:
+        if job.measures:
             events.send("measuring")
             context = measure_context(run.path, Writing(**job.writing), split)
-            measure_run(load(run.path), missing, context, events.log)
+            measure_run(load(run.path), job.measures, context, events.log)
 
 
 def reset_peak_memory() -> None:
-    """From here on the peak of resident memory is that of this job."""
+    """Make `peak_memory` count from here."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_memory() -> int | None:
-    """Peak resident bytes; None where the system does not report them."""
-    with suppress(OSError, StopIteration):
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
-    return None
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -10,12 +10,12 @@ from seqlab.data.text.split import SplitText
 from seqlab.runs.run import Run
 
 GRAM = 8  # characters
-SEARCHED = 2_000_000  # characters of training text in which the longest copy is searched
+SEARCHED = 2_000_000  # characters of training text that are searched for the longest copy
 TEMPERATURE = 0.8
 SAMPLE_TOKENS = 400
 TEXTS, TOKENS = 4, 500  # generated to be checked for copies
 PROMPT = 48  # characters of held-out text that every model continues
-FIRST_LINE = 400  # characters within which the start of a line is searched
+FIRST_LINE = 400  # characters that are searched for the start of a line
 
 
 def sample(run: Run, name: str, prompt: str) -> Sample:
@@ -24,7 +24,7 @@ def sample(run: Run, name: str, prompt: str) -> Sample:
 
 
 def shared_prompt(text: SplitText, split: str) -> str:
-    """The first words of the held-out text that begin a line; empty where every line is a document."""
+    """The beginning of the first complete line of held-out text; empty if every line is a document."""
     if text.by_lines:
         return ""
     beginning = text.text(split, FIRST_LINE + PROMPT)
@@ -33,37 +33,36 @@ def shared_prompt(text: SplitText, split: str) -> str:
     return prompt.rpartition(" ")[0] or prompt
 
 
-def generated_by(run: Run) -> str:
+def generate_texts(run: Run) -> str:
     return "\n".join(run.generate("", TOKENS, samples=TEXTS, temperature=TEMPERATURE, seed=0, engine="plain").texts)
 
 
-def memorized(texts: dict[str, str], split: SplitText) -> list[Memorization]:
-    """Of each text by its name."""
-    known = split.text("train", SEARCHED)
-    novel = _novel(texts.values(), split)
-    found = []
-    for (name, text), share in zip(texts.items(), novel, strict=True):
-        longest = longest_copy(text, known)
-        found.append(Memorization(name, len(text), len(longest), longest, share))
-    return found
+def memorization(texts: dict[str, str], split: SplitText) -> list[Memorization]:
+    train = split.text("train", SEARCHED)
+    results = []
+    for (name, text), novel in zip(texts.items(), _novel_shares(texts.values(), split), strict=True):
+        longest = longest_copy(text, train)
+        results.append(Memorization(name, len(text), len(longest), longest, novel))
+    return results
 
 
-def longest_copy(text: str, known: str) -> str:
-    """The longest stretch of `text` that stands in `known`."""
+def longest_copy(text: str, train: str) -> str:
+    """The longest substring of `text` that occurs in `train`."""
     best = ""
     for first in range(len(text)):
-        while first + len(best) < len(text) and text[first : first + len(best) + 1] in known:
+        while first + len(best) < len(text) and text[first : first + len(best) + 1] in train:
             best = text[first : first + len(best) + 1]
     return best
 
 
-def _novel(texts: Iterable[str], split: SplitText) -> list[float]:
-    """The share of each text's 8-grams that the training text does not have."""
-    none = np.empty(0, np.uint64)
-    asked = [np.concatenate([none, *hashes([text], GRAM)]) for text in texts]
-    wanted = np.unique(np.concatenate([none, *asked]))
-    met = np.zeros(len(wanted), bool)
-    for hashes_N in hashes(split.blocks("train"), GRAM):
-        met |= np.isin(wanted, hashes_N)
-    known = wanted[met]
-    return [float(1 - np.isin(grams, known).mean()) if len(grams) else 0.0 for grams in asked]
+def _novel_shares(texts: Iterable[str], split: SplitText) -> list[float]:
+    """The share of each text's 8-grams that do not occur in the training text."""
+    empty = np.empty(0, np.uint64)
+    grams_by_text = [np.concatenate([empty, *hashes([text], GRAM)]) for text in texts]
+    grams_N = np.unique(np.concatenate([empty, *grams_by_text]))
+    seen_N = np.zeros(len(grams_N), bool)
+    for segment in split.segments("train"):
+        for block in hashes(segment, GRAM):
+            seen_N |= np.isin(grams_N, block)
+    seen = grams_N[seen_N]
+    return [float(1 - np.isin(grams, seen).mean()) if len(grams) else 0.0 for grams in grams_by_text]

@@ -1,7 +1,8 @@
 """The data that all entrants share: splits, vocabulary, and batch sizes that fit it."""
 
 import shutil
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from seqlab.storage import storage_errors
 from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
 from seqlab.training.budget import check_trainable
-from seqlab.training.progress import Reporter
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class ComparisonData:
 
     models: dict[str, RunSettings]
     dataset: Dataset
+
+    @property
+    def shared(self) -> RunSettings:
+        """The first entrant's settings: corpus, tokenizer and scoring are the same for all."""
+        return next(iter(self.models.values()))
 
     def task(self, settings: RunSettings) -> Task:
         return make_task(settings, self.dataset)
@@ -38,25 +43,32 @@ class ComparisonData:
         data = self.dataset.splits[split]
         return int(data.lengths_N.sum()) if isinstance(data, ExampleSplit) else len(data)
 
-    def length(self, settings: RunSettings) -> int:
-        """Tokens of a sequence: a window, or an average example."""
+    def sequence_length(self, settings: RunSettings) -> int:
+        """Tokens per sequence: the window, or the mean length of the examples."""
         train = self.dataset.splits["train"]
         if isinstance(train, ExampleSplit):
             return max(1, round(train.tokens / len(train)))
         return settings.task.settings.sequence_length
 
     @property
+    def size_in_words(self) -> str:
+        facts = self.dataset.facts()
+        if "examples" in facts:
+            return f"{facts['examples']['train']:,} examples"
+        return f"{facts['characters']:,} characters"
+
+    @property
     def deciding_split(self) -> str:
-        """The split on which verdicts are given: test if there is one, else validation."""
+        """The split that verdicts are based on: test if there is one, else validation."""
         return "test" if "test" in self.dataset.splits else "validation"
 
 
-def prepare_data(request: ComparisonRequest, directory: Path, reporter: Reporter) -> ComparisonData:
+def prepare_data(request: ComparisonRequest, directory: Path, log: Callable[[str], None]) -> ComparisonData:
     """Open the data. Standard input is kept in the comparison, for its runs and for resuming."""
     models = request.models
     first = next(iter(models.values()))
-    kept = directory / "corpus.txt"
     if STANDARD_INPUT in first.corpus.source:
+        kept = directory / "corpus.txt"
         if not kept.is_file():
             corpus = open_corpus(first.corpus.source)
             assert corpus.stdin_copy is not None
@@ -66,11 +78,8 @@ def prepare_data(request: ComparisonRequest, directory: Path, reporter: Reporter
         first = next(iter(models.values()))
     check_trainable(first)
     task = TASKS.load(first.task.name)
-    dataset = task.open_dataset(first, reporter.log, teacher_vocabulary(first))
-    sizes = task.fit_settings(first, dataset, reporter.log).resolved()["task"]
-    fit = {f"task.{key}": sizes[key] for key in ("window", "batch_size") if key in sizes}
+    dataset = task.open_dataset(first, log, teacher_vocabulary(first))
+    sizes = task.fit_settings(first, dataset, log).resolved()["task"]
+    fitted = ("window", "batch_size", "max_target_length", "max_target_ratio")
+    fit = {f"task.{key}": sizes[key] for key in fitted if key in sizes}
     return ComparisonData({name: model.with_values(**fit) for name, model in models.items()}, dataset)
-
-
-def with_models(data: ComparisonData, models: dict[str, RunSettings]) -> ComparisonData:
-    return replace(data, models=models)

@@ -1,25 +1,21 @@
 """plan.json: everything fixed before the first run, so that neither a busy machine nor a result can change it."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
 from seqlab.comparison.results import Trial
-from seqlab.config import RunSettings, resolve
+from seqlab.config import RunSettings, VocabSizes, resolve
 from seqlab.errors import UsageError
-from seqlab.storage import from_json, read_bytes, to_json, unreadable_file, write_atomic
-
-NAME = "plan.json"
-RUNS, TUNING = "runs", "tuning"
+from seqlab.runs.directory import PLAN, RUNS
+from seqlab.storage import from_json, read_bytes, to_json, validated, write_atomic
 
 
 @dataclass(frozen=True)
 class PlannedModel:
-    """One entrant: its settings with steps and threads, and its cost as known before training."""
+    """One entrant: its settings with steps and threads, and its costs as measured before training."""
 
     name: str
     settings: dict[str, Any]
@@ -40,13 +36,25 @@ class PlannedModel:
         return int(self.settings["train"]["steps"])
 
     @property
+    def tokens(self) -> int:
+        return self.steps * self.tokens_per_step
+
+    @property
     def flops_per_step(self) -> int:
-        """Backward takes two products for each one forward."""
+        """The backward pass takes twice the FLOPs of the forward pass."""
         return 3 * self.flops_per_token * self.tokens_per_step
+
+    @property
+    def flops(self) -> int:
+        return self.steps * self.flops_per_step
 
     @property
     def seconds(self) -> float:
         return self.steps * self.step_seconds
+
+    def run_path(self, seed: int) -> str:
+        """The folder of a run within the comparison."""
+        return f"{RUNS}/{self.name}-{seed}"
 
     def changed(self, **dotted: Any) -> "PlannedModel":
         return replace(self, settings=self.run_settings.with_values(**dotted).resolved())
@@ -58,7 +66,7 @@ class Plan:
 
     request: dict[str, Any]
     models: list[PlannedModel]
-    size: Amount | None  # to which all models were matched
+    size: Amount | None  # that all models were matched to
     seeds: list[int]
     threads: int  # of each run
     horizon: float  # steps of a trial, as a share of the steps of a run
@@ -67,23 +75,19 @@ class Plan:
     fingerprints: dict[str, str]  # of corpus and tokenizer
     notes: list[str]
     estimate: float  # seconds for everything
-
-    def model(self, name: str) -> PlannedModel:
-        return next(model for model in self.models if model.name == name)
+    vocab_sizes: VocabSizes
+    warnings: list[str] = field(default_factory=list)  # why it may not answer the question
 
 
 def write_plan(plan: Plan, folder: Path) -> None:
-    write_atomic(folder / NAME, to_json(asdict(plan)))
+    write_atomic(folder / PLAN, to_json(asdict(plan)))
 
 
 def read_plan(folder: Path) -> Plan | None:
-    path = folder / NAME
+    path = folder / PLAN
     if not path.is_file():
         return None
-    try:
-        return TypeAdapter(Plan).validate_python(from_json(read_bytes(path), path))
-    except ValidationError as error:
-        raise unreadable_file(path, error) from None
+    return validated(Plan, from_json(read_bytes(path), path), path)
 
 
 def refuse_other(plan: Plan, request: ComparisonRequest, directory: Path) -> None:
@@ -98,21 +102,21 @@ def refuse_other(plan: Plan, request: ComparisonRequest, directory: Path) -> Non
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any], section: str = "") -> list[str]:
-    """The differences of two nested tables, in words."""
+    """The differences between two nested tables, in words."""
     changes = []
     for key in {**old, **new}:
         a, b = old.get(key), new.get(key)
         name = f"{section}.{key}" if section else key
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             changes += difference(a, b, name)
-        elif _plain(a) != _plain(b):
+        elif _as_stored(a) != _as_stored(b):
             changes.append(f"{name} was {_in_words(a)}, not {_in_words(b)}")
     return changes
 
 
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple | list) else value
+def _as_stored(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _in_words(value: Any) -> str:
-    return "not there" if value is None else "there" if isinstance(value, Mapping) else str(value)
+    return "missing" if value is None else "present" if isinstance(value, Mapping) else str(value)

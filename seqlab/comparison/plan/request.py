@@ -1,4 +1,4 @@
-"""The request for a comparison. Nothing here imports torch: a request that makes no sense is refused at once."""
+"""The request for a comparison. Nothing here imports torch: a wrong request is refused at once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,22 +11,23 @@ from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import BACKBONES, did_you_mean
+from seqlab.tasks.text_settings import TextSettings
 from seqlab.training.request import settings_from_request
 
 SPLIT = "80/10/10"
 BUDGETS = ("steps", "tokens", "flops", "seconds")
-SIZES = ("params", "flops")
-# task settings that decide what is read and how it is scored
+SIZES = ("params", "total", "non-embedding", "flops")
+# task settings that must agree: they determine what is read and how it is scored
 SCORED_ALIKE = (
     *("name", "window", "batching", "batch_size", "max_length", "max_target_length"),
-    *("shared_vocabulary", "beam", "length_penalty", "metric", "bleu_tokenizer"),
+    *("max_target_ratio", "shared_vocabulary", "beam", "length_penalty", "metric", "bleu_tokenizer"),
 )
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 @dataclass(frozen=True)
 class Amount:
-    """'params=500k' taken apart."""
+    """A parsed 'params=500k'."""
 
     kind: str
     size: float
@@ -35,19 +36,19 @@ class Amount:
         return f"{self.kind}={self.size:g}" if self.size < 1e6 else f"{self.kind}={self.size:.6g}"
 
 
-def amount(text: str, kinds: tuple[str, ...], option: str) -> Amount:
-    """UsageError where it is not KIND=NUMBER."""
+def parse_amount(text: str, kinds: tuple[str, ...], option: str) -> Amount:
+    """KIND=NUMBER, with an optional suffix such as k; UsageError for anything else."""
     kind, _, number = text.partition("=")
     if kind not in kinds:
-        choices = " or ".join(f"{one}=N" for one in kinds)
-        raise UsageError(f"'{text}' is no {option}{did_you_mean(kind, list(kinds))}: expected {choices}.")
-    scale = FACTORS.get(number[-1:].lower()) if number[-1:].isalpha() else 1
+        choices = " or ".join(f"{known}=N" for known in kinds)
+        raise UsageError(f"'{text}' is not a {option}{did_you_mean(kind, list(kinds))}: expected {choices}.")
+    suffix = number[-1:] if number[-1:].isalpha() else ""
     try:
-        size = float(number[:-1] if number[-1:].isalpha() else number) * (scale or 0)
+        size = float(number.removesuffix(suffix)) * FACTORS.get(suffix.lower(), 0)
     except ValueError:
         size = 0.0
     if not 0 < size < 1e24:
-        raise UsageError(f"'{text}' is no {option}: expected a number above 0 after '{kind}=', such as {kind}=500000.")
+        raise UsageError(f"'{text}' is not a {option}: expected a number above 0 after '{kind}=', such as {kind}=500k.")
     return Amount(kind, size)
 
 
@@ -56,12 +57,15 @@ class ComparisonSettings(Settings):
         default=None, min_length=1, description="architectures, or models of the recipe"
     )
     seeds: int = Field(default=3, ge=1, le=1000, description="runs of each architecture")
-    match: str | None = Field(default=None, description="params=N, flops=N or none; by the text if unset")
-    budget: str | None = Field(default=None, description="steps=, tokens=, flops= or seconds=N; by minutes if unset")
-    minutes: float = Field(default=15.0, gt=0, le=10**6, description="how long all of it may take, without a budget")
-    tune: int = Field(default=3, ge=0, le=1000, description="short trials of each; 0 takes the rates as set")
+    match: str | None = Field(
+        default=None,
+        description="params=N (core), total=, non-embedding= or flops=N, or none; by the text if unset",
+    )
+    budget: str | None = Field(default=None, description="steps=, tokens=, flops= or seconds=N; from minutes if unset")
+    minutes: float = Field(default=15.0, gt=0, le=10**6, description="time for everything, without a budget")
+    tune: int = Field(default=3, ge=0, le=1000, description="short trials of each; 0 for learning rates as set")
     tune_over: tuple[Literal["lr", "batch_size", "layers"], ...] = Field(default=("lr",), min_length=1)
-    jobs: int | None = Field(default=None, ge=1, le=256, description="runs at a time; as many as cores if unset")
+    jobs: int | None = Field(default=None, ge=1, le=256, description="parallel runs; one per core if unset")
     negligible: float | None = Field(
         default=None,
         ge=0,
@@ -70,11 +74,11 @@ class ComparisonSettings(Settings):
 
     @field_validator("archs", "tune_over", mode="before")
     @classmethod
-    def _words(cls, given: Any) -> Any:
-        return tuple(word.strip() for word in given.split(",") if word.strip()) if isinstance(given, str) else given
+    def _split_at_commas(cls, value: Any) -> Any:
+        return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _readable(self) -> Self:
+    def _check_values(self) -> Self:
         try:
             _ = self.sizes, self.length
         except UsageError as error:
@@ -85,12 +89,12 @@ class ComparisonSettings(Settings):
 
     @property
     def sizes(self) -> Amount | None:
-        """What all are made equal in, if that was said."""
-        return amount(self.match, SIZES, "size to match") if self.match not in (None, "none", *SIZES) else None
+        """The size to match, if the request names one."""
+        return parse_amount(self.match, SIZES, "size to match") if self.match not in (None, "none", *SIZES) else None
 
     @property
     def length(self) -> Amount | None:
-        return amount(self.budget, BUDGETS, "budget") if self.budget is not None else None
+        return parse_amount(self.budget, BUDGETS, "budget") if self.budget is not None else None
 
 
 @dataclass(frozen=True)
@@ -115,51 +119,44 @@ def build_request(
     log: Callable[[str], None] = lambda _: None,
 ) -> ComparisonRequest:
     """Resolve source, recipe, settings and options; options are those of a comparison and one-word run settings."""
-    given = {name: value for name, value in options.items() if value is not None}
-    chosen = {name: given.pop(name) for name in list(given) if name in ComparisonSettings.model_fields}
+    short = {name: value for name, value in options.items() if value is not None}
+    chosen = {name: short.pop(name) for name in list(short) if name in ComparisonSettings.model_fields}
     recipe = find_recipe(recipe) if isinstance(recipe, str) else recipe
     # a recipe sets the sizes and learning rates of its models
     defaults = {"match": "none", "tune": 0, **recipe.comparison} if recipe else {}
     comparison = checked(ComparisonSettings, {**defaults, **chosen}, "comparison")
     for word in ("arch", "steps", "epochs", "seconds", "seed"):
-        if word in given:
+        if word in short:
             instead = {"arch": "archs", "seed": "seeds"}.get(word, "budget")
             raise UsageError(f"'{word}' is for one run: a comparison has '{instead}'.")
-    names = _names(comparison, recipe)
-    models = {
-        name: settings_from_request(
-            source,
-            recipe.models[name] if recipe else {},
-            settings,
-            {"split_ratios": _split(recipe), **given} if recipe else {"split_ratios": SPLIT, "arch": name, **given},
-            log=log if name == names[0] else lambda _: None,
-        )
-        for name in names
-    }
-    for model in models.values():
-        refuse_unfit(model)
+    models: dict[str, RunSettings] = {}
+    for name in comparison.archs or (recipe.models if recipe else BACKBONES.compared()):
+        if recipe and name not in recipe.models:
+            near = did_you_mean(name, list(recipe.models))
+            raise UsageError(f"the recipe '{recipe.name}' has no model '{name}'{near}.")
+        base = recipe.models[name] if recipe else {}
+        base = {**base, "corpus": {"split_ratios": SPLIT, **base.get("corpus", {})}}
+        arch = {"arch": name} if recipe is None else {}
+        # every model leads to the same messages
+        model_log = (lambda _: None) if models else log
+        found = settings_from_request(source, base, settings, {**arch, **short}, log=model_log)
+        chosen_split = "split" in short or "corpus.split" in settings or "split" in settings.get("corpus", {})
+        models[name] = found if recipe or chosen_split else _scattered(found)
+        refuse_unfit(models[name])
     _refuse_unfair(models)
     return ComparisonRequest(comparison, models, recipe)
 
 
-def _names(comparison: ComparisonSettings, recipe: Recipe | None) -> tuple[str, ...]:
-    names = comparison.archs or (tuple(recipe.models) if recipe else BACKBONES.compared())
-    for name in names:
-        if recipe is not None and name not in recipe.models:
-            raise UsageError(
-                f"the recipe '{recipe.name}' has no model '{name}'{did_you_mean(name, list(recipe.models))}."
-            )
-    return names
-
-
-def _split(recipe: Recipe) -> str:
-    """The recipe's own split, or that of every comparison."""
-    tables = next(iter(recipe.models.values()), {})
-    return tables.get("corpus", {}).get("split_ratios", SPLIT)
+def _scattered(settings: RunSettings) -> RunSettings:
+    """The settings with held-out text from all over a running text; given files and lines are left alone."""
+    corpus = settings.corpus
+    if corpus.documents == "lines" or corpus.validation or not isinstance(settings.task.settings, TextSettings):
+        return settings
+    return settings.with_values(**{"corpus.split": "scattered"})
 
 
 def _refuse_unfair(models: Mapping[str, RunSettings]) -> None:
-    """All models must be scored alike; only the models and their training may differ."""
+    """UsageError unless all models are scored alike; only architecture and training may differ."""
     first = next(iter(models), "")
     for name in list(models)[1:]:
         for section, keys in (("corpus", None), ("tokenizer", None), ("task", SCORED_ALIKE)):

@@ -1,8 +1,7 @@
-"""The plan in words: what will be done, at which sizes, and how long it will take."""
+"""The plan in words: sizes, steps, trials, and the estimated time."""
 
 from pathlib import Path
 
-from seqlab.comparison.judgment.ledger import amount
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import Plan
 from seqlab.comparison.plan.planning import jobs_of
@@ -13,45 +12,34 @@ from seqlab.training.progress import clock
 
 def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, directory: Path) -> str:
     dataset = data.dataset
-    one = plan.models[0].run_settings
-    parts = ", ".join(f"{len(part):,} {name}" for name, part in dataset.splits.items())
-    unit = "examples" if "rule" in dataset.facts() else "tokens"
+    splits = ", ".join(f"{len(split):,} {name}" for name, split in dataset.splits.items())
+    unit = "examples" if "examples" in dataset.facts() else "tokens"
     seeds = "seed" if len(plan.seeds) == 1 else "seeds"
-    jobs = jobs_of(request)
-    at_a_time = f"{jobs} at a time, {plan.threads} {'thread' if plan.threads == 1 else 'threads'} each"
+    parallel = f"{jobs_of(request)} at a time, {plan.threads} {'thread' if plan.threads == 1 else 'threads'} each"
+    rows = [["", "core parameters", "steps", "tokens", "TFLOPs", "ms per step", "seconds per run"]]
+    rows += [
+        [model.name, f"{model.core:,}", f"{model.steps:,}", f"{model.tokens:,}", f"{model.flops / 1e12:,.2f}",
+         f"{1e3 * model.step_seconds:.1f}", f"{model.seconds:.0f}"]
+        for model in plan.models
+    ]  # fmt: skip
     lines = [
-        f"{dataset.name}: {amount(dataset)}, {one.tokenizer.name} vocabulary of "
-        f"{dataset.vocabulary.tokenizer.vocab_size:,}; {unit}: {parts}",
-        *_table(plan),
-        f"{len(plan.seeds)} {seeds} of each, {at_a_time}; verdicts on the {data.deciding_split} part",
+        f"{dataset.name}: {data.size_in_words}, {data.shared.tokenizer.name} vocabulary of "
+        f"{dataset.vocabulary.tokenizer.vocab_size:,}; {unit}: {splits}",
+        *("  " + line for line in aligned_table(rows).splitlines()),
+        f"{len(plan.seeds)} {seeds} each, {parallel}; verdicts on the {data.deciding_split} split",
     ]
     if plan.trials:
-        tried = _trials(plan)
-        lines.append(f"before that each has {len(plan.trials)} short trials ({plan.horizon:.0%} of the steps): {tried}")
+        trials = f"{len(plan.trials)} trials each"
+        if plan.horizon < 1:
+            trials = f"{len(plan.trials)} short trials each ({plan.horizon:.0%} of the steps)"
+        lines.append(f"first, {trials}: {_trials_in_words(plan)}")
+    lines += [f"warning: {warning}" for warning in plan.warnings]
     lines += [f"note: {note}" for note in plan.notes]
-    lines.append(f"about {clock(plan.estimate)} from the beginning, into {directory}")
+    lines.append(f"about {clock(plan.estimate)} for everything, in {directory}")
     return "\n".join(lines)
 
 
-def _table(plan: Plan) -> list[str]:
-    rows = [["", "core parameters", "steps", "tokens", "TFLOPs", "ms a step", "seconds a run"]]
-    for model in plan.models:
-        tokens, flops = model.steps * model.tokens_per_step, model.steps * model.flops_per_step
-        rows.append(
-            [
-                model.name,
-                f"{model.core:,}",
-                f"{model.steps:,}",
-                f"{tokens:,}",
-                f"{flops / 1e12:,.2f}",
-                f"{1e3 * model.step_seconds:.1f}",
-                f"{model.seconds:.0f}",
-            ]
-        )
-    return ["  " + line for line in aligned_table(rows).splitlines()]
-
-
-def _trials(plan: Plan) -> str:
-    if all(list(tried) == ["train.lr"] for tried in plan.trials):
-        return "learning rates " + ", ".join(f"{tried['train.lr']:g}" for tried in plan.trials)
-    return "; ".join(", ".join(f"{key} {value:g}" for key, value in tried.items()) for tried in plan.trials)
+def _trials_in_words(plan: Plan) -> str:
+    if all(list(trial) == ["train.lr"] for trial in plan.trials):
+        return "learning rates " + ", ".join(f"{trial['train.lr']:g}" for trial in plan.trials)
+    return "; ".join(", ".join(f"{key} {value:g}" for key, value in trial.items()) for trial in plan.trials)

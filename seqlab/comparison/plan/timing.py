@@ -1,4 +1,4 @@
-"""How long a step and the evaluations of each model take: alone on the machine, the models in turn."""
+"""Times a training step and the evaluations of each model, one model at a time."""
 
 import statistics
 import time
@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.config import TrainSettings
-from seqlab.contracts import Scores
 from seqlab.threads import compute_threads
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
 from seqlab.training.step import TrainingStep
 
 ROUNDS = 9
-VALIDATED = 20_000  # tokens that are scored to time an evaluation during training
-SCORED = 2_000  # and to time a full score, which for a translation is a beam search
-FULL_SCORES = 3  # of a run: the best weights on validation, and the test split twice
+VALIDATED = 20_000  # tokens scored to time an evaluation during training
+SCORED = 2_000  # tokens scored to time a full score, which for translation is a beam search
+FULL_SCORES = 3  # per run: the best weights on validation, and the test split twice
 
 
 @dataclass(frozen=True)
@@ -27,53 +26,46 @@ class ModelTiming:
     score_seconds: float
 
     def evaluation_seconds(self, train: TrainSettings, steps: int) -> float:
-        """What all evaluations of a run take."""
+        """All evaluations of a run."""
         return evaluation_count(train, steps) * self.validation_seconds + FULL_SCORES * self.score_seconds
 
     @property
     def trial_seconds(self) -> float:
-        """What the evaluations of a tuning trial take: it evaluates once, after its last step."""
+        """The evaluations of a tuning trial: one, after its last step."""
         return self.validation_seconds + self.score_seconds
 
 
 def time_all(data: ComparisonData, threads: int) -> dict[str, ModelTiming]:
-    """The median over rounds, in each of which every model takes a step: a disturbance hits all of them."""
+    """Medians over rounds in which every model takes one step, so that a disturbance hits all models."""
     with compute_threads(threads):
-        models = {name: _training_step(data, name) for name in data.models}
-        for training in models.values():
-            _seconds_of_step(training, 0)  # compiles, allocates
+        steps = {
+            name: TrainingStep(data.model(settings).to(settings.train.device), data.task(settings), settings.train)
+            for name, settings in data.models.items()
+        }
         rounds = [
-            {name: _seconds_of_step(training, number) for name, training in models.items()}
-            for number in range(1, ROUNDS + 1)
-        ]
+            {name: _seconds(_take, step, number) for name, step in steps.items()} for number in range(ROUNDS + 1)
+        ][1:]  # the first step compiles and allocates
         return {
-            name: ModelTiming(statistics.median(times[name] for times in rounds), *_evaluations(data, training))
-            for name, training in models.items()
+            name: ModelTiming(statistics.median(times[name] for times in rounds), *_evaluation_seconds(data, step))
+            for name, step in steps.items()
         }
 
 
-def _training_step(data: ComparisonData, name: str) -> TrainingStep:
-    settings = data.models[name]
-    model = data.model(settings).to(settings.train.device)
-    return TrainingStep(model, data.task(settings), settings.train)
+def _take(step: TrainingStep, number: int) -> None:
+    step.gradients(number)
+    step.update()
 
 
-def _seconds_of_step(training: TrainingStep, number: int) -> float:
-    began = time.perf_counter()
-    training.gradients(number)
-    training.update()
-    return time.perf_counter() - began
-
-
-def _evaluations(data: ComparisonData, training: TrainingStep) -> tuple[float, float]:
+def _evaluation_seconds(data: ComparisonData, step: TrainingStep) -> tuple[float, float]:
     """Seconds of an evaluation and of a full score of the validation split, extrapolated from its beginning."""
-    task, model = training.task, training.model.eval()
-    validation = _extrapolated(data, lambda: task.validate(model, VALIDATED), VALIDATED)
-    return validation, _extrapolated(data, lambda: task.score(model, "validation", limit=SCORED), SCORED)
-
-
-def _extrapolated(data: ComparisonData, evaluate: Callable[[], Scores], limit: int) -> float:
+    task, model = step.task, step.model.eval()
     tokens = min(data.tokens("validation"), EVALUATED_TOKENS)
+    validation = _seconds(task.validate, model, VALIDATED) * max(1.0, tokens / VALIDATED)
+    score = _seconds(task.score, model, "validation", None, SCORED) * max(1.0, tokens / SCORED)
+    return validation, score
+
+
+def _seconds(function: Callable[..., object], *arguments: object) -> float:
     began = time.perf_counter()
-    evaluate()
-    return (time.perf_counter() - began) * max(1.0, tokens / limit)
+    function(*arguments)
+    return time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""The fields that templates of a recipe may name: {lstm.loss:.4f}, {lead.gru.lstm:+.3f}, {other_recipe.lstm.loss}."""
+"""The fields for the templates of a recipe: {lstm.loss:.4f}, {lead.gru.lstm:+.3f}, {other_recipe.lstm.loss}."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from seqlab.recipes import Recipe
 
 
 def template_fields(name: str, records: Mapping[str, Results], recipes: Mapping[str, Recipe]) -> dict[str, Any]:
-    """The fields of one record, and those of all others under their names."""
+    """The fields of one record, and those of all others by their names."""
     others = {
         _word(other): SimpleNamespace(**_own_fields(results, recipes.get(other)))
         for other, results in records.items()
@@ -22,7 +22,7 @@ def template_fields(name: str, records: Mapping[str, Results], recipes: Mapping[
 
 
 def fill(template: str, fields: Mapping[str, Any], recipe: str) -> str:
-    """UsageError for a template that names a field which the records do not have."""
+    """UsageError if the records do not have a field of the template."""
     try:
         return template.format(**fields)
     except (KeyError, AttributeError, ValueError, TypeError, IndexError) as error:
@@ -33,57 +33,53 @@ def fill(template: str, fields: Mapping[str, Any], recipe: str) -> str:
 
 def _own_fields(results: Results, recipe: Recipe | None) -> dict[str, Any]:
     reference = recipe.reference if recipe else {}
-    models = {_word(one.name): _model(results, one, reference.get(one.name, {})) for one in results.entrants}
     baselines = {
-        _word(one.name.partition(" (")[0]): _names({**one.metrics, "value": one.value}) for one in results.baselines
+        baseline.name.partition(" (")[0]: {**baseline.metrics, "value": baseline.value}
+        for baseline in results.baselines
     }
-    shows = {_word(name): _names(show.data) for name, show in results.shows.items()}
     return {
-        **models,
-        "lead": SimpleNamespace(**_leads(results)),
-        "baselines": SimpleNamespace(**baselines),
-        "shows": SimpleNamespace(**shows),
+        **{_word(model.name): _model(results, model, reference.get(model.name, {})) for model in results.entrants},
+        "lead": _namespace(_leads(results)),
+        "baselines": _namespace(baselines),
+        "shows": _namespace({name: show.data for name, show in results.shows.items()}),
     }
 
 
 def _model(results: Results, entrant: Entrant, reference: Mapping[str, Any]) -> SimpleNamespace:
-    """Means over the seeds; measures and curves are those of the first seed. `off` is the distance to the study."""
+    """Metrics are means over the seeds, measures and curves those of the first. `off` is the distance to the study."""
     runs = results.runs_of(entrant.name)
     metrics = {name: fmean(run.metrics[name] for run in runs) for name in runs[0].metrics}
-    fields: dict[str, Any] = {_word(name): _names(measure.data) for name, measure in runs[0].measures.items()}
+    fields: dict[str, Any] = {name: measure.data for name, measure in runs[0].measures.items()}
     fields |= {
         "value": fmean(run.value for run in runs),
-        "metrics": _names(metrics),
+        "metrics": metrics,
         "loss": metrics.get("nats_per_token"),
         "carried": runs[0].carried,
         "core": entrant.core_parameters,
         "total": entrant.parameters,
         "steps": runs[0].steps,
         "best_step": runs[0].best_step,
-        "losses": SimpleNamespace(**{f"at_{point['step']:.0f}": point["validation_loss"] for point in runs[0].curve}),
+        "losses": {f"at_{point['step']:.0f}": point["validation_loss"] for point in runs[0].curve},
     }
     if "bits_per_char" in metrics:
         fields["characters_per_token"] = metrics["nats_per_token"] / math.log(2) / metrics["bits_per_char"]
     if "validation" in reference:
         fields["off"] = metrics["nats_per_token"] - reference["validation"][-1]
-    return SimpleNamespace(**fields)
+    return _namespace(fields)
 
 
-def _leads(results: Results) -> dict[str, SimpleNamespace]:
-    """How far each entrant is ahead of each other one, in the metric; negative where it is behind."""
+def _leads(results: Results) -> dict[str, dict[str, float]]:
+    """How far each entrant is ahead of each other one, in the metric; negative if it is behind."""
     sign = -1 if results.metric.lower_is_better else 1
-    values = {one.name: fmean(run.value for run in results.runs_of(one.name)) for one in results.entrants}
-    return {
-        _word(a): SimpleNamespace(**{_word(b): sign * (values[a] - values[b]) for b in values if b != a})
-        for a in values
-    }
+    values = {model.name: fmean(run.value for run in results.runs_of(model.name)) for model in results.entrants}
+    return {a: {b: sign * (values[a] - values[b]) for b in values if b != a} for a in values}
 
 
-def _names(data: Any) -> Any:
+def _namespace(data: Any) -> Any:
     """Nested tables as attributes."""
     if not isinstance(data, dict):
         return data
-    return SimpleNamespace(**{_word(str(key)): _names(value) for key, value in data.items()})
+    return SimpleNamespace(**{_word(str(key)): _namespace(value) for key, value in data.items()})
 
 
 def _word(key: str) -> str:

@@ -1,17 +1,18 @@
 """results.md: one screen for each study, written from the records alone."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from seqlab.comparison.judgment.statistics import level_interval
-from seqlab.comparison.records.fields import fill, template_fields
+from seqlab.comparison.records.fields import template_fields
 from seqlab.comparison.records.pictures import draw_pictures, link
 from seqlab.comparison.records.record import add_record, read_records
-from seqlab.comparison.records.study import study_page
+from seqlab.comparison.records.study import Study, study_page
 from seqlab.comparison.report.amounts import decimals
 from seqlab.comparison.results import MeasureResult, Results, read_comparison
-from seqlab.recipes import Findings, Recipe, find_recipe, recipes
+from seqlab.recipes import Findings, find_recipe, recipes
 from seqlab.runs.directory import folder_name
 from seqlab.storage import read_bytes, write_atomic
 
@@ -32,11 +33,11 @@ def write_pages(records_folder: Path, out: Path) -> list[Path]:
     parts = [HEAD.format(records=link(records_folder, page))]
     written = [page]
     for name, results in records.items():
-        pictures = draw_pictures(name, results, folder)
-        fields = template_fields(name, records, known)
-        parts.append(_section(name, results, known.get(name), fields, pictures, page))
+        fields, pictures = template_fields(name, records, known), draw_pictures(name, results, folder)
+        study = Study(name, results, known.get(name), fields, pictures)
+        parts.append(_section(study, page))
         written.append(folder / f"{name}.md")
-        write_atomic(written[-1], study_page(name, results, known.get(name), fields, pictures, written[-1]).encode())
+        write_atomic(written[-1], study_page(study, written[-1]).encode())
     write_atomic(page, "\n".join(parts).encode())
     return written
 
@@ -48,51 +49,43 @@ def record_comparison(comparison: Path, records_folder: Path, out: Path) -> Path
     folder = out / "results"
     folder.mkdir(parents=True, exist_ok=True)
 
-    def kept(owner: str, measure: MeasureResult) -> MeasureResult:
+    def with_copied_figures(measure: MeasureResult, owner: str = "") -> MeasureResult:
         names = []
         for figure in measure.figures:
             names.append("-".join(part for part in (name, owner, Path(figure).name) if part))
             write_atomic(folder / names[-1], read_bytes(comparison / figure))
         return replace(measure, figures=names)
 
-    runs = [
-        replace(run, measures={key: kept(f"{run.name}-{run.seed}", one) for key, one in run.measures.items()})
-        for run in results.runs
-    ]
-    shows = {key: kept("", one) for key, one in results.shows.items()}
+    runs = []
+    for run in results.runs:
+        owner = f"{run.name}-{run.seed}"
+        measures = {key: with_copied_figures(measure, owner) for key, measure in run.measures.items()}
+        runs.append(replace(run, measures=measures))
+    shows = {key: with_copied_figures(show) for key, show in results.shows.items()}
     return add_record(records_folder, name, replace(results, runs=runs, shows=shows))
 
 
-def _section(
-    name: str,
-    results: Results,
-    recipe: Recipe | None,
-    fields: Mapping[str, object],
-    pictures: Mapping[str, Path],
-    page: Path,
-) -> str:
-    findings = recipe.findings if recipe and recipe.findings.question else default_findings(results)
-    named = [path for key, path in pictures.items() if f"-{key}".endswith(f"-{findings.figure}")]
-    chosen = next(iter([*named, *pictures.values()]), None)
+def _section(study: Study, page: Path) -> str:
+    name, recipe, results = study.name, study.recipe, study.results
+    findings = recipe.findings if recipe and recipe.findings.question else _default_findings(results)
+    named = [path for key, path in study.pictures.items() if f"-{key}".endswith(f"-{findings.figure}")]
+    command = f"seqlab compare --recipe {name}" if recipe else results.command
+    picture = next(iter([*named, *study.pictures.values()]), None)
     lines = [
         f"## {name}",
-        f"**{fill(findings.question, fields, name)}**",
-        fill(findings.answer, fields, name),
-        interval_sentence(results),
-        f"![{findings.figure} of {name}]({link(chosen, page)})" if chosen else "",
-        f"*Claimed:* {fill(findings.claim, fields, name)}" if findings.claim else "",
-        f"*Does it hold?* {fill(findings.holds, fields, name)}" if findings.holds else "",
-        f"`{command(name, results, recipe)}` · [tables and samples](results/{name}.md)",
+        f"**{study.fill(findings.question)}**",
+        study.fill(findings.answer),
+        _interval_sentence(results),
+        f"![{findings.figure} of {name}]({link(picture, page)})" if picture else "",
+        f"*Claimed:* {study.fill(findings.claim)}" if findings.claim else "",
+        f"*Does it hold?* {study.fill(findings.holds)}" if findings.holds else "",
+        f"`{command}` · [tables and samples](results/{name}.md)",
     ]
     return "\n\n".join(line for line in lines if line) + "\n"
 
 
-def command(name: str, results: Results, recipe: Recipe | None) -> str:
-    return f"seqlab compare --recipe {name}" if recipe else results.command
-
-
-def default_findings(results: Results) -> Findings:
-    """For a comparison that no recipe describes."""
+def _default_findings(results: Results) -> Findings:
+    """For a comparison without a recipe."""
     names = [entrant.name for entrant in results.entrants]
     listed = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
     answer = next((advice.sentence for advice in results.recommendation if advice.lens == "quality"), "")
@@ -101,8 +94,8 @@ def default_findings(results: Results) -> Findings:
     return Findings(question, escaped, figure="pairs")
 
 
-def interval_sentence(results: Results) -> str:
-    """How sure the answer is: the pairs with the best entrant, or the interval of a single one."""
+def _interval_sentence(results: Results) -> str:
+    """The intervals of the pairs with the best entrant, or of a single entrant's score."""
     best = results.best.name
     sure = [pair for pair in results.pairs if pair.low is not None and best in (pair.a, pair.b)]
     digits = min(3, results.metric.digits)
@@ -115,18 +108,11 @@ def interval_sentence(results: Results) -> str:
         return f"95 % intervals in {results.metric.difference_unit}, for fresh seeds and text: {'; '.join(clauses)}."
     if not results.runs:
         return "Computed, not trained: there is no interval."
-    interval = single_interval(results, best)
+    metric = results.metric
+    interval = level_interval(np.array([run.sums for run in results.runs_of(best)]), metric.value, metric.span)
     if interval:
-        return f"95 % interval of {best} for fresh seeds and fresh text: {interval} {results.metric.difference_unit}."
+        low, high = (decimals(end, metric.digits) for end in metric.possible(interval))
+        return f"95 % interval of {best} for fresh seeds and fresh text: {low} to {high} {metric.difference_unit}."
     if len(results.entrants) == 1:
         return "One seed: there is no interval."
     return "One seed of each model: there is no interval, and small differences may be the seed's."
-
-
-def single_interval(results: Results, name: str) -> str:
-    """Where the mean of an entrant would lie for fresh seeds and fresh text; empty where one seed leaves it open."""
-    import numpy as np
-
-    metric = results.metric
-    found = level_interval(np.array([run.sums for run in results.runs_of(name)]), metric.value)
-    return " to ".join(decimals(end, metric.digits) for end in metric.possible(found)) if found else ""

@@ -5,24 +5,27 @@ A record is NAME.json without per-unit sums. The sums and losses by position of 
 
 import json
 import lzma
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from seqlab.comparison.judgment.collect import spread
+from seqlab.comparison.judgment.collect import thinned
 from seqlab.comparison.results import FORMAT, VERSION, Results, parse_results
 from seqlab.errors import DataError, MissingInput
 from seqlab.storage import from_json, read_bytes, write_atomic
 
 SUMS = "sums.safetensors.xz"
-POSITIONS = " by position"  # losses by position in thousandths, beside the sums of a record
+POSITIONS = " by position"  # losses by position in thousandths, next to the sums of a record
 DIGITS = 5  # significant digits of stored numbers
-LONGEST_LIST, LONGEST_TEXT = 64, 80  # in the data of a measure: longer ones are no summary
+LONGEST_LIST, LONGEST_TEXT = 64, 80  # in the data of a measure: longer values are left out
 MOST_POINTS = 20  # of a curve
+_compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 Arrays = dict[str, np.ndarray]
 Tables = dict[str, Any]
 
@@ -40,55 +43,51 @@ def add_record(folder: Path, name: str, results: Results) -> Path:
     """Write or replace a record, and its sums in the shared file."""
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {key: array for key, array in _read_sums(folder).items() if key not in (name, name + POSITIONS)}
-    sums = _sums(results)
-    arrays |= {name: _packed(sums)} if sums else {}
-    if any(run.loss_by_position for run in results.runs):
-        arrays[name + POSITIONS] = np.round(1000 * np.array([run.loss_by_position for run in results.runs])).astype(
-            np.uint16
-        )
-    _write_sums(folder, arrays)
+    sums = [scored.sums for scored in (*results.runs, *results.baselines) if scored.sums is not None]
+    if sums:
+        arrays[name] = _packed(sums)
+    positions = [run.loss_by_position for run in results.runs]
+    if any(positions):
+        arrays[name + POSITIONS] = np.round(1000 * np.array(positions)).astype(np.uint16)
+    write_atomic(folder / SUMS, lzma.compress(save(dict(sorted(arrays.items()))), preset=9))
     path = folder / f"{name}.json"
-    write_atomic(path, _record_bytes(thinned(results)))
+    write_atomic(path, _record_bytes(_without_sums(results)))
     return path
 
 
-def thinned(results: Results) -> Results:
-    """Without sums, and without what no page shows."""
+def _without_sums(results: Results) -> Results:
+    """The results without sums and everything else that no page shows."""
     runs = [
         replace(
             run,
             sums=[],
-            measures={name: replace(one, data=_summary(one.data)) for name, one in run.measures.items()},
-            curve=spread(run.curve, MOST_POINTS),
+            measures={name: replace(measure, data=_summary(measure.data)) for name, measure in run.measures.items()},
+            curve=thinned(run.curve, MOST_POINTS),
             loss_by_position=[],
         )
         for run in results.runs
     ]
-    shows = {name: replace(one, data=_summary(one.data)) for name, one in results.shows.items()}
-    baselines = [replace(one, sums=None if one.sums is None else [[]]) for one in results.baselines]
+    shows = {name: replace(show, data=_summary(show.data)) for name, show in results.shows.items()}
+    # an empty list says that the shared file has the sums
+    baselines = [replace(baseline, sums=None if baseline.sums is None else [[]]) for baseline in results.baselines]
     return replace(results, runs=runs, baselines=baselines, shows=shows)
 
 
 def _summary(data: dict[str, Any]) -> dict[str, Any]:
-    """A measure's numbers without its texts, which it has as text already, and without long lists."""
-    nested = {key: _summary(value) if isinstance(value, dict) else value for key, value in data.items()}
-    return {key: value for key, value in nested.items() if _is_short(value)}
-
-
-def _is_short(value: Any) -> bool:
-    if isinstance(value, str):
-        return len(value) <= LONGEST_TEXT
-    return not isinstance(value, list) or np.size(value) <= LONGEST_LIST
-
-
-def _sums(results: Results) -> list[list[list[float]]]:
-    """Of all runs, then of the baselines that have them; all are of the same units."""
-    return [run.sums for run in results.runs] + [one.sums for one in results.baselines if one.sums is not None]
+    """A measure's data without long lists and without texts, which the measure's own text repeats."""
+    summary = {}
+    for key, value in data.items():
+        long_text = isinstance(value, str) and len(value) > LONGEST_TEXT
+        long_list = isinstance(value, list) and np.size(value) > LONGEST_LIST
+        if not long_text and not long_list:
+            summary[key] = _summary(value) if isinstance(value, dict) else value
+    return summary
 
 
 def _record_bytes(results: Results) -> bytes:
-    """One line for each entrant, run and other item, so that a change of one shows as one."""
-    tables = {"format": FORMAT, "version": VERSION, **_without_defaults(results)}
+    """JSON with one line for each entrant, run and other item, for readable diffs; defaults are left out."""
+    stored = json.dumps(TypeAdapter(Results).dump_python(results, exclude_defaults=True))
+    tables: Tables = {"format": FORMAT, "version": VERSION, **json.loads(stored, parse_float=_rounded)}
     for run in tables.get("runs", []):
         curve = run.get("curve", [{}])
         run["curve"] = {key: [point[key] for point in curve] for key in curve[0]}
@@ -105,33 +104,20 @@ def _record_bytes(results: Results) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def _without_defaults(value: Any) -> Any:
-    """Tables of a dataclass without fields that have their default or are empty, and numbers in a few digits."""
-    if is_dataclass(value):
-        named = {one.name: (getattr(value, one.name), _default(one)) for one in fields(value)}
-        return {name: _without_defaults(own) for name, (own, default) in named.items() if own not in default}
-    if isinstance(value, float):
-        rounded = float(f"{value:.{DIGITS}g}")
-        return int(rounded) if rounded.is_integer() and abs(rounded) < 1e6 else rounded
-    if isinstance(value, dict):
-        return {key: _without_defaults(one) for key, one in value.items()}
-    return [_without_defaults(one) for one in value] if isinstance(value, list | tuple) else value
+def _rounded(number: str) -> float:
+    rounded = float(f"{float(number):.{DIGITS}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e6 else rounded
 
 
-def _default(one: Field[Any]) -> tuple[Any, ...]:
-    if one.default_factory is not MISSING:
-        return (one.default_factory(),)
-    return (None, [], {}) if one.default is MISSING else (one.default,)
-
-
-def _changes(first: Tables, own: Tables) -> Tables:
-    """The settings of an entrant where they differ from those of the first; another component is written in full."""
-    found: Tables = {}
-    for section, values in own.items():
+def _changes(first: Tables, settings: Tables) -> Tables:
+    """The settings of an entrant that differ from the first entrant's; another component is written in full."""
+    changes: Tables = {}
+    for section, values in settings.items():
         same = first.get(section, {}).get("name") == values.get("name")
         changed = {key: value for key, value in values.items() if not same or first[section].get(key, ...) != value}
-        found |= {section: changed} if changed else {}
-    return found
+        if changed:
+            changes[section] = changed
+    return changes
 
 
 def _with_changes(first: Tables, changes: Tables) -> Tables:
@@ -139,10 +125,6 @@ def _with_changes(first: Tables, changes: Tables) -> Tables:
     for section, values in changes.items():
         merged[section] = values if "name" in values else {**first.get(section, {}), **values}
     return merged
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _read_record(path: Path, arrays: Arrays) -> Results:
@@ -154,7 +136,6 @@ def _read_record(path: Path, arrays: Arrays) -> Results:
         first, *others = content.get("entrants", [{}])
         for entrant in others:
             entrant["settings"] = _with_changes(first["settings"], entrant.get("settings", {}))
-        _restore_defaults(Results, content)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise DataError(f"'{path}' is not a record: add the comparison again.") from None
     results = parse_results(content, path)
@@ -165,25 +146,12 @@ def _read_record(path: Path, arrays: Arrays) -> Results:
             replace(run, sums=next(sums), loss_by_position=losses.tolist())
             for run, losses in zip(results.runs, positions, strict=True)
         ]
-        baselines = [one if one.sums is None else replace(one, sums=next(sums)) for one in results.baselines]
+        baselines = [
+            baseline if baseline.sums is None else replace(baseline, sums=next(sums)) for baseline in results.baselines
+        ]
     except (StopIteration, ValueError):
         raise DataError(f"'{path.parent / SUMS}' lacks sums of '{path.stem}'.") from None
     return replace(results, runs=runs, baselines=baselines)
-
-
-def _restore_defaults(kind: Any, table: Tables) -> None:
-    """Put back empty fields without a default, in a table and in the tables within it."""
-    hints = get_type_hints(kind)
-    for one in fields(kind):
-        hint = hints[one.name]
-        origin, arguments = get_origin(hint), get_args(hint)
-        if one.default is MISSING and one.default_factory is MISSING:
-            table.setdefault(one.name, [] if origin is list else {} if origin is dict or is_dataclass(hint) else None)
-        if is_dataclass(hint):
-            _restore_defaults(hint, table[one.name])
-        elif origin is list and is_dataclass(arguments[0]):
-            for item in table[one.name]:
-                _restore_defaults(arguments[0], item)
 
 
 def _read_sums(folder: Path) -> Arrays:
@@ -194,10 +162,6 @@ def _read_sums(folder: Path) -> Arrays:
         return load(lzma.decompress(read_bytes(path)))
     except (lzma.LZMAError, SafetensorError) as error:
         raise DataError(f"'{path}' is damaged: {error}.") from None
-
-
-def _write_sums(folder: Path, arrays: Arrays) -> None:
-    write_atomic(folder / SUMS, lzma.compress(save(dict(sorted(arrays.items()))), preset=9))
 
 
 def _packed(sums: list[list[list[float]]]) -> np.ndarray:

@@ -1,20 +1,23 @@
 """results/NAME.md: the tables, figures, measures and samples of one study."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.comparison.judgment.collect import spread
+from seqlab.comparison.judgment.collect import thinned
 from seqlab.comparison.records.fields import fill
 from seqlab.comparison.records.pictures import link
 from seqlab.comparison.report.table import markdown_rows, table
 from seqlab.comparison.results import Entrant, MeasureResult, Results, RunResult
 from seqlab.errors import UsageError
 from seqlab.recipes import Recipe
+from seqlab.text_table import markdown_table
 
 MOST_STEPS = 12  # rows of the table of losses by step
-# what a study published about a model: its name there, and our value
+# our value for each number that a study published about a model
 PUBLISHED: dict[str, Callable[[Entrant, RunResult], str]] = {
     "parameters": lambda entrant, run: f"{entrant.parameters:,}",
     "of them embedding": lambda entrant, run: f"{entrant.embedding_parameters:,}",
@@ -27,62 +30,72 @@ PUBLISHED: dict[str, Callable[[Entrant, RunResult], str]] = {
 }
 
 
-def study_page(
-    name: str,
-    results: Results,
-    recipe: Recipe | None,
-    fields: Mapping[str, object],
-    pictures: Mapping[str, Path],
-    page: Path,
-) -> str:
-    """The whole page."""
-    about = recipe.about if recipe else f"a comparison on {results.corpus.get('name', 'a text')}"
+@dataclass(frozen=True)
+class Study:
+    """A record, with all that its section and its page are written from."""
+
+    name: str
+    results: Results
+    recipe: Recipe | None
+    fields: Mapping[str, object]
+    pictures: Mapping[str, Path]
+
+    def fill(self, template: str) -> str:
+        return fill(template, self.fields, self.name)
+
+    def reference(self, model: str) -> dict[str, Any]:
+        """The numbers that the original study published about a model."""
+        return self.recipe.reference.get(model, {}) if self.recipe else {}
+
+
+def study_page(study: Study, page: Path) -> str:
+    """The text of the page, which is written to `page`."""
+    name, results, corpus = study.name, study.results, study.results.corpus.get("name", "a text")
+    about = study.recipe.about if study.recipe else f"a comparison on {corpus}"
     parts = [f"# {name}\n\n{about[0].upper()}{about[1:]}. [All results](../results.md)\n"]
     if results.entrants:
-        split = results.protocol.get("scored_split")
         parts += [
-            f"## Table\n\nOn the {split} split of {results.corpus.get('name')}:\n",
+            f"## Table\n\nOn the {results.protocol.get('scored_split')} split of {corpus}:\n",
             markdown_rows(table(results)) + "\n",
+            *(_verdicts(results), _published(study), _epochs(study), _by_step(results)),
         ]
-        parts += [_verdicts(results), _published(results, recipe), _epochs(results, recipe), _by_step(results)]
-    parts += [_notes(name, recipe, fields)]
-    drawn = [
+    parts.append(_notes(study))
+    figures = [
         f"![{key} of {name}]({link(path, page)})\n"
-        for key, path in pictures.items()
+        for key, path in study.pictures.items()
         if key in ("curves", "pairs", "by-length")
     ]
-    parts += ["## Figures\n", *drawn] if drawn else []
+    parts += ["## Figures\n", *figures] if figures else []
     parts += [*_measures(results, page), *_samples(results), _origin(results)]
     return "\n".join(part for part in parts if part)
 
 
-def markdown_table(heads: list[str], rows: list[list[str]]) -> str:
-    lines = [heads, ["---"] + ["---:"] * (len(heads) - 1), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+def _table(heading: str, headers: list[str], rows: list[list[str]]) -> str:
+    return f"{heading}\n\n{markdown_table(headers, rows, right=True)}\n" if rows else ""
 
 
 def _verdicts(results: Results) -> str:
-    sentences = [pair.sentence for pair in results.pairs] + [pair.sentence for pair in results.baseline_pairs]
+    sentences = [pair.sentence for pair in (*results.pairs, *results.baseline_pairs)]
     listed = "\n".join(f"- {sentence}" for sentence in [*sentences, *results.warnings])
     return f"## Verdicts\n\n{listed}\n" if listed else ""
 
 
-def _published(results: Results, recipe: Recipe | None) -> str:
-    """Our numbers beside those that the study printed."""
+def _published(study: Study) -> str:
+    """Our numbers next to those of the original study."""
     rows = []
-    for entrant in results.entrants:
-        said = (recipe.reference if recipe else {}).get(entrant.name, {}).get("said", {})
-        run = results.runs_of(entrant.name)[0]
-        rows += [[entrant.name, aspect, PUBLISHED[aspect](entrant, run), text] for aspect, text in said.items()]
-    return f"## Beside the study\n\n{markdown_table(['model', 'aspect', 'here', 'study'], rows)}" if rows else ""
+    for entrant in study.results.entrants:
+        run = study.results.runs_of(entrant.name)[0]
+        published = study.reference(entrant.name).get("said", {})
+        rows += [[entrant.name, aspect, PUBLISHED[aspect](entrant, run), text] for aspect, text in published.items()]
+    return _table("## Beside the study", ["model", "aspect", "here", "study"], rows)
 
 
-def _epochs(results: Results, recipe: Recipe | None) -> str:
-    """The study's losses beside ours, evaluation by evaluation."""
+def _epochs(study: Study) -> str:
+    """Our losses next to those of the original study, evaluation by evaluation."""
     parts = []
-    for entrant in results.entrants:
-        theirs = (recipe.reference if recipe else {}).get(entrant.name, {})
-        curve = results.runs_of(entrant.name)[0].curve
+    for entrant in study.results.entrants:
+        theirs = study.reference(entrant.name)
+        curve = study.results.runs_of(entrant.name)[0].curve
         if len(theirs.get("validation", ())) != len(curve):
             continue
         rows = [
@@ -92,31 +105,29 @@ def _epochs(results: Results, recipe: Recipe | None) -> str:
                 zip(curve, theirs["train"], theirs["validation"], theirs["perplexity"], strict=True), 1
             )
         ]  # fmt: skip
-        heads = ["epoch", "training loss", "study", "validation loss", "study", "perplexity", "study"]
-        parts.append(f"### {entrant.name}, epoch by epoch, beside the study\n\n{markdown_table(heads, rows)}")
+        headers = ["epoch", "training loss", "study", "validation loss", "study", "perplexity", "study"]
+        parts.append(_table(f"### {entrant.name}, epoch by epoch, beside the study", headers, rows))
     return "\n".join(parts)
 
 
 def _by_step(results: Results) -> str:
     """Validation losses at the steps that several runs share."""
     losses = [{point["step"]: point["validation_loss"] for point in run.curve} for run in results.runs]
-    steps = {step for curve in losses for step in curve}
-    shared = sorted(step for step in steps if sum(step in curve for curve in losses) > 1)
-    if len(losses) < 2 or not shared:
-        return ""
+    counts = Counter(step for curve in losses for step in curve)
+    shared = sorted(step for step, count in counts.items() if count > 1)
     rows = [
         [f"{step:,.0f}", *(f"{curve[step]:.4f}" if step in curve else "–" for curve in losses)]
-        for step in spread(shared, MOST_STEPS)
+        for step in thinned(shared, MOST_STEPS)
     ]
-    return f"## Validation loss by step\n\n{markdown_table(['step', *map(_title, results.runs)], rows)}"
+    return _table("## Validation loss by step", ["step", *map(_title, results.runs)], rows)
 
 
-def _notes(name: str, recipe: Recipe | None, fields: Mapping[str, object]) -> str:
-    """The recipe's notes; a note on a model without a record is left out."""
+def _notes(study: Study) -> str:
+    """The recipe's notes, without those about a model that has no record."""
     notes = []
-    for note in recipe.findings.notes if recipe else ():
+    for note in study.recipe.findings.notes if study.recipe else ():
         try:
-            notes.append(f"- {fill(note, fields, name)}")
+            notes.append(f"- {study.fill(note)}")
         except UsageError as error:
             if not isinstance(error.__context__, KeyError | AttributeError):
                 raise
@@ -124,7 +135,7 @@ def _notes(name: str, recipe: Recipe | None, fields: Mapping[str, object]) -> st
 
 
 def _measures(results: Results, page: Path) -> Iterator[str]:
-    """Shows are open; what was measured on runs is folded, for there is much of it."""
+    """Shows are visible; the many measures of runs are folded."""
     if results.shows or any(run.measures for run in results.runs):
         yield "## Measures\n"
     for name, measure in results.shows.items():
@@ -145,7 +156,7 @@ def _samples(results: Results) -> Iterator[str]:
     """Texts generated during training, and after it."""
     for run in results.runs:
         if run.samples:
-            texts = "\n\n".join(f"--- step {one['step']} ---\n{one['text']}" for one in run.samples)
+            texts = "\n\n".join(f"--- step {sample['step']} ---\n{sample['text']}" for sample in run.samples)
             yield _folded(f"{_title(run)}: generated during training", f"~~~text\n{texts}\n~~~\n\n")
     for sample in results.samples:
         text = f"~~~text\n{sample.prompt}{sample.text}\n~~~\n\n"

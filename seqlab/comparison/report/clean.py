@@ -1,7 +1,7 @@
-"""Text from corpora, models and file names, made fit to be shown.
+"""Text from corpora, models and file names, made safe to display.
 
-Markup is escaped where it is written. Here goes what no escaping helps against: characters that HTML and XML forbid,
-that turn the direction of the text around them, or that are only half of one; and strings without end.
+Templates escape markup. This module removes what escaping cannot handle: characters that HTML and XML forbid, marks
+that reverse the direction of the surrounding text, lone surrogates, and the end of very long strings.
 """
 
 import re
@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 from seqlab.comparison.results import Results
 
 LONGEST = 4000  # characters of one string
-# Unicode's pictures of the control characters: a reader sees that there was one
+# Unicode has visible symbols for control characters
 PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-# the other controls, halves of surrogate pairs, marks that turn the direction of writing, and what is no character
+# the other control characters, surrogates, marks that change the writing direction, and noncharacters
 FORBIDDEN = re.compile("[\x80-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]")
 
 
@@ -25,7 +25,7 @@ def clean_text(text: str) -> str:
 
 
 def cleaned(results: Results) -> Results:
-    """The same results with every string clean, the keys of tables too."""
+    """The same results with clean strings, keys of tables included."""
     return TypeAdapter(Results).validate_python(_clean(asdict(results)))
 
 
@@ -33,5 +33,5 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, dict):
-        return {_clean(key): _clean(one) for key, one in value.items()}
-    return [_clean(one) for one in value] if isinstance(value, list | tuple) else value
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ LARGEST = 2_000_000  # bytes of one picture
 
 @dataclass(frozen=True)
 class MeasureEntry:
-    """One result: whose it is, what it says, and its pictures as data URIs."""
+    """One result, with its pictures as data URIs."""
 
     title: str
     text: str
@@ -31,27 +32,24 @@ class MeasureSection:
 
 
 def measure_sections(results: Results, directory: Path) -> list[MeasureSection]:
-    """Shows first, then every measure with the result of each run. Pictures that are gone are left out."""
-    sections = [_section(name, [("", result)], directory) for name, result in results.shows.items()]
-    for name in dict.fromkeys(name for run in results.runs for name in run.measures):
-        found = [(f"{run.name}, seed {run.seed}", run.measures[name]) for run in results.runs if name in run.measures]
-        sections.append(_section(name, found, directory))
+    """Shows first, then every measure with the result of each run. Missing pictures are left out."""
+    measures = {name: [("", result)] for name, result in results.shows.items()}
+    for run in results.runs:
+        for name, result in run.measures.items():
+            measures.setdefault(name, []).append((f"{run.name}, seed {run.seed}", result))
+    sections = []
+    for name, titled in measures.items():
+        entries = [
+            MeasureEntry(title, result.text, result.failure, list(_pictures(result, directory)))
+            for title, result in titled
+        ]
+        sections.append(MeasureSection(name, MEASURES.about(name) if name in MEASURES else "", entries))
     return sections
-
-
-def _section(name: str, found: list[tuple[str, MeasureResult]], directory: Path) -> MeasureSection:
-    entries = [
-        MeasureEntry(title, result.text, result.failure, list(_pictures(result, directory))) for title, result in found
-    ]
-    return MeasureSection(name, MEASURES.about(name) if name in MEASURES else "", entries)
 
 
 def _pictures(result: MeasureResult, directory: Path) -> Iterator[str]:
     for figure in result.figures:
         path = directory / figure
         if path.suffix == ".png" and path.resolve().is_relative_to(directory.resolve()):
-            try:
-                content = read_bytes(path, LARGEST)
-            except SeqlabError:
-                continue
-            yield f"data:image/png;base64,{base64.b64encode(content).decode()}"
+            with suppress(SeqlabError):  # missing or too large
+                yield f"data:image/png;base64,{base64.b64encode(read_bytes(path, LARGEST)).decode()}"

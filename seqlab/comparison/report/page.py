@@ -1,27 +1,28 @@
-"""report.html: what the template shows, taken from results. No script is in it, and nothing is loaded."""
+"""report.html: the values that the template shows. The page has no script and loads nothing."""
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from seqlab.comparison.judgment.verdicts import baseline_sentence
-from seqlab.comparison.report.amounts import decimals, short, whole
-from seqlab.comparison.report.charts import Forest, Grid, color, grids, panel_charts, rate_charts, swatch
+from seqlab.comparison.report.amounts import NO_VALUE, decimals
+from seqlab.comparison.report.figures import forest_picture, lens_pictures, position_picture, rate_pictures
 from seqlab.comparison.report.measures import MeasureSection
-from seqlab.comparison.report.series import DARK, LIGHT, best_baseline, lenses, positions
+from seqlab.comparison.report.series import best_baseline, rate_grid
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
-from seqlab.comparison.results import HELD_OUT, Results, Sample
+from seqlab.comparison.results import HELD_OUT, Audited, Memorization, Results, Sample
 from seqlab.measures.crossover import crossovers
 from seqlab.metrics.descriptions import describe
 from seqlab.metrics.metric import Metric
+from seqlab.plotting import COLORS
 
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
-# what each recommendation is for
 LENS_NAMES = {"time": "if time matters", "size": "if size matters", "memory": "if memory matters"}
 PLAN_NAMES = {
     "archs": "entrants", "match": "made equal in", "tune": "trials of each", "tune_over": "tried", "jobs": "at a time",
@@ -31,7 +32,7 @@ PLAN_NAMES = {
 
 
 def page(results: Results, measures: Sequence[MeasureSection] = ()) -> str:
-    """The whole page. Every string is escaped by the template or by the charts."""
+    """The whole page. The template escapes every string, matplotlib those in the pictures."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -40,14 +41,14 @@ def page(results: Results, measures: Sequence[MeasureSection] = ()) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"whole": whole, "short": short, "decimals": decimals, "said": said}
-    environment.globals |= {"swatch": swatch, "color": color}
+    environment.filters |= {"decimals": decimals, "in_words": in_words}
     style = _style()
     return environment.get_template(TEMPLATE).render(
         style=style,
         policy=_policy(style),
         r=results,
         measures=measures,
+        colors=len(COLORS),
         is_text="examples" not in results.protocol,
         index={entrant.name: index for index, entrant in enumerate(results.entrants)},
         names=[entrant.name for entrant in ranked(results)],
@@ -59,12 +60,8 @@ def page(results: Results, measures: Sequence[MeasureSection] = ()) -> str:
 
 
 def _style() -> str:
-    def rules(colors: tuple[str, ...]) -> str:
-        return ":root{" + "".join(f"--c{index}:{color};" for index, color in enumerate(colors)) + "}"
-
-    used = "".join(f".c{index}{{--c:var(--c{index})}}" for index in range(len(LIGHT)))
-    dark = f"@media screen and (prefers-color-scheme:dark){{{rules(DARK)}}}"
-    return f"{(HERE / STYLE).read_text(encoding='utf-8')}{rules(LIGHT)}{dark}{used}\n"
+    colors = "".join(f".c{index}{{color:{color}}}" for index, color in enumerate(COLORS))
+    return f"{(HERE / STYLE).read_text(encoding='utf-8')}{colors}\n"
 
 
 def _policy(style: str) -> str:
@@ -74,120 +71,114 @@ def _policy(style: str) -> str:
 
 
 def _verdict(results: Results) -> dict[str, Any]:
-    headline = next((one for one in results.recommendation if one.lens == "quality"), None)
-    forest = Forest.of(results.pairs, results.metric.negligible)
+    headline = next((advice for advice in results.recommendation if advice.lens == "quality"), None)
+    others = [advice for advice in results.recommendation if advice is not headline]
     return {
         "headline": headline,
-        "lenses": [(LENS_NAMES.get(one.lens, one.lens), one) for one in results.recommendation if one is not headline],
+        "lenses": [(LENS_NAMES.get(advice.lens, advice.lens), advice) for advice in others],
         "against_baseline": baseline_sentence(results.baseline_pairs, results.baselines, results.metric),
-        "pairs": [(pair, forest.row(pair), _p_value(pair.adjusted_p)) for pair in results.pairs],
-        "scale": forest.axis(results.metric.difference_unit),
+        "forest": forest_picture(results) if results.pairs else None,
     }
 
 
-def _p_value(p: float | None) -> str:
-    return "" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-
-
 def _charts(results: Results) -> dict[str, Any]:
-    by_position, found = positions(results), grids(results)
-    baseline = best_baseline(results)
-    panels = lenses(results)
-    order = [entrant.name for entrant in ranked(results)]
-    plotted = sorted((grid for grid in found if grid.of_rates), key=lambda grid: order.index(grid.name))
+    grids = [grid for entrant in ranked(results) if (grid := rate_grid(results, entrant))]
+    seconds = {
+        entrant.name: {int(length): 1 / rate for length, rate in entrant.generation.items()}
+        for entrant in results.entrants
+    }
     return {
         "table": _grouped(table(results)),
-        "crossovers": crossovers(
-            {one.name: {int(at): 1 / rate for at, rate in one.generation.items()} for one in results.entrants}
-        ),
+        "crossovers": crossovers(seconds),
         "terms": terms(results),
         "no_training": NO_TRAINING,
-        "baseline": baseline,
+        "baseline": best_baseline(results),
         "baseline_metrics": _baseline_metrics(results),
-        "panels": panel_charts(panels, "Loss on validation", baseline),
-        "position": panel_charts([by_position], "Loss")[0] if by_position else None,
-        "rates": list(zip(plotted, rate_charts(plotted), strict=True)),
-        "trials": [_trial_table(grid) for grid in found if not grid.of_rates],
+        "panels": lens_pictures(results),
+        "position": position_picture(results),
+        "rates": list(zip(grids, rate_pictures(grids), strict=True)),
+        "trials": list(_trial_tables(results, {grid.name for grid in grids})),
     }
 
 
 def _baseline_metrics(results: Results) -> list[Metric]:
-    """All metrics of the baselines but the one that models are compared by."""
+    """The metrics of the baselines, without the one that compares models."""
     keys = dict.fromkeys(key for baseline in results.baselines for key in baseline.metrics)
     metrics = [describe(key, results.reported_metrics) for key in keys if key != results.metric.key]
     return [metric for metric in metrics if not metric.is_count]
 
 
-def _grouped(made: Table) -> dict[str, Any]:
-    """With the columns under the names of their groups, and the first of each group marked."""
-    groups: list[list[Any]] = []
-    firsts = []
-    for column in made.columns:
-        firsts.append(not groups or groups[-1][0] != column.group)
-        if firsts[-1]:
-            groups.append([column.group, 0])
-        groups[-1][1] += 1
-    return {"groups": groups, "columns": list(zip(made.columns, firsts, strict=True)), "rows": made.rows}
+def _grouped(ungrouped: Table) -> dict[str, Any]:
+    """The table with its columns in groups, the first of each group marked."""
+    groups = [(name, list(columns)) for name, columns in groupby(ungrouped.columns, key=lambda column: column.group)]
+    return {
+        "groups": [(name, len(columns)) for name, columns in groups],
+        "columns": [(column, column is columns[0]) for _, columns in groups for column in columns],
+        "rows": ungrouped.rows,
+    }
 
 
-def _trial_table(grid: Grid) -> dict[str, Any]:
-    keys = list(dict.fromkeys(key for trial in grid.trials for key in trial.tried))
-    rows = [([said(trial.tried.get(key)) for key in keys], trial.loss, trial.chosen) for trial in grid.trials]
-    return {"name": grid.name, "index": grid.index, "keys": keys, "rows": rows}
+def _trial_tables(results: Results, plotted: set[str]) -> Iterator[dict[str, Any]]:
+    """The trials of entrants without a chart: a column for each setting that was tried."""
+    for name in dict.fromkeys(trial.name for trial in results.trials if trial.name not in plotted):
+        trials = [trial for trial in results.trials if trial.name == name]
+        keys = list(dict.fromkeys(key for trial in trials for key in trial.tried))
+        rows = [([in_words(trial.tried.get(key)) for key in keys], trial.loss, trial.chosen) for trial in trials]
+        yield {"name": name, "keys": keys, "rows": rows}
 
 
 def _cards(results: Results) -> dict[str, Any]:
-    place = {entrant.name: index for index, entrant in enumerate(ranked(results))}  # best first, as in the table
-    groups: dict[tuple[str, float], list[Sample]] = {}
-    for sample in sorted(results.samples, key=lambda one: place.get(one.name, len(place))):
-        groups.setdefault((sample.prompt, sample.temperature), []).append(sample)
-    checks = list(dict.fromkeys(check.name for audited in results.audits for check in audited.checks))
-    audits = sorted(results.audits, key=lambda one: place.get(one.name, len(place)))
-    found = [(one.name, {check.name: check for check in one.checks}) for one in audits]
+    """Samples, memorization and audits, best entrant first as in the table."""
+    places = {entrant.name: place for place, entrant in enumerate(ranked(results))}
+
+    def place(shown: Sample | Memorization | Audited) -> int:
+        return places.get(shown.name, len(places))
+
+    samples: dict[tuple[str, float], list[Sample]] = {}
+    for sample in sorted(results.samples, key=place):
+        samples.setdefault((sample.prompt, sample.temperature), []).append(sample)
+    checks = [check for audited in results.audits for check in audited.checks]
     return {
-        "samples": groups,
-        "memorized": sorted(results.memorization, key=lambda one: place.get(one.name, len(place))),
+        "samples": samples,
+        "memorized": sorted(results.memorization, key=place),
         "held_out": HELD_OUT,
-        "checks": checks,
-        "audits": found,
-        "failures": sum(not check.passed for _, by_name in found for check in by_name.values()),
-        "implementations": {entrant.name: entrant.implementation for entrant in results.entrants},
+        "checks": list(dict.fromkeys(check.name for check in checks)),
+        "audits": [
+            (audited.name, {check.name: check for check in audited.checks})
+            for audited in sorted(results.audits, key=place)
+        ],
+        "failures": sum(check.failed for check in checks),
+        "applied": sum(check.passed is not None for check in checks),
     }
 
 
 def _settings(results: Results) -> dict[str, Any]:
-    """Settings as dotted names: those that differ between entrants by entrant, the others once."""
-    flat = {entrant.name: _flat(entrant.settings) for entrant in results.entrants}
-    keys = list(dict.fromkeys(key for settings in flat.values() for key in settings))
-    by_key = {key: {name: settings.get(key, "–") for name, settings in flat.items()} for key in keys}
+    """Settings by dotted name: those that differ by entrant, the others once."""
+    by_key: dict[str, dict[str, str]] = {}
+    for entrant in results.entrants:
+        for section, values in entrant.settings.items():
+            for key, value in values.items():
+                by_key.setdefault(f"{section}.{key}", {})[entrant.name] = in_words(value)
+    everywhere = {key: values for key, values in by_key.items() if len(values) == len(results.entrants)}
+    shared = {key: next(iter(values.values())) for key, values in everywhere.items() if len(set(values.values())) == 1}
     return {
-        "differing": {key: values for key, values in by_key.items() if len(set(values.values())) > 1},
-        "shared": {key: next(iter(v.values())) for key, v in by_key.items() if len(set(v.values())) == 1},
+        "differing": {key: values for key, values in by_key.items() if key not in shared},
+        "shared": shared,
         "facts": {
-            title: {PLAN_NAMES.get(key, key).replace("_", " "): said(value) for key, value in values.items()}
+            title: {PLAN_NAMES.get(key, key).replace("_", " "): in_words(value) for key, value in values.items()}
             for title, values in (("Text", results.corpus), ("Scoring", results.protocol), ("Plan", results.plan))
         },
     }
 
 
-def _flat(settings: dict[str, Any], above: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
-    for key, value in settings.items():
-        if isinstance(value, dict) and value:
-            found |= _flat(value, f"{above}{key}.")
-        else:
-            found[f"{above}{key}"] = said(value)
-    return found
-
-
-def said(value: Any) -> str:
-    """A value of a free table, in words."""
+def in_words(value: Any) -> str:
+    """A value of a free table as text."""
     if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "–"}[value]
+        return {True: "yes", False: "no", None: NO_VALUE}[value]
     if isinstance(value, int):
         return f"{value:,}" if abs(value) >= 10_000 else str(value)
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {said(one)}" for key, one in value.items())
-    return ", ".join(map(said, value)) if isinstance(value, list | tuple) else str(value)
+        return ", ".join(f"{key} {in_words(item)}" for key, item in value.items())
+    return ", ".join(map(in_words, value)) if isinstance(value, list | tuple) else str(value)

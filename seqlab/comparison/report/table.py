@@ -8,11 +8,12 @@ import statistics
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from html import escape
 
 import numpy as np
 
 from seqlab.comparison.judgment.statistics import level_interval
-from seqlab.comparison.report.amounts import decimals, short, whole
+from seqlab.comparison.report.amounts import NO_VALUE, decimals, short
 from seqlab.comparison.results import BaselineResult, Entrant, Results, RunResult
 from seqlab.errors import DataError
 from seqlab.metrics.metric import Metric
@@ -31,7 +32,7 @@ class Column:
     group: str  # the heading above columns that belong together
     head: str
     entrant: Callable[[Entrant, list[RunResult]], str]
-    baseline: Callable[[BaselineResult], str] = lambda baseline: "–"
+    baseline: Callable[[BaselineResult], str] = lambda baseline: NO_VALUE
     brief: bool = False  # also in a narrow terminal
     alone: str = ""  # its head in a table without groups
 
@@ -40,7 +41,7 @@ class Column:
 class Row:
     name: str
     cells: list[str]
-    index: int | None  # among the entrants; None for a baseline
+    is_baseline: bool
 
 
 @dataclass(frozen=True)
@@ -49,39 +50,39 @@ class Table:
     rows: list[Row]
 
     @property
-    def heads(self) -> list[str]:
+    def headers(self) -> list[str]:
         return ["", *(column.alone or column.head for column in self.columns)]
 
     def lines(self) -> list[list[str]]:
         """All rows as text, names first; baselines are marked."""
-        return [[row.name + (f" ({NO_TRAINING})" if row.index is None else ""), *row.cells] for row in self.rows]
+        return [[row.name + (f" ({NO_TRAINING})" if row.is_baseline else ""), *row.cells] for row in self.rows]
 
 
 def table(results: Results, brief: bool = False) -> Table:
     """With `brief`, the columns that fit a terminal."""
     columns = [column for column in _columns(results) if column.brief or not brief]
-    order = {entrant.name: index for index, entrant in enumerate(results.entrants)}
-    rows = [
-        Row(one.name, [column.entrant(one, results.runs_of(one.name)) for column in columns], order[one.name])
-        for one in ranked(results)
-    ]
-    sign = 1 if results.metric.lower_is_better else -1
-    for baseline in sorted(results.baselines, key=lambda baseline: _last_if_nan(sign * baseline.value)):
-        rows.append(Row(baseline.name, [column.baseline(baseline) for column in columns], None))
-    filled = [at for at, one in enumerate(columns) if one.head == INTERVAL or any(row.cells[at] != "–" for row in rows)]
-    rows = [replace(row, cells=[row.cells[at] for at in filled]) for row in rows]
-    return Table([columns[at] for at in filled], rows)
+    rows = []
+    for entrant in ranked(results):
+        runs = results.runs_of(entrant.name)
+        rows.append(Row(entrant.name, [column.entrant(entrant, runs) for column in columns], is_baseline=False))
+    for baseline in sorted(results.baselines, key=lambda baseline: _place(baseline.value, results.metric)):
+        rows.append(Row(baseline.name, [column.baseline(baseline) for column in columns], is_baseline=True))
+    filled = [any(row.cells[at] != NO_VALUE for row in rows) for at in range(len(columns))]
+    kept = [at for at, column in enumerate(columns) if filled[at] or column.head == INTERVAL]
+    return Table([columns[at] for at in kept], [replace(row, cells=[row.cells[at] for at in kept]) for row in rows])
 
 
 def ranked(results: Results) -> list[Entrant]:
     """Best first by the mean over seeds; entrants without a finite value last."""
-    sign = 1 if results.metric.lower_is_better else -1
+    means = {entrant.name: _mean([run.value for run in results.runs_of(entrant.name)]) for entrant in results.entrants}
+    return sorted(results.entrants, key=lambda entrant: _place(means[entrant.name], results.metric))
 
-    def place(entrant: Entrant) -> float:
-        mean = _mean([run.value for run in results.runs_of(entrant.name)])
-        return _last_if_nan(sign * mean if mean is not None else math.nan)
 
-    return sorted(results.entrants, key=place)
+def _place(value: float | None, metric: Metric) -> float:
+    """A key that sorts the best value first and missing values last."""
+    if value is None or math.isnan(value):
+        return math.inf
+    return value if metric.lower_is_better else -value
 
 
 def markdown(results: Results) -> str:
@@ -94,9 +95,9 @@ def markdown(results: Results) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def markdown_rows(made: Table) -> str:
-    heads, *rows = [[_plain(cell) for cell in line] for line in (made.heads, *made.lines())]
-    return markdown_table(heads, rows, right=True)
+def markdown_rows(shown: Table) -> str:
+    headers, *rows = [[_plain(cell) for cell in line] for line in (shown.headers, *shown.lines())]
+    return markdown_table(headers, rows, right=True)
 
 
 def terms(results: Results) -> dict[str, str]:
@@ -114,6 +115,7 @@ def terms(results: Results) -> dict[str, str]:
         "core parameters": "parameters of the architecture itself, without token embedding, output layer and "
         "position table.",
         "embedding parameters": "parameters of the token embedding.",
+        "output parameters": "parameters of the output layer, without those that it shares with the embedding.",
         "FLOPs/token": "arithmetic operations of one forward pass, output layer included.",
         "training seconds": "steps times the time of one step, measured before the first run with nothing beside it.",
         "peak memory": "the highest memory use of a training process.",
@@ -127,110 +129,87 @@ def terms(results: Results) -> dict[str, str]:
 
 def _columns(results: Results) -> list[Column]:
     metric = results.metric
-    quality = [
+    lengths = [length for length in LENGTHS if any(length in entrant.state_bytes for entrant in results.entrants)]
+    return [
         Column(
             "quality",
             metric.label,
-            _value(metric.digits),
+            lambda _, runs: _value(runs, metric.digits),
             lambda baseline: decimals(baseline.value, metric.digits),
             brief=True,
         ),
-        Column("quality", INTERVAL, lambda one, runs: _interval(runs, metric)),
-        Column("quality", "seeds", lambda one, runs: str(len(runs)), brief=True),
+        Column("quality", INTERVAL, lambda _, runs: _interval(runs, metric)),
+        Column("quality", "seeds", lambda _, runs: str(len(runs)), brief=True),
         *map(_reported, results.reported_metrics),
-        _averaged("carried", lambda run: run.carried, 4),
-    ]
-    cost = [
-        Column("parameters", "core", _core, brief=True, alone="core parameters"),
-        Column("parameters", "embedding", _embedding, alone="embedding parameters"),
-        Column("training", "FLOPs/token", lambda one, runs: short(one.flops_per_token), brief=True),
+        Column(
+            "quality",
+            "carried",
+            lambda _, runs: decimals(_mean([run.carried for run in runs]), 4),
+            lambda baseline: decimals(baseline.carried, 4),
+        ),
+        Column("parameters", "core", lambda e, _: f"{e.core_parameters:,}", brief=True, alone="core parameters"),
+        Column("parameters", "embedding", lambda e, _: f"{e.embedding_parameters:,}", alone="embedding parameters"),
+        Column("parameters", "output", lambda e, _: f"{e.output_parameters:,}", alone="output parameters"),
+        Column("training", "FLOPs/token", lambda e, _: short(e.flops_per_token), brief=True),
         Column("training", "seconds", _seconds, brief=True, alone="training seconds"),
         Column("training", "tokens/s", _rate, brief=True, alone="training tokens/s"),
-        Column("training", "peak memory", lambda one, runs: _peak(runs)),
+        Column("training", "peak memory", _peak),
+        *map(_speed, lengths),
+        *map(_state, lengths),
     ]
-    known = [length for length in LENGTHS if any(length in one.state_bytes for one in results.entrants)]
-    return [*quality, *cost, *(_speed(length) for length in known), *(_state(length) for length in known)]
 
 
 def _reported(metric: Metric) -> Column:
     key, digits = metric.key, metric.digits
 
-    def baseline(one: BaselineResult) -> str:
-        return decimals(one.metrics.get(key), digits)
+    def entrant_cell(_: Entrant, runs: list[RunResult]) -> str:
+        if key == "perplexity":  # from the mean loss: the worst seed would dominate a mean of perplexities
+            mean = _mean([run.metrics.get("nats_per_token") for run in runs])
+            return decimals(None if mean is None else math.exp(mean) if mean < 700 else math.inf, 2)
+        return decimals(_mean([run.metrics.get(key) for run in runs]), digits)
 
-    if key == "perplexity":
-        return Column("quality", metric.label, _perplexity, baseline)
-    return _averaged(metric.label, lambda run: run.metrics.get(key), digits, baseline)
-
-
-def _averaged(
-    head: str,
-    get: Callable[[RunResult], float | None],
-    places: int,
-    baseline: Callable[[BaselineResult], str] = lambda baseline: "–",
-) -> Column:
-    return Column("quality", head, lambda one, runs: decimals(_mean([get(run) for run in runs]), places), baseline)
+    return Column("quality", metric.label, entrant_cell, lambda one: decimals(one.metrics.get(key), digits))
 
 
 def _speed(length: str) -> Column:
     head = f"tokens/s at {int(length):,}"
-    return Column(GENERATION, head, lambda one, runs: whole(one.generation.get(length)), alone=f"{GENERATION} {head}")
+    return Column(GENERATION, head, lambda e, _: decimals(e.generation.get(length), 0), alone=f"{GENERATION} {head}")
 
 
 def _state(length: str) -> Column:
-    head = f"state at {int(length):,}"
-    return Column(GENERATION, head, lambda one, runs: _size(one.state_bytes.get(length)))
+    return Column(GENERATION, f"state at {int(length):,}", lambda e, _: _size(e.state_bytes.get(length)))
 
 
-def _value(digits: int) -> Callable[[Entrant, list[RunResult]], str]:
-    def cell(entrant: Entrant, runs: list[RunResult]) -> str:
-        values = [run.value for run in runs]
-        known = len(values) > 1 and all(map(math.isfinite, values))
-        return decimals(_mean(values), digits) + (f" ± {statistics.stdev(values):.{digits}f}" if known else "")
-
-    return cell
+def _value(runs: list[RunResult], digits: int) -> str:
+    values = [run.value for run in runs]
+    known = len(values) > 1 and all(map(math.isfinite, values))
+    return decimals(_mean(values), digits) + (f" ± {statistics.stdev(values):.{digits}f}" if known else "")
 
 
 def _interval(runs: list[RunResult], metric: Metric) -> str:
     """For new seeds and new text; a dash if a single seed leaves it unknown."""
     interval = None
     with suppress(DataError, ValueError):  # a run that diverged has no interval
-        interval = level_interval(np.array([run.sums for run in runs]), metric.value)
+        interval = level_interval(np.array([run.sums for run in runs]), metric.value, metric.span)
     if interval is None:
-        return "–"
+        return NO_VALUE
     return " to ".join(decimals(end, metric.digits) for end in metric.possible(interval))
 
 
-def _perplexity(entrant: Entrant, runs: list[RunResult]) -> str:
-    """From the mean loss: the worst seed would dominate a mean of perplexities."""
-    mean = _mean([run.metrics.get("nats_per_token") for run in runs])
-    if mean is None:
-        return "–"
-    return decimals(math.exp(mean) if mean < 700 else math.inf, 2)
-
-
-def _core(entrant: Entrant, runs: list[RunResult]) -> str:
-    return whole(entrant.core_parameters)
-
-
-def _embedding(entrant: Entrant, runs: list[RunResult]) -> str:
-    return whole(entrant.embedding_parameters)
-
-
 def _seconds(entrant: Entrant, runs: list[RunResult]) -> str:
-    return whole(_mean([run.seconds for run in runs]))
+    return decimals(_mean([run.seconds for run in runs]), 0)
 
 
 def _rate(entrant: Entrant, runs: list[RunResult]) -> str:
-    return whole(entrant.tokens_per_step / entrant.step_seconds if entrant.step_seconds > 0 else None)
+    return decimals(entrant.tokens_per_step / entrant.step_seconds if entrant.step_seconds > 0 else None, 0)
 
 
-def _peak(runs: list[RunResult]) -> str:
+def _peak(entrant: Entrant, runs: list[RunResult]) -> str:
     return _size(max((run.peak_memory for run in runs if run.peak_memory is not None), default=None))
 
 
 def _size(size: int | None) -> str:
-    return in_units(size) if size is not None else "–"
+    return in_units(size) if size is not None else NO_VALUE
 
 
 def _mean(values: list[float] | list[float | None]) -> float | None:
@@ -238,13 +217,6 @@ def _mean(values: list[float] | list[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _last_if_nan(value: float) -> float:
-    return math.inf if math.isnan(value) else value
-
-
 def _plain(text: str) -> str:
     """The text on one line, with Markdown and HTML escaped."""
-    one_line = " ".join(text.split())
-    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        one_line = one_line.replace(character, entity)
-    return SPECIAL.sub(r"\\\1", one_line)
+    return SPECIAL.sub(r"\\\1", escape(" ".join(text.split()), quote=False))

@@ -7,46 +7,37 @@ scored as a mistake, as published results do.
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence
-from seqlab.data.examples.lines import quote_list
-from seqlab.data.examples.split import LocatedExamples
+from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.errors import DataError
 
 
 def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
     """Notes on a set with a training split; DataError if it cannot be trained on or scored."""
     labels = count_labels(splits["train"])
-    if labels is not None and len(labels) < 2:
-        only = f"only the label {quote_list(list(labels))}" if labels else "no label"
-        raise DataError(f"'{splits['train'][0].location.path}' has {only}; training needs at least two.")
     notes = []
-    for split in splits:
-        if labels is not None and split != "train":
+    if not isinstance(splits["train"][0].example, TextPair):
+        if len(labels) < 2:
+            only = f"only the label {quote_list(list(labels))}" if labels else "no label"
+            raise DataError(f"'{splits['train'][0].location.path}' has {only}; training needs at least two.")
+        for split in splits:
             notes += check_labels(split, splits[split], labels)
     return notes + _repeated_inputs(splits)
 
 
-def count_labels(examples: LocatedExamples) -> Counter[str] | None:
-    """How often each scored label or tag occurs; None for pairs."""
-    counts: Counter[str] = Counter()
-    for located in examples:
-        if isinstance(located.example, LabeledText):
-            counts[located.example.label] += 1
-        elif isinstance(located.example, TaggedSentence):
-            counts.update(tag for tag in located.example.tags if tag != UNSCORED)
-        else:
-            return None
-    return counts
+def count_labels(examples: LocatedExamples) -> Counter[str]:
+    """How often each scored label or tag occurs."""
+    return Counter(label for located in examples for label in _labels(located.example))
 
 
 def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) -> list[str]:
     """A note on unknown tags; DataError for an unknown label, or if all tags are unknown."""
-    counts = count_labels(examples) or Counter()
+    counts = count_labels(examples)
     unknown = {label: count for label, count in counts.items() if label not in known}
     if not unknown:
         return []
-    first = next(located for located in examples if _labels(located.example) & unknown.keys())
-    label = next(label for label in sorted(_labels(first.example)) if label in unknown)
+    first = next(located for located in examples if unknown.keys() & _labels(located.example))
+    label = min(unknown.keys() & _labels(first.example))
     expected = f"The training split has {quote_list(sorted(known))}."
     if isinstance(first.example, LabeledText):
         raise DataError(
@@ -60,10 +51,11 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
     ]
 
 
-def _labels(example: Example) -> set[str]:
+def _labels(example: Example) -> list[str]:
+    """The label, or the scored tags; none for pairs."""
     if isinstance(example, LabeledText):
-        return {example.label}
-    return set(example.tags) - {UNSCORED} if isinstance(example, TaggedSentence) else set()
+        return [example.label]
+    return [tag for tag in example.tags if tag != UNSCORED] if isinstance(example, TaggedSentence) else []
 
 
 def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
@@ -72,11 +64,10 @@ def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
     notes = []
     for split, earlier in (("validation", "train"), ("test", "train"), ("test", "validation")):
         if split in splits and earlier in splits:
-            repeated = sum(located.example.input in inputs[earlier] for located in splits[split])
-            share = f"{100 * repeated / len(splits[split]):.1f} %"
-            also = (
-                f"{'is' if repeated == 1 else 'are'} also in the {'training' if earlier == 'train' else earlier} split"
-            )
-            if repeated:
-                notes.append(f"{repeated:,} of the {len(splits[split]):,} {split} inputs ({share}) {also}")
+            total = len(splits[split])
+            count = sum(located.example.input in inputs[earlier] for located in splits[split])
+            share, are = f"{100 * count / total:.1f} %", "is" if count == 1 else "are"
+            name = "training" if earlier == "train" else earlier
+            if count:
+                notes.append(f"{count:,} of the {total:,} {split} inputs ({share}) {are} also in the {name} split")
     return notes

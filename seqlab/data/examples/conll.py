@@ -22,20 +22,20 @@ SPAN_TAGS = re.compile(r"([A-Z]-[^,]+|O)(,([A-Z]-[^,]+|O))+")
 TaggedWord = tuple[Location, str, str]
 
 
-def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample[TaggedSentence]]:
+def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a file of columns, separated by tabs if its first line has one, else by whitespace."""
     return _sentences(_column_words(path, fixes), path)
 
 
-def read_conllu(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample[TaggedSentence]]:
+def read_conllu(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a CoNLL-U file; the columns default to FORM and UPOS."""
     word, tag = (_conllu_column(name) for name in columns or ("FORM", "UPOS"))
     return _sentences(_conllu_words(path, word, tag, fixes), path)
 
 
-def _sentences(words: Iterable[TaggedWord | None], path: Path) -> list[LocatedExample[TaggedSentence]]:
+def _sentences(words: Iterable[TaggedWord | None], path: Path) -> list[LocatedExample]:
     """Group words into sentences; None ends a sentence."""
-    sentences: list[LocatedExample[TaggedSentence]] = []
+    sentences: list[LocatedExample] = []
     sentence: list[TaggedWord] = []
     for word in (*words, None):
         if word is not None:

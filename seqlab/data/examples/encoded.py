@@ -1,13 +1,16 @@
-"""Examples as ids, and their batches: similar lengths together, padded to the longest of the batch."""
+"""Examples as ids, and their batches: similar lengths together, which keeps padding small."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from seqlab.data.batching import POOL_BATCHES, LengthBuckets, cut_by_count
 from seqlab.data.examples.example import Example
+
+SCORED_AT_ONCE = 8_000  # tokens of one forward pass when scoring, padding included
+MAX_SCORED_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class ExampleSplit:
     targets: Sequence[np.ndarray]  # one label; a tag per word; or the target's ids between begin and end
     ends: Sequence[np.ndarray] = ()  # the last id of each word, if a word can have several
     words: Sequence[np.ndarray] = ()  # indices of each word in `spellings`
-    spellings: Sequence[np.ndarray] = field(default=())  # the character ids of every distinct word
+    spellings: Sequence[np.ndarray] = ()  # the character ids of every distinct word
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -38,23 +41,39 @@ class ExampleSplit:
         return self.input_lengths_N + self.target_lengths_N
 
     @property
+    def longest_N(self) -> np.ndarray:
+        """Ids of the longer side, which determines the padding."""
+        return np.maximum(self.input_lengths_N, self.target_lengths_N)
+
+    @property
     def tokens(self) -> int:
-        return sum(map(len, self.inputs))
+        return int(self.input_lengths_N.sum())
+
+    def count_within(self, limit: int | None) -> int:
+        """How many examples from the beginning hold about `limit` tokens."""
+        if limit is None:
+            return len(self)
+        return min(len(self), int(np.searchsorted(np.cumsum(self.lengths_N), limit)) + 1)
+
+    def scoring_batches(self, count: int) -> list[np.ndarray]:
+        """The rows of the first `count` examples, in batches of similar length."""
+        lengths_N = self.longest_N[:count]
+        return cut_by_tokens(np.argsort(lengths_N, kind="stable"), lengths_N, SCORED_AT_ONCE, MAX_SCORED_ROWS)
 
 
 class ExampleBatches:
-    """Examples in random order, `batch_size` per batch, or with `tokens` at most so many padded ids per batch.
+    """Examples in random order: `batch_size` per batch or, if `tokens` is set, at most that many padded ids per batch.
 
     Examples with more than `max_length` ids in input or target are left out."""
 
     def __init__(self, split: ExampleSplit, batch_size: int, tokens: int | None, max_length: int):
         self.batch_size, self.tokens = batch_size, tokens
-        self.source_N, self.target_N = split.input_lengths_N, split.target_lengths_N
-        self.included_N = np.flatnonzero((self.source_N <= max_length) & (self.target_N <= max_length))
+        self.longest_N = split.longest_N
+        self.included_N = np.flatnonzero(self.longest_N <= max_length)
         self._firsts: dict[int, list[int]] = {}  # by seed: the index of the first batch of each epoch so far
         # with a budget of tokens, batch sizes vary, and all examples form one pool
         pool = batch_size * POOL_BATCHES if tokens is None else len(self.included_N)
-        self._buckets = LengthBuckets(self.included_N, [self.target_N, self.source_N], self._cut, pool)
+        self._buckets = LengthBuckets(self.included_N, [split.target_lengths_N, split.input_lengths_N], self._cut, pool)
 
     @cached_property
     def batches_per_epoch(self) -> int:
@@ -72,33 +91,17 @@ class ExampleBatches:
     def _cut(self, pool_N: np.ndarray) -> list[np.ndarray]:
         if self.tokens is None:
             return cut_by_count(pool_N, self.batch_size)
-        batches, first, longest = [], 0, 0
-        for at, example in enumerate(pool_N):
-            length = int(max(self.source_N[example], self.target_N[example]))
-            longest = max(longest, length)
-            if at > first and longest * (at + 1 - first) > self.tokens:
-                batches.append(pool_N[first:at])
-                first, longest = at, length
-        return [*batches, pool_N[first:]]
+        return cut_by_tokens(pool_N, self.longest_N, self.tokens)
 
 
-def pad_rows(rows: Sequence[np.ndarray], fill: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows side by side, padded on the right, and their mask; no mask if all have the same length."""
-    lengths_B = np.array([len(row) for row in rows])
-    ids_BT = np.full((len(rows), max(1, int(lengths_B.max()))), fill, dtype=np.int64)
-    for row, ids in zip(ids_BT, rows, strict=True):
-        row[: len(ids)] = ids
-    mask_BT = np.arange(ids_BT.shape[1]) < lengths_B[:, None]
-    return ids_BT, None if mask_BT.all() else mask_BT
-
-
-def batch_by_length(lengths_N: np.ndarray, max_tokens: int, max_rows: int) -> list[np.ndarray]:
-    """Every example once, similar lengths together, at most so many padded tokens and rows per batch."""
-    order_N = np.argsort(lengths_N, kind="stable")
-    batches, first = [], 0
-    for at in range(len(order_N) + 1):
-        full = at - first == max_rows or (at < len(order_N) and (at + 1 - first) * lengths_N[order_N[at]] > max_tokens)
-        if at > first and (at == len(order_N) or full):
-            batches.append(order_N[first:at])
-            first = at
-    return batches
+def cut_by_tokens(
+    items_N: np.ndarray, lengths_N: np.ndarray, max_tokens: int, max_rows: int | None = None
+) -> list[np.ndarray]:
+    """Consecutive batches with at most this many padded tokens and rows; a longer item is a batch by itself."""
+    batches, first, longest = [], 0, 0
+    for at, item in enumerate(items_N):
+        longest = max(longest, int(lengths_N[item]))
+        if at > first and (at - first == max_rows or longest * (at + 1 - first) > max_tokens):
+            batches.append(items_N[first:at])
+            first, longest = at, int(lengths_N[item])
+    return [*batches, items_N[first:]] if len(items_N) else []

@@ -7,13 +7,15 @@ files or from a built-in generator; the readers of the file formats are beside i
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from typing import Any
+
+from seqlab.metrics.labels import UNSCORED as UNSCORED
 
 
 @dataclass(frozen=True)
 class LabeledText:
-    """A text and its label."""
-
     text: str
     label: str
 
@@ -36,8 +38,6 @@ class TaggedSentence:
 
 @dataclass(frozen=True)
 class TextPair:
-    """A source text and its target."""
-
     source: str
     target: str
 
@@ -47,7 +47,6 @@ class TextPair:
 
 
 Example = LabeledText | TaggedSentence | TextPair
-UNSCORED = "_"  # CoNLL-U's mark for an unspecified value
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,19 @@ class Examples:
     splits: Mapping[str, Sequence[Example]]
     rule: str  # how the splits were made, in words
     about: str = ""
-    notes: tuple[str, ...] = field(default=())  # for the log
+    notes: tuple[str, ...] = ()  # for the log
 
-    @property
+    def facts(self) -> dict[str, Any]:
+        """Sizes, fingerprint and the split rule, for config.json."""
+        return {
+            "characters": sum(len(example.input) for examples in self.splits.values() for example in examples),
+            "fingerprint": self.fingerprint,
+            "examples": {split: len(examples) for split, examples in self.splits.items()},
+            "rule": self.rule,
+            "notes": list(self.notes),
+        }
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all examples in their splits."""
         digest = hashlib.sha256()

@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any
 
-from seqlab.data.examples.example import Example
 from seqlab.data.files import InputFixes, read_file, shorten, split_lines
 
-E = TypeVar("E", bound=Example, covariant=True)
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
 CONLLU = ".conllu"
@@ -27,11 +25,14 @@ class Location:
 
 
 @dataclass(frozen=True)
-class LocatedExample(Generic[E]):
+class LocatedExample:
     """An example and the line where it begins."""
 
-    example: E
+    example: Any
     location: Location
+
+
+LocatedExamples = Sequence[LocatedExample]
 
 
 def numbered_lines(path: Path, fixes: InputFixes) -> Iterator[tuple[int, str]]:

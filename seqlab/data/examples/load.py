@@ -1,4 +1,4 @@
-"""A set of examples: found, read, split and checked.
+"""Load a set of examples: find its files, read, split and check them.
 
 The suffix of a file tells its format. Read split.py for the splits and checks.py for what is refused.
 """
@@ -11,11 +11,12 @@ from seqlab.config import CorpusSettings, ExampleKind
 from seqlab.data.examples.checks import check_labels, check_splits
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExample, quote_list, suffix
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel
-from seqlab.data.examples.split import LocatedExamples, split_examples
+from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, to_bio
+from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, shorten
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
@@ -30,13 +31,10 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
         return open_unsplit(kind, settings)
     if _is_builtin(settings.source):
         return _builtin(kind, settings)
-    fixes = InputFixes()
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
-    located, notes = _to_bio(
-        {split: _read(kind, sources, settings, fixes) for split, sources in files.items() if sources}
-    )
+    located, notes = _read_splits(kind, files, settings.columns)
     result = split_examples(located, settings.split_ratios)
-    notes = (*fixes.notes(), *notes, *result.notes, *check_splits(result.splits))
+    notes = (*notes, *result.notes, *check_splits(result.splits))
     return Examples(_name(settings.source), _without_locations(result.splits), result.rule, notes=notes)
 
 
@@ -46,9 +44,8 @@ def open_unsplit(kind: ExampleKind, settings: CorpusSettings, labels: Sequence[s
         corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
         everything = [example for examples in corpus.splits.values() for example in examples]
         return replace(corpus, splits={"whole": everything}, rule="all of it")
-    fixes = InputFixes()
-    splits, notes = _to_bio({"whole": _read(kind, settings.source, settings, fixes)})
-    notes = (*fixes.notes(), *notes, *(check_labels("given", splits["whole"], labels) if labels else []))
+    splits, notes = _read_splits(kind, {"whole": settings.source}, settings.columns)
+    notes = (*notes, *(check_labels("given", splits["whole"], labels) if labels else []))
     return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=notes)
 
 
@@ -66,11 +63,10 @@ def _to_bio(splits: Mapping[str, LocatedExamples]) -> tuple[dict[str, LocatedExa
     """Convert span tags to BIO, and note what was changed.
 
     The scheme is detected over all splits: one split alone might look like another scheme."""
-    every = [located for examples in splits.values() for located in examples]
-    tags = [located.example.tags for located in every if isinstance(located.example, TaggedSentence)]
+    tags = [located.example.tags for examples in splits.values() for located in examples]
     scheme = detect_scheme(tags)
     if scheme is None:
-        return dict(splits), _note_non_spans(every)
+        return dict(splits), _note_non_spans([located for examples in splits.values() for located in examples])
     notes = [] if scheme == "BIO" else [f"converted {scheme} tags to BIO"]
     if repairs := sum(count_repairs(sentence, scheme) for sentence in tags):
         letters = "I-" if scheme == "BIO" else "I- or E-"
@@ -79,7 +75,6 @@ def _to_bio(splits: Mapping[str, LocatedExamples]) -> tuple[dict[str, LocatedExa
         split: [
             replace(located, example=replace(located.example, tags=to_bio(located.example.tags, scheme)))
             for located in examples
-            if isinstance(located.example, TaggedSentence)
         ]
         for split, examples in splits.items()
     }, notes
@@ -87,13 +82,11 @@ def _to_bio(splits: Mapping[str, LocatedExamples]) -> tuple[dict[str, LocatedExa
 
 def _note_non_spans(examples: LocatedExamples) -> list[str]:
     """Which tags keep the others from being read as spans, if most of them mark spans."""
-    sentences = [(located.example, located.location) for located in examples]
-    tagged = [(example, location) for example, location in sentences if isinstance(example, TaggedSentence)]
-    distinct = {tag for example, _ in tagged for tag in example.tags}
+    distinct = {tag for located in examples for tag in located.example.tags}
     others = non_span_tags(distinct)
     if not others or 2 * len(others) > len(distinct):
         return []
-    first = next(location for example, location in tagged if others & set(example.tags))
+    first = next(located.location for located in examples if others & set(located.example.tags))
     return [
         f"tags are predicted word by word, not as spans: {quote_list(sorted(others), 5)} fits no scheme (BIO, IOB1, "
         f"BIOES), first in the sentence at {first}"
@@ -124,26 +117,38 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def _read(kind: ExampleKind, sources: Sequence[str], settings: CorpusSettings, fixes: InputFixes) -> LocatedExamples:
+Columns = tuple[str, str] | None
+
+
+def _read_splits(
+    kind: ExampleKind, files: Mapping[str, Sequence[str]], columns: Columns
+) -> tuple[dict[str, LocatedExamples], list[str]]:
+    """The examples of the files for each split, with span tags in BIO, and notes for the log."""
+    fixes = InputFixes()
+    splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
+    if kind != "tagged":
+        return splits, fixes.notes()
+    splits, notes = _to_bio(splits)
+    return splits, [*fixes.notes(), *notes]
+
+
+def _read(kind: ExampleKind, sources: Sequence[str], columns: Columns, fixes: InputFixes) -> LocatedExamples:
     paths = [_find(item) for item in sources]
     if kind == "pairs":
-        return _read_pairs(paths, settings.columns, fixes)
+        return _read_pairs(paths, columns, fixes)
     read = _read_labeled if kind == "labeled" else _read_tagged
-    return [located for path in paths for located in read(path, settings.columns, fixes)]
+    return [located for path in paths for located in read(path, columns, fixes)]
 
 
-def _read_labeled(
-    path: Path, columns: tuple[str, str] | None, fixes: InputFixes
-) -> Sequence[LocatedExample[LabeledText]]:
+def _read_labeled(path: Path, columns: Columns, fixes: InputFixes) -> LocatedExamples:
     if suffix(path) not in (*TABLES, ".txt"):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
     return read_labeled(path, columns, fixes)
 
 
-def _read_tagged(
-    path: Path, columns: tuple[str, str] | None, fixes: InputFixes
-) -> Sequence[LocatedExample[TaggedSentence]]:
-    if suffix(path) == CONLLU:
+def _read_tagged(path: Path, columns: Columns, fixes: InputFixes) -> LocatedExamples:
+    layout = recognize_layout(path) if suffix(path) not in (CONLLU, *COLUMNS, *TABLES) else None
+    if suffix(path) == CONLLU or (layout and layout.kind == "conllu"):
         return read_conllu(path, columns, fixes)
     if suffix(path) in TABLES and suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
         raise DataError(
@@ -157,9 +162,7 @@ def _read_tagged(
     return read_columns(path, fixes)
 
 
-def _read_pairs(
-    paths: Sequence[Path], columns: tuple[str, str] | None, fixes: InputFixes
-) -> Sequence[LocatedExample[TextPair]]:
+def _read_pairs(paths: Sequence[Path], columns: Columns, fixes: InputFixes) -> LocatedExamples:
     are_tables = [suffix(path) in TABLES for path in paths]
     if all(are_tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
         return [located for path in paths for located in read_pairs(path, columns, fixes)]
@@ -176,10 +179,10 @@ def _find(item: str) -> Path:
     if item == STANDARD_INPUT:
         raise UsageError("examples cannot be read from standard input, '-': name a file.")
     path = existing_path(item)
-    if path is not None:
-        if path.is_dir():
-            raise DataError(f"'{path}' is a folder. Name the file of examples in it.")
-        return path
-    if item in CORPORA:
+    if path is None and item in CORPORA:
         raise DataError(f"'{item}' is built in and cannot be combined with files.")
-    raise MissingInput(f"there is no file or built-in corpus '{shorten(item)}'{did_you_mean(item[:200], CORPORA)}.")
+    if path is None:
+        raise MissingInput(f"there is no file or built-in corpus '{shorten(item)}'{did_you_mean(item[:200], CORPORA)}.")
+    if path.is_dir():
+        raise DataError(f"'{path}' is a folder. Name the file of examples in it.")
+    return path

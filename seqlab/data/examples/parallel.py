@@ -8,7 +8,7 @@ from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 
 
-def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[LocatedExample[TextPair]]:
+def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[LocatedExample]:
     """Sources and targets line by line; lines that are empty in both files are skipped."""
     sides = [[line for _, line in numbered_lines(path, fixes)] for path in (source, target)]
     counts = [len(lines) for lines in sides]
@@ -18,7 +18,7 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
             f"'{source}' has {counts[0]:,} lines and '{target}' {counts[1]:,}, but both need the same number: "
             f"{Location(longer, min(counts) + 1)} has no partner."
         )
-    pairs: list[LocatedExample[TextPair]] = []
+    pairs: list[LocatedExample] = []
     for number, (text, translation) in enumerate(zip(*sides, strict=True), 1):
         has_text, has_translation = bool(text.strip()), bool(translation.strip())
         if has_text != has_translation:

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seqlab.data.examples.example import Example, LabeledText
-from seqlab.data.examples.lines import LocatedExample, quote_list
+from seqlab.data.examples.example import LabeledText
+from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError
 
 MIN_INPUTS = 10  # distinct ones, so that every split gets one
 SHUFFLED = "assigned by a fixed shuffle that keeps equal inputs together"
-
-LocatedExamples = Sequence[LocatedExample[Example]]
 
 
 @dataclass(frozen=True)

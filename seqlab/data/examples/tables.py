@@ -38,14 +38,14 @@ class ExampleTable:
     rows: Iterable[TableRow]
 
 
-def read_labeled(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample[LabeledText]]:
+def read_labeled(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
     """Texts and their labels; whitespace around labels is removed."""
     table = _open(path, LABELED, fixes)
     text, label = find_columns(table.names, LABELED, columns, table.header)
     return [LocatedExample(LabeledText(_text(row, text), _label(row, label)), row.location) for row in table.rows]
 
 
-def read_pairs(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample[TextPair]]:
+def read_pairs(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
     """Sources and targets."""
     table = _open(path, PAIRS, fixes)
     source, target = find_columns(table.names, PAIRS, columns, table.header)

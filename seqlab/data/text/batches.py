@@ -1,7 +1,7 @@
 """Batches of a token file.
 
 `WindowBatches` draws random windows with a fresh state, `StreamBatches` walks contiguous rows and carries their state
-from batch to batch, `LineBatches` groups documents of similar length.
+from batch to batch, `LineBatches` groups lines of similar length.
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class TokenRows:
     inputs_BT: np.ndarray
     targets_BT: np.ndarray
     mask_BT: np.ndarray | None = None
-    fresh: bool = True  # whether the state starts anew
+    fresh: bool = True  # whether to start from a fresh state
 
 
 class Batches(Protocol):
-    """Batch `index` of a run with `seed`, over and over the same split."""
+    """An endless sequence of batches, epoch after epoch."""
 
     batches_per_epoch: int
 
@@ -35,20 +35,29 @@ class Batches(Protocol):
 
 
 class WindowBatches:
-    """Random windows, each with a fresh state."""
+    """Random windows, each with a fresh state, drawn uniformly from all that lie within one segment."""
 
     def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
         self.tokens, self.batch_size, self.window = tokens, batch_size, window
         self.batches_per_epoch = max(1, len(tokens) // (batch_size * window))
+        starts = tokens.document_starts()
+        self._starts_S = starts[:-1]
+        self._ends_S = np.cumsum(np.maximum(0, np.diff(starts) - window))  # of the numbers of each segment's windows
 
     def rows(self, seed: int, index: int) -> TokenRows:
-        starts_B = batch_generator(seed, index).integers(0, len(self.tokens) - self.window, self.batch_size)
+        numbers_B = batch_generator(seed, index).integers(0, self._ends_S[-1], self.batch_size)
+        segments_B = np.searchsorted(self._ends_S, numbers_B, side="right")
+        before_S = np.append(0, self._ends_S[:-1])
+        starts_B = self._starts_S[segments_B] + numbers_B - before_S[segments_B]
         ids_BT = self.tokens.read_rows(starts_B, self.window + 1)
         return TokenRows(ids_BT[:, :-1], ids_BT[:, 1:])
 
 
 class StreamBatches:
-    """The text in `batch_size` contiguous rows, window by window: truncated backpropagation through time."""
+    """The text in `batch_size` contiguous rows, window by window: truncated backpropagation through time.
+
+    Rows run across the seams between segments, and so does the carried state: a seam is one token
+    among thousands."""
 
     def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
         self.tokens, self.batch_size, self.window = tokens, batch_size, window
@@ -63,7 +72,7 @@ class StreamBatches:
 
 
 class LineBatches:
-    """Documents in random order, grouped by length; a long one is cut into windows."""
+    """Lines in random order, grouped by length; a long one is cut into windows."""
 
     def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
         self.tokens = tokens
@@ -80,8 +89,8 @@ class LineBatches:
 
 
 def choose_batches(tokens: TokenSplit, batching: str, batch_size: int, window: int) -> Batches:
-    """Documents by length; a stream as `batching` says, "stream" or "windows"."""
-    if tokens.stats.documents > 1:
+    """Lines by length; a running text as `batching` says, "stream" or "windows"."""
+    if tokens.stats.by_lines:
         return LineBatches(tokens, batch_size, window)
     return (StreamBatches if batching == "stream" else WindowBatches)(tokens, batch_size, window)
 
@@ -90,8 +99,7 @@ def cut_windows(tokens: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray
     """The windows of a split, end to end, never across documents: firsts_W, lengths_W (of inputs), document_W.
 
     Every token except the first of each document is the target of exactly one window."""
-    has_documents = tokens.stats.documents > 1
-    starts = tokens.document_starts() if has_documents else np.array([0, len(tokens)], dtype=np.int64)
+    starts = tokens.document_starts()
     inputs_D = np.diff(starts) - 1
     counts_D = -(-inputs_D // window)
     document_W = np.repeat(np.arange(len(inputs_D)), counts_D)

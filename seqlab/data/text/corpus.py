@@ -4,6 +4,8 @@
 """
 
 import hashlib
+import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -47,9 +49,12 @@ def open_corpus(source: Sequence[str], stdin_copy: Path | None = None) -> Corpus
         return CORPORA.load(source[0])()
     if any(item in CORPORA or item == STANDARD_INPUT for item in source):
         raise DataError(f"{', '.join(source)}: a built-in corpus or '-' cannot be combined with other sources.")
-    paths = [path for item in source for path in _resolve(item)]
+    skipped: list[Path] = []
+    paths = [path for item in source for path in _resolve(item, skipped)]
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
-    return corpus_from_files(paths, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more")
+    corpus = corpus_from_files(paths, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more")
+    corpus.fixes.run_folders = len(skipped)
+    return corpus
 
 
 def corpus_from_files(paths: Sequence[Path], name: str) -> Corpus:
@@ -90,20 +95,37 @@ def measure_corpus(corpus: Corpus) -> CorpusStats:
     return CorpusStats(characters, size, newlines + (last != "\n"), digest.hexdigest())
 
 
-def _resolve(item: str) -> list[Path]:
+def _resolve(item: str, skipped: list[Path]) -> list[Path]:
     path = existing_path(item)
     if path is None:
         raise MissingInput(
             f"there is no file, folder or built-in corpus '{shorten(item)}'{did_you_mean(item, CORPORA)}. "
             f"Built in: {', '.join(CORPORA)}."
         )
-    # a named pipe or device is taken for a file; reading reports any error
-    return _text_files(path) if path.is_dir() else [path]
+    if path.is_dir() and _is_result(path):
+        name = shlex.quote(item)
+        raise DataError(
+            f"'{item}' is a run or a comparison, not a folder of texts. To train with its settings, give a text and "
+            f"--from {name}; to continue a run: seqlab resume {name}"
+        )
+    return _text_files(path, skipped) if path.is_dir() else [path]
 
 
-def _text_files(folder: Path) -> list[Path]:
+def _text_files(folder: Path, skipped: list[Path]) -> list[Path]:
+    """The text files of a folder, without its runs and comparisons, which are added to `skipped`."""
+    files: list[Path] = []
+
+    def fail(error: OSError) -> None:
+        raise error
+
     try:
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_hidden(path, folder))
+        for place, folders, names in os.walk(folder, onerror=fail):
+            visible = [Path(place, name) for name in folders if not name.startswith(".")]
+            results = [path for path in visible if _is_result(path)]
+            skipped += results
+            folders[:] = [path.name for path in visible if path not in results]
+            files += [path for name in names if not name.startswith(".") and (path := Path(place, name)).is_file()]
+        files.sort()
         texts = [path for path in files if path.suffix == ".gz" or not _looks_binary(path)]
     except OSError as error:
         raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
@@ -114,8 +136,13 @@ def _text_files(folder: Path) -> list[Path]:
     return texts
 
 
-def _is_hidden(path: Path, root: Path) -> bool:
-    return any(component.startswith(".") for component in path.relative_to(root).parts)
+def _is_result(folder: Path) -> bool:
+    """Whether seqlab wrote the folder: a run, or a comparison, finished or not."""
+    for name, mark in (("manifest.json", b'"seqlab-run"'), ("results.json", b'"seqlab-comparison"')):
+        path = folder / name
+        if path.is_file() and mark in path.read_bytes():
+            return True
+    return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
 
 
 def _looks_binary(path: Path) -> bool:

@@ -4,15 +4,20 @@ A stream is cut into contiguous splits by characters. With `documents=lines`, a 
 are often sorted, and the end of a sorted list is no fair sample of it.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import chain, groupby
+from typing import Any
 
 import numpy as np
 
 from seqlab.config import CorpusSettings
 from seqlab.data.files import split_lines
 from seqlab.data.text.corpus import Corpus, CorpusStats, measure_corpus
+from seqlab.data.text.scatter import MIN_STRETCH, MIN_STRETCHES, SHARE, Range, Scattering, scatter
 from seqlab.errors import DataError
+from seqlab.tokenization.tokenizer import chunk_text
 
 MIN_CHARACTERS = 64
 MIN_LINES = 10
@@ -27,11 +32,43 @@ SPLIT_ENDS = {
 
 @dataclass(frozen=True)
 class SplitText:
-    """A corpus with its splits; `blocks` reads a split's text, `lines` its documents."""
+    """A corpus with its splits. A split of a stream has one segment, or several that are scattered over the text;
+    `segments` and `blocks` read them, `lines` reads documents."""
 
     corpus: Corpus
     settings: CorpusSettings
     stats: CorpusStats
+
+    @property
+    def notes(self) -> list[str]:
+        """What reading corrected and how the text was split, for the log."""
+        notes = self.corpus.fixes.notes()
+        if not self._wants_scattering:
+            return notes
+        found, characters = self.scattering, f"the text has {self.stats.characters:,} characters"
+        if found is None:
+            least = MIN_STRETCHES * MIN_STRETCH * SHARE
+            return [*notes, f"{characters}, and scattered stretches need {least:,}: the split is contiguous"]
+        if found.is_sparse:
+            notes.append(f"the text is short: {found.count} stretches of each held-out split")
+        return [*notes, f"split {self.rule}"]
+
+    def facts(self) -> dict[str, Any]:
+        """Sizes, fingerprint and the rule of the split, for config.json."""
+        unused = self.scattering.unused if self.scattering else 0
+        return {**asdict(self.stats), "rule": self.rule, "unused_characters": unused}
+
+    @property
+    def rule(self) -> str:
+        """How the text was split, in words."""
+        ratios = self.settings.split_ratios
+        if self.by_lines:
+            return f"{ratios}, by lines"
+        if self.scattering is None:
+            return f"{ratios}, contiguous"
+        held_out = " and ".join(self.splits[1:])
+        unused = f"{self.scattering.unused:,} characters in gaps around them are not used"
+        return f"{ratios}, {held_out} in {self.scattering}{' each' * (len(self.splits) > 2)}; {unused}"
 
     @property
     def splits(self) -> list[str]:
@@ -41,12 +78,39 @@ class SplitText:
     def by_lines(self) -> bool:
         return self.settings.documents == "lines"
 
-    def blocks(self, split: str) -> Iterator[str]:
-        """The text of a split; documents end with their newlines."""
+    @property
+    def _wants_scattering(self) -> bool:
+        return self.settings.split == "scattered" and not self.by_lines and self.splits[0] == "train"
+
+    @cached_property
+    def scattering(self) -> Scattering | None:
+        """Where the splits lie if they are scattered, as asked for, and the text is long enough."""
+        return scatter(self.stats.characters, self.splits[1:]) if self._wants_scattering else None
+
+    def ranges(self, split: str) -> list[Range]:
+        """The characters of each segment of a stream."""
+        if self.scattering is not None:
+            return self.scattering.ranges[split]
+        return [self._bounds(split, self.stats.characters)]
+
+    def segments(self, split: str) -> Iterator[Iterator[str]]:
+        """The text of each segment, in blocks. Read one before asking for the next: the corpus is read only once."""
         if self.by_lines:
-            yield from (line + "\n" for line in self.lines(split))
+            yield (line + "\n" for line in self.lines(split))
             return
-        yield from slice_text(self.corpus.blocks(), *self._bounds(split, self.stats.characters))
+        pieces = slice_ranges(self.corpus.blocks(), self.ranges(split))
+        for _, segment in groupby(pieces, key=lambda piece: piece[0]):
+            yield (block for _, block in segment)
+
+    def blocks(self, split: str) -> Iterator[str]:
+        """The text of a split, its segments joined; documents end with their newlines."""
+        return chain.from_iterable(self.segments(split))
+
+    def chunks(self, split: str) -> Iterator[str]:
+        """The documents of a split, or its text in chunks that a tokenizer can encode one by one."""
+        if self.by_lines:
+            return self.lines(split)
+        return chain.from_iterable(map(chunk_text, self.segments(split)))
 
     def lines(self, split: str) -> Iterator[str]:
         """The documents of a split in the order of the corpus; empty lines are skipped."""
@@ -99,13 +163,22 @@ def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
     return SplitText(corpus, settings, stats)
 
 
-def slice_text(blocks: Iterator[str], first: int, last: int) -> Iterator[str]:
+def slice_text(blocks: Iterable[str], first: int, last: int) -> Iterator[str]:
     """The characters from `first` up to `last`, in blocks."""
-    position = 0
+    return (inside for _, inside in slice_ranges(blocks, [(first, last)]))
+
+
+def slice_ranges(blocks: Iterable[str], ranges: Sequence[Range]) -> Iterator[tuple[int, str]]:
+    """The characters of each range in blocks, with the number of the range; ranges are in order and do not overlap."""
+    position = number = 0
     for block in blocks:
-        inside = block[max(first - position, 0) : max(last - position, 0)]
-        position += len(block)
-        if inside:
-            yield inside
-        if position >= last:
+        while number < len(ranges) and ranges[number][0] < position + len(block):
+            first, last = ranges[number]
+            if inside := block[max(first - position, 0) : max(last - position, 0)]:
+                yield number, inside
+            if last > position + len(block):
+                break
+            number += 1
+        if number == len(ranges):
             return
+        position += len(block)

@@ -1,7 +1,7 @@
 """A text encoded once: memory-mapped token files in a cache keyed by fingerprint.
 
-A split is a flat file of ids. With documents, each one lies between a begin and an end token, and a second file has
-the position where each one starts.
+A split is a flat file of ids. It consists of documents, whose first tokens are context only: lines, each between a
+begin and an end token, or the segments of a running text. A second file has the position where each one starts.
 """
 
 import errno
@@ -22,6 +22,7 @@ from seqlab.errors import DataError, StorageError
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 STATS = "stats.json"
+LAYOUT = "lines or segments, with spelling"
 
 
 @dataclass(frozen=True)
@@ -29,23 +30,34 @@ class SplitStats:
     """Counts of an encoded split. `scored_*` leave out what the first token covers, since it is context only."""
 
     tokens: int
-    documents: int  # 1 for a stream
+    documents: int  # lines, or segments of a running text
     characters: int
     bytes: int
     scored_characters: int
     scored_bytes: int
     unknown: int
     longest: int
+    by_lines: bool = False
+
+    @property
+    def scored_tokens(self) -> int:
+        return self.tokens - self.documents
+
+    def text_size(self, tokens: int) -> tuple[int, int]:
+        """Characters and bytes of this many scored tokens: fewer than all have an average share of the text."""
+        share = tokens / self.scored_tokens
+        return round(self.scored_characters * share), round(self.scored_bytes * share)
 
 
 class TokenSplit:
-    """One split of a corpus as ids. Every access maps the file anew, so touched pages do not stay resident."""
+    """One split of a corpus as ids. Every access maps the file again, so touched pages do not stay resident."""
 
-    def __init__(self, directory: Path, split: str, dtype: np.dtype, stats: SplitStats):
+    def __init__(self, directory: Path, split: str, dtype: np.dtype, stats: SplitStats, unknown: int | None = None):
         self.stats = stats
         self._path = directory / f"{split}.ids"
         self._starts_path = directory / f"{split}.starts"
-        self._dtype = dtype
+        self._spelling_path = directory / f"{split}.spelling"
+        self._dtype, self._unknown = dtype, unknown
 
     def __len__(self) -> int:
         return self.stats.tokens
@@ -63,7 +75,18 @@ class TokenSplit:
 
     def document_starts(self) -> np.ndarray:
         """The start of each document, and the end of the last."""
+        if self.stats.documents == 1:
+            return np.array([0, len(self)])
         return np.fromfile(self._starts_path, dtype=np.int64)
+
+    def spelling_nats(self, tokens_U: np.ndarray) -> np.ndarray:
+        """What spelling the unknown tokens costs, in units of so many scored tokens from the beginning (U)."""
+        if not self.stats.unknown:
+            return np.zeros(len(tokens_U))
+        nats_N = np.zeros(len(self))
+        nats_N[self._map() == self._unknown] = np.fromfile(self._spelling_path)
+        scored_N = np.delete(nats_N, self.document_starts()[:-1])
+        return np.add.reduceat(scored_N[: tokens_U.sum()], np.cumsum(tokens_U) - tokens_U)
 
     def _map(self) -> np.ndarray:
         return np.memmap(self._path, dtype=self._dtype, mode="r", shape=(len(self),))
@@ -72,23 +95,19 @@ class TokenSplit:
 def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]:
     """The token file of every split, from the cache or encoded now."""
     # the layout is part of the key, so a folder of an older version is never mistaken for this one
-    directory = cache_directory("tokens") / cache_key(STATS, *identity(text, tokenizer))
+    key = cache_key(STATS, LAYOUT, text.stats.fingerprint, text.rule, tokenizer.fingerprint)
+    directory = cache_directory("tokens") / key
     if not (directory / STATS).is_file():
         _encode_into(directory, text, tokenizer)
     stats = json.loads((directory / STATS).read_text())
-    dtype = np.dtype(tokenizer.dtype)
-    splits = {split: TokenSplit(directory, split, dtype, SplitStats(**stats[split])) for split in text.splits}
+    dtype, unknown = np.dtype(tokenizer.dtype), tokenizer.unknown
+    splits = {split: TokenSplit(directory, split, dtype, SplitStats(**stats[split]), unknown) for split in text.splits}
     for name, tokens in splits.items():
         if len(tokens) < 2:
             raise DataError(
                 f"the {name} split has {len(tokens)} token: too few to train on or score. Give a longer text."
             )
     return splits
-
-
-def identity(text: SplitText, tokenizer: Tokenizer) -> list[str]:
-    """Everything that determines the tokens of each split."""
-    return [text.stats.fingerprint, text.settings.split_ratios, text.settings.documents, tokenizer.fingerprint]
 
 
 def cache_key(*words: str) -> str:
@@ -111,26 +130,32 @@ def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> None
 
 
 def _encode_one(directory: Path, split: str, text: SplitText, tokenizer: Tokenizer) -> SplitStats:
-    documents = _documents(text, split, tokenizer) if text.by_lines else _stream(text, split, tokenizer)
+    documents = _lines(text, split, tokenizer) if text.by_lines else _segments(text, split, tokenizer)
     starts = array("q", [0])  # a list would take five times the memory, and a text may have millions of lines
-    tokens = characters = size = scored_characters = scored_bytes = unknown = longest = 0
-    with (directory / f"{split}.ids").open("wb") as stream:
-        for ids, chunk, context_only in documents:
-            stream.write(ids.astype(tokenizer.dtype).tobytes())
-            tokens += len(ids)
-            raw = len(chunk.encode())
-            characters += len(chunk)
-            size += raw
-            scored_characters += len(chunk) - _count_characters(context_only)
-            scored_bytes += raw - len(context_only)
-            longest = max(longest, len(ids))
-            if tokenizer.unknown is not None:
-                unknown += int((ids == tokenizer.unknown).sum())
-            starts.append(tokens)
-    if text.by_lines:
-        np.asarray(starts).tofile(directory / f"{split}.starts")
-    count = len(starts) - 1 if text.by_lines else 1
-    return SplitStats(tokens, count, characters, size, scored_characters, scored_bytes, unknown, longest)
+    tokens = characters = size = scored_characters = scored_bytes = unknown = 0
+    spelled = directory / f"{split}.spelling"
+    with (directory / f"{split}.ids").open("wb") as stream, spelled.open("wb") as spelling:
+        for document in documents:
+            for ids, chunk, context_only in document:
+                stream.write(ids.astype(tokenizer.dtype).tobytes())
+                tokens += len(ids)
+                raw = len(chunk.encode())
+                characters += len(chunk)
+                size += raw
+                scored_characters += len(chunk) - _count_characters(context_only)
+                scored_bytes += raw - len(context_only)
+                if tokenizer.unknown is not None and tokenizer.unknown in ids:
+                    line = chunk.removesuffix("\n") if text.by_lines else chunk
+                    nats_U = tokenizer.spelling_nats(line, ids)
+                    unknown += len(nats_U)
+                    spelling.write(nats_U.astype(np.float64).tobytes())
+            if tokens > starts[-1]:
+                starts.append(tokens)
+    starts_D = np.asarray(starts)
+    starts_D.tofile(directory / f"{split}.starts")
+    longest = int(np.diff(starts_D).max(initial=0))
+    sizes = characters, size, scored_characters, scored_bytes
+    return SplitStats(tokens, len(starts_D) - 1, *sizes, unknown, longest, text.by_lines)
 
 
 def _count_characters(raw: bytes) -> int:
@@ -141,19 +166,17 @@ def _count_characters(raw: bytes) -> int:
 EncodedChunk = tuple[np.ndarray, str, bytes]  # ids, their text, and the bytes of it that are context only
 
 
-def _stream(text: SplitText, split: str, tokenizer: Tokenizer) -> Iterator[EncodedChunk]:
-    context_only = None
-    for chunk in chunk_text(text.blocks(split)):
-        if context_only is None:
-            context_only = tokenizer.first_token_bytes(chunk)
-            yield tokenizer.encode_array(chunk), chunk, context_only
-        else:
-            yield tokenizer.encode_array(chunk), chunk, b""
+def _segments(text: SplitText, split: str, tokenizer: Tokenizer) -> Iterator[Iterator[EncodedChunk]]:
+    for segment in text.segments(split):
+        yield (
+            (tokenizer.encode_array(chunk), chunk, b"" if index else tokenizer.first_token_bytes(chunk))
+            for index, chunk in enumerate(chunk_text(segment))
+        )
 
 
-def _documents(text: SplitText, split: str, tokenizer: Tokenizer) -> Iterator[EncodedChunk]:
+def _lines(text: SplitText, split: str, tokenizer: Tokenizer) -> Iterator[list[EncodedChunk]]:
     """Begin, the line, end. The end stands for the newline and the begin is the context, so all text is scored."""
     assert tokenizer.begin is not None and tokenizer.end is not None
     for line in text.lines(split):
         ids = np.concatenate(([tokenizer.begin], tokenizer.encode_array(line), [tokenizer.end]))
-        yield ids, line + "\n", b""
+        yield [(ids, line + "\n", b"")]

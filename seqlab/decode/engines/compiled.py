@@ -20,6 +20,7 @@ from torch import Tensor
 from seqlab.contracts import State, Trace
 from seqlab.decode.logits import no_token_left, not_finite
 from seqlab.decode.sampling import SamplingSettings
+from seqlab.errors import UsageError
 from seqlab.models.token_model import TokenModel
 
 if TYPE_CHECKING:
@@ -37,19 +38,6 @@ class EngineState(State):
     def copy(self) -> Self:
         return self.map(Tensor.clone)
 
-    @classmethod
-    def concat(cls, states: Sequence[Any]) -> Any:
-        return states[0].join(states[1:], _stack_with_capacity)
-
-
-def _stack_with_capacity(leaves: tuple[Tensor, ...]) -> Tensor:
-    """Concatenate rows; every axis becomes as long as the longest. Unused capacity is at the end of its axis."""
-    longest = [max(sizes) for sizes in zip(*(leaf.shape[1:] for leaf in leaves), strict=True)]
-    padded = [leaf.new_zeros(len(leaf), *longest) for leaf in leaves]
-    for target, leaf in zip(padded, leaves, strict=True):
-        target[tuple(slice(size) for size in leaf.shape)] = leaf
-    return torch.cat(padded)
-
 
 class CompiledEngine(ABC):
     """A language model with a compiled token loop. Only `generate_block` changes the state that it is given."""
@@ -59,8 +47,8 @@ class CompiledEngine(ABC):
     def __init__(self, model: TokenModel):
         from seqlab.decode.engines.packing import WeightPacker
 
-        self.vocab_size = model.vocab_size
-        self.limit = model.limit
+        self.vocab_size, self.limit = model.vocab_size, model.limit
+        self.settings = model.backbone.settings
         self.packer = WeightPacker(int8=model.settings.precision == "int8")
         self.output = self.packer.output(model)
         self.weights = self.pack_weights(model)
@@ -87,7 +75,8 @@ class CompiledEngine(ABC):
         assert trace is None, "an engine records no trace"
         state = self.with_capacity(state, 1)
         logits_BV = np.empty((len(token_B), self.vocab_size), np.float32)
-        self._decode(self._kernel_state(state), token_B=token_B.numpy().astype(np.int64), logits_BV=logits_BV)
+        tokens_B = self.checked_tokens(token_B.numpy().astype(np.int64))
+        self._decode(self._kernel_state(state), token_B=tokens_B, logits_BV=logits_BV)
         return torch.from_numpy(logits_BV), state
 
     def prefill(self, texts: Sequence[Sequence[int]]) -> EngineState:
@@ -100,8 +89,15 @@ class CompiledEngine(ABC):
         for tokens_T, row in zip(tokens_BT, order, strict=True):
             tokens_T[: len(texts[row])] = texts[row]
         state = self.with_capacity(self.start(len(texts)), int(lengths_B[0]))
-        self._decode(self._kernel_state(state), prompts=PromptBatch(tokens_BT, lengths_B))
+        self._decode(self._kernel_state(state), prompts=PromptBatch(self.checked_tokens(tokens_BT), lengths_B))
         return state.select(torch.from_numpy(np.argsort(order)))
+
+    def checked_tokens(self, tokens: np.ndarray) -> np.ndarray:
+        """The tokens; UsageError if one is outside the vocabulary, because kernels do not check their indices."""
+        for token in (tokens.min(initial=0), tokens.max(initial=0)):
+            if not 0 <= token < self.vocab_size:
+                raise UsageError(f"there is no token {token}: the vocabulary has the ids 0 to {self.vocab_size - 1:,}.")
+        return tokens
 
     def dummy_state(self, tokens: int) -> EngineState:
         """One row, as if `tokens` tokens had been read. For timing, where their content does not matter."""
@@ -122,6 +118,7 @@ class CompiledEngine(ABC):
         """Generate `length` tokens for each row: tokens_BT and their log-probabilities.
 
         `token_B` is the last token of each text, which the state has not seen yet."""
+        self.checked_tokens(token_B)
         tokens_BT = np.empty((len(token_B), length), np.int64)
         logprobs_BT = np.empty((len(token_B), length))
         kernel_state = self._kernel_state(state)

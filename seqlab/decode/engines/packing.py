@@ -10,7 +10,7 @@ from torch import Tensor
 from seqlab.kernels.decoding import OutputLayer, PackedMatrix
 from seqlab.kernels.linear import COLUMNS, pack_tiles, padded_width
 from seqlab.kernels.recurrent import PackedLayers
-from seqlab.models.int8 import quantized
+from seqlab.models.int8 import quantize
 from seqlab.models.token_model import TokenModel
 
 
@@ -46,9 +46,9 @@ class WeightPacker:
         scale_G = np.ones(padded_width(G), np.float32)
         if not self.int8:
             return PackedMatrix(pack_tiles(as_numpy(weight_GK)), scale_G)
-        whole_GK, scales = quantized(weight_GK)
+        integers_GK, scales = quantize(weight_GK)
         scale_G[:G] = as_numpy(scales)
-        return PackedMatrix(pack_tiles(whole_GK.cpu().numpy()), scale_G)
+        return PackedMatrix(pack_tiles(integers_GK.cpu().numpy()), scale_G)
 
     def empty_matrix(self) -> PackedMatrix:
         return PackedMatrix(np.zeros((0, 1, COLUMNS), self.dtype), np.ones(COLUMNS, np.float32))

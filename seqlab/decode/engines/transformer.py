@@ -7,43 +7,25 @@ import torch
 from torch import nn
 
 from seqlab.attention.positions import angles
+from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.decode.engines.compiled import CompiledEngine, EngineState, with_kv_capacity
 from seqlab.decode.engines.packing import as_numpy, stack_layers
-from seqlab.kernels.transformer import (
-    GELU,
-    LEARNED,
-    NO_POSITIONS,
-    RELU,
-    ROTARY,
-    SINUSOIDAL,
-    SWIGLU,
-    Norms,
-    TransformerKernelState,
-    TransformerWeights,
-)
-from seqlab.models.token_model import TokenModel
-
-ACTIVATIONS = {"gelu": GELU, "relu": RELU, "swiglu": SWIGLU}
-POSITIONS = {"none": NO_POSITIONS, "learned": LEARNED, "sinusoidal": SINUSOIDAL, "rotary": ROTARY}
+from seqlab.kernels.transformer import ACTIVATIONS, POSITIONS, Norms, TransformerKernelState, TransformerWeights
 
 
 class TransformerEngine(CompiledEngine):
     kernel_state_type = TransformerKernelState
-
-    def __init__(self, model: TokenModel):
-        settings: Any = model.backbone.settings
-        self.layers, self.hidden, self.context = settings.layers, settings.hidden, settings.context
-        super().__init__(model)
+    settings: TransformerSettings
 
     def start(self, rows: int) -> EngineState:
-        keys = torch.zeros(rows, self.layers, self.hidden, 0)
+        keys = torch.zeros(rows, self.settings.layers, self.settings.hidden, 0)
         return EngineState(torch.zeros(rows, dtype=torch.long), (keys, keys.transpose(2, 3)))
 
     def with_capacity(self, state: EngineState, tokens: int) -> EngineState:
-        return with_kv_capacity(state, tokens, self.context)
+        return with_kv_capacity(state, tokens, self.settings.context)
 
     def pack_weights(self, model: Any) -> TransformerWeights:
-        settings, stack = model.backbone.settings, model.backbone.stack
+        settings, stack = self.settings, model.backbone.stack
         blocks, D = list(stack.blocks), settings.hidden
         learned = stack.positions.table if settings.positions == "learned" else torch.zeros(0, D)
         width = D // settings.heads if settings.positions == "rotary" else D
@@ -72,7 +54,7 @@ def input_embeddings(model: Any) -> torch.Tensor:
     """The input of the first layer for every token, before positions."""
     stack, settings = model.backbone.stack, model.backbone.settings
     with torch.no_grad():
-        x_VD = model.embedding.weight if stack.enter is None else stack.enter(model.embedding.weight)
+        x_VD = model.input_vectors_VD if stack.enter is None else stack.enter(model.input_vectors_VD)
         return x_VD * (settings.hidden**0.5 if settings.scale_input else 1.0)
 
 

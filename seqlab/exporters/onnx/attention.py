@@ -84,16 +84,16 @@ def _angle(g: Graph, position: Value, width: int) -> Value:
     return g("Cast", g("Mod", whole, g.constant(np.array(2 * math.pi)), fmod=1), to=FLOAT)
 
 
-def attention_scores(g: Graph, score: Score, q_BTH: Value, k_BSH: Value) -> Value:
-    """scores_BTS of projected queries and keys."""
+def project_keys(g: Graph, score: Score, k_BSD: Value) -> Value:
+    return g.linear(k_BSD, score.from_key) if isinstance(score, Additive) else k_BSD
+
+
+def attend(g: Graph, score: Score, q_BTD: Value, k_BSH: Value, values_BSD: Value, visible: Value) -> Value:
+    """Attention over the visible positions; keys are projected, queries are not."""
     if isinstance(score, Additive):
-        sums_BTSH = (q_BTH.unsqueeze(2) + k_BSH.unsqueeze(1)).tanh()
-        return (sums_BTSH @ g.constant(score.v_H[:, None])).squeeze(-1)
-    assert isinstance(score, Dot)
-    return (q_BTH @ k_BSH.transpose(0, 2, 1)) * score.scale
-
-
-def project_queries_or_keys(g: Graph, score: Score, x: Value, keys: bool) -> Value:
-    if not isinstance(score, Additive):
-        return x
-    return g.linear(x, score.from_key.weight, score.from_key.bias) if keys else g.linear(x, score.from_query.weight)
+        sums_BTSH = g.linear(q_BTD, score.from_query).unsqueeze(2) + k_BSH.unsqueeze(1)
+        scores_BTS = (sums_BTSH.tanh() @ g.constant(score.v_H[:, None])).squeeze(-1)
+    else:
+        assert isinstance(score, Dot)
+        scores_BTS = (q_BTD @ k_BSH.transpose(0, 2, 1)) * score.scale
+    return mask_scores(g, scores_BTS, visible).softmax() @ values_BSD

@@ -10,9 +10,10 @@ from typing import Any
 
 from seqlab.contracts import Backbone
 from seqlab.errors import UsageError
-from seqlab.exporters.onnx.graph import Graph, Value
+from seqlab.exporters.onnx.graph import Graph, Shape, Value
 
 States = dict[str, Value]
+Shapes = dict[str, Shape]
 
 
 class OnnxBackbone(ABC):
@@ -21,7 +22,7 @@ class OnnxBackbone(ABC):
     def __init__(self, backbone: Any):
         self.backbone, self.settings = backbone, backbone.settings
 
-    def state(self) -> dict[str, list[str | int]]:
+    def state(self) -> Shapes:
         """Names and shapes of the state tensors, batch first; empty if there is no state.
 
         All are zero before the first token. A named axis such as S has length 0 then."""

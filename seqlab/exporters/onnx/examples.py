@@ -18,7 +18,7 @@ def classifier_graph(model: Any) -> onnx.ModelProto:
     backbone = onnx_backbone_of(model.backbone)
     y_BTH = backbone.sequence(g, embed(g, model.embedding.weight, tokens_BT), lengths_B)
     pooled_BH = _pooled(g, model, backbone, y_BTH, lengths_B)
-    g.output("logits", g.linear(pooled_BH, model.output.weight, model.output.bias), ["B", model.output.out_features])
+    g.output("logits", g.linear(pooled_BH, model.output), ["B", model.output.out_features])
     return g.build()
 
 
@@ -33,17 +33,16 @@ def tagger_graph(model: Any, pieces: bool) -> onnx.ModelProto:
         characters_BTC = g.input("characters", ["B", "T", "C"], integer=True)
         lengths_BT = g.input("character_lengths", ["B", "T"], integer=True)
         flat_NC = g("Reshape", characters_BTC, g.join([g.integers([-1]), characters_BTC.size(2).unsqueeze(0)], 0))
-        spelt_NW = _encode_characters(g, model.spelling, flat_NC, lengths_BT.reshape(-1))
-        spelt_BTW = g("Reshape", spelt_NW, g.join([g("Shape", tokens_BT), g.integers([-1])], 0))
-        x_BTD = g.join([x_BTD, spelt_BTW], -1)
+        spelling_NW = _encode_characters(g, model.spelling, flat_NC, lengths_BT.reshape(-1))
+        spelling_BTW = g("Reshape", spelling_NW, g.join([g("Shape", tokens_BT), g.integers([-1])], 0))
+        x_BTD = g.join([x_BTD, spelling_BTW], -1)
     y_BTH = onnx_backbone_of(model.backbone).sequence(g, x_BTD, lengths_B)
     if pieces:
         ends_BW1 = g.input("ends", ["B", "W"], integer=True).unsqueeze(2)
         y_BTH = g("GatherND", y_BTH, ends_BW1, batch_dims=1)
-    place = "W" if pieces else "T"
-    g.output("logits", g.linear(y_BTH, model.output.weight, model.output.bias), ["B", place, model.output.out_features])
+    K = model.output.out_features
+    g.output("logits", g.linear(y_BTH, model.output), ["B", "W" if pieces else "T", K])
     if model.chain is not None:
-        K = model.output.out_features
         g.output("transitions", g.constant(model.chain.transitions_KK), [K, K])
         g.output("start", g.constant(model.chain.start_K), [K])
         g.output("end", g.constant(model.chain.end_K), [K])
@@ -52,10 +51,8 @@ def tagger_graph(model: Any, pieces: bool) -> onnx.ModelProto:
 
 def _pooled(g: Graph, model: Any, backbone: OnnxBackbone, y_BTH: Value, lengths_B: Value) -> Value:
     if model.pooling is not None:
-        project = model.pooling.project
-        scores_BT = (
-            g.linear(y_BTH, project.weight, project.bias).tanh() @ g.constant(model.pooling.v_H[:, None])
-        ).squeeze(2)
+        hidden_BTH = g.linear(y_BTH, model.pooling.project).tanh()
+        scores_BT = (hidden_BTH @ g.constant(model.pooling.v_H[:, None])).squeeze(2)
         weights_BT = mask_scores(g, scores_BT, padding_mask(g, y_BTH, lengths_B)).softmax()
         return (weights_BT.unsqueeze(1) @ y_BTH).squeeze(1)
     if model.pooling_kind == "last":

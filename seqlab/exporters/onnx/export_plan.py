@@ -17,8 +17,9 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.tagger import Tagger
 from seqlab.models.translator import SourceBatch, Translator
-from seqlab.runs.load import LoadedRun
-from seqlab.tasks.example_settings import TranslateSettings
+from seqlab.runs.run import Run
+from seqlab.tasks.example_settings import ROOM, TranslateSettings
+from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.word import WordTokenizer
 
 ROWS = 2
@@ -36,26 +37,20 @@ class ExportPlan:
     max_errors: Callable[[Sessions, int], dict[str, float]]
 
 
-def export_plan(run: LoadedRun) -> ExportPlan:
-    for kind, plan in EXPORT_PLANS.items():
-        if isinstance(run.model, kind):
+def export_plan(run: Run) -> ExportPlan:
+    for model_type, plan in EXPORT_PLANS.items():
+        if isinstance(run.model, model_type):
             return plan(run)
     raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: its task has no graphs.")
 
 
-def language(run: LoadedRun) -> ExportPlan:
+def language(run: Run) -> ExportPlan:
     model, tokenizer = run.model, run.tokenizer
-    metadata = {
-        "begin": [] if tokenizer.begin is None else [tokenizer.begin],
-        "end": tokenizer.end,
-        "never_written": list(tokenizer.never_sampled),
-        "limit": model.limit,
-    }
+    metadata = {**_decoding_metadata(tokenizer), "limit": model.limit}
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT = _random_tokens(model.vocab_size, min(length, model.limit or length))
-        with torch.inference_mode():
-            expected_BTV = model(tokens_BT)[0].numpy()
+        expected_BTV = model(tokens_BT)[0].numpy()
         whole_BTV = sessions["sequence"]({"tokens": tokens_BT.numpy()})["logits"]
         stepped_BTV = _stepped(sessions["step"], tokens_BT.numpy(), {})
         return {"sequence": _max_error(whole_BTV, expected_BTV), "step": _max_error(stepped_BTV, expected_BTV)}
@@ -63,37 +58,35 @@ def language(run: LoadedRun) -> ExportPlan:
     return ExportPlan({"step": step_graph(model), "sequence": sequence_graph(model)}, metadata, max_errors)
 
 
-def masked(run: LoadedRun) -> ExportPlan:
+def masked(run: Run) -> ExportPlan:
     model = run.model
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
-        with torch.inference_mode():
-            expected = model(tokens_BT, None, mask_BT)[0][mask_BT].numpy()
+        expected = model(tokens_BT, None, mask_BT)[0][mask_BT].numpy()
         logits = sessions["sequence"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
         return {"sequence": _max_error(logits[mask_BT.numpy()], expected)}
 
     return ExportPlan({"sequence": sequence_graph(model)}, {"mask": model.mask, "limit": model.limit}, max_errors)
 
 
-def classifier(run: LoadedRun) -> ExportPlan:
+def classifier(run: Run) -> ExportPlan:
     model = run.model
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
-        with torch.inference_mode():
-            expected_BK = model(tokens_BT, mask_BT).numpy()
+        expected_BK = model(tokens_BT, mask_BT).numpy()
         logits = sessions["classifier"]({"tokens": tokens_BT.numpy(), "lengths": lengths_B.numpy()})["logits"]
         return {"classifier": _max_error(logits, expected_BK)}
 
     return ExportPlan({"classifier": classifier_graph(model)}, {"labels": list(run.vocabulary.labels)}, max_errors)
 
 
-def tagger(run: LoadedRun) -> ExportPlan:
+def tagger(run: Run) -> ExportPlan:
     model = run.model
     words = isinstance(run.tokenizer, WordTokenizer)
-    metadata = {"labels": list(run.vocabulary.labels), "chain": model.chain is not None, "words": words,
-             "unknown": run.tokenizer.unknown}  # fmt: skip
+    metadata = {"labels": list(run.vocabulary.labels), "chain": model.chain is not None, "words": words}
+    metadata["unknown"] = run.tokenizer.unknown
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BT, lengths_B, mask_BT = _padded(model, length)
@@ -107,8 +100,7 @@ def tagger(run: LoadedRun) -> ExportPlan:
         if not words:
             options["ends_BW"] = torch.zeros(ROWS, 1, dtype=torch.long)
             inputs["ends"] = options["ends_BW"].numpy()
-        with torch.inference_mode():
-            expected = model(tokens_BT, mask_BT, **options).numpy()
+        expected = model(tokens_BT, mask_BT, **options).numpy()
         logits = sessions["tagger"](inputs)["logits"]
         scored = mask_BT.numpy() if words else np.ones(expected.shape[:2], bool)
         return {"tagger": _max_error(logits[scored], expected[scored])}
@@ -116,12 +108,12 @@ def tagger(run: LoadedRun) -> ExportPlan:
     return ExportPlan({"tagger": tagger_graph(model, pieces=not words)}, metadata, max_errors)
 
 
-def translator(run: LoadedRun) -> ExportPlan:
+def translator(run: Run) -> ExportPlan:
     model, target = run.model, run.vocabulary.target_tokenizer
-    assert target is not None and target.begin is not None
+    assert target is not None
     settings = run.settings.task.settings_as(TranslateSettings)
-    metadata = {"begin": [target.begin], "end": target.end, "never_written": list(target.never_sampled),
-             "longest": settings.max_target_length}  # fmt: skip
+    limits = {"longest": settings.longest_target, "ratio": settings.max_target_ratio, "room": ROOM}
+    metadata = {**_decoding_metadata(target), **limits}
     graphs = {"encoder": encoder_graph(model), "step": target_step_graph(model)}
     if settings.attends != "before" or settings.attention == "none":
         graphs["sequence"] = target_graph(model)
@@ -129,12 +121,10 @@ def translator(run: LoadedRun) -> ExportPlan:
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
         tokens_BS, lengths_B, mask_BS = _padded(model, length, model.source_embedding.num_embeddings)
         inputs_BT = _random_tokens(model.vocab_size, min(length + 2, model.limit or length + 2))
-        with torch.inference_mode():
-            expected_BTV = model(SourceBatch(tokens_BS, mask_BS), inputs_BT).numpy()
+        expected_BTV = model(SourceBatch(tokens_BS, mask_BS), inputs_BT).numpy()
         inputs = {"source": tokens_BS.numpy(), "source_lengths": lengths_B.numpy()}
-        errors = {
-            "step": _max_error(_stepped(sessions["step"], inputs_BT.numpy(), sessions["encoder"](inputs)), expected_BTV)
-        }
+        stepped_BTV = _stepped(sessions["step"], inputs_BT.numpy(), sessions["encoder"](inputs))
+        errors = {"step": _max_error(stepped_BTV, expected_BTV)}
         if "sequence" in sessions:
             whole_BTV = sessions["sequence"]({**inputs, "tokens": inputs_BT.numpy()})["logits"]
             errors["sequence"] = _max_error(whole_BTV, expected_BTV)
@@ -143,13 +133,18 @@ def translator(run: LoadedRun) -> ExportPlan:
     return ExportPlan(graphs, metadata, max_errors)
 
 
-EXPORT_PLANS: dict[type, Callable[[LoadedRun], ExportPlan]] = {
+EXPORT_PLANS: dict[type, Callable[[Run], ExportPlan]] = {
     LanguageModel: language,
     MaskedLanguageModel: masked,
     Classifier: classifier,
     Tagger: tagger,
     Translator: translator,
 }
+
+
+def _decoding_metadata(tokenizer: Tokenizer) -> dict[str, Any]:
+    begin = [] if tokenizer.begin is None else [tokenizer.begin]
+    return {"begin": begin, "end": tokenizer.end, "never_written": list(tokenizer.never_sampled)}
 
 
 def _random_tokens(vocab_size: int, length: int, rows: int = ROWS) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from seqlab.exporters.onnx.backbone import OnnxBackbone, States
+from seqlab.exporters.onnx.backbone import OnnxBackbone, Shapes, States
 from seqlab.exporters.onnx.graph import Graph, Value
 
 
@@ -13,7 +13,7 @@ class FeedforwardOnnx(OnnxBackbone):
         super().__init__(backbone)
         self.span = self.settings.span
 
-    def state(self) -> dict[str, list[str | int]]:
+    def state(self) -> Shapes:
         return {"inputs": ["B", self.span - 1, self.backbone.inputs]} if self.span > 1 else {}
 
     def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
@@ -32,5 +32,5 @@ class FeedforwardOnnx(OnnxBackbone):
 
     def _layers(self, g: Graph, h: Value) -> Value:
         for layer in self.backbone.layers:
-            h = g.linear(h, layer.weight, layer.bias).tanh()
+            h = g.linear(h, layer).tanh()
         return h

@@ -6,10 +6,11 @@ from typing import Any, Union
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from torch import Tensor
+from torch import Tensor, nn
 
 OPSET, IR_VERSION = 20, 9  # older than current runtimes need, for compatibility
 Number = Union["Value", float, int]
+Shape = list[str | int]  # a string names an axis of any length
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,10 @@ class Graph:
         """0, 1, ..., count - 1"""
         return self("Range", self.integers(0), count, self.integers(1))
 
-    def linear(self, x: Value, weight_GK: Tensor, bias_G: Tensor | None = None) -> Value:
+    def linear(self, x: Value, module: nn.Linear) -> Value:
+        return self.affine(x, module.weight, module.bias)
+
+    def affine(self, x: Value, weight_GK: Tensor, bias_G: Tensor | None) -> Value:
         """W x + b"""
         product = x @ self.constant(weight_GK.T)
         return product if bias_G is None else product + self.constant(bias_G)
@@ -123,15 +127,13 @@ class Graph:
     def join(self, values: list[Value], axis: int) -> Value:
         return self("Concat", *values, axis=axis)
 
-    def input(self, name: str, shape: list[str | int], integer: bool = False) -> Value:
-        kind = TensorProto.INT64 if integer else TensorProto.FLOAT
-        self._inputs.append(helper.make_tensor_value_info(name, kind, shape))
+    def input(self, name: str, shape: Shape, integer: bool = False) -> Value:
+        self._inputs.append(_tensor_info(name, shape, integer))
         return Value(self, name)
 
-    def output(self, name: str, value: Value, shape: list[str | int], integer: bool = False) -> None:
+    def output(self, name: str, value: Value, shape: Shape, integer: bool = False) -> None:
         self._nodes.append(helper.make_node("Identity", [value.name], [name]))
-        kind = TensorProto.INT64 if integer else TensorProto.FLOAT
-        self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
+        self._outputs.append(_tensor_info(name, shape, integer))
 
     def build(self) -> onnx.ModelProto:
         graph = helper.make_graph(self._nodes, self.name, self._inputs, self._outputs, list(self._constants.values()))
@@ -146,3 +148,7 @@ class Graph:
         if isinstance(value, Value):
             return value.name
         return self.constant(np.array(value, np.int64 if isinstance(value, int) else np.float32)).name
+
+
+def _tensor_info(name: str, shape: Shape, integer: bool) -> Any:
+    return helper.make_tensor_value_info(name, TensorProto.INT64 if integer else TensorProto.FLOAT, shape)

@@ -2,15 +2,8 @@
 
 from typing import Any
 
-from seqlab.exporters.onnx.attention import (
-    attention_scores,
-    cache_mask,
-    causal_mask,
-    mask_scores,
-    project_queries_or_keys,
-    trim_cache,
-)
-from seqlab.exporters.onnx.backbone import OnnxBackbone, States, last_position
+from seqlab.exporters.onnx.attention import attend, cache_mask, causal_mask, project_keys, trim_cache
+from seqlab.exporters.onnx.backbone import OnnxBackbone, Shapes, States, last_position
 from seqlab.exporters.onnx.graph import Graph, Value
 from seqlab.exporters.onnx.recurrent import RecurrentOnnx
 
@@ -21,36 +14,31 @@ class LstmAttentionOnnx(OnnxBackbone):
         self.score = backbone.score
         self.recurrent = RecurrentOnnx(backbone.recurrent)
 
-    def state(self) -> dict[str, list[str | int]]:
-        kept: dict[str, list[str | int]] = {name: ["B", "S", self.settings.hidden] for name in ("states", "keys")}
-        return {"length": ["B"], **self.recurrent.state(), **kept}
+    def state(self) -> Shapes:
+        cache: Shapes = {name: ["B", "S", self.settings.hidden] for name in ("states", "keys")}
+        return {"length": ["B"], **self.recurrent.state(), **cache}
 
     def step(self, g: Graph, x_BD: Value, state: States) -> tuple[Value, States]:
         h_BH, after = self.recurrent.step(g, x_BD, state)
         h_B1H = h_BH.unsqueeze(1)
         visible_B1S = cache_mask(g, state["states"], state["length"]).unsqueeze(1)
         states_BSH = g.join([state["states"], h_B1H], 1)
-        keys_BSH = g.join([state["keys"], project_queries_or_keys(g, self.score, h_B1H, keys=True)], 1)
-        after |= {"length": state["length"] + 1}
-        after |= {
-            "states": trim_cache(states_BSH, self.settings.context),
-            "keys": trim_cache(keys_BSH, self.settings.context),
-        }
+        keys_BSH = g.join([state["keys"], project_keys(g, self.score, h_B1H)], 1)
+        after["length"] = state["length"] + 1
+        after["states"] = trim_cache(states_BSH, self.settings.context)
+        after["keys"] = trim_cache(keys_BSH, self.settings.context)
         return self._attend(g, h_B1H, keys_BSH, states_BSH, visible_B1S).squeeze(1), after
 
     def sequence(self, g: Graph, x_BTD: Value, lengths_B: Value | None, start: States | None = None) -> Value:
         h_BTH = self.recurrent.sequence(g, x_BTD, lengths_B, start)
         visible_1TS = causal_mask(g, h_BTH.size(1), self.settings.context).unsqueeze(0)
-        return self._attend(g, h_BTH, project_queries_or_keys(g, self.score, h_BTH, keys=True), h_BTH, visible_1TS)
+        return self._attend(g, h_BTH, project_keys(g, self.score, h_BTH), h_BTH, visible_1TS)
 
     def summary(self, g: Graph, y_BTH: Value, lengths_B: Value) -> Value:
         return last_position(g, y_BTH, lengths_B)
 
     def _attend(self, g: Graph, h_BTH: Value, keys_BSH: Value, states_BSH: Value, visible: Value) -> Value:
-        scores_BTS = attention_scores(
-            g, self.score, project_queries_or_keys(g, self.score, h_BTH, keys=False), keys_BSH
-        )
-        context_BTH = mask_scores(g, scores_BTS, visible).softmax() @ states_BSH
+        context_BTH = attend(g, self.score, h_BTH, keys_BSH, states_BSH, visible)
         if self.settings.combine == "concat":
             return g.join([h_BTH, context_BTH], -1)
         return context_BTH if self.settings.combine == "context" else h_BTH + context_BTH

@@ -8,7 +8,7 @@ import torch
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
-from seqlab.exporters.onnx.backbone import OnnxBackbone, States, last_position
+from seqlab.exporters.onnx.backbone import OnnxBackbone, Shapes, States, last_position
 from seqlab.exporters.onnx.graph import Graph, Value
 
 ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
@@ -16,7 +16,7 @@ ACTIVATIONS = {"tanh": "Tanh", "relu": "Relu", "sigmoid": "Sigmoid"}
 
 def lstm_step(g: Graph, cell: LstmCell, x_BD: Value, state: list[Value]) -> list[Value]:
     h, c = state
-    gates_BG = g.linear(x_BD, cell.weight_ih, cell.bias_ih) + g.linear(h, cell.weight_hh, cell.bias_hh)
+    gates_BG = g.affine(x_BD, cell.weight_ih, cell.bias_ih) + g.affine(h, cell.weight_hh, cell.bias_hh)
     i, f, c_new, o = gates_BG.split(4)
     c = f.sigmoid() * c + i.sigmoid() * c_new.tanh()
     return [o.sigmoid() * c.tanh(), c]
@@ -24,18 +24,18 @@ def lstm_step(g: Graph, cell: LstmCell, x_BD: Value, state: list[Value]) -> list
 
 def gru_step(g: Graph, cell: GruCell, x_BD: Value, state: list[Value]) -> list[Value]:
     (h,) = state
-    rz, n = 2 * cell.hidden, cell.hidden
-    x_r, x_z, x_n = g.linear(x_BD, cell.weight_ih, cell.bias_ih).split(3)
-    h_r, h_z = g.linear(h, cell.weight_hh[:rz], cell.bias_hh[:rz]).split(2)
+    rz = 2 * cell.hidden
+    x_r, x_z, x_n = g.affine(x_BD, cell.weight_ih, cell.bias_ih).split(3)
+    h_r, h_z = g.affine(h, cell.weight_hh[:rz], cell.bias_hh[:rz]).split(2)
     r, z = (x_r + h_r).sigmoid(), (x_z + h_z).sigmoid()
-    U_n, d_n = cell.weight_hh[rz : rz + n], cell.bias_hh[rz : rz + n]
-    candidate = g.linear(r * h, U_n, d_n) if cell.reset == "before" else r * g.linear(h, U_n, d_n)
+    U_n, d_n = cell.weight_hh[rz:], cell.bias_hh[rz:]
+    candidate = g.affine(r * h, U_n, d_n) if cell.reset == "before" else r * g.affine(h, U_n, d_n)
     new = (x_n + candidate).tanh()
     return [new + z * (h - new)]
 
 
 def rnn_step(g: Graph, cell: RnnCell, x_BD: Value, state: list[Value]) -> list[Value]:
-    z_BH = g.linear(x_BD, cell.weight_ih, cell.bias_ih) + g.linear(state[0], cell.weight_hh, cell.bias_hh)
+    z_BH = g.affine(x_BD, cell.weight_ih, cell.bias_ih) + g.affine(state[0], cell.weight_hh, cell.bias_hh)
     return [g(ACTIVATIONS[cell.activation], z_BH)]
 
 
@@ -56,7 +56,7 @@ class RecurrentOnnx(OnnxBackbone):
         self.cells = list(backbone.cells)
         self.vectors = ["h", "c"] if isinstance(self.cells[0], LstmCell) else ["h"]
 
-    def state(self) -> dict[str, list[str | int]]:
+    def state(self) -> Shapes:
         H = self.settings.hidden
         return {f"{name}_{layer}": ["B", H] for layer in range(self.settings.layers) for name in self.vectors}
 
@@ -108,10 +108,8 @@ def _weights(g: Graph, cells: list[Any]) -> tuple[Value, Value, Value]:
 
 def _attributes(cells: list[Any]) -> dict[str, Any]:
     cell = cells[0]
-    attributes: dict[str, Any] = {
-        "hidden_size": cell.hidden,
-        "direction": "bidirectional" if len(cells) == 2 else "forward",
-    }
+    direction = "bidirectional" if len(cells) == 2 else "forward"
+    attributes: dict[str, Any] = {"hidden_size": cell.hidden, "direction": direction}
     if isinstance(cell, GruCell):
         attributes["linear_before_reset"] = int(cell.reset == "after")
     if isinstance(cell, RnnCell):

@@ -5,38 +5,36 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
+import torch
 
 from seqlab.errors import DataError
+from seqlab.exporters.files import write_files
 from seqlab.exporters.onnx.export_plan import Arrays, ExportPlan, export_plan
-from seqlab.exporters.tokenizer import to_json_text, to_tokenizers, verify_tokenizer
-from seqlab.runs.load import LoadedRun
-from seqlab.storage import to_json, write_atomic
+from seqlab.exporters.tokenizer import tokenizer_json
+from seqlab.runs.run import Run
+from seqlab.storage import to_json
 
 TOLERANCE = 1e-4
 CHECKED_LENGTHS = (1, 7, 40)  # verified before the graphs are written; no graph depends on them
 HERE = Path(__file__).parent
 
 
-def write_onnx(run: LoadedRun, out: Path) -> list[Path]:
+def write_onnx(run: Run, out: Path) -> list[Path]:
     """Write the graphs, the tokenizers, model.json and example.py; returns their paths."""
     plan = export_plan(run)
     verify(plan)
-    kind = run.settings.task.name
+    task = run.settings.task.name
     contents = {f"{name}.onnx": graph.SerializeToString() for name, graph in plan.graphs.items()}
     for name, tokenizer in {"tokenizer": run.tokenizer, **run.vocabulary.extra_tokenizers()}.items():
-        library = to_tokenizers(tokenizer)
-        verify_tokenizer(tokenizer, library)
-        contents[f"{name}.json"] = to_json_text(library).encode()
-    contents["model.json"] = to_json({"format": "seqlab-onnx", "task": kind, **plan.metadata})
-    contents["example.py"] = (HERE / f"{kind}.py.txt").read_bytes()
-    out.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        write_atomic(out / name, content)
-    return [out / name for name in contents]
+        contents[f"{name}.json"] = tokenizer_json(tokenizer)
+    contents["model.json"] = to_json({"format": "seqlab-onnx", "task": task, **plan.metadata})
+    contents["example.py"] = (HERE / f"{task}.py.txt").read_bytes()
+    return write_files(out, contents)
 
 
+@torch.inference_mode()
 def verify(plan: ExportPlan) -> None:
-    """DataError if onnxruntime gives other logits than the torch model."""
+    """DataError if the logits of onnxruntime differ from those of the torch model."""
     sessions = {name: OnnxSession(graph.SerializeToString()) for name, graph in plan.graphs.items()}
     for length in CHECKED_LENGTHS:
         for name, error in plan.max_errors(dict(sessions), length).items():

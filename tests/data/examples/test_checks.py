@@ -10,15 +10,15 @@ from seqlab.errors import DataError
 ADVICE = "Correct it, or add training examples of it."
 
 
-@pytest.mark.parametrize("part", ["validation", "test"])
-def test_an_unknown_label_is_said_with_its_line(write, part):
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_an_unknown_label_is_said_with_its_line(write, split):
     train = write("a.tsv", reviews(*many(20)))
-    other = write("b.tsv", reviews(("x", "odd"), ("y", "strange")))
+    unknown = write("b.tsv", reviews(("x", "odd"), ("y", "strange")))
     with pytest.raises(DataError) as refused:
-        open_examples("labeled", corpus(train, **{part: (other,)}))
+        open_examples("labeled", corpus(train, **{split: (unknown,)}))
     assert (
         str(refused.value)
-        == f"'{other}', line 3: unknown label 'strange'. The training split has 'even', 'odd'. {ADVICE}"
+        == f"'{unknown}', line 3: unknown label 'strange'. The training split has 'even', 'odd'. {ADVICE}"
     )
 
 
@@ -36,19 +36,19 @@ def test_one_label_cannot_be_learnt(write):
 
 def test_a_label_may_look_like_the_mark_of_unscored_tags(write):
     path = write("a.tsv", reviews(*((text, "_" if label == "odd" else label) for text, label in many(20))))
-    found = open_examples("labeled", corpus(path))
-    assert set(labels(found, "train")) == {UNSCORED, "even"}
+    examples = open_examples("labeled", corpus(path))
+    assert set(labels(examples, "train")) == {UNSCORED, "even"}
 
 
 def test_unknown_tags_are_kept_and_counted(write):
     train = write("a.conll", "a\tN\nb\tV\n")
     dev = write("b.conll", "c\tN\nd\tX\n\ne\tY\nf\tX\ng\t_\n")
-    found = open_examples("tagged", corpus(train, validation=(dev,)))
-    assert found.splits["validation"] == [
+    examples = open_examples("tagged", corpus(train, validation=(dev,)))
+    assert examples.splits["validation"] == [
         TaggedSentence(("c", "d"), ("N", "X")),
         TaggedSentence(("e", "f", "g"), ("Y", "X", "_")),
     ]
-    assert found.notes == (
+    assert examples.notes == (
         "3 of the 4 validation tags do not occur in the training split ('X', 'Y'; 'X' in the sentence at "
         f"'{dev}', line 1): each counts as an error",
     )
@@ -67,32 +67,32 @@ def test_inputs_on_two_sides_are_counted_and_stay(write):
     train = write("a.tsv", reviews(*many(10)))
     dev = write("b.tsv", reviews(*many(20, 8), *many(4, 8)))
     test = write("c.tsv", reviews(("text 1", "even"), ("text 20", "odd"), ("text 21", "odd"), ("new", "odd")))
-    found = open_examples("labeled", corpus(train, validation=(dev,), test=(test,)))
-    assert found.notes == (
+    examples = open_examples("labeled", corpus(train, validation=(dev,), test=(test,)))
+    assert examples.notes == (
         "4 of the 24 validation inputs (16.7 %) are also in the training split",
         "1 of the 4 test inputs (25.0 %) is also in the training split",
         "2 of the 4 test inputs (50.0 %) are also in the validation split",
     )
-    assert [len(part) for part in found.splits.values()] == [10, 24, 4]
+    assert [len(split) for split in examples.splits.values()] == [10, 24, 4]
 
 
 def test_span_tags_are_read_as_bio_in_all_parts(write):
     """By itself, the second file would be BIO with a slip."""
     train, dev = write("a.iob", "x\tI-p\ny\tB-p\n\nz\tO\n"), write("b.iob", "x\tI-p\ny\tI-p\nz\tI-q\n")
-    found = open_examples("tagged", corpus(train, validation=(dev,)))
-    assert labels(found, "train", "validation") == [("B-p", "B-p"), ("O",), ("B-p", "I-p", "B-q")]
-    assert found.notes[0] == "converted IOB1 tags to BIO"
-    assert all("counts as an error" in note for note in found.notes[1:])
+    examples = open_examples("tagged", corpus(train, validation=(dev,)))
+    assert labels(examples, "train", "validation") == [("B-p", "B-p"), ("O",), ("B-p", "I-p", "B-q")]
+    assert examples.notes[0] == "converted IOB1 tags to BIO"
+    assert all("counts as an error" in note for note in examples.notes[1:])
 
 
 def test_slips_in_span_tags_are_told(write):
     train = write("a.bio", "x\tB-p\ny\tI-p\nz\tO\nw\tI-p\n")
-    found = open_unsplit("tagged", corpus(train))
-    assert found.splits == {"whole": [TaggedSentence(("x", "y", "z", "w"), ("B-p", "I-p", "O", "B-p"))]}
-    assert found.notes == ("1 I- tags continue no span of their type and are read as B-",)
-    found = open_unsplit("tagged", corpus(write("b.bio", "x\tS-p\ny\tE-p\n")))
-    assert found.splits == {"whole": [TaggedSentence(("x", "y"), ("B-p", "B-p"))]}
-    assert found.notes == (
+    examples = open_unsplit("tagged", corpus(train))
+    assert examples.splits == {"whole": [TaggedSentence(("x", "y", "z", "w"), ("B-p", "I-p", "O", "B-p"))]}
+    assert examples.notes == ("1 I- tags continue no span of their type and are read as B-",)
+    examples = open_unsplit("tagged", corpus(write("b.bio", "x\tS-p\ny\tE-p\n")))
+    assert examples.splits == {"whole": [TaggedSentence(("x", "y"), ("B-p", "B-p"))]}
+    assert examples.notes == (
         "converted BIOES tags to BIO",
         "1 I- or E- tags continue no span of their type and are read as B-",
     )
@@ -102,9 +102,9 @@ def test_tags_that_mark_no_spans_stay_as_they_are(write):
     path = write("a.conll", "x\tDET\ny\tNOUN\n")
     assert open_unsplit("tagged", corpus(path)).notes == ()
     path = write("b.conll", "w\tO\n\nx\tS-p\ny\tNOUN\nz\tI-p\n")
-    found = open_unsplit("tagged", corpus(path))
-    assert found.splits["whole"][1] == TaggedSentence(("x", "y", "z"), ("S-p", "NOUN", "I-p"))
-    assert found.notes == (
+    examples = open_unsplit("tagged", corpus(path))
+    assert examples.splits["whole"][1] == TaggedSentence(("x", "y", "z"), ("S-p", "NOUN", "I-p"))
+    assert examples.notes == (
         "tags are predicted word by word, not as spans: 'NOUN' fits no scheme (BIO, IOB1, BIOES), first in the "
         f"sentence at '{path}', line 3",
     )

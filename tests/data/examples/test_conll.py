@@ -18,7 +18,7 @@ tagged = st.lists(st.tuples(words, st.sampled_from(["O", "B-x", "NN", ",", "_"])
 
 
 def sentences(path):
-    return [one.example for one in read_columns(path, InputFixes())]
+    return [located.example for located in read_columns(path, InputFixes())]
 
 
 def conllu(*rows):
@@ -37,10 +37,10 @@ def test_sentences_come_back_as_they_were_written(tmp_path_factory, written, sep
     rows = [[separator.join([word, *["x"] * between, tag]) for word, tag in sentence] for sentence in written]
     path = tmp_path_factory.mktemp("conll") / "a.conll"
     path.write_bytes(("\n" * (blanks + 1)).join("\n".join(sentence) for sentence in rows).encode())
-    found = read_columns(path, InputFixes())
-    assert [list(zip(one.example.words, one.example.tags, strict=True)) for one in found] == written
+    examples = read_columns(path, InputFixes())
+    assert [list(zip(located.example.words, located.example.tags, strict=True)) for located in examples] == written
     starts = [1 + sum(len(sentence) + blanks for sentence in rows[:place]) for place in range(len(rows))]
-    assert [one.location.line for one in found] == starts
+    assert [located.location.line for located in examples] == starts
 
 
 def test_documents_end_sentences_and_are_no_words(write):
@@ -63,8 +63,8 @@ def test_lines_of_whitespace_are_blank_and_a_hash_is_a_word(write):
 def test_of_two_labels_the_first_is_taken_and_said(write):
     noticed = InputFixes()
     path = write("a.conll", "a\tB-group,B-person\nb\tI-group,O\n,\t,\nc\tx,y\nd\tO\n")
-    [one] = read_columns(path, noticed)
-    assert one.example.tags == ("B-group", "I-group", ",", "x,y", "O")
+    [located] = read_columns(path, noticed)
+    assert located.example.tags == ("B-group", "I-group", ",", "x,y", "O")
     assert noticed.notes() == ["2 words have two tags joined by a comma; only the first is used"]
 
 
@@ -118,12 +118,12 @@ UD = "# sent_id = 1\n#no space\n" + conllu(
 
 def test_what_is_no_word_by_itself_is_passed_over(write):
     noticed = InputFixes()
-    found = read_conllu(write("a.conllu", UD), None, noticed)
-    assert [one.example for one in found] == [
+    examples = read_conllu(write("a.conllu", UD), None, noticed)
+    assert [located.example for located in examples] == [
         TaggedSentence(("do", "n't", "#"), ("AUX", "PART", UNSCORED)),
         TaggedSentence(("Go",), ("VERB",)),
     ]
-    assert [one.location.line for one in found] == [4, 9]
+    assert [located.location.line for located in examples] == [4, 9]
     assert noticed.notes() == []
 
 

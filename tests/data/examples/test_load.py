@@ -18,10 +18,10 @@ from seqlab.registry import CORPORA
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.TSV"])
 def test_one_line_is_enough_to_be_scored(write, name):
-    found = open_unsplit("labeled", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
-    assert (found.name, found.splits) == ("a", {"whole": [LabeledText("a", "x")]})
+    examples = open_unsplit("labeled", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
+    assert (examples.name, examples.splits) == ("a", {"whole": [LabeledText("a", "x")]})
     again = open_examples("labeled", corpus(write(name, reviews(("a", "x"))), split_ratios="whole"))
-    assert again == found
+    assert again == examples
 
 
 def test_several_files_are_joined(write):
@@ -137,24 +137,24 @@ def test_what_is_not_there_is_refused(tmp_path, write, task):
 
 def generated(difficulty):
     size = difficulty or 3
-    splits = {part: [TextPair(f"{part} {size}", "x")] for part in ("train", "validation")}
+    splits = {split: [TextPair(f"{split} {size}", "x")] for split in ("train", "validation")}
     return Examples("reverse", splits, "made afresh")
 
 
 @pytest.fixture
-def made(monkeypatch):
+def corpus_of_pairs(monkeypatch):
     """The generator of 'reverse', replaced; a text that is asked for examples is never made."""
     monkeypatch.setattr(CORPORA, "load", lambda name: {"reverse": generated}[name])
 
 
-def test_a_built_in_set_brings_its_parts(made):
+def test_a_built_in_set_brings_its_parts(corpus_of_pairs):
     assert open_examples("pairs", corpus("reverse")) == generated(None)
     assert open_examples("pairs", corpus("reverse", difficulty=8)) == generated(8)
     whole = open_unsplit("pairs", corpus("reverse", difficulty=8, validation=("a.tsv",)))
     assert whole.splits == {"whole": [TextPair("train 8", "x"), TextPair("validation 8", "x")]}
 
 
-def test_a_built_in_set_of_another_kind(made):
+def test_a_built_in_set_of_another_kind(corpus_of_pairs):
     with pytest.raises(DataError, match=r"'reverse' has no tagged sentences\. Train it with --task translate"):
         open_examples("tagged", corpus("reverse"))
     with pytest.raises(UsageError, match="has its own splits"):
@@ -162,7 +162,7 @@ def test_a_built_in_set_of_another_kind(made):
 
 
 @pytest.mark.parametrize("name", ["toy-words", "tiny-shakespeare"])
-def test_a_built_in_text_has_no_labels(made, name):
+def test_a_built_in_text_has_no_labels(corpus_of_pairs, name):
     with pytest.raises(DataError, match=f"'{name}' is a text, not a set of examples. Train it with --task language"):
         open_examples("labeled", corpus(name))
 
@@ -186,16 +186,16 @@ def test_real_sets_open(shared_data, folder, task, train, validation, test):
     source, *held_out = (
         tuple(str(shared_data / folder / name) for name in names.split()) for names in (train, validation, test)
     )
-    found = open_examples(task, corpus(*source, validation=held_out[0], test=held_out[1]))
-    assert [len(part) for part in found.splits.values()] == {
+    examples = open_examples(task, corpus(*source, validation=held_out[0], test=held_out[1]))
+    assert [len(split) for split in examples.splits.values()] == {
         "sst": [6920, 872, 1821],
         "ud-ewt": [12544, 2001, 2077],
         "wnut17": [3394, 1009, 1287],
         "multi30k-en-de": [29000, 1014, 1000],
     }[folder]
-    assert found.name == {"ud-ewt": "en_ewt-ud-train"}.get(folder, folder)
-    assert all("also in the" in note for note in found.notes)
+    assert examples.name == {"ud-ewt": "en_ewt-ud-train"}.get(folder, folder)
+    assert all("also in the" in note for note in examples.notes)
     assert infer_task(source) is not None
     if task == "tagged":
-        kinds = {tag for tags in labels(found, "train") for tag in tags}
+        kinds = {tag for tags in labels(examples, "train") for tag in tags}
         assert len(kinds) == {"ud-ewt": 17, "wnut17": 13}[folder]  # 17 parts of speech; 6 types of names and O

@@ -26,9 +26,9 @@ def test_lines_are_paired_and_what_is_empty_in_both_is_left_out(tmp_path_factory
     folder = tmp_path_factory.mktemp("parallel")
     (folder / "a.en").write_bytes("".join((row[0] if row else "") + "\n" for row in rows).encode())
     (folder / "a.de.gz").write_bytes(gzip.compress("\n".join(row[1] if row else " " for row in rows).encode() + b"\n"))
-    found = read_parallel(folder / "a.en", folder / "a.de.gz", InputFixes())
-    assert [one.example for one in found] == [TextPair(*row) for row in rows if row]
-    assert [one.location.line for one in found] == [number for number, row in enumerate(rows, 1) if row]
+    examples = read_parallel(folder / "a.en", folder / "a.de.gz", InputFixes())
+    assert [located.example for located in examples] == [TextPair(*row) for row in rows if row]
+    assert [located.location.line for located in examples] == [number for number, row in enumerate(rows, 1) if row]
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_what_does_not_fit_is_said_with_its_lines(both, source, target, message)
 def test_a_mark_and_other_line_ends_are_put_right(both):
     noticed = InputFixes()
     en, de = both(b"\xef\xbb\xbfa\r\n", "x\n")
-    [one] = read_parallel(en, de, noticed)
-    assert one.example == TextPair("a", "x")
+    [located] = read_parallel(en, de, noticed)
+    assert located.example == TextPair("a", "x")
     assert len(noticed.notes()) == 2
 
 
@@ -72,5 +72,5 @@ def test_a_missing_side(tmp_path, both):
 
 def test_only_a_newline_ends_a_line(both):
     en, de = both("a\u2028b\x0cc\x85d\n", "x\n")
-    found = read_parallel(en, de, InputFixes())
-    assert [one.example for one in found] == [TextPair("a\u2028b\x0cc\x85d", "x")]
+    examples = read_parallel(en, de, InputFixes())
+    assert [located.example for located in examples] == [TextPair("a\u2028b\x0cc\x85d", "x")]

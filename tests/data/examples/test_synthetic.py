@@ -17,11 +17,10 @@ import pytest
 from seqlab.data.examples.example import UNSCORED, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.synthetic.adding import adding
 from seqlab.data.examples.synthetic.brackets import brackets
-from seqlab.data.examples.synthetic.copying import copy
+from seqlab.data.examples.synthetic.copying import copy, reverse
 from seqlab.data.examples.synthetic.dates import dates
 from seqlab.data.examples.synthetic.parity import parity
 from seqlab.data.examples.synthetic.recall import recall
-from seqlab.data.examples.synthetic.reversing import reverse
 from seqlab.errors import UsageError
 
 TASKS: dict[str, Callable[..., Examples]] = {

@@ -22,15 +22,15 @@ lines = st.text(st.characters(exclude_characters="\r\n\t\0", exclude_categories=
 
 
 def rows_of(path, columns=None):
-    return [(one.example.text, one.example.label) for one in read_labeled(path, columns, InputFixes())]
+    return [(located.example.text, located.example.label) for located in read_labeled(path, columns, InputFixes())]
 
 
 def pairs_of(path, columns=None):
-    return [(one.example.source, one.example.target) for one in read_pairs(path, columns, InputFixes())]
+    return [(located.example.source, located.example.target) for located in read_pairs(path, columns, InputFixes())]
 
 
 def lines_of(path):
-    return [one.location.line for one in read_labeled(path, None, InputFixes())]
+    return [located.location.line for located in read_labeled(path, None, InputFixes())]
 
 
 # --- the formats ----------------------------------------------------------------------------------------------------
@@ -43,10 +43,10 @@ def test_csv_is_what_the_csv_module_wrote(tmp_path_factory, rows):
     csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([("text", "label"), *rows])
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     path.write_bytes(buffer.getvalue().encode())
-    found = read_labeled(path, None, InputFixes())
-    assert [(one.example.text, one.example.label) for one in found] == rows
+    examples = read_labeled(path, None, InputFixes())
+    assert [(located.example.text, located.example.label) for located in examples] == rows
     starts = [2 + sum(text.count("\n") + 1 for text, _ in rows[:place]) for place in range(len(rows))]
-    assert [one.location.line for one in found] == starts
+    assert [located.location.line for located in examples] == starts
 
 
 @quick
@@ -91,7 +91,7 @@ def test_other_columns_do_not_matter(write):
 def test_marks_and_line_ends_of_other_systems(write):
     noticed = InputFixes()
     path = write("a.tsv", b"\xef\xbb\xbftext\tlabel\r\none\tx\r\n")
-    assert [one.example for one in read_labeled(path, None, noticed)] == [LabeledText("one", "x")]
+    assert [located.example for located in read_labeled(path, None, noticed)] == [LabeledText("one", "x")]
     assert noticed.notes() == [
         "removed a byte-order mark at the start of a file",
         "read 2 CRLF line endings as LF",
@@ -115,7 +115,7 @@ def test_a_line_of_ten_megabytes(write, ending):
 
 
 @pytest.mark.parametrize(
-    "header, found",
+    "header, columns",
     [
         ("text\tlabel", (0, 1)),
         ("Class\tReview", (1, 0)),
@@ -125,14 +125,14 @@ def test_a_line_of_ten_megabytes(write, ending):
         ("phrase\tlabel", (0, 1)),
     ],
 )
-def test_columns_are_found_by_their_names(write, header, found):
+def test_columns_are_found_by_their_names(write, header, columns):
     fields = [f"field {place}" for place in range(header.count("\t") + 1)]
     path = write("a.tsv", header + "\n" + "\t".join(fields) + "\n")
-    assert rows_of(path) == [(fields[found[0]], fields[found[1]])]
+    assert rows_of(path) == [(fields[columns[0]], fields[columns[1]])]
 
 
 @pytest.mark.parametrize(
-    "header, found",
+    "header, columns",
     [
         ("source\ttarget", (0, 1)),
         ("id\ttgt\tsrc", (2, 1)),
@@ -144,10 +144,10 @@ def test_columns_are_found_by_their_names(write, header, found):
         ("german\tsource", (1, 0)),
     ],
 )
-def test_sources_and_targets_are_found_by_their_names(write, header, found):
+def test_sources_and_targets_are_found_by_their_names(write, header, columns):
     fields = [f"field {place}" for place in range(header.count("\t") + 1)]
     path = write("a.tsv", header + "\n" + "\t".join(fields) + "\n")
-    assert pairs_of(path) == [(fields[found[0]], fields[found[1]])]
+    assert pairs_of(path) == [(fields[columns[0]], fields[columns[1]])]
 
 
 @pytest.mark.parametrize("read", [rows_of, pairs_of])
@@ -254,5 +254,5 @@ def test_damage_and_absence(write):
 
 def test_texts_are_kept_as_they_are(write):
     assert pairs_of(write("a.tsv", 'source\ttarget\n "a" \tb \n')) == [(' "a" ', "b ")]
-    [one] = read_pairs(write("b.tsv", "source\ttarget\na\tb\n"), None, InputFixes())
-    assert one.example == TextPair("a", "b")
+    [located] = read_pairs(write("b.tsv", "source\ttarget\na\tb\n"), None, InputFixes())
+    assert located.example == TextPair("a", "b")

@@ -52,8 +52,8 @@ def assert_equal(one, other):
 
 @pytest.mark.parametrize("kind", [WindowBatches, StreamBatches, LineBatches])
 def test_a_batch_depends_on_seed_and_index_alone(folder, kind):
-    part = split_of(folder, *[5, 9, 3, 12, 7, 2] * 4) if kind is LineBatches else split_of(folder, 200)
-    used, fresh = kind(part, 4, 6), kind(part, 4, 6)
+    split = split_of(folder, *[5, 9, 3, 12, 7, 2] * 4) if kind is LineBatches else split_of(folder, 200)
+    used, fresh = kind(split, 4, 6), kind(split, 4, 6)
     order = [7, 0, 3, 3, 11, 1]
     for seed in (0, 5, 2**63 - 1):
         for index in order:
@@ -63,8 +63,8 @@ def test_a_batch_depends_on_seed_and_index_alone(folder, kind):
 
 @pytest.mark.parametrize("kind", [WindowBatches, LineBatches])
 def test_seeds_and_indices_differ(folder, kind):
-    part = split_of(folder, *[5, 9, 3, 12, 7, 2] * 20) if kind is LineBatches else split_of(folder, 2000)
-    batches = kind(part, 4, 6)
+    split = split_of(folder, *[5, 9, 3, 12, 7, 2] * 20) if kind is LineBatches else split_of(folder, 2000)
+    batches = kind(split, 4, 6)
     drawn = [batches.rows(seed, index).inputs_BT.tobytes() for seed in range(4) for index in range(4)]
     assert len(set(drawn)) == 16
 
@@ -82,18 +82,18 @@ def test_random_numbers_of_neighbours_have_nothing_in_common():
 @quick
 @given(data=st.data(), window=st.integers(1, 20), more=st.integers(1, 40), batch=st.integers(1, 9))
 def test_windows_lie_within_the_text(folder, data, window, more, batch):
-    part = split_of(folder, window + more)
-    rows = WindowBatches(part, batch, window).rows(data.draw(st.integers(0, 99)), data.draw(st.integers(0, 99)))
+    split = split_of(folder, window + more)
+    rows = WindowBatches(split, batch, window).rows(data.draw(st.integers(0, 99)), data.draw(st.integers(0, 99)))
     assert rows.inputs_BT.shape == rows.targets_BT.shape == (batch, window)
     assert (np.diff(rows.inputs_BT, axis=1) == 1).all()
-    assert rows.targets_BT.max() < len(part)
+    assert rows.targets_BT.max() < len(split)
     assert rows.fresh and rows.mask_BT is None
     assert_next(rows)
 
 
 def test_windows_begin_everywhere_alike(folder):
-    part = split_of(folder, 20)
-    starts = np.concatenate([WindowBatches(part, 50, 4).rows(0, index).inputs_BT[:, 0] for index in range(200)])
+    split = split_of(folder, 20)
+    starts = np.concatenate([WindowBatches(split, 50, 4).rows(0, index).inputs_BT[:, 0] for index in range(200)])
     counts = np.bincount(starts)
     assert len(counts) == 16  # the last window ends with the last token
     assert counts.min() > 0.8 * counts.mean()
@@ -128,11 +128,11 @@ def test_a_stream_covers_each_row_once_and_in_order(folder, batch, window, token
 @quick
 @given(lengths=lengths, window=st.integers(1, 14))
 def test_every_token_but_each_documents_first_is_a_target_once(folder, lengths, window):
-    part = split_of(folder, *lengths)
-    firsts_P, lengths_P, document_P = cut_windows(part, window)
+    split = split_of(folder, *lengths)
+    firsts_P, lengths_P, document_P = cut_windows(split, window)
     targets = [first + 1 + i for first, length in zip(firsts_P, lengths_P, strict=True) for i in range(length)]
     starts = np.cumsum([0, *lengths])
-    assert targets == sorted(set(range(len(part))) - set(starts.tolist()))
+    assert targets == sorted(set(range(len(split))) - set(starts.tolist()))
     assert 1 <= lengths_P.min() <= lengths_P.max() <= window
     np.testing.assert_array_equal(document_P, np.searchsorted(starts, firsts_P, side="right") - 1)
     # only a document's last piece is shorter
@@ -151,9 +151,9 @@ def test_a_stream_is_one_document(folder, tokens, window):
 @quick
 @given(lengths=lengths, window=st.integers(1, 14), batch=st.integers(1, 9), seed=st.integers(0, 9))
 def test_every_piece_comes_once_in_an_epoch(folder, lengths, window, batch, seed):
-    part = split_of(folder, *lengths)
-    lines = LineBatches(part, batch, window)
-    firsts_P, lengths_P, _ = cut_windows(part, window)
+    split = split_of(folder, *lengths)
+    lines = LineBatches(split, batch, window)
+    firsts_P, lengths_P, _ = cut_windows(split, window)
     expected = sorted(zip(firsts_P.tolist(), lengths_P.tolist(), strict=True))
     for epoch in range(2):
         found = []
@@ -177,20 +177,20 @@ def test_epochs_differ(folder):
 
 def test_lines_of_similar_length_go_together(folder):
     draw = np.random.default_rng(0)
-    part = split_of(folder, *draw.integers(2, 60, 800).tolist())
-    lines = LineBatches(part, 8, 100)
+    split = split_of(folder, *draw.integers(2, 60, 800).tolist())
+    lines = LineBatches(split, 8, 100)
     rows = [lines.rows(0, index) for index in range(lines.batches_per_epoch)]
     positions = sum(found.inputs_BT.size for found in rows)
-    assert len(part) - 800 > 0.9 * positions  # in random order it would be about half
+    assert len(split) - 800 > 0.9 * positions  # in random order it would be about half
 
 
 @quick
 @given(lengths=lengths, data=st.data())
 def test_padding_is_on_the_right_and_masked(folder, lengths, data):
-    part = split_of(folder, *lengths)
-    firsts_P, lengths_P, _ = cut_windows(part, 20)
+    split = split_of(folder, *lengths)
+    firsts_P, lengths_P, _ = cut_windows(split, 20)
     chosen = data.draw(st.lists(st.integers(0, len(firsts_P) - 1), min_size=1, max_size=6))
-    rows = pad_windows(part, firsts_P[chosen], lengths_P[chosen])
+    rows = pad_windows(split, firsts_P[chosen], lengths_P[chosen])
     assert_next(rows)
     longest = lengths_P[chosen].max()
     expected_BT = np.arange(longest) < lengths_P[chosen][:, None]
@@ -200,5 +200,5 @@ def test_padding_is_on_the_right_and_masked(folder, lengths, data):
         assert not expected_BT.all()
         np.testing.assert_array_equal(rows.mask_BT, expected_BT)
     assert rows.inputs_BT.min() >= 0
-    assert rows.inputs_BT.max() < len(part)
+    assert rows.inputs_BT.max() < len(split)
     np.testing.assert_array_equal(rows.inputs_BT[:, 0], firsts_P[chosen])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from seqlab.data.text import builtin
 from seqlab.data.text.corpus import Corpus, corpus_from_text, measure_corpus, open_corpus
-from seqlab.errors import DataError, MissingInput, StorageError
+from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA
 
 SONG = "the lark\nthe wren\n"
@@ -95,7 +95,7 @@ def test_a_missing_file_among_others(tmp_path):
 @pytest.mark.parametrize("name", ["", "no\0where", "a text that somebody pasted " * 400, "\udcff"])
 def test_names_that_no_file_can_have(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises((MissingInput, DataError)) as refused:
+    with pytest.raises((MissingInput, DataError, UsageError)) as refused:
         open_corpus([name])
     assert len(str(refused.value)) < 500
 
@@ -175,10 +175,10 @@ def test_a_cache_that_cannot_be_made(monkeypatch, tmp_path):
 @given(st.lists(st.text(st.sampled_from("aé日😀\n"), min_size=1, max_size=9), max_size=6))
 def test_a_survey(blocks):
     text = "".join(blocks)
-    found = measure_corpus(Corpus("x", lambda: iter(blocks)))
-    assert (found.characters, found.bytes) == (len(text), len(text.encode()))
-    assert found.lines == len(text.split("\n")) - (text.endswith("\n") or not text)
-    assert found.fingerprint == hashlib.sha256(text.encode()).hexdigest()
+    stats = measure_corpus(Corpus("x", lambda: iter(blocks)))
+    assert (stats.characters, stats.bytes) == (len(text), len(text.encode()))
+    assert stats.lines == len(text.split("\n")) - (text.endswith("\n") or not text)
+    assert stats.fingerprint == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_text_in_memory():
@@ -198,9 +198,9 @@ def test_built_in_corpora_are_the_same_each_time(name):
 
 
 def test_toy_words_are_the_same_for_everybody():
-    found = measure_corpus(open_corpus(["toy-words"]))
-    assert (found.lines, found.characters) == (2000, 75_884)
-    assert found.fingerprint.startswith("51e80f0d85fb2b55")
+    stats = measure_corpus(open_corpus(["toy-words"]))
+    assert (stats.lines, stats.characters) == (2000, 75_884)
+    assert stats.fingerprint.startswith("51e80f0d85fb2b55")
 
 
 def test_no_paragraph_of_the_python_docs_comes_twice():
@@ -280,6 +280,6 @@ def test_a_wrong_download_is_not_kept(monkeypatch, shakespeare):
 
 def test_the_real_tiny_shakespeare(monkeypatch, shared_data):
     monkeypatch.setenv("SEQLAB_DATA", str(shared_data))
-    found = measure_corpus(open_corpus(["tiny-shakespeare"]))
-    assert (found.characters, found.lines) == (1_115_394, 40_000)
-    assert found.fingerprint == builtin.SHAKESPEARE_SHA256
+    stats = measure_corpus(open_corpus(["tiny-shakespeare"]))
+    assert (stats.characters, stats.lines) == (1_115_394, 40_000)
+    assert stats.fingerprint == builtin.SHAKESPEARE_SHA256

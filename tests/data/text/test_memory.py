@@ -42,6 +42,6 @@ def test_a_gigabyte_of_text_is_trained_on_in_less_than_a_gigabyte(tmp_path, monk
         for path in (tmp_path / "cache").rglob("*.ids"):
             path.unlink()
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["characters"] > 8e8
-    assert found["peak"] < 2**30, f"{found['peak'] / 2**20:.0f} MiB"
+    measured = json.loads(done.stdout)
+    assert measured["characters"] > 8e8
+    assert measured["peak"] < 2**30, f"{measured['peak'] / 2**20:.0f} MiB"

@@ -33,9 +33,9 @@ def numbered(count):
 @quick
 @given(texts, st.integers(1, 60), st.sampled_from([*ONNX_BACKBONES]))
 def test_the_parts_of_a_stream_are_the_text(text, size, shares):
-    found = split(corpus_of(cut(text, size)), split_ratios=shares)
-    splits = {part: found.text(part) for part in found.splits}
-    assert found.splits == ONNX_BACKBONES[shares]
+    text_splits = split(corpus_of(cut(text, size)), split_ratios=shares)
+    splits = {name: text_splits.text(name) for name in text_splits.splits}
+    assert text_splits.splits == ONNX_BACKBONES[shares]
     assert "".join(splits.values()) == text
     n = len(text)
     cuts = {"90/10": [9 * n // 10], "80/10/10": [8 * n // 10, 9 * n // 10], "whole": []}[shares]
@@ -44,16 +44,16 @@ def test_the_parts_of_a_stream_are_the_text(text, size, shares):
 
 @pytest.mark.parametrize("length", [64, 65, 69, 70, 71, 1001])
 def test_the_training_part_is_the_floor_of_nine_tenths(length):
-    found = split(corpus_from_text("x" * length, "x"))
-    assert len(found.text("train")) == int(length * 9 / 10)
+    text_splits = split(corpus_from_text("x" * length, "x"))
+    assert len(text_splits.text("train")) == int(length * 9 / 10)
 
 
 @quick
 @given(texts, st.integers(1, 60), st.integers(0, 200), st.integers(0, 200))
 def test_a_stretch(text, size, first, length):
-    found = list(slice_text(iter(cut(text, size)), first, first + length))
-    assert "".join(found) == text[first : first + length]
-    assert all(found)
+    text_splits = list(slice_text(iter(cut(text, size)), first, first + length))
+    assert "".join(text_splits) == text[first : first + length]
+    assert all(text_splits)
 
 
 @quick
@@ -65,18 +65,18 @@ def test_the_parts_of_lines_are_the_lines(lines, shares):
     numbered = [f"{number} {line}" if line else "" for number, line in enumerate(lines)]
     text = "\n".join(numbered) + "\n"
     assume(len(text) >= MIN_CHARACTERS)
-    found = split(corpus_of(cut(text, 7)), split_ratios=shares, documents="lines")
-    splits = {part: list(found.lines(part)) for part in found.splits}
+    text_splits = split(corpus_of(cut(text, 7)), split_ratios=shares, documents="lines")
+    splits = {name: list(text_splits.lines(name)) for name in text_splits.splits}
     expected = [line for line in numbered if line]
     assert sorted(chain(*splits.values())) == sorted(expected)
-    for part, kept in splits.items():
+    for name, kept in splits.items():
         assert kept == [line for line in expected if line in set(kept)]
-        assert found.text(part) == "".join(line + "\n" for line in kept)
+        assert text_splits.text(name) == "".join(line + "\n" for line in kept)
 
 
 def test_lines_are_dealt_out_by_number():
-    found = split(corpus_from_text(numbered(1000), "x"), documents="lines", split_ratios="80/10/10")
-    assert [len(list(found.lines(part))) for part in found.splits] == [800, 100, 100]
+    text_splits = split(corpus_from_text(numbered(1000), "x"), documents="lines", split_ratios="80/10/10")
+    assert [len(list(text_splits.lines(name))) for name in text_splits.splits] == [800, 100, 100]
 
 
 def test_lines_are_dealt_out_alike_each_time():
@@ -95,21 +95,21 @@ def test_the_held_out_lines_are_from_all_over_the_list():
 
 
 def test_a_last_line_without_a_newline_is_a_line():
-    found = split(corpus_from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split_ratios="whole")
-    assert list(found.lines("whole"))[-1] == "line 19"
+    text_splits = split(corpus_from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split_ratios="whole")
+    assert list(text_splits.lines("whole"))[-1] == "line 19"
 
 
 def test_a_line_longer_than_many_blocks():
     blocks = ["x" * 1000] * 50 + ["\n"] + ["short\n"] * 20
-    found = split(corpus_of(blocks), documents="lines", split_ratios="whole")
-    assert [len(line) for line in found.lines("whole")] == [50_000] + [5] * 20
+    text_splits = split(corpus_of(blocks), documents="lines", split_ratios="whole")
+    assert [len(line) for line in text_splits.lines("whole")] == [50_000] + [5] * 20
 
 
 def test_a_limit_is_the_beginning_of_a_part():
-    found = split(corpus_of(["abcdefghij"] * 20))
-    assert found.text("train", 15) == "abcdefghijabcde"
-    assert found.text("validation", 10**9) == "abcdefghij" * 2
-    assert found.text("train", 0) == ""
+    text_splits = split(corpus_of(["abcdefghij"] * 20))
+    assert text_splits.text("train", 15) == "abcdefghijabcde"
+    assert text_splits.text("validation", 10**9) == "abcdefghij" * 2
+    assert text_splits.text("train", 0) == ""
 
 
 @pytest.mark.parametrize("length", [0, 1, MIN_CHARACTERS - 1])

@@ -45,21 +45,23 @@ def entries():
 @given(text=texts, first=st.sampled_from("a é日😀\n"))
 def test_a_stream_is_its_encoding(name, text, first):
     text = first + text  # the first token may be a part of a character, a character or a word
-    found = split(text, split_ratios="80/10/10")
-    tokenizer = learnt(name, *map(found.text, found.splits))
-    splits = encode_split(found, tokenizer)
-    for part in found.splits:
-        own, ids = found.text(part), tokenizer.encode(found.text(part))
-        facts = splits[part].stats
+    text_splits = split(text, split_ratios="80/10/10")
+    tokenizer = learnt(name, *map(text_splits.text, text_splits.splits))
+    splits = encode_split(text_splits, tokenizer)
+    for split_name in text_splits.splits:
+        text_of_split, ids = text_splits.text(split_name), tokenizer.encode(text_splits.text(split_name))
+        facts = splits[split_name].stats
         context = tokenizer.decode_bytes(ids[:1])
-        np.testing.assert_array_equal(splits[part].read(0, len(ids)), ids)
+        np.testing.assert_array_equal(splits[split_name].read(0, len(ids)), ids)
         assert (facts.tokens, facts.documents, facts.unknown) == (len(ids), 1, 0)
-        assert (facts.characters, facts.bytes) == (len(own), len(own.encode()))
+        assert (facts.characters, facts.bytes) == (len(text_of_split), len(text_of_split.encode()))
         assert facts.scored_bytes == facts.bytes - len(context)
         # a character is scored with its first byte
-        assert facts.scored_characters == len(own.encode()[len(context) :].translate(None, bytes(range(0x80, 0xC0))))
-    assert sum(part.stats.characters for part in splits.values()) == len(text)
-    assert sum(part.stats.bytes for part in splits.values()) == len(text.encode())
+        assert facts.scored_characters == len(
+            text_of_split.encode()[len(context) :].translate(None, bytes(range(0x80, 0xC0)))
+        )
+    assert sum(split_name.stats.characters for split_name in splits.values()) == len(text)
+    assert sum(split_name.stats.bytes for split_name in splits.values()) == len(text.encode())
 
 
 @pytest.mark.parametrize("name", [*TOKENIZERS])
@@ -67,29 +69,33 @@ def test_a_stream_is_its_encoding(name, text, first):
 @given(lines=st.lists(st.text(st.sampled_from("ab é日😀"), min_size=1, max_size=9), min_size=40, max_size=60))
 def test_documents_are_lines_between_symbols(name, lines):
     text = "\n".join(lines) + "\n"
-    tokenizer, found = learnt(name, text, documents=True), split(text, documents="lines")
-    splits = encode_split(found, tokenizer)
-    for part in found.splits:
-        documents = [[tokenizer.begin, *tokenizer.encode(line), tokenizer.end] for line in found.lines(part)]
-        facts, starts = splits[part].stats, splits[part].document_starts()
+    tokenizer, text_splits = learnt(name, text, documents=True), split(text, documents="lines")
+    splits = encode_split(text_splits, tokenizer)
+    for split_name in text_splits.splits:
+        documents = [
+            [tokenizer.begin, *tokenizer.encode(line), tokenizer.end] for line in text_splits.lines(split_name)
+        ]
+        facts, starts = splits[split_name].stats, splits[split_name].document_starts()
         np.testing.assert_array_equal(starts, np.cumsum([0, *map(len, documents)]))
-        np.testing.assert_array_equal(splits[part].read(0, facts.tokens), [*chain(*documents)])
+        np.testing.assert_array_equal(splits[split_name].read(0, facts.tokens), [*chain(*documents)])
         assert (facts.documents, facts.longest) == (len(documents), max(map(len, documents)))
         # the newline is the end symbol's, and all of a line is scored
-        own = found.text(part)
-        assert (facts.characters, facts.scored_characters) == (len(own), len(own))
-        assert (facts.bytes, facts.scored_bytes) == (len(own.encode()), len(own.encode()))
+        text_of_split = text_splits.text(split_name)
+        assert (facts.characters, facts.scored_characters) == (len(text_of_split), len(text_of_split))
+        assert (facts.bytes, facts.scored_bytes) == (len(text_of_split.encode()), len(text_of_split.encode()))
 
 
 @pytest.mark.parametrize("name", [*TOKENIZERS])
 def test_encoding_in_pieces_changes_nothing(name, monkeypatch):
-    found = split(TEXT)
-    tokenizer = learnt(name, *map(found.text, found.splits))
+    text_splits = split(TEXT)
+    tokenizer = learnt(name, *map(text_splits.text, text_splits.splits))
     monkeypatch.setattr(tokens, "chunk_text", partial(chunk_text, size=5))
-    splits = encode_split(found, tokenizer)
-    for part in found.splits:
-        np.testing.assert_array_equal(splits[part].read(0, len(splits[part])), tokenizer.encode(found.text(part)))
-        facts, context = splits[part].stats, tokenizer.first_token_bytes(found.text(part))
+    splits = encode_split(text_splits, tokenizer)
+    for split_name in text_splits.splits:
+        np.testing.assert_array_equal(
+            splits[split_name].read(0, len(splits[split_name])), tokenizer.encode(text_splits.text(split_name))
+        )
+        facts, context = splits[split_name].stats, tokenizer.first_token_bytes(text_splits.text(split_name))
         assert facts.scored_bytes == facts.bytes - len(context)
 
 
@@ -113,9 +119,9 @@ def test_a_text_is_encoded_once(monkeypatch):
 
     monkeypatch.setattr(tokenizer, "encode", encode)
     second = encode_split(split(TEXT), tokenizer)
-    for part in first:
-        assert first[part].stats == second[part].stats
-        np.testing.assert_array_equal(first[part].read(0, 50), second[part].read(0, 50))
+    for split_name in first:
+        assert first[split_name].stats == second[split_name].stats
+        np.testing.assert_array_equal(first[split_name].read(0, 50), second[split_name].read(0, 50))
     assert len(entries()) == 1
 
 
@@ -138,7 +144,7 @@ def test_whatever_changes_the_ids_changes_the_key():
 
 
 def test_an_interrupted_encoding_leaves_no_entry(monkeypatch):
-    tokenizer, found = learnt("char", TEXT), split(TEXT)
+    tokenizer, text_splits = learnt("char", TEXT), split(TEXT)
     with monkeypatch.context() as patch:
 
         def stop(*_):
@@ -146,23 +152,23 @@ def test_an_interrupted_encoding_leaves_no_entry(monkeypatch):
 
         patch.setattr(tokenizer, "first_token_bytes", stop)
         with pytest.raises(KeyboardInterrupt):
-            encode_split(found, tokenizer)
+            encode_split(text_splits, tokenizer)
     assert entries() == []
-    assert len(encode_split(found, tokenizer)["train"]) == len(found.text("train"))
+    assert len(encode_split(text_splits, tokenizer)["train"]) == len(text_splits.text("train"))
 
 
 def test_somebody_else_may_have_just_encoded_it(monkeypatch):
-    tokenizer, found = learnt("char", TEXT), split(TEXT)
+    tokenizer, text_splits = learnt("char", TEXT), split(TEXT)
     true_first, encoding = tokenizer.first_token_bytes, []
 
     def first(text):
         if not encoding:
             encoding.append("a second process, while the first one is at work")
-            encode_split(found, tokenizer)
+            encode_split(text_splits, tokenizer)
         return true_first(text)
 
     monkeypatch.setattr(tokenizer, "first_token_bytes", first)
-    assert len(encode_split(found, tokenizer)["train"]) == len(found.text("train"))
+    assert len(encode_split(text_splits, tokenizer)["train"]) == len(text_splits.text("train"))
     assert len(entries()) == 1
 
 
@@ -178,12 +184,12 @@ def test_a_part_of_one_token_is_refused():
 def test_ids_are_read_where_they_are_wanted(tmp_path):
     ids = np.arange(1000, dtype=np.uint16)
     ids.tofile(tmp_path / "train.ids")
-    part = TokenSplit(tmp_path, "train", ids.dtype, SplitStats(1000, 1, 0, 0, 0, 0, 0, 0))
-    assert len(part) == 1000
-    np.testing.assert_array_equal(part.read(10, 13), [10, 11, 12])
-    np.testing.assert_array_equal(part.read_rows(np.array([5, 997]), 3), [[5, 6, 7], [997, 998, 999]])
-    np.testing.assert_array_equal(part.read_positions(np.array([[3, 3], [999, 0]])), [[3, 3], [999, 0]])
-    assert {part.read(0, 2).dtype, part.read_positions(np.array([1])).dtype} == {np.dtype(np.int64)}
+    split_name = TokenSplit(tmp_path, "train", ids.dtype, SplitStats(1000, 1, 0, 0, 0, 0, 0, 0))
+    assert len(split_name) == 1000
+    np.testing.assert_array_equal(split_name.read(10, 13), [10, 11, 12])
+    np.testing.assert_array_equal(split_name.read_rows(np.array([5, 997]), 3), [[5, 6, 7], [997, 998, 999]])
+    np.testing.assert_array_equal(split_name.read_positions(np.array([[3, 3], [999, 0]])), [[3, 3], [999, 0]])
+    assert {split_name.read(0, 2).dtype, split_name.read_positions(np.array([1])).dtype} == {np.dtype(np.int64)}
 
 
 def test_a_part_need_not_fit_into_memory(tmp_path):
@@ -191,5 +197,5 @@ def test_a_part_need_not_fit_into_memory(tmp_path):
     size = 2**42
     with (tmp_path / "train.ids").open("wb") as stream:
         stream.truncate(size)
-    part = TokenSplit(tmp_path, "train", np.dtype(np.uint8), SplitStats(size, 1, 0, 0, 0, 0, 0, 0))
-    np.testing.assert_array_equal(part.read_rows(np.array([0, size - 3]), 3), np.zeros((2, 3)))
+    split_name = TokenSplit(tmp_path, "train", np.dtype(np.uint8), SplitStats(size, 1, 0, 0, 0, 0, 0, 0))
+    np.testing.assert_array_equal(split_name.read_rows(np.array([0, size - 3]), 3), np.zeros((2, 3)))

@@ -14,16 +14,15 @@ DIFFICULTY = Difficulty("adding", "length", default=50, minimum=4, maximum=500)
 
 def adding(difficulty: int | None = None, seed: int = 0) -> Examples:
     """`difficulty` digits, two of them marked ("7*"), and the sum of these two."""
-    length = DIFFICULTY.check(difficulty)
-    rng = DIFFICULTY.generator(length, seed)
+    length, rng = DIFFICULTY.start(difficulty, seed)
 
     def draw() -> LabeledText:
         digits = rng.integers(0, 10, length).tolist()
         marked = int(rng.integers(0, length // 2)), int(rng.integers(length // 2, length))
         words = [DIGITS[digit] for digit in digits]
-        for at in marked:
-            words[at] += MARK
-        return LabeledText(" ".join(words), str(sum(digits[at] for at in marked)))
+        for index in marked:
+            words[index] += MARK
+        return LabeledText(" ".join(words), str(sum(digits[index] for index in marked)))
 
     return Examples(
         name="adding",

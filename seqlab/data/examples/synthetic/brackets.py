@@ -13,8 +13,7 @@ DIFFICULTY = Difficulty("brackets", "maximum depth", default=8, minimum=1, maxim
 
 def brackets(difficulty: int | None = None, seed: int = 0) -> Examples:
     """Prefixes of well-nested brackets, at most `difficulty` deep and about six times as long."""
-    deepest = DIFFICULTY.check(difficulty)
-    rng = DIFFICULTY.generator(deepest, seed)
+    deepest, rng = DIFFICULTY.start(difficulty, seed)
 
     def draw() -> TaggedSentence:
         return nested(rng, int(rng.integers(4 * deepest, 8 * deepest + 1)), deepest)

@@ -43,8 +43,8 @@ DIFFICULTY = Difficulty("dates", "number of formats", default=len(FORMATS), mini
 
 def dates(difficulty: int | None = None, seed: int = 0) -> Examples:
     """English dates in the first `difficulty` formats, and as year-month-day."""
-    formats = FORMATS[: DIFFICULTY.check(difficulty)]
-    rng = DIFFICULTY.generator(len(formats), seed)
+    count, rng = DIFFICULTY.start(difficulty, seed)
+    formats = FORMATS[:count]
 
     def draw() -> TextPair:
         pattern = formats[rng.integers(len(formats))]

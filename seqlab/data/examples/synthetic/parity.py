@@ -12,8 +12,7 @@ DIFFICULTY = Difficulty("parity", "maximum length", default=64, minimum=8, maxim
 
 def parity(difficulty: int | None = None, seed: int = 0) -> Examples:
     """Up to `difficulty` bits, each tagged with the parity of the ones up to and including it."""
-    longest = DIFFICULTY.check(difficulty)
-    rng = DIFFICULTY.generator(longest, seed)
+    longest, rng = DIFFICULTY.start(difficulty, seed)
 
     def draw() -> TaggedSentence:
         bits = rng.integers(0, 2, rng.integers(1, longest + 1)).tolist()

@@ -14,16 +14,15 @@ DIFFICULTY = Difficulty("recall", "number of pairs", default=24, minimum=2, maxi
 
 def recall(difficulty: int | None = None, seed: int = 0) -> Examples:
     """`difficulty` pairs ("k3=v7") of different keys and any values, then the keys alone, tagged with their values."""
-    pairs = DIFFICULTY.check(difficulty)
-    rng = DIFFICULTY.generator(pairs, seed)
+    pairs, rng = DIFFICULTY.start(difficulty, seed)
 
     def draw() -> TaggedSentence:
-        keys = [KEYS[at] for at in rng.permutation(len(KEYS))[:pairs].tolist()]
-        values = [VALUES[at] for at in rng.integers(0, len(VALUES), pairs).tolist()]
+        keys = [KEYS[index] for index in rng.permutation(len(KEYS))[:pairs].tolist()]
+        values = [VALUES[index] for index in rng.integers(0, len(VALUES), pairs).tolist()]
         queries = rng.permutation(pairs).tolist()
         return TaggedSentence(
-            (*(f"{key}={value}" for key, value in zip(keys, values, strict=True)), *(keys[at] for at in queries)),
-            (*(UNSCORED for _ in keys), *(values[at] for at in queries)),
+            (*(f"{key}={value}" for key, value in zip(keys, values, strict=True)), *(keys[index] for index in queries)),
+            (*(UNSCORED for _ in keys), *(values[index] for index in queries)),
         )
 
     return Examples(

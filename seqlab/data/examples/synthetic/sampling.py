@@ -35,22 +35,17 @@ class Difficulty:
     minimum: int
     maximum: int
 
-    def check(self, difficulty: int | None) -> int:
-        """The default for None; UsageError outside the bounds."""
-        if difficulty is None:
-            return self.default
+    def start(self, difficulty: int | None, seed: int) -> tuple[int, np.random.Generator]:
+        """The difficulty, by default `default`, and random numbers that depend on it, the corpus and the seed only."""
+        difficulty = self.default if difficulty is None else difficulty
         if not self.minimum <= difficulty <= self.maximum:
             raise UsageError(
                 f"the difficulty of '{self.corpus}', its {self.counts}, cannot be {difficulty}: "
                 f"choose {self.minimum} to {self.maximum}, or leave it out for {self.default}."
             )
-        return difficulty
-
-    def generator(self, difficulty: int, seed: int) -> np.random.Generator:
-        """Random numbers that depend on the corpus, the difficulty and the seed only."""
         if seed < 0:
             raise UsageError(f"the seed of '{self.corpus}' cannot be {seed}: choose 0 or more.")
-        return np.random.default_rng([seed, difficulty, zlib.crc32(self.corpus.encode())])
+        return difficulty, np.random.default_rng([seed, difficulty, zlib.crc32(self.corpus.encode())])
 
 
 def split_of(content: str) -> str:

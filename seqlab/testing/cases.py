@@ -13,6 +13,7 @@ from seqlab.backbones.attention_decoder import AttentionDecoder
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, State
+from seqlab.testing.promises import require
 
 INPUTS, HIDDEN, MEMORY = 5, 8, 6
 SOURCES = (4, 2, 5, 1, 3)  # lengths of the sources that a decoder's rows read
@@ -134,19 +135,16 @@ def _valid(base: BackboneSettings, changes: dict[str, Any]) -> bool:
 def _pair_rows(base: BackboneSettings, options: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     """Few choices of many options that together contain every valid pair of changes: greedily, one row at a time."""
     single = [(key, value) for key, values in options.items() for value in values]
-    left = [
-        (one, other)
-        for one, other in combinations(single, 2)
-        if one[0] != other[0] and _valid(base, dict((one, other)))
-    ]
+    left = [dict(pair) for pair in combinations(single, 2)]
+    left = [pair for pair in left if len(pair) == 2 and _valid(base, pair)]
     while left:
         row = dict(left[0])
-        for one, other in left[1:]:
-            fits = all(row.get(key, value) == value for key, value in (one, other))
-            if fits and _valid(base, {**row, **dict((one, other))}):
-                row |= dict((one, other))
+        for pair in left[1:]:
+            fits = all(row.get(key, value) == value for key, value in pair.items())
+            if fits and _valid(base, {**row, **pair}):
+                row |= pair
         yield row
-        left = [pair for pair in left if not all(row.get(key) == value for key, value in pair)]
+        left = [pair for pair in left if not pair.items() <= row.items()]
 
 
 def decoder_cases(case: ArchitectureCase) -> Iterator[ArchitectureCase]:
@@ -178,27 +176,26 @@ def mask_of(lengths: Sequence[int], longest: int) -> Tensor:
     return torch.arange(longest) < torch.tensor(lengths)[:, None]
 
 
-def difference(one: Tensor, other: Tensor) -> str | None:
-    """How two tensors differ beyond 1e-5 of the largest number, in words; None where they do not."""
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return f"{tuple(one.shape)} {one.dtype} instead of {tuple(other.shape)} {other.dtype}"
-    if not other.numel():
-        return None
-    one, other = one.detach().to(torch.float64), other.detach().to(torch.float64)
-    largest = float((one - other).abs().max())
-    return None if largest <= 1e-5 * max(1.0, float(other.abs().max())) else f"they differ by {largest:.2g}"
+def same(actual: Tensor, expected: Tensor, where: str) -> None:
+    """AssertionError if two tensors differ by more than 1e-5 of the largest number."""
+    kinds = [f"{tuple(tensor.shape)} {tensor.dtype}" for tensor in (actual, expected)]
+    require(kinds[0] == kinds[1], f"{where}: {kinds[0]} instead of {kinds[1]}")
+    if expected.numel():
+        actual, expected = actual.detach().to(torch.float64), expected.detach().to(torch.float64)
+        largest = float((actual - expected).abs().max())
+        require(largest <= 1e-5 * max(1.0, float(expected.abs().max())), f"{where}: they differ by {largest:.2g}")
 
 
-def state_difference(one: State, other: State, exact: bool = False) -> str | None:
-    """The same for states; how much room a state has beyond its longest row has no meaning."""
-    if type(one) is not type(other):
-        return f"{type(one).__name__} instead of {type(other).__name__}"
-    if one.lengths_B.tolist() != other.lengths_B.tolist():
-        return f"lengths_B is {one.lengths_B.tolist()} instead of {other.lengths_B.tolist()}"
-    joined, rows = type(one).concat([one, other]), len(one.lengths_B)
+def same_state(actual: State, expected: State, where: str, exact: bool = False) -> None:
+    """The same for states, whatever room a state has beyond its longest row."""
+    types = type(actual).__name__, type(expected).__name__
+    require(types[0] == types[1], f"{where}: {types[0]} instead of {types[1]}")
+    lengths = actual.lengths_B.tolist(), expected.lengths_B.tolist()
+    require(lengths[0] == lengths[1], f"{where}: lengths_B is {lengths[0]} instead of {lengths[1]}")
+    joined, rows = type(actual).concat([actual, expected]), len(lengths[0])
     first, second = joined.select(torch.arange(rows)), joined.select(torch.arange(rows, 2 * rows))
     for number, (a, b) in enumerate(zip(first.tensors(), second.tensors(), strict=True)):
-        words = (None if torch.equal(a, b) else "they are not equal") if exact else difference(a, b)
-        if words:
-            return f"tensor {number} of the state: {words}"
-    return None
+        if exact:
+            require(torch.equal(a, b), f"{where}: tensor {number} of the state: they are not equal")
+        else:
+            same(a, b, f"{where}: tensor {number} of the state")

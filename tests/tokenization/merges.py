@@ -1,4 +1,4 @@
-"""Byte-pair encoding as defined, one merge at a time. Tests compare bpe.py's library against it."""
+"""Byte-pair encoding as defined, one merge at a time, to compare the library of bpe.py with."""
 
 from itertools import pairwise
 

@@ -1,0 +1,119 @@
+"""Held-out text that is copied from the training split with small changes, which a comparison word for word misses.
+
+A piece of held-out text is a near copy if many of its character n-grams occur together in one place of the training
+split. Natural language repeats phrases too, but from many places: MIN_SHARE is calibrated on real text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from seqlab.analysis.overlap import Overlap, hashes
+from seqlab.data.examples.example import Example
+from seqlab.data.text.split import SplitText
+
+PIECE = 128  # characters of a piece of running text
+PLACE = 2 * PIECE  # characters of a place in the training text; places overlap by half
+MAX_PIECES = 2_000  # of a long held-out split, evenly spaced
+LONGEST = 1_000  # characters of an example that are compared
+MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once, such as spaces, tells nothing
+AT_ONCE = 1 << 12  # places
+FILTER_BITS = 22
+ODD = 0x9E3779B97F4A7C15  # makes one number of 64 bits from an n-gram and its text
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """n-grams of `gram` characters, of which a near copy shares at least `min_share` with one place."""
+
+    gram: int  # a power of two
+    min_share: float
+    shortest: int  # characters; shorter pieces are not compared
+
+
+# Near copies in honest data: Tiny Shakespeare 0.0 %, Multi30k as running text 0.3 % (en) and 1.6 % (de); of sentences,
+# Multi30k 1.5 %, UD-EWT 1.1 %, SST 0.1 %, WNUT17 0.0 %. Of copies with one character in 30 changed, 97 % of the pieces
+# and 81 to 100 % of the sentences are found.
+RUNNING_TEXT = Similarity(16, 0.25, PIECE)
+SENTENCES = Similarity(8, 0.6, 40)
+
+
+def near_copies(text: SplitText, split: str, training: SplitText | None = None) -> Overlap:
+    """How many pieces or lines of a split are near copies of the training split, its own or that of another text."""
+    training = training or text
+    if text.by_lines:
+        lines = [line[:LONGEST] for line in text.lines(split)]
+        return _count(lines, (line[:LONGEST] for line in training.lines("train")), SENTENCES, "lines")
+    pieces = [piece for segment in text.segments(split) for piece in _cut(segment, PIECE, PIECE)]
+    places = chain.from_iterable(_cut(segment, PLACE, PIECE) for segment in training.segments("train"))
+    return _count(pieces, places, RUNNING_TEXT, f"pieces of {PIECE} characters")
+
+
+def near_copied_examples(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:
+    """How many inputs are near copies of an input of the training examples."""
+    inputs, known = ([example.input[:LONGEST] for example in some] for some in (examples, training))
+    return _count(inputs, known, SENTENCES, f"inputs of {SENTENCES.shortest} characters or more")
+
+
+def _cut(blocks: Iterable[str], length: int, stride: int) -> Iterator[str]:
+    """The text in pieces of this length, one at every `stride` characters; a short rest at the end is one too."""
+    rest = ""
+    for block in blocks:
+        rest += block
+        first = 0
+        while len(rest) - first >= length:
+            yield rest[first : first + length]
+            first += stride
+        rest = rest[first:]
+    if rest:
+        yield rest
+
+
+def _count(pieces: Sequence[str], places: Iterable[str], similarity: Similarity, unit: str) -> Overlap:
+    compared = [piece for piece in pieces if len(piece) >= similarity.shortest]
+    compared = compared[:: max(1, len(compared) // MAX_PIECES)]
+    if not compared:
+        return Overlap(unit, 0, 0)
+    shares_N = _largest_shares(compared, places, similarity.gram)
+    return Overlap(unit, len(compared), int((shares_N >= similarity.min_share).sum()))
+
+
+def _largest_shares(pieces: Sequence[str], places: Iterable[str], gram: int) -> np.ndarray:
+    """For each piece, the largest share of its distinct n-grams that one place has too."""
+    grams_M, piece_M = _grams(pieces, gram)
+    order = np.argsort(grams_M, kind="stable")
+    grams_M, piece_M = grams_M[order], piece_M[order]
+    sizes_N = np.maximum(1, np.bincount(piece_M, minlength=len(pieces)))
+    prefixes = np.zeros(2**FILTER_BITS, bool)
+    prefixes[grams_M >> (64 - FILTER_BITS)] = True
+    largest_N = np.zeros(len(pieces))
+    remaining = iter(places)
+    while some := list(islice(remaining, AT_ONCE)):
+        there_K, place_K = _grams(some, gram)
+        kept = prefixes[there_K >> (64 - FILTER_BITS)]
+        there_K, place_K = there_K[kept], place_K[kept]
+        first_K, last_K = (np.searchsorted(grams_M, there_K, side) for side in ("left", "right"))
+        distinct, repeats_K = np.unique(there_K, return_inverse=True)
+        rare_K = np.bincount(repeats_K, minlength=len(distinct))[repeats_K] <= MAX_REPEATS
+        pairs_K = np.where(rare_K, last_K - first_K, 0)  # every n-gram of the place meets those of the pieces
+        at = np.repeat(first_K, pairs_K) + np.arange(pairs_K.sum()) - np.repeat(np.cumsum(pairs_K) - pairs_K, pairs_K)
+        keys, shared = np.unique(piece_M[at] * AT_ONCE + np.repeat(place_K, pairs_K), return_counts=True)
+        piece = keys // AT_ONCE
+        np.maximum.at(largest_N, piece, shared / sizes_N[piece])
+    return largest_N
+
+
+def _grams(texts: Sequence[str], gram: int) -> tuple[np.ndarray, np.ndarray]:
+    """The hashes of the distinct n-grams of each text, and the number of the text that each is from."""
+    lengths_N = np.array([len(text) for text in texts])
+    found = list(hashes(["".join(texts)], gram))
+    if not found:
+        return np.empty(0, np.uint64), np.empty(0, np.int64)
+    hashes_C = np.concatenate(found)
+    text_C = np.repeat(np.arange(len(texts)), lengths_N)
+    inside_C = text_C[: len(hashes_C)] == text_C[gram - 1 :][: len(hashes_C)]  # within one text
+    hashes_C, text_C = hashes_C[inside_C], text_C[: len(hashes_C)][inside_C]
+    _, first = np.unique(hashes_C + text_C.astype(np.uint64) * np.uint64(ODD), return_index=True)
+    return hashes_C[first], text_C[first]

@@ -1,0 +1,41 @@
+"""How much of other data a run was trained on: a score on what it has seen says little about new data."""
+
+import warnings
+from collections.abc import Sequence
+
+from seqlab.analysis.overlap import Overlap, example_overlap, measure_overlap
+from seqlab.data.examples.example import Examples
+from seqlab.data.files import STANDARD_INPUT
+from seqlab.errors import DataError, MissingInput, SeqlabWarning
+from seqlab.registry import TASKS
+from seqlab.runs.run import Run
+
+
+def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
+    """The share of this data that is in the training split of the run, and a sentence; None if not compared."""
+    if STANDARD_INPUT in sources:
+        return None, "Standard input is not compared with the training text."
+    settings = run.settings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeqlabWarning)  # scoring repeats them
+        given = TASKS.load(settings.task.name).open_unsplit(tuple(sources), settings, run.vocabulary).data
+    try:
+        training = run.dataset().data
+    except (DataError, MissingInput) as error:
+        return None, f"How much of this data was trained on is not known: {error}"
+    if isinstance(given, Examples):
+        overlap = example_overlap(given.splits["whole"], training.splits["train"])
+    else:
+        overlap = measure_overlap(given, "whole", training)
+    return overlap.share, _sentence(overlap, "examples" if isinstance(given, Examples) else "text")
+
+
+def _sentence(overlap: Overlap, kind: str) -> str:
+    if not overlap.checked:
+        return f"This data is too short to be compared with the training {kind}."
+    counts = f"({overlap.repeated:,} of {overlap.checked:,} {overlap.unit})"
+    if not overlap.repeated:
+        return f"None of this data is in the training {kind} {counts}."
+    share = f"{overlap.share:.0%}" if overlap.share >= 0.01 else f"{overlap.share:.1%}"
+    warning = ": new data will score lower" if overlap.share >= 0.1 else ""
+    return f"{share} of this data is in the training {kind} {counts}{warning}."

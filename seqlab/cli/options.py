@@ -1,0 +1,63 @@
+"""The arguments and options that several commands share, and how --config and --set are read."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from seqlab.registry import CORPORA, TASKS, TOKENIZERS
+
+Data = partial(Option, rich_help_panel="Data")
+Model = partial(Option, rich_help_panel="Model")
+Optimization = partial(Option, rich_help_panel="Optimization")
+Protocol = partial(Option, rich_help_panel="Comparison")
+Settings = partial(Option, rich_help_panel="Settings and output")
+
+RunFolder = Annotated[Path, Argument(help="Folder of the run.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
+Source = Annotated[
+    list[str] | None, Argument(help=f"Files, a folder, - for standard input, or one of {', '.join(CORPORA)}.")
+]
+Documents = Annotated[str | None, Data(help="stream: one running text; lines: every line is a document.")]
+Task = Annotated[
+    str | None,
+    Data(
+        help=f"{', '.join(TASKS)}; inferred from the file when unambiguous, otherwise language.",
+        autocompletion=lambda: [*TASKS],
+    ),
+]
+Validation = Annotated[list[str] | None, Data(help="File to validate on; give it twice for parallel text.")]
+Difficulty = Annotated[int | None, Data(help="Difficulty of a generated corpus.")]
+Tokenizer = Annotated[
+    str | None,
+    Data(help=f"{', '.join(TOKENIZERS)}; the default depends on the task.", autocompletion=lambda: [*TOKENIZERS]),
+]
+VocabSize = Annotated[int | None, Data(help="Vocabulary size of a word or bpe tokenizer.")]
+Layers = Annotated[int | None, Model(help="Number of layers.")]
+Embedding = Annotated[int | None, Model(help="Embedding size.")]
+Dropout = Annotated[float | None, Model(help="Dropout on embeddings, between layers and before the output.")]
+BatchSize = Annotated[int | None, Optimization(help="Sequences per batch.")]
+BatchTokens = Annotated[int | None, Optimization(help="Tokens per batch with padding, not sequences.")]
+Window = Annotated[int | None, Optimization(help="Tokens per training window.")]
+Seeds = Annotated[int | None, Protocol(help="Runs per model; default 3.")]
+Minutes = Annotated[float | None, Protocol(help="Time for everything if there is no budget; default 15.")]
+Trials = Annotated[int | None, Protocol(help="Short tuning trials per model; default 3, 0 for none.")]
+Jobs = Annotated[int | None, Protocol(help="Runs in parallel; default one per core.")]
+ComparisonFolder = Annotated[
+    Path | None, Settings(help="Folder of the comparison; the same command continues one that was stopped.")
+]
+Config = Annotated[Path | None, Settings(help="Read settings from a TOML file.")]
+Assignments = Annotated[
+    list[str] | None, Settings("--set", metavar="SECTION.KEY=VALUE", help="Any setting; may be repeated.")
+]
+
+
+def read_settings(config: Path | None, assignments: Sequence[str] | None) -> dict[str, Any]:
+    """The tables of a TOML file, then `section.key=value`; the later wins."""
+    from seqlab.config import parse_assignment, read_toml
+
+    tables = read_toml(config) if config else {}
+    tables.pop("about", None)  # the file of a recipe has a description
+    return {**tables, **dict(map(parse_assignment, assignments or []))}

@@ -1,0 +1,35 @@
+"""Why a plan may not answer its question, said before the first run and first thing in the report."""
+
+from collections.abc import Sequence
+
+from seqlab.comparison.plan.data import ComparisonData
+from seqlab.comparison.plan.plan import PlannedModel
+from seqlab.data.examples.encoded import ExampleSplit
+
+FEWEST_PASSES = 3.0  # over the training data
+FEWEST_EXAMPLES = 200  # to judge by
+
+
+def plan_warnings(models: Sequence[PlannedModel], data: ComparisonData) -> list[str]:
+    warnings = []
+    passes = {model.name: _passes(model, data) for model in models}
+    few = {name: count for name, count in passes.items() if count < FEWEST_PASSES}
+    if few:
+        listed = ", ".join(f"{name} {count:.2g}" for name, count in few.items())
+        warnings.append(
+            f"Fewer than {FEWEST_PASSES:g} passes over the training data ({listed}): this compares how fast the models "
+            f"start to learn, not how well they can. Allow more --minutes or a larger --budget, or choose a smaller "
+            f"--match."
+        )
+    split = data.dataset.splits[data.deciding_split]
+    if isinstance(split, ExampleSplit) and len(split) < FEWEST_EXAMPLES:
+        warnings.append(
+            f"Verdicts are based on {len(split):,} {data.deciding_split} examples, fewer than {FEWEST_EXAMPLES}: a "
+            f"single example is {100 / len(split):.1f} % of them, so only large differences can be shown."
+        )
+    return warnings
+
+
+def _passes(model: PlannedModel, data: ComparisonData) -> float:
+    settings = model.run_settings
+    return model.steps * settings.train.accumulate / data.task(settings).steps_per_epoch

@@ -1,0 +1,86 @@
+"""What the lines of a file with an unhelpful name look like: tagged words, a table, or neither."""
+
+import gzip
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+SAMPLE_BYTES = 64 * 1024
+MIN_LINES = 4
+FITTING = 0.95  # the share of lines that have the columns of a layout
+MAX_COLUMNS = 60
+SPAN_TAG = re.compile(r"O|[BIESLUM]-\S+")
+SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
+
+
+@dataclass(frozen=True)
+class FileLayout:
+    """Lines that form columns; `certain` if nothing else has such lines."""
+
+    kind: Literal["tagged", "conllu", "table"]
+    reason: str
+    certain: bool = False
+
+
+def recognize_layout(path: Path) -> FileLayout | None:
+    """The layout of the first lines, if nearly all of them have it; None for running text or an unreadable file."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            raw = stream.read(SAMPLE_BYTES)
+    except (OSError, EOFError, zlib.error):
+        return None  # reading the text reports it
+    lines = raw.decode("utf-8-sig", errors="replace").split("\n")
+    if len(raw) == SAMPLE_BYTES:
+        lines.pop()  # cut off in the middle
+    lines = [line.rstrip("\r") for line in lines]
+    filled = [line for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
+    if len(filled) < MIN_LINES:
+        return None
+    return _tagged(path.name, lines, filled) or _table(path.name, filled)
+
+
+def _tagged(name: str, lines: Sequence[str], filled: Sequence[str]) -> FileLayout | None:
+    """A word first and its tag last, the same number of columns in every line, sentences between blank lines."""
+    by_tabs = sum("\t" in line for line in filled) > len(filled) / 2
+    rows = [line.split("\t") if by_tabs else line.split() for line in filled]
+    columns, share = _columns([len(row) for row in rows])
+    if not 2 <= columns <= MAX_COLUMNS or share < FITTING:
+        return None
+    rows = [row for row in rows if len(row) == columns]
+    if columns == 10 and sum(row[0].isdigit() for row in rows) > FITTING * len(rows):
+        return FileLayout("conllu", f"{name} has the ten columns of CoNLL-U in {share:.0%} of its lines", certain=True)
+    tags = Counter(row[-1].strip() for row in rows)
+    about = f"{share:.0%} of the lines of {name} have {columns} columns"
+    if any(tag != "O" for tag in tags) and all(SPAN_TAG.fullmatch(tag) for tag in tags):
+        return FileLayout("tagged", f"{about}, the last of them span tags such as {_example(tags)}", certain=True)
+    has_sentences = any(not line.strip() for line in lines[:-1])
+    one_word_each = all(" " not in row[0].strip() for row in rows)
+    if has_sentences and one_word_each and len(tags) <= max(2, len(rows) // 4) and not any(map(_is_long, tags)):
+        return FileLayout("tagged", f"{about}, the last of them one of {len(tags)} tags such as {_example(tags)}")
+    return None
+
+
+def _table(name: str, filled: Sequence[str]) -> FileLayout | None:
+    for separator, word in SEPARATORS.items():
+        columns, share = _columns([line.count(separator) + 1 for line in filled])
+        if columns >= 2 and share >= FITTING:
+            return FileLayout("table", f"{share:.0%} of the lines of {name} have {columns} fields separated by {word}")
+    return None
+
+
+def _columns(counts: Sequence[int]) -> tuple[int, float]:
+    """The most frequent number of columns, and the share of the lines that have it."""
+    columns, lines = Counter(counts).most_common(1)[0]
+    return columns, lines / len(counts)
+
+
+def _example(tags: Counter[str]) -> str:
+    return next((tag for tag, _ in tags.most_common() if tag != "O"), "O")
+
+
+def _is_long(tag: str) -> bool:
+    return len(tag) > 20 or " " in tag

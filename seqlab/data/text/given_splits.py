@@ -1,0 +1,127 @@
+"""Splits from files of their own (train.txt, valid.txt, test.txt), as benchmarks publish them.
+
+`read_text` opens the text of a run, whether its splits are given or cut from one text.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from seqlab.config import CorpusSettings
+from seqlab.data.files import STANDARD_INPUT
+from seqlab.data.split_files import split_named
+from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus
+from seqlab.data.text.scatter import Range
+from seqlab.data.text.split import MIN_CHARACTERS, SplitText, split_text
+from seqlab.errors import DataError, UsageError
+
+
+@dataclass(frozen=True)
+class GivenSplits(SplitText):
+    """Splits in texts of their own; `stats` are totals, and the fingerprint covers all texts.
+
+    `texts` has no validation if no file is given for it: the training text is then cut into both."""
+
+    texts: Mapping[str, SplitText]
+
+    @property
+    def notes(self) -> list[str]:
+        given = ", ".join(f"{split}: {_describe(text)}" for split, text in self.texts.items())
+        share = [] if "validation" in self.texts else ["no validation file: a tenth of the training text is held out"]
+        return [given, *share, *(note for text in self.texts.values() for note in text.notes)]
+
+    @property
+    def rule(self) -> str:
+        if "validation" in self.texts:
+            return f"{' and '.join(self.splits[1:])} from files"
+        return f"test from files; train and validation {self.texts['train'].rule}"
+
+    @property
+    def splits(self) -> list[str]:
+        return ["train", "validation", *(["test"] if "test" in self.texts else [])]
+
+    def facts(self) -> dict[str, Any]:
+        unused = sum(text.facts()["unused_characters"] for text in self.texts.values())
+        about = {**asdict(self.stats), "rule": self.rule, "unused_characters": unused}
+        return {**about, "files": {split: text.facts() for split, text in self.texts.items()}}
+
+    @property
+    def _wants_scattering(self) -> bool:
+        return False  # the splits are given; a training text without validation scatters by itself
+
+    def ranges(self, split: str) -> list[Range]:
+        text, name = self._locate(split)
+        return text.ranges(name)
+
+    def segments(self, split: str) -> Iterator[Iterator[str]]:
+        text, name = self._locate(split)
+        return text.segments(name)
+
+    def lines(self, split: str) -> Iterator[str]:
+        text, name = self._locate(split)
+        return text.lines(name)
+
+    def _locate(self, split: str) -> tuple[SplitText, str]:
+        """The text that contains a split, and the name of the split in it."""
+        text = self.texts.get(split, self.texts["train"])
+        return text, split if split in text.splits else "whole"
+
+
+def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> SplitText:
+    """The text of a run in its splits; `stdin_copy` is where the run has saved its standard input."""
+    corpus = open_corpus(settings.source, stdin_copy)
+    if not settings.validation and not settings.test:
+        return split_text(corpus, settings)
+    corpus = replace(corpus, name=_name(settings.source, corpus.name))
+    cut = settings.model_copy(update={"validation": (), "test": (), "split_ratios": "90/10"})
+    texts = {"train": _whole(corpus, cut) if settings.validation else split_text(corpus, cut)}
+    if texts["train"].stats.characters < MIN_CHARACTERS:
+        split_text(corpus, cut)  # says that the text is too short
+    for split, files in (("validation", settings.validation), ("test", settings.test)):
+        if STANDARD_INPUT in files:
+            raise UsageError(f"only the training text can be standard input, '-': name a file for corpus.{split}.")
+        if files:
+            texts[split] = _whole(open_corpus(files), cut.model_copy(update={"source": files}))
+    _refuse_copies(texts)
+    stats = [text.stats for text in texts.values()]
+    fingerprint = hashlib.sha256("\n".join(part.fingerprint for part in stats).encode()).hexdigest()
+    characters, size, lines = (
+        sum(sizes) for sizes in zip(*((p.characters, p.bytes, p.lines) for p in stats), strict=True)
+    )
+    return GivenSplits(corpus, settings, CorpusStats(characters, size, lines, fingerprint), texts)
+
+
+def with_training_corpus(text: SplitText, corpus: Corpus) -> SplitText:
+    """The same splits, with the text (the training text, if others are given) read from another place."""
+    if isinstance(text, GivenSplits):
+        texts = {**text.texts, "train": replace(text.texts["train"], corpus=corpus)}
+        return replace(text, corpus=corpus, texts=texts)
+    return replace(text, corpus=corpus)
+
+
+def _whole(corpus: Corpus, settings: CorpusSettings) -> SplitText:
+    return split_text(corpus, settings.model_copy(update={"split_ratios": "whole"}))
+
+
+def _refuse_copies(texts: Mapping[str, SplitText]) -> None:
+    """DataError if two splits have the same text."""
+    for (one, first), (other, second) in combinations(texts.items(), 2):
+        if first.stats.fingerprint == second.stats.fingerprint:
+            raise DataError(
+                f"{one} and {other} are the same text, {_describe(first)} and {_describe(second)}: a model would be "
+                f"scored on what it has seen. Give different files."
+            )
+
+
+def _describe(text: SplitText) -> str:
+    return f"{' '.join(text.settings.source)} ({text.stats.characters:,} characters)"
+
+
+def _name(source: Sequence[str], name: str) -> str:
+    """The corpus's name; for train.txt, that of its folder."""
+    if len(source) == 1 and split_named(name) and (folder := Path(source[0]).resolve().parent.name):
+        return folder
+    return name

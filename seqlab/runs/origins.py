@@ -1,0 +1,48 @@
+"""What the weights of a run have seen before: the runs that it started from, and its teacher."""
+
+import hashlib
+import json
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from seqlab.config import RunSettings
+from seqlab.data.examples.example import Examples
+from seqlab.data.text.split import SplitText
+from seqlab.runs.load import load_parts
+from seqlab.runs.run import Run
+
+
+def training_fingerprint(data: SplitText | Examples) -> str:
+    """SHA-256 of the training split alone."""
+    digest = hashlib.sha256()
+    if isinstance(data, Examples):
+        for example in data.splits["train"]:
+            digest.update(json.dumps(astuple(example), ensure_ascii=False).encode() + b"\n")
+    else:
+        for block in data.blocks("train"):
+            digest.update(block.encode())
+    return digest.hexdigest()
+
+
+def origins(settings: RunSettings, init: Run | None) -> list[dict[str, Any]]:
+    """For config.json: every run that the weights or targets of a new run come from, the nearest first."""
+    found = [] if init is None else _chain("init", init.path, init.config)
+    teacher = settings.task.settings.option("teacher", None)
+    if teacher is not None:
+        directory, config, _, _ = load_parts(Path(teacher))
+        found += _chain("teacher", directory.path, config)
+    return found
+
+
+def _chain(role: str, path: Path, config: dict[str, Any]) -> list[dict[str, Any]]:
+    origin = {
+        "role": role,
+        "path": str(path.resolve()),
+        "source": config["settings"]["corpus"]["source"],
+        "rule": config["corpus"].get("rule") or config["settings"]["corpus"]["split_ratios"],
+        "fingerprint": config["corpus"]["fingerprint"],
+        "training_fingerprint": config.get("training_fingerprint"),  # a run of an older version has none
+        "tokenizer_fingerprint": config.get("tokenizer_fingerprint"),
+    }
+    return [origin, *config.get("origins", [])]

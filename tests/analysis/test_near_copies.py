@@ -1,0 +1,66 @@
+"""Held-out data that is copied with small changes is found; natural repetition is not."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from seqlab.analysis.near_copies import near_copied_examples, near_copies
+from seqlab.analysis.overlap import measure_overlap
+from seqlab.config import CorpusSettings
+from seqlab.data.examples.example import LabeledText
+from seqlab.data.text.corpus import corpus_from_text
+from seqlab.data.text.split import SplitText, split_text
+
+
+def words(count: int, seed: int = 0) -> str:
+    draw = random.Random(seed)
+    known = ["".join(draw.choices("abcdefghij", k=draw.randint(2, 8))) for _ in range(400)]
+    return " ".join(draw.choices(known, k=count))
+
+
+def changed(text: str, every: int, seed: int = 0) -> str:
+    """One character in `every` is replaced, dropped or doubled."""
+    draw = random.Random(seed)
+    return "".join(draw.choice(["", "X", 2 * letter]) if draw.random() < 1 / every else letter for letter in text)
+
+
+def split(text: str, documents: str = "stream") -> SplitText:
+    settings = CorpusSettings.model_validate({"source": ("text",), "documents": documents})
+    return split_text(corpus_from_text(text, "text"), settings)
+
+
+def with_copy(every: int) -> str:
+    """A text whose last tenth is its beginning with changes."""
+    first = words(9000)
+    return first + changed(first[: len(first) // 9], every)
+
+
+def test_a_copy_of_running_text_with_changes() -> None:
+    text = split(with_copy(every=30))
+    assert measure_overlap(text).share < 0.5  # word for word, most windows differ
+    assert near_copies(text, "validation").share > 0.9
+
+
+def test_new_text_of_the_same_words_is_no_copy() -> None:
+    found = near_copies(split(words(10_000)), "validation")
+    assert found.repeated == 0 and found.checked > 30
+
+
+def test_lines_and_examples() -> None:
+    known = [words(12, seed) for seed in range(200)]
+    new = [words(12, seed) for seed in range(1000, 1040)]
+    copied = [changed(line, 30, seed) for seed, line in enumerate(known[:40])]
+    training = [LabeledText(line, "a") for line in known]
+    for lines, least, most in ((new, 0, 0), (copied, 36, 40)):
+        found = near_copied_examples([LabeledText(line, "a") for line in lines], training)
+        assert found.checked == 40 and least <= found.repeated <= most
+    assert near_copied_examples([LabeledText("ok", "a")], training).checked == 0
+    text = split("\n".join([*known, *copied]), "lines")
+    assert near_copies(text, "validation").repeated > 0
+
+
+@pytest.mark.parametrize("name", ["tiny-shakespeare/input.txt", "multi30k-en-de/train.en"])
+def test_natural_text_is_not_flagged(shared_data: Path, name: str) -> None:
+    text = (shared_data / name).read_text(encoding="utf-8")[:400_000]
+    assert near_copies(split(text), "validation").share < 0.02

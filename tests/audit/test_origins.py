@@ -1,0 +1,100 @@
+"""What a run started from: recorded in config.json, and followed to the text that its weights have seen."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audit_cases import TINY, new_text
+from example_files import labelled
+
+from seqlab import api
+from seqlab.audit.audit import audit
+from seqlab.audit.origins import origins
+from seqlab.audit.result import CheckResult
+from seqlab.training.progress import Reporter
+
+pytestmark = pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+def trained(source: Path, name: str, **options: Any) -> api.Run:
+    return api.train(source, out=source.parent / name, reporter=Reporter(), **{**TINY, **options})
+
+
+def origin_check(run: api.Run) -> CheckResult:
+    return next(one for one in audit(run) if one.name == origins.name)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A text, another one, and one that begins with the end of the first."""
+    first, second = new_text(6000), new_text(6000, seed=1)
+    paths = [tmp_path / name for name in ("text.txt", "other.txt", "leaking.txt")]
+    for path, content in zip(paths, (first, second, first[-1500:] + second), strict=True):
+        path.write_text(content, encoding="utf-8")
+    return paths[0], paths[1], paths[2]
+
+
+def test_weights_that_saw_another_text_are_no_leak(texts: tuple[Path, Path, Path]) -> None:
+    text, other, _ = texts
+    before = trained(other, "before")
+    run = trained(text, "run", init=before.path)
+    assert [one["role"] for one in run.config["origins"]] == ["init"]
+    assert run.config["origins"][0]["training_fingerprint"] == before.config["training_fingerprint"]
+    check = origin_check(run)
+    assert check.passed and "was trained on 0.0% of the validation windows" in check.detail
+    assert origin_check(before).passed is None
+    further = trained(text, "further", init=run.path)
+    assert "was trained on the same training split" in origin_check(further).detail
+
+
+@pytest.mark.parametrize("steps_between", [0, 1])
+def test_weights_that_saw_the_held_out_text_are_found(texts: tuple[Path, Path, Path], steps_between: int) -> None:
+    """Directly, or through a run that was itself fine."""
+    text, other, leaking = texts
+    before = trained(leaking, "before")
+    if steps_between:
+        before = trained(other, "between", init=before.path)
+    run = trained(text, "run", init=before.path)
+    assert len(run.config["origins"]) == 1 + steps_between
+    check = origin_check(run)
+    assert check.failed and "was trained on 100.0% of the validation windows" in check.detail
+
+
+def test_a_teacher_that_saw_the_held_out_text_is_found(texts: tuple[Path, Path, Path]) -> None:
+    text, _, leaking = texts
+    teacher = trained(leaking, "teacher")
+    run = trained(text, "run", settings={"task.teacher": str(teacher.path)})
+    assert [one["role"] for one in run.config["origins"]] == ["teacher"]
+    assert origin_check(run).failed
+
+
+def test_another_split_of_the_same_text_is_found_even_if_the_run_is_gone(texts: tuple[Path, Path, Path]) -> None:
+    text, _, _ = texts
+    before = trained(text, "before", split_ratios="90/10")
+    run = trained(text, "run", init=before.path, split_ratios="80/10/10")
+    shutil.rmtree(before.path)
+    check = origin_check(run)
+    assert check.failed and "another split of the same data" in check.detail
+
+
+def test_examples_that_the_weights_saw_are_found(tmp_path: Path) -> None:
+    header, *rows = labelled().splitlines(keepends=True)
+    for name, part in (("reviews", rows), ("half", rows[:30]), ("other", [f"so {row}" for row in rows])):
+        (tmp_path / f"{name}.tsv").write_text(header + "".join(part), encoding="utf-8")
+    options: dict[str, Any] = {"task": "classify"}
+    small = {key: value for key, value in TINY.items() if key not in ("window", "sample_tokens")}
+
+    def run_on(name: str, folder: str, **more: Any) -> api.Run:
+        out = tmp_path / folder
+        return api.train(tmp_path / f"{name}.tsv", out=out, reporter=Reporter(), **small, **options, **more)
+
+    seen, unseen = run_on("reviews", "seen"), run_on("other", "unseen")
+    assert origin_check(run_on("half", "bad", init=seen.path)).failed
+    assert origin_check(run_on("half", "good", init=unseen.path)).passed

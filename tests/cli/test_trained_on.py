@@ -1,0 +1,64 @@
+"""seqlab evaluate says how much of a given file the run was trained on, before it scores it."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from example_files import labelled
+
+from seqlab import api
+from seqlab.training.progress import Reporter
+
+Command = Callable[..., Any]
+pytestmark = pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
+
+
+def words(count: int, seed: int) -> str:
+    draw = random.Random(seed)
+    return " ".join("".join(draw.choices("abcdefgh", k=draw.randint(2, 7))) for _ in range(count))
+
+
+TEXT = words(1200, seed=0)
+
+
+@pytest.fixture
+def run(text: Path) -> Path:
+    sizes: dict[str, Any] = {
+        "hidden": 8,
+        "embedding": 8,
+        "window": 16,
+        "batch_size": 4,
+        "threads": 1,
+        "steps": 2,
+        "sample_tokens": 0,
+    }
+    return api.train(text, out="r", reporter=Reporter(), **sizes).path
+
+
+def test_text(run: Path, text: Path, seqlab: Command) -> None:
+    lines = seqlab("evaluate", "r", "my.txt").out.splitlines()
+    assert lines[0].startswith("90% of this data is in the training text (") and "new data will score lower" in lines[0]
+    Path("new.txt").write_text(words(300, seed=1), encoding="utf-8")
+    assert seqlab("evaluate", "r", "new.txt").out.startswith("None of this data is in the training text (0 of ")
+    content = json.loads(seqlab("evaluate", "r", "my.txt", "--json").out)
+    assert 0.88 < content["trained_share"] < 0.92
+    assert "trained_share" not in json.loads(seqlab("evaluate", "r", "--json").out)
+
+
+def test_a_training_text_that_is_gone(run: Path, text: Path, seqlab: Command) -> None:
+    text.rename("moved.txt")
+    answer = seqlab("evaluate", "r", "moved.txt")
+    assert answer.code == 0 and answer.out.startswith("How much of this data was trained on is not known: ")
+
+
+def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab: Command) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reviews.tsv").write_text(labelled(), encoding="utf-8")
+    sizes: dict[str, Any] = {"hidden": 8, "embedding": 8, "batch_size": 4, "threads": 1, "steps": 2}
+    run = api.train("reviews.tsv", out="r", reporter=Reporter(), **sizes)
+    trained = run.config["corpus"]["examples"]["train"]
+    first = seqlab("evaluate", "r", "reviews.tsv").out.splitlines()[0]
+    assert first.startswith(f"{trained / 60:.0%} of this data is in the training examples ({trained} of 60 inputs)")

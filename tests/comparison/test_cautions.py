@@ -1,0 +1,86 @@
+"""What a comparison says before anybody relies on it."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from comparison_cases import realistic
+from rich.console import Console
+from verdict_cases import baseline_of, entrant, runs_of
+
+from seqlab.audit.result import CheckResult
+from seqlab.cli import show
+from seqlab.comparison.judgment.cautions import audit_warnings, cautions
+from seqlab.comparison.judgment.verdicts import judge_baseline, judge_pairs
+from seqlab.comparison.report.page import page
+from seqlab.comparison.results import Audited, RunResult
+from seqlab.metrics.descriptions import NATS_PER_CHAR
+
+TEXT = np.random.default_rng(0).normal(0, 0.2, 40)
+
+
+def runs(name: str, mean: float, train: float = 1.0, drift: float = 0.0) -> list[RunResult]:
+    """Three runs; their training loss is `train` times the validation loss of 1.5 at the best step."""
+    slope = drift * np.linspace(-1, 1, len(TEXT))
+    made = runs_of(name, np.array([mean + 0.001 * seed + TEXT + slope for seed in range(3)]))
+    for run in made:
+        run.curve.extend({"step": step, "train_loss": train * 1.5, "validation_loss": 1.5} for step in (500, 1000))
+    return made
+
+
+def said(models: dict[str, list[RunResult]], baseline: float = 9.0) -> list[str]:
+    every = [run for group in models.values() for run in group]
+    entrants = [entrant(name) for name in models]
+    pairs = judge_pairs(entrants, every, NATS_PER_CHAR)
+    counted = judge_baseline(entrants, every, [baseline_of("counting", TEXT + baseline, "main")], NATS_PER_CHAR)
+    return cautions(every, pairs, counted, pairs[0].a)
+
+
+def test_a_sound_comparison_has_no_caution():
+    assert said({"gru": runs("gru", 1.5), "rnn": runs("rnn", 1.6)}) == []
+
+
+def test_a_failed_audit_names_the_models_and_what_was_found():
+    passed = CheckResult("scores add up", True, "they do")
+    overlap = CheckResult("splits do not overlap", False, "3 lines are in both.")
+    audits = [Audited("rnn", [overlap, passed]), Audited("gru", [passed, overlap]), Audited("lstm", [passed])]
+    assert audit_warnings(audits) == [
+        "The audit failed for rnn and gru, check 'splits do not overlap': 3 lines are in both."
+    ]
+    assert audit_warnings(audits[2:]) == []
+
+
+def test_a_baseline_that_is_as_good_comes_first():
+    models = {"gru": runs("gru", 1.5), "rnn": runs("rnn", 1.6)}
+    assert said(models, baseline=1.501)[0].startswith("gru, the best of the models, is not shown to be better than")
+    assert said(models, baseline=1.2)[0].startswith(
+        "The baseline counting, which needs no training, is better than gru"
+    )
+    assert said(models, baseline=1.55) == []  # only the worse model is behind it
+
+
+def test_a_model_that_memorizes_is_not_told_to_train_longer():
+    models = {"gru": runs("gru", 1.5, train=0.7), "lstm": runs("lstm", 1.7, train=0.9)}
+    (warning,) = said(models)
+    assert warning.startswith("gru memorizes the training data") and warning.endswith("longer training will not.")
+
+
+def test_text_that_drifts_is_said_to_be_few_stretches():
+    (warning,) = said({"gru": runs("gru", 1.5), "rnn": runs("rnn", 1.9, drift=0.3)})
+    assert "independent stretch" in warning and "wide" in warning
+
+
+def test_cautions_stand_before_the_details_of_the_report():
+    shown = page(replace(realistic(), warnings=["Fewer than 3 passes"]))
+    assert shown.index("Before you rely on it") < shown.index("Fewer than 3 passes") < shown.index("Pair by pair")
+
+
+def test_a_terminal_breaks_sentences_between_words(monkeypatch: pytest.MonkeyPatch):
+    out = io.StringIO()
+    monkeypatch.setattr(show, "console", Console(file=out, force_terminal=True, width=40, highlight=False))
+    sentence = "gru is better than transformer by 0.011 nats/char (95 % interval 0.009 to 0.013)"
+    show.print_sentence(sentence)
+    lines = out.getvalue().splitlines()
+    assert len(lines) > 1 and all(line.startswith("  ") for line in lines)
+    assert " ".join(" ".join(lines).split()) == sentence

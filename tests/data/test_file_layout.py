@@ -1,0 +1,84 @@
+"""Files with unhelpful names are recognized by their lines."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seqlab.data.file_layout import recognize_layout
+from seqlab.errors import UsageError
+from seqlab.training.request import settings_from_request
+
+Write = Callable[[str, str], Path]
+
+SPANS = "EU B-ORG\nrejects O\nGerman B-MISC\ncall O\n\nPeter B-PER\nBlackburn I-PER\n\n"
+POS = "The DT\ncat NN\nsat VBD\n\n" * 8
+CONLLU = "# text = hi\n" + "".join(f"{n}\tword\tword\tNOUN\tNN\t_\t0\troot\t_\t_\n" for n in range(1, 6)) + "\n"
+TABLE = "text\tlabel\n" + "a good film\tpos\na bad film\tneg\n" * 5
+SEMICOLONS = TABLE.replace("\t", ";")
+PROSE = [
+    "Call me Ishmael. Some years ago; never mind how long.\nHaving little money,\nI went to sea.\nAnd so\non.\n" * 4,
+    "two words\nmore words\nlast words\nand so\n" * 10,
+    "emma\nolivia\nava\nisabella\n" * 10,
+    "def f(x):\n\treturn x\n\ndef g(y):\n\treturn y\n\nprint(1)\n" * 5,
+    "",
+]
+
+
+def task_of(path: Path, said: list[str] | None = None, **short: str) -> str:
+    return settings_from_request(path, {}, {}, short, log=(said if said is not None else []).append).task.name
+
+
+@pytest.mark.parametrize("content", [SPANS, SPANS.replace(" ", "\t"), SPANS.replace("\n", "\r\n"), CONLLU])
+def test_span_tags_and_conllu_are_certain_and_said(write: Write, content: str):
+    said: list[str] = []
+    assert task_of(write("train.txt", content), said) == "tag"
+    assert "the task is tag" in said[0]
+    assert task_of(write("train.txt", content), task="language") == "language"
+
+
+@pytest.mark.parametrize(
+    ("content", "tasks"),
+    [(POS, ["tag"]), (TABLE, ["classify", "translate"]), (SEMICOLONS, ["classify", "translate"])],
+)
+def test_other_columns_are_asked_about_with_a_command_for_every_answer(write: Write, content: str, tasks: list[str]):
+    path = write("my train.txt", content)
+    with pytest.raises(UsageError, match=r"of the lines of my train\.txt have") as error:
+        task_of(path, validation="valid.txt")
+    for task in (*tasks, "language"):
+        command = shlex.join(["seqlab", "train", str(path), "--validation", "valid.txt", "--task", task])
+        assert command in str(error.value)
+        assert task_of(path, task=task) == task
+
+
+@pytest.mark.parametrize("content", PROSE)
+def test_running_text_is_not_asked_about(write: Write, content: str):
+    assert recognize_layout(write("my.txt", content)) is None
+
+
+def test_words_of_a_conllu_file_are_read_whatever_its_name(write: Write):
+    from seqlab.config import CorpusSettings
+    from seqlab.data.examples.example import TaggedSentence
+    from seqlab.data.examples.load import open_unsplit
+
+    path = write("train.txt", CONLLU)
+    example = open_unsplit("tagged", CorpusSettings(source=(str(path),))).splits["whole"][0]
+    assert isinstance(example, TaggedSentence)
+    assert example.words[0] == "word" and example.tags[0] == "NOUN"
+
+
+def test_real_files(shared_data: Path, tmp_path: Path):
+    for file, kind in {
+        "wnut17/train.conll": "tagged",
+        "ud-ewt/en_ewt-ud-dev.conllu": "conllu",
+        "sst/dev.tsv": "table",
+        "tiny-shakespeare/input.txt": None,
+        "names/names.txt": None,
+        "multi30k-en-de/train.en": None,
+        "README.md": None,
+    }.items():
+        copy = tmp_path / "train.txt"
+        copy.write_bytes((shared_data / file).read_bytes())
+        layout = recognize_layout(copy)
+        assert (layout and layout.kind) == kind, file

@@ -1,0 +1,68 @@
+"""Files of a folder that are named after splits."""
+
+from pathlib import Path
+
+import pytest
+
+from seqlab.data.split_files import find_split_files, split_named
+from seqlab.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("wiki.train.tokens", "train"),
+        ("wiki.valid.tokens", "validation"),
+        ("ptb.test.txt", "test"),
+        ("dev.txt", "validation"),
+        ("en_ewt-ud-train.conllu", "train"),
+        ("VAL", "validation"),
+        ("train1.txt", "train"),
+        ("latest.txt", None),
+        ("trains.txt", None),
+        ("train-test.txt", None),
+        ("poems.txt", None),
+    ],
+)
+def test_a_name_names_a_split(name: str, split: str | None):
+    assert split_named(name) == split
+
+
+def folder_with(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).write_text(name)
+    return folder
+
+
+def test_the_files_of_a_benchmark_are_found_and_the_others_named(tmp_path: Path):
+    found = find_split_files(
+        folder_with(tmp_path, "wiki.test.tokens", "wiki.train.tokens", "wiki.valid.tokens", "README")
+    )
+    assert found is not None
+    assert {split: path.name for split, path in found.files.items()} == {
+        "train": "wiki.train.tokens",
+        "validation": "wiki.valid.tokens",
+        "test": "wiki.test.tokens",
+    }
+    assert "not used: README" in str(found)
+
+
+@pytest.mark.parametrize(
+    "names", [("train.txt", "poems.txt"), ("valid.txt", "test.txt"), ("a.train.txt", "b.valid.txt")]
+)
+def test_a_folder_without_a_training_file_and_a_matching_one_is_a_text(tmp_path: Path, names: tuple[str, ...]):
+    assert find_split_files(folder_with(tmp_path, *names)) is None
+
+
+def test_two_sets_of_files_are_a_choice_of_the_user(tmp_path: Path):
+    names = [f"ptb.{kind}{split}.txt" for kind in ("", "char.") for split in ("train", "valid", "test")]
+    with pytest.raises(UsageError) as error:
+        find_split_files(folder_with(tmp_path, *names))
+    for kind in ("", "char."):
+        files = [tmp_path / f"ptb.{kind}{split}.txt" for split in ("train", "valid", "test")]
+        assert f"seqlab train {files[0]} --validation {files[1]} --test {files[2]}" in str(error.value)
+
+
+def test_two_files_for_one_split_are_a_choice_of_the_user(tmp_path: Path):
+    with pytest.raises(UsageError, match="more than one"):
+        find_split_files(folder_with(tmp_path, "train.txt", "dev.txt", "valid.txt"))

@@ -1,0 +1,86 @@
+"""Texts whose splits are files of their own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqlab.config import CorpusSettings
+from seqlab.data.text.given_splits import read_text
+from seqlab.errors import DataError, MissingInput, UsageError
+
+TRAIN = "".join(f"the {number} cats sat\n" for number in range(200))
+VALID = "".join(f"a dog ran {number}\n" for number in range(30))
+TEST = "".join(f"one bird sang {number}\n" for number in range(20))
+
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def files(write: Write) -> dict[str, str]:
+    texts = {"train": TRAIN, "validation": VALID, "test": TEST}
+    return {split: str(write(f"{split}.txt", text)) for split, text in texts.items()}
+
+
+def corpus(files: dict[str, str], *held_out: str, **values: Any) -> CorpusSettings:
+    given: dict[str, Any] = {split: (files[split],) for split in held_out} | values
+    return CorpusSettings(source=(files["train"],), **given)
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_every_split_is_the_whole_of_its_file(files: dict[str, str], documents: str):
+    text = read_text(corpus(files, "validation", "test", documents=documents))
+    assert {split: text.text(split) for split in text.splits} == {"train": TRAIN, "validation": VALID, "test": TEST}
+    assert text.tail("test", 5) == TEST[-5:]
+    assert text.rule == "validation and test from files"
+
+
+def test_without_a_validation_file_a_tenth_of_the_training_text_is_held_out_and_said(files: dict[str, str]):
+    text = read_text(corpus(files, "test"))
+    assert text.text("train") + text.text("validation") == TRAIN
+    assert len(text.text("validation")) == pytest.approx(len(TRAIN) / 10, abs=1)
+    assert text.text("test") == TEST
+    assert any("no validation file" in note for note in text.notes)
+
+
+def test_the_fingerprint_covers_every_file(files: dict[str, str]):
+    before = read_text(corpus(files, "validation", "test")).stats
+    assert before.characters == len(TRAIN + VALID + TEST)
+    for path in files.values():
+        content = Path(path).read_text()
+        Path(path).write_text(content + "more\n")
+        assert read_text(corpus(files, "validation", "test")).stats.fingerprint != before.fingerprint
+        Path(path).write_text(content)
+    assert read_text(corpus(files, "validation", "test")).stats == before
+
+
+def test_the_roles_of_the_files_are_part_of_the_fingerprint(files: dict[str, str]):
+    swapped = {**files, "validation": files["test"], "test": files["validation"]}
+    first, second = (read_text(corpus(given, "validation", "test")).stats for given in (files, swapped))
+    assert first.fingerprint != second.fingerprint
+
+
+@pytest.mark.parametrize(("split", "content"), [("validation", TRAIN), ("test", TRAIN), ("test", VALID)])
+def test_copies_are_refused(files: dict[str, str], split: str, content: str):
+    Path(files[split]).write_text(content)
+    with pytest.raises(DataError, match="are the same text"):
+        read_text(corpus(files, "validation", "test"))
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_empty_files_are_refused(files: dict[str, str], split: str):
+    Path(files[split]).write_text("")
+    with pytest.raises(DataError, match="has 0 characters"):
+        read_text(corpus(files, "validation", "test"))
+
+
+def test_missing_files_and_standard_input_are_refused(files: dict[str, str]):
+    with pytest.raises(MissingInput, match=r"nowhere\.txt"):
+        read_text(corpus({**files, "validation": "nowhere.txt"}, "validation"))
+    with pytest.raises(UsageError, match="standard input"):
+        read_text(corpus({**files, "test": "-"}, "test"))
+
+
+def test_a_file_named_after_its_split_is_called_like_its_folder(files: dict[str, str], tmp_path: Path):
+    assert read_text(corpus(files, "validation")).corpus.name == tmp_path.name

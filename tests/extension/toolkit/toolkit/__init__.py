@@ -1,0 +1,1 @@
+"""A package that extends seqlab by entry points alone: a tokenizer, two corpora, a task, a metric and a measure."""
