@@ -83,8 +83,9 @@ class ExampleTask(Task):
     def fit_settings(cls, settings: RunSettings, dataset: ExampleDataset, log: Log) -> RunSettings:
         """The settings as they are; refuses held-out examples that are too long, and training without short ones."""
         train, longest = dataset.splits["train"], settings.task.settings_as(ExampleSettings).max_length
-        for name in dataset.splits.keys() - {"train"}:
-            require_readable(dataset.splits[name].longest_N, longest, f"{name} example")
+        for name in ("validation", "test"):
+            if name in dataset.splits:
+                require_readable(dataset.splits[name].longest_N, longest, f"{name} example")
         fit = int((train.longest_N <= longest).sum())
         if not fit:
             raise DataError(f"every training example has more than {longest} tokens: raise task.max_length.")
