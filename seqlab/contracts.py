@@ -127,6 +127,7 @@ class Loss:
     total: Tensor
     count: int
     carry: State | None = None
+    cross_entropy: Tensor | None = None  # summed, detached; where `total` is another loss than the plain cross-entropy
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def _first_steps(
     training = TrainingStep(model, task, settings.train)
     losses: list[float] = []
     for step in range(STEPS):
-        nats, count, _ = training.gradients(step)
+        nats, count, *_ = training.gradients(step)
         training.update()
         losses.append(nats / count)
     return losses, [parameter.detach() for parameter in model.parameters()]

@@ -90,6 +90,8 @@ def print_run(run: "Run") -> None:
     baseline, metric = results.main_baseline, results.headline_metric
     if baseline and metric.is_better(baseline.metrics[metric.key], results.headline):
         console.print(f"The baseline {baseline.name} is still better than the model.", markup=False)
+    if results.caution:
+        console.print(results.caution, markup=False)
     if results.unknown_share:
         console.print(f"{results.unknown_share:.2%} of the validation tokens are unknown.")
     console.print(f"Loss curves: {run.path / 'curves.png'}", markup=False)

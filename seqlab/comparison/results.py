@@ -72,7 +72,8 @@ class RunResult:
     peak_memory: int | None = None  # resident bytes of the training process
     sums: list[list[float]] = field(default_factory=list)  # the metric's sums for each unit of text
     loss_by_position: list[float] = field(default_factory=list)
-    curve: list[dict[str, float]] = field(default_factory=list)  # step, train_loss, validation_loss
+    # step, train_loss, validation_loss, and train_cross_entropy if the training loss is another one
+    curve: list[dict[str, float]] = field(default_factory=list)
     measures: dict[str, MeasureResult] = field(default_factory=dict)
     samples: list[dict[str, Any]] = field(default_factory=list)  # step and text, generated during training
 

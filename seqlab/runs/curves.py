@@ -11,10 +11,13 @@ TRAINING, VALIDATION, FAINT = *COLORS[:2], "#b8c4d6"
 
 
 def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
-    """Training and validation loss on the left, perplexity on the right."""
+    """Training and validation loss on the left, perplexity on the right.
+
+    Where training minimizes another loss than the plain cross-entropy (label smoothing, distillation), both are drawn,
+    and only the cross-entropy compares with the validation loss."""
     figure = new_figure(9, 3.6)
     left, right = figure.subplots(1, 2)
-    _draw_losses(left, log)
+    draw_losses(left, log)
     _draw_perplexity(right, log)
     # file names may contain dollar signs and bytes that are not UTF-8
     left.set_title(title.encode(errors="replace").decode(), parse_math=False)
@@ -27,15 +30,19 @@ def draw_curves(log: list[dict[str, Any]], title: str, path: Path) -> None:
     write_figure(figure, path)
 
 
-def _draw_losses(axes: Any, log: list[dict[str, Any]]) -> None:
+def draw_losses(axes: Any, log: list[dict[str, Any]]) -> None:
     steps_N, losses_N = _series(log, "loss")
     at_M, validation_M = _series(log, "validation_loss")
+    plain_at_M, plain_M = _series(log, "cross_entropy")
     if len(steps_N):
         axes.plot(steps_N, losses_N, color=FAINT, linewidth=0.6, label="training, each step")
         axes.plot(steps_N, smoothed(losses_N), color=TRAINING, linewidth=1.5, label="training, smoothed")
+        if len(plain_M):
+            label = "training, plain cross-entropy"
+            axes.plot(plain_at_M, smoothed(plain_M), "--", color=TRAINING, linewidth=1.5, label=label)
         # single spikes would flatten everything else
         top = max(float(np.percentile(losses_N, 99.5)), validation_M.max(initial=-np.inf))
-        low = min(float(losses_N.min()), validation_M.min(initial=np.inf))
+        low = min(float(losses_N.min()), validation_M.min(initial=np.inf), smoothed(plain_M).min(initial=np.inf))
         margin = 0.05 * (top - low) + 1e-3
         axes.set_ylim(low - margin, top + margin)
     if len(at_M):
@@ -43,8 +50,9 @@ def _draw_losses(axes: Any, log: list[dict[str, Any]]) -> None:
 
 
 def _draw_perplexity(axes: Any, log: list[dict[str, Any]]) -> None:
+    plain = any("train_cross_entropy" in line for line in log)
     for key, label, style, color in (
-        ("train_loss", "training", "s--", TRAINING),
+        ("train_cross_entropy" if plain else "train_loss", "training", "s--", TRAINING),
         ("validation_loss", "validation", "o-", VALIDATION),
     ):
         steps_N, losses_N = _series(log, key)

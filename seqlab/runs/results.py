@@ -50,6 +50,7 @@ class RunResults:
     unknown_share: float
     baselines: list[ValidationBaseline]
     date: str
+    caution: str = ""  # what to know before relying on the run
 
     def __post_init__(self) -> None:
         everyone = [self.validation, *(baseline.metrics for baseline in self.baselines)]
@@ -98,6 +99,7 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
     baselines = "\n".join(f"- {baseline.name}: {baseline.about}." for baseline in results.baselines)
     command, call = task.usage(str(where))
     unknown = f" Unknown tokens: {results.unknown_share:.2%}."
+    caution = f"\n\n{results.caution}" if results.caution else ""
     card = f"""# {settings.backbone.name} on {corpus["name"]}
 
 A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
@@ -108,7 +110,7 @@ on validation. Training ended because {results.stop_reason}.
 ## Quality
 
 On the validation split ({_protocol(settings, corpus, results)}):
-{results.sentence}.{unknown if results.window else ""}
+{results.sentence}.{unknown if results.window else ""}{caution}
 
 {metrics_markdown(results)}
 

@@ -34,10 +34,12 @@ class LanguageTask(TextTask):
     def loss(self, model: TokenModel, batch: TextBatch, carry: State | None, step: int) -> Loss:
         logits_BTV, after = model(batch.inputs_BT, None if batch.fresh else carry, batch.mask_BT)
         total = token_nats(logits_BTV, batch.targets_BT, "sum")
+        plain = None
         if self.teacher is not None:
+            plain = total.detach() if self.settings.teacher_weight else None  # pyright: ignore[reportAttributeAccessIssue]
             total = self._distilled(total, logits_BTV, batch)
         count = batch.targets_BT.numel() if batch.mask_BT is None else int(batch.mask_BT.sum())
-        return Loss(total, count, after.detach() if self.settings.batching == "stream" else None)
+        return Loss(total, count, after.detach() if self.settings.batching == "stream" else None, plain)
 
     def _distilled(self, total: Tensor, logits_BTV: Tensor, batch: TextBatch) -> Tensor:
         assert self.teacher is not None

@@ -138,14 +138,10 @@ class TranslateTask(ExampleTask):
             logits_BTV = model(batch.source, batch.inputs_BT, batch.mask_BT)
         else:
             logits_BTV = free_running_logits(model, batch, teacher_ratio)
-        total = cross_entropy(
-            logits_BTV.flatten(0, 1),
-            batch.targets_BT.flatten(),
-            ignore_index=NOT_SCORED,
-            reduction="sum",
-            label_smoothing=self.settings.label_smoothing,
-        )
-        return Loss(total, int((batch.targets_BT != NOT_SCORED).sum()))
+        smoothing = self.settings.label_smoothing
+        total = _summed_loss(logits_BTV, batch.targets_BT, smoothing)
+        plain = _summed_loss(logits_BTV.detach(), batch.targets_BT, 0.0) if smoothing else None
+        return Loss(total, int((batch.targets_BT != NOT_SCORED).sum()), cross_entropy=plain)
 
     @classmethod
     @torch.inference_mode()
@@ -231,6 +227,16 @@ def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairB
     inputs_BT, mask_BT = pad_rows([split.targets[row][:-1] for row in rows_B])
     targets_BT, _ = pad_rows([split.targets[row][1:] for row in rows_B], NOT_SCORED)
     return PairBatch(source, inputs_BT, targets_BT, mask_or_none(mask_BT))
+
+
+def _summed_loss(logits_BTV: Tensor, targets_BT: Tensor, smoothing: float) -> Tensor:
+    return cross_entropy(
+        logits_BTV.flatten(0, 1),
+        targets_BT.flatten(),
+        ignore_index=NOT_SCORED,
+        reduction="sum",
+        label_smoothing=smoothing,
+    )
 
 
 def teacher_forcing_ratio(settings: TranslateSettings, step: int) -> float:

@@ -1,10 +1,13 @@
 """After training: score the best weights and the baselines, draw the loss curves, write the model card."""
 
+from dataclasses import replace
+
 from seqlab.contracts import TextScores
 from seqlab.errors import TrainingFailed
 from seqlab.runs.curves import draw_curves
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
+from seqlab.runs.memorization import final_gap, memorization_sentence
 from seqlab.runs.results import RunResults, main_baseline, timestamp, write_card, write_results
 from seqlab.runs.run import Run
 from seqlab.training.baselines import measure_baselines
@@ -44,9 +47,13 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
         baselines=baselines,
         date=timestamp(),
     )
+    log = read_log(directory.metrics)
+    gap = final_gap(log)
+    if gap is not None and gap.memorizes:
+        results = replace(results, caution=memorization_sentence("The model", gap))
     write_results(directory, results)
     title = f"{settings.backbone.name} on {session.dataset.name}"
-    draw_curves(read_log(directory.metrics), title, directory.path / "curves.png")
+    draw_curves(log, title, directory.path / "curves.png")
     write_card(directory, settings, session.config, results)
     run.model.cpu()
     return run

@@ -33,11 +33,13 @@ class TrainingProgress:
 
     step: int = 0
     best_loss: float | None = None  # the task's criterion, by default the validation loss
+    best_validation_loss: float | None = None  # at the best step: of equal criteria, the lower loss wins
     best_step: int = 0
     evaluations_since_best: int = 0
     skipped: int = 0  # updates in a row that were not finite
     plateau: float = 1.0
     interval_nats: float = 0.0  # summed training loss since the last evaluation
+    interval_cross_entropy: float | None = None  # the same sum of the plain cross-entropy, where the loss is another
     interval_count: int = 0
     seconds: float = 0.0  # spent on training so far
     finished: str = ""  # why training ended; empty while it runs
@@ -115,17 +117,20 @@ class Trainer:
         began = time.perf_counter()
         rate = learning_rate(self.settings, progress.step - first, self.steps - first, progress.plateau)
         loss = self.training.gradients(progress.step)
-        nats, count, norm = loss
+        nats, count, norm, cross_entropy = loss
         nonfinite = self.training.first_nonfinite(loss)
         if nonfinite is None:
             self.training.update(rate)
             progress.skipped = 0
             progress.interval_nats += nats
             progress.interval_count += count
+            if cross_entropy is not None:
+                progress.interval_cross_entropy = (progress.interval_cross_entropy or 0.0) + cross_entropy
         else:
             self._skip(progress.step + 1, nonfinite)
         progress.step += 1
-        log.write(step=progress.step, loss=nats / count, lr=rate, norm=norm)
+        plain = {} if cross_entropy is None else {"cross_entropy": cross_entropy / count}
+        log.write(step=progress.step, loss=nats / count, **plain, lr=rate, norm=norm)
         self.reporter.step(progress.step, nats / count, count / (time.perf_counter() - began))
 
     def _skip(self, step: int, nonfinite: str) -> None:
@@ -151,12 +156,12 @@ class Trainer:
         scores = self.task.validate(model, EVALUATED_TOKENS)
         loss, criterion = scores.loss, scores.criterion
         is_finite = math.isfinite(loss)
-        is_best = is_finite and (progress.best_loss is None or criterion < progress.best_loss)
-        train_loss = progress.interval_nats / progress.interval_count if progress.interval_count else None
-        progress.interval_nats, progress.interval_count = 0.0, 0
+        is_best = is_finite and self._is_better(criterion, loss)
+        train_loss, train_cross_entropy = self._training_losses()
         if is_best:
             self.directory.write_weights(model)
-            progress.best_loss, progress.best_step, progress.evaluations_since_best = criterion, progress.step, 0
+            progress.best_loss, progress.best_validation_loss = criterion, loss
+            progress.best_step, progress.evaluations_since_best = progress.step, 0
         else:
             progress.evaluations_since_best += 1
             self._count_against_patience()
@@ -164,9 +169,28 @@ class Trainer:
         # reported if another metric than the loss selects the best weights
         metric = None if criterion == loss else self.task.headline_metric
         value = self.task.metrics(scores)[metric.key] if metric else None
-        log.write(step=progress.step, train_loss=train_loss, validation_loss=loss, seconds=round(self._seconds(), 3),
-                  sample=sample, **({f"validation_{metric.key}": value} if metric else {}))  # fmt: skip
-        self.reporter.evaluation(EvaluationEvent(progress.step, train_loss, loss, is_best, sample, metric, value))
+        plain = {} if train_cross_entropy is None else {"train_cross_entropy": train_cross_entropy}
+        log.write(step=progress.step, train_loss=train_loss, **plain, validation_loss=loss,
+                  seconds=round(self._seconds(), 3), sample=sample,
+                  **({f"validation_{metric.key}": value} if metric else {}))  # fmt: skip
+        self.reporter.evaluation(
+            EvaluationEvent(progress.step, train_loss, loss, is_best, sample, metric, value, train_cross_entropy)
+        )
+
+    def _is_better(self, criterion: float, loss: float) -> bool:
+        """Whether an evaluation is better than the best so far; equal accuracies are told apart by their losses."""
+        best, best_loss = self.progress.best_loss, self.progress.best_validation_loss
+        if best is None or criterion < best:
+            return True
+        return criterion == best and best_loss is not None and loss < best_loss
+
+    def _training_losses(self) -> tuple[float | None, float | None]:
+        """The mean training loss since the last evaluation, and the plain cross-entropy if the loss is another one."""
+        progress, count = self.progress, self.progress.interval_count
+        sums = progress.interval_nats if count else None, progress.interval_cross_entropy
+        progress.interval_nats, progress.interval_cross_entropy, progress.interval_count = 0.0, None, 0
+        loss, plain = (None if total is None else total / count for total in sums)
+        return loss, plain
 
     def _checkpoints_to_average(self) -> list[Path]:
         """The checkpoints of earlier evaluations whose weights are averaged with the current ones."""

@@ -22,6 +22,7 @@ class EvaluationEvent:
     sample: str
     metric: Metric | None = None  # selects the best weights, if not the loss
     value: float | None = None  # of that metric
+    train_cross_entropy: float | None = None  # if the training loss is another one
 
 
 class Reporter:
@@ -99,7 +100,9 @@ class ProgressBarReporter(Reporter):
 
 
 def losses(result: EvaluationEvent) -> str:
-    train = f"training loss {result.train_loss:.4f}  " if result.train_loss is not None else ""
+    plain = result.train_cross_entropy
+    plain_note = f" (cross-entropy {plain:.4f})" if plain is not None else ""
+    train = f"training loss {result.train_loss:.4f}{plain_note}  " if result.train_loss is not None else ""
     metrics = f"  {result.metric.label} {result.metric.format(result.value)}" if result.metric else ""
     best = "  (best so far)" if result.is_best else ""
     return f"{train}validation loss {result.validation_loss:.4f}{metrics}{best}"

@@ -22,6 +22,7 @@ class StepLoss(NamedTuple):
     loss_sum: float  # in nats, over all targets
     targets: int
     norm: float  # of the gradients before clipping
+    cross_entropy_sum: float | None = None  # in nats, where the loss is another one
 
 
 class TrainingStep:
@@ -43,7 +44,7 @@ class TrainingStep:
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         device = self.parameters[0].device
-        loss_sum, count, scale = 0.0, 0, 0
+        loss_sum, count, scale, cross_entropy = 0.0, 0, 0, None
         for micro in range(self.settings.accumulate):
             index = step * self.settings.accumulate + micro
             batch = self.task.batch("train", self.settings.seed, index).to(device)
@@ -52,12 +53,14 @@ class TrainingStep:
             (loss.total / scale).backward()
             self.carry = loss.carry
             loss_sum += float(loss.total.detach())
+            if loss.cross_entropy is not None:
+                cross_entropy = (cross_entropy or 0.0) + float(loss.cross_entropy)
             count += loss.count
         if count != scale:  # several batches: the mean is over all of them
             for parameter in self.parameters:
                 if parameter.grad is not None:
                     parameter.grad.mul_(scale / count)
-        return StepLoss(loss_sum, count, clip(self.parameters, self.settings))
+        return StepLoss(loss_sum, count, clip(self.parameters, self.settings), cross_entropy)
 
     def update(self, learning_rate: float | None = None) -> None:
         """Apply the optimizer update, at the given rate or at the peak rate of the settings."""

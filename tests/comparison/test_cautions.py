@@ -63,7 +63,16 @@ def test_a_baseline_that_is_as_good_comes_first():
 def test_a_model_that_memorizes_is_not_told_to_train_longer():
     models = {"gru": runs("gru", 1.5, train=0.7), "lstm": runs("lstm", 1.7, train=0.9)}
     (warning,) = said(models)
-    assert warning.startswith("gru memorizes the training data") and warning.endswith("longer training will not.")
+    assert warning.startswith("gru memorizes the training data: at the end, the loss is 1.05 there and 1.50 on")
+    assert "Longer training will not help" in warning and "--dropout" in warning
+
+
+def test_memorizing_is_judged_by_the_plain_cross_entropy():
+    smoothed = runs("gru", 1.5, train=0.95)  # label smoothing: the training loss hides what is memorized
+    for run in smoothed:
+        run.curve[:] = [{**point, "train_cross_entropy": 1.0} for point in run.curve]
+    (warning,) = said({"gru": smoothed, "rnn": runs("rnn", 1.6)})
+    assert "the loss is 1.00 there and 1.50 on" in warning
 
 
 def test_text_that_drifts_is_said_to_be_few_stretches():

@@ -33,6 +33,10 @@ def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path) ->
         assert run.settings.corpus.split_ratios == "80/10/10" and run.settings.backbone.name == "gru"
     assert done.results.entrant("distilled").core_parameters == done.results.entrant("plain").core_parameters
     assert {run.steps for run in done.results.runs} == {30} and len(done.results.runs) == 4
+    # distillation minimizes another loss than the plain cross-entropy, which stands beside it
+    for point in done.results.runs_of("distilled")[0].curve:
+        assert point["train_cross_entropy"] and point["train_cross_entropy"] != point["train_loss"]
+    assert "train_cross_entropy" not in done.results.runs_of("plain")[0].curve[0]
     assert done.results.runs_of("distilled")[0].value != done.results.runs_of("plain")[0].value
     assert len(done.verdicts) == 1
     assert any("the teacher, lstm with" in remark and "bits/char" in remark for remark in done.results.warnings)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.runs.curves import draw_curves, smoothed
+from seqlab.plotting import new_figure
+from seqlab.runs.curves import draw_curves, draw_losses, smoothed
 
 STEPS = [{"step": step, "loss": 3 / step, "lr": 0.1, "norm": 1.0} for step in range(1, 30)]
 EVALUATIONS = [{"step": step, "train_loss": 2.0 / step, "validation_loss": 2.5 / step} for step in (10, 20, 29)]
@@ -40,6 +41,16 @@ def test_a_picture_comes_out(log: str, tmp_path: Path) -> None:
     width, height = size(tmp_path / "curves.png")
     assert width > 1000 and 400 < height < width
     assert [path.name for path in tmp_path.iterdir()] == ["curves.png"]
+
+
+def test_the_plain_cross_entropy_is_drawn_where_the_loss_is_another(tmp_path: Path) -> None:
+    smoothed_log = [{**line, "cross_entropy": line["loss"] / 2} if "loss" in line else line for line in STEPS]
+    for name, log in (("plain", STEPS + EVALUATIONS), ("smoothed", smoothed_log + EVALUATIONS)):
+        draw_curves(log, "a title", tmp_path / f"{name}.png")
+    assert (tmp_path / "plain.png").read_bytes() != (tmp_path / "smoothed.png").read_bytes()
+    figure = new_figure(9, 3.6)
+    draw_losses(axes := figure.subplots(), smoothed_log)
+    assert axes.get_legend_handles_labels()[1][-1] == "training, plain cross-entropy"
 
 
 @pytest.mark.parametrize("title", ["$x_{$ and \\frac", "caf\udce9", "[b]", "a\nb"], ids=ascii)

@@ -86,6 +86,16 @@ def test_smoothing_is_for_training_only() -> None:
     assert gradients(plain)[0] != gradients(smooth)[0]
 
 
+def test_the_plain_cross_entropy_stands_beside_the_smoothed_loss() -> None:
+    plain, smooth = case("translate", task__label_smoothing=0.0), case("translate", task__label_smoothing=0.3)
+    exact, beside = (
+        setup.task.loss(setup.model.eval(), setup.task.batch("train", 0, 0), None, 0) for setup in (plain, smooth)
+    )
+    assert exact.cross_entropy is None
+    assert beside.cross_entropy is not None and not beside.cross_entropy.requires_grad
+    assert torch.equal(beside.cross_entropy, exact.total) and not torch.equal(beside.total, exact.total)
+
+
 @pytest.mark.parametrize("arch", CAUSAL_ARCHS)
 def test_greedy_translations_are_the_likeliest_tokens_in_turn(arch: str) -> None:
     setup = case("translate", arch)

@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import pad
 from train_cases import run_settings, task_and_model, trainer_in
 
-from seqlab.contracts import TextBatch
+from seqlab.contracts import TextBatch, TextScores
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.log import read_log
@@ -60,9 +60,9 @@ def test_two_batches_accumulated_are_one_of_twice_the_size(documents: str) -> No
     narrow = TrainingStep(model, task, settings.train.model_copy(update={"accumulate": 2}))
     wide = TrainingStep(model, TwoAtOnce(task), settings.train)  # pyright: ignore[reportArgumentType]
     for step in range(3):
-        nats, count, norm = narrow.gradients(step)
+        nats, count, norm, _ = narrow.gradients(step)
         ours = [p.grad.clone() for p in model.parameters() if p.grad is not None]
-        assert (nats, count, norm) == pytest.approx(wide.gradients(step), rel=1e-12)
+        assert (nats, count, norm) == pytest.approx(wide.gradients(step)[:3], rel=1e-12)
         theirs = [p.grad for p in model.parameters() if p.grad is not None]
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-14)
 
@@ -71,7 +71,7 @@ def test_the_gradient_is_that_of_the_mean_loss() -> None:
     settings = run_settings(clip_norm=None)
     task, model = task_and_model(settings)
     training = TrainingStep(model, task, settings.train)
-    nats, count, norm = training.gradients(0)
+    nats, count, norm, _ = training.gradients(0)
     batch = task.batch("train", 0, 0)
     assert isinstance(batch, TextBatch)
     logits_BTV, _ = model(batch.inputs_BT)
@@ -116,6 +116,36 @@ def test_the_log_has_every_step_and_the_mean_between_evaluations(tmp_path: Path)
     for line in (line for line in log if "validation_loss" in line):
         between = [step["loss"] for step in steps if line["step"] - 3 < step["step"] <= line["step"]]
         assert line["train_loss"] == pytest.approx(sum(between) / 3)
+
+
+def test_the_log_has_the_plain_cross_entropy_beside_another_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = LanguageTask.loss
+
+    def doubled(task: LanguageTask, *arguments: Any) -> Any:
+        loss = real(task, *arguments)
+        return replace(loss, total=2 * loss.total, cross_entropy=loss.total.detach())
+
+    monkeypatch.setattr(LanguageTask, "loss", doubled)
+    trainer = trainer_in(tmp_path, watcher := Watcher(), steps=9, evaluate_every=3, accumulate=2)
+    trainer.run()
+    log = read_log(trainer.directory.metrics)
+    for line in log:
+        loss, plain = ("train_loss", "train_cross_entropy") if "train_loss" in line else ("loss", "cross_entropy")
+        assert line[loss] == pytest.approx(2 * line[plain])
+    assert len(log) == 12 and all(one.train_cross_entropy for one in watcher.evaluations)
+
+
+def test_of_equal_accuracies_the_lower_loss_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four evaluations with criteria 0.2, 0.1, 0.1 and 0.1, and losses of 3, 2, 1 and 1.5."""
+    Scripted([3.0, 2.0, 1.0, 1.5], monkeypatch)
+    criteria = {3.0: 0.2, 2.0: 0.1, 1.0: 0.1, 1.5: 0.1}
+    monkeypatch.setattr(TextScores, "criterion", property(lambda scores: criteria[round(scores.loss, 6)]))
+    trainer = trainer_in(tmp_path, watcher := Watcher(), steps=4, evaluate_every=1)
+    done = trainer.run()
+    assert [one.is_best for one in watcher.evaluations] == [True, True, True, False]
+    assert (done.best_loss, done.best_validation_loss, done.best_step) == (0.1, pytest.approx(1.0), 3)
 
 
 class Scripted:

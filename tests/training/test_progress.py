@@ -66,6 +66,11 @@ def test_a_log_has_evaluations_and_what_was_written(capsys: pytest.CaptureFixtur
     ]
 
 
+def test_the_plain_cross_entropy_stands_beside_a_training_loss_of_another_kind() -> None:
+    event = EvaluationEvent(1, 2.0, 1.5, False, "", train_cross_entropy=1.75)
+    assert losses(event) == "training loss 2.0000 (cross-entropy 1.7500)  validation loss 1.5000"
+
+
 def test_losses_without_a_training_loss() -> None:
     assert losses(EvaluationEvent(1, None, float("nan"), False, "")) == "validation loss nan"
 

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from seqlab.comparison.judgment.verdicts import BETTER, listed
 from seqlab.comparison.results import Audited, Pair, RunResult
+from seqlab.runs.memorization import LossGap, final_gap, memorization_sentence
 
 FEWEST_STRETCHES = 8  # independent ones, of text
-MEMORIZED = 1.25  # validation loss over training loss, from which on a model is said to memorize
 # by number of seeds
 SEED_WARNINGS = {
     1: "One seed of {}: the noise of seeds is unknown, so the verdict is 'ahead on this text', never 'better'. "
@@ -72,16 +73,12 @@ def _text_warning(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _memorization_warning(runs: Sequence[RunResult]) -> Iterator[str]:
-    """Where the loss on training text is far below that on validation text, longer training does not help."""
-    gaps: dict[str, list[float]] = {}
+    """Where the loss on training data is far below that on validation data, with the means over seeds."""
+    gaps: dict[str, list[LossGap]] = {}
     for run in runs:
-        at_best = next((point for point in run.curve if point["step"] >= run.best_step), None)
-        if at_best and at_best["train_loss"] > 0:
-            gaps.setdefault(run.name, []).append(at_best["validation_loss"] / at_best["train_loss"])
-    names = [name for name, values in gaps.items() if sum(values) / len(values) > MEMORIZED]
-    if names:
-        yield (
-            f"{listed(names)} {'memorize' if len(names) > 1 else 'memorizes'} the training data: the validation loss "
-            f"is more than {MEMORIZED:g} times the training loss. More data, dropout or a smaller model may help; "
-            f"longer training will not."
-        )
+        if gap := final_gap(run.curve):
+            gaps.setdefault(run.name, []).append(gap)
+    for name, of_seeds in gaps.items():
+        mean = LossGap(fmean(gap.training for gap in of_seeds), fmean(gap.validation for gap in of_seeds))
+        if mean.memorizes:
+            yield memorization_sentence(name, mean)

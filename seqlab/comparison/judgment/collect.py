@@ -174,12 +174,19 @@ def _run_result(
         peak_memory=scored.peak_memory,
         sums=scored.sums_UK,
         loss_by_position=scored.loss_by_position,
-        curve=[{key: line[key] for key in ("step", "train_loss", "validation_loss")} for line in curve],
+        curve=_curve(curve),
         measures={name: read_measure(run.path, name, directory) for name in measures},
         samples=thinned(
             [{"step": line["step"], "text": line["sample"]} for line in curve if line.get("sample")], SAMPLES
         ),
     )
+
+
+def _curve(evaluations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Losses by step; the plain cross-entropy is among them where training minimizes another loss."""
+    keys = ["step", "train_loss", "validation_loss"]
+    keys += ["train_cross_entropy"] if any("train_cross_entropy" in line for line in evaluations) else []
+    return [{key: line.get(key) for key in keys} for line in evaluations]
 
 
 def _failed_measures(runs: Sequence[RunResult]) -> list[str]:

@@ -1,0 +1,40 @@
+"""A model whose training loss is far below its validation loss is said to memorize."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqlab import api
+from seqlab.runs.memorization import LossGap, final_gap
+
+
+@pytest.mark.parametrize(
+    ("training", "validation", "memorizes"),
+    [(1.16, 1.644, True), (1.4, 1.6, False), (0.01, 0.04, False), (0.05, 0.3, True), (1.6, 1.4, False)],
+)
+def test_far_below(training: float, validation: float, memorizes: bool) -> None:
+    assert LossGap(training, validation).memorizes is memorizes
+
+
+def test_the_last_evaluation_counts() -> None:
+    steps: list[dict[str, Any]] = [{"step": 9, "loss": 0.1}]
+    good = {"step": 5, "train_loss": 2.0, "validation_loss": 2.1}
+    assert final_gap([]) is None and final_gap(steps) is None
+    assert final_gap([good, {"step": 10, "train_loss": 1.0, "validation_loss": 2.2}, *steps]) == LossGap(1.0, 2.2)
+    assert final_gap([good, {"step": 10, "train_loss": None, "validation_loss": None}]) == LossGap(2.0, 2.1)
+    assert final_gap([{**good, "train_cross_entropy": 1.5}]) == LossGap(1.5, 2.1)
+
+
+def test_a_run_that_memorizes_says_so(tmp_path: Path) -> None:
+    """Random letters: there is nothing to learn but the training text itself."""
+    draw = random.Random(0)
+    (tmp_path / "letters.txt").write_text("".join(draw.choice("abcdefgh") for _ in range(800)))
+    sizes: dict[str, Any] = {"hidden": 64, "embedding": 16, "batch_size": 8, "window": 32, "dropout": 0.0}
+    training: dict[str, Any] = {"steps": 60, "evaluate_every": 30, "lr": 0.05, "sample_tokens": 0, "threads": 1}
+    run = api.train(tmp_path / "letters.txt", arch="gru", out=tmp_path / "r", **sizes, **training)
+    assert run.results is not None
+    assert run.results.caution.startswith("The model memorizes the training data: at the end, the loss is ")
+    assert "Longer training will not help" in run.results.caution
+    assert run.results.caution in (tmp_path / "r" / "README.md").read_text()
