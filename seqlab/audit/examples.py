@@ -144,6 +144,23 @@ def near_copied(dataset: ExampleDataset) -> tuple[bool | None, str]:
     return judge_copies({split: near_copied_examples(splits[split], splits["train"]) for split in held_out})
 
 
+@check("the splits share no groups")
+def shared_groups(dataset: ExampleDataset) -> tuple[bool | None, str]:
+    """Held-out examples of an author or document that was trained on are easier than those of a new one."""
+    groups = dataset.data.groups
+    if groups is None:
+        return None, "no column of the data is known to name groups (corpus.groups)"
+    shares: list[float] = []
+    counts: list[str] = []
+    for split, given in groups.splits.items():
+        if split != "train":
+            shared = groups.shared(split)
+            shares.append(shared / len(given))
+            counts.append(f"{split}: {shared:,} of {len(given):,} examples ({shares[-1]:.1%})")
+    where = f"belong to a group of '{groups.column}' that the training split has too"
+    return max(shares) < MAX_OVERLAP, f"{', '.join(counts)} {where} (allowed: less than {MAX_OVERLAP:.0%})"
+
+
 @check("evaluation counts every example once")
 def counted_once(task: ExampleTask, model: Any) -> tuple[bool, str]:
     """The batches of every held-out split contain each example once."""

@@ -45,6 +45,11 @@ class CorpusSettings(Settings):
     columns: tuple[str, str] | None = Field(
         default=None, description="names of the columns of text and label (or source and target); inferred if unset"
     )
+    groups: str = Field(
+        default="auto",
+        min_length=1,
+        description="column of the author or document of an example: each stays in one split; none, or auto: only say",
+    )
     difficulty: int | None = Field(
         default=None, ge=1, le=10_000, description="of a generated corpus; the corpus has a default"
     )

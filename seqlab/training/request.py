@@ -86,7 +86,7 @@ def settings_from_request(
 
 # settings of the corpus that do nothing for running text, or for examples
 TEXT_ONLY = {"corpus.documents": "examples have no documents", "corpus.split": "examples are split by a shuffle"}
-EXAMPLES_ONLY = {"corpus.columns": "running text has no columns"}
+EXAMPLES_ONLY = dict.fromkeys(("corpus.columns", "corpus.groups"), "running text has no columns")
 
 
 def _refuse_unused(settings: RunSettings, given: Sequence[str]) -> None:

@@ -100,6 +100,19 @@ def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
     assert not found.passed and "6 of 6" in found.detail
 
 
+@pytest.mark.parametrize("column", ["auto", "author", "none"])
+def test_groups_on_both_sides_are_found(column: str, tmp_path: Path) -> None:
+    header, *rows = labelled().splitlines()
+    authored = [f"{row}\tAuthor {at % 20}" for at, row in enumerate(rows)]
+    source = tmp_path / "reviews.tsv"
+    source.write_text("\n".join([f"{header}\tauthor", *authored]) + "\n", encoding="utf-8")
+    run = api.train(source, out=tmp_path / "run", reporter=Reporter(), groups=column, **TINY)
+    found = next(one for one in audit(run) if one.name == examples.shared_groups.name)
+    assert found.passed is {"auto": False, "author": True, "none": None}[column]
+    shared = {"auto": "validation: 6 of 6 examples (100.0%)", "author": "0 of 6 examples (0.0%)", "none": "no column"}
+    assert shared[column] in found.detail
+
+
 def test_an_example_that_is_scored_twice_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
     run = trained("tag", tmp_path)
     scoring_batches = ExampleSplit.scoring_batches

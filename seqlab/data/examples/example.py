@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import Any
 
+from seqlab.data.examples.groups import Groups
 from seqlab.metrics.labels import UNSCORED as UNSCORED
 
 
@@ -58,6 +59,7 @@ class Examples:
     rule: str  # how the splits were made, in words
     about: str = ""
     notes: tuple[str, ...] = ()  # for the log
+    groups: Groups | None = None
 
     def facts(self) -> dict[str, Any]:
         """Sizes, fingerprint and the split rule, for config.json."""

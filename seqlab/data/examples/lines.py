@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from seqlab.data.files import InputFixes, read_file, shorten, split_lines
 
@@ -24,12 +24,20 @@ class Location:
         return f"'{self.path}', line {self.line}"
 
 
+class Group(NamedTuple):
+    """Examples that belong together: a column and the value that they share."""
+
+    column: str
+    name: str
+
+
 @dataclass(frozen=True)
 class LocatedExample:
-    """An example and the line where it begins."""
+    """An example, the line where it begins, and its group if a column names one."""
 
     example: Any
     location: Location
+    group: Group | None = None
 
 
 LocatedExamples = Sequence[LocatedExample]

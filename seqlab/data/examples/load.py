@@ -6,11 +6,13 @@ The suffix of a file tells its format. Read split.py for the splits and checks.p
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from seqlab.config import CorpusSettings, ExampleKind
 from seqlab.data.examples.checks import check_labels, check_splits
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel
 from seqlab.data.examples.split import split_examples
@@ -32,10 +34,12 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     if _is_builtin(settings.source):
         return _builtin(kind, settings)
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
-    located, notes = _read_splits(kind, files, settings.columns)
-    result = split_examples(located, settings.split_ratios)
-    notes = (*notes, *result.notes, *check_splits(result.splits))
-    return Examples(_name(settings.source), _without_locations(result.splits), result.rule, notes=notes)
+    located, notes = _read_splits(kind, files, WantedColumns(settings.columns, settings.groups))
+    keeps_groups = settings.groups not in (AUTO, NONE)
+    result = split_examples(located, settings.split_ratios, settings.groups if keeps_groups else None)
+    groups = collect_groups(result.splits, settings.groups)
+    notes = (*notes, *result.notes, *check_splits(result.splits), *group_notes(groups, settings.groups))
+    return Examples(_name(settings.source), _without_locations(result.splits), result.rule, notes=notes, groups=groups)
 
 
 def open_unsplit(kind: ExampleKind, settings: CorpusSettings, labels: Sequence[str] = ()) -> Examples:
@@ -44,7 +48,7 @@ def open_unsplit(kind: ExampleKind, settings: CorpusSettings, labels: Sequence[s
         corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
         everything = [example for examples in corpus.splits.values() for example in examples]
         return replace(corpus, splits={"whole": everything}, rule="all of it")
-    splits, notes = _read_splits(kind, {"whole": settings.source}, settings.columns)
+    splits, notes = _read_splits(kind, {"whole": settings.source}, WantedColumns(settings.columns))
     notes = (*notes, *(check_labels("given", splits["whole"], labels) if labels else []))
     return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=notes)
 
@@ -109,6 +113,8 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
         raise DataError(f"'{name}' is a text, not a set of examples. Train it with --task language.")
     if settings.validation or settings.test:
         raise UsageError(f"'{name}' is built in and has its own splits: leave out corpus.validation and corpus.test.")
+    if settings.groups not in (AUTO, NONE):
+        raise UsageError(f"'{name}' is built in and has no columns: leave out corpus.groups.")
     if not isinstance(next(iter(corpus.splits.values()))[0], EXAMPLES[kind]):
         raise DataError(f"'{name}' has no {NAMES[kind]}. Train it with --task {task}.")
     return corpus
@@ -117,11 +123,15 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-Columns = tuple[str, str] | None
+class WantedColumns(NamedTuple):
+    """What the settings say about columns: the two to read, or None to infer them, and which one names groups."""
+
+    pair: tuple[str, str] | None = None
+    groups: str = NONE
 
 
 def _read_splits(
-    kind: ExampleKind, files: Mapping[str, Sequence[str]], columns: Columns
+    kind: ExampleKind, files: Mapping[str, Sequence[str]], columns: WantedColumns
 ) -> tuple[dict[str, LocatedExamples], list[str]]:
     """The examples of the files for each split, with span tags in BIO, and notes for the log."""
     fixes = InputFixes()
@@ -132,7 +142,7 @@ def _read_splits(
     return splits, [*fixes.notes(), *notes]
 
 
-def _read(kind: ExampleKind, sources: Sequence[str], columns: Columns, fixes: InputFixes) -> LocatedExamples:
+def _read(kind: ExampleKind, sources: Sequence[str], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     paths = [_find(item) for item in sources]
     if kind == "pairs":
         return _read_pairs(paths, columns, fixes)
@@ -140,21 +150,22 @@ def _read(kind: ExampleKind, sources: Sequence[str], columns: Columns, fixes: In
     return [located for path in paths for located in read(path, columns, fixes)]
 
 
-def _read_labeled(path: Path, columns: Columns, fixes: InputFixes) -> LocatedExamples:
+def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     if suffix(path) not in (*TABLES, ".txt"):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
-    return read_labeled(path, columns, fixes)
+    return read_labeled(path, columns.pair, fixes, columns.groups)
 
 
-def _read_tagged(path: Path, columns: Columns, fixes: InputFixes) -> LocatedExamples:
+def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
+    _refuse_groups(columns, f"'{path}' has tagged words")
     layout = recognize_layout(path) if suffix(path) not in (CONLLU, *COLUMNS, *TABLES) else None
     if suffix(path) == CONLLU or (layout and layout.kind == "conllu"):
-        return read_conllu(path, columns, fixes)
+        return read_conllu(path, columns.pair, fixes)
     if suffix(path) in TABLES and suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
         raise DataError(
             f"'{path}' does not have the suffix of tagged words. Use {CONLLU}, or columns in {', '.join(COLUMNS)}."
         )
-    if columns:
+    if columns.pair:
         raise UsageError(
             f"corpus.columns names columns, but those of '{path}' have no names: the first is the word and the last "
             f"its tag. Leave out corpus.columns, or use {CONLLU}."
@@ -162,17 +173,23 @@ def _read_tagged(path: Path, columns: Columns, fixes: InputFixes) -> LocatedExam
     return read_columns(path, fixes)
 
 
-def _read_pairs(paths: Sequence[Path], columns: Columns, fixes: InputFixes) -> LocatedExamples:
+def _read_pairs(paths: Sequence[Path], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     are_tables = [suffix(path) in TABLES for path in paths]
     if all(are_tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
-        return [located for path in paths for located in read_pairs(path, columns, fixes)]
+        return [located for path in paths for located in read_pairs(path, columns.pair, fixes, columns.groups)]
     if len(paths) != 2 or any(are_tables):
         given = " ".join(str(path) for path in paths)
         raise UsageError(
             f"to translate, give two files with the same number of lines, such as train.en train.de, or tables with "
             f"two columns ({', '.join(TABLES)}); given: {given}"
         )
+    _refuse_groups(columns, "parallel files have lines")
     return read_parallel(paths[0], paths[1], fixes)
+
+
+def _refuse_groups(columns: WantedColumns, has: str) -> None:
+    if columns.groups not in (AUTO, NONE):
+        raise UsageError(f"corpus.groups names a column of a table, but {has}: leave it out.")
 
 
 def _find(item: str) -> Path:

@@ -1,10 +1,10 @@
 """Which example goes into which split.
 
 Files given for a split fix it. Otherwise a fixed shuffle assigns the examples, as in text/split.py, and equal inputs
-stay together. Within a split, examples keep the order of their file.
+stay together; groups too, if corpus.groups names their column. Within a split, examples keep the order of their file.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError
 
 MIN_INPUTS = 10  # distinct ones, so that every split gets one
-SHUFFLED = "assigned by a fixed shuffle that keeps equal inputs together"
+SHUFFLED = "assigned by a fixed shuffle that keeps"
 
 
 @dataclass(frozen=True)
@@ -27,50 +27,80 @@ class ExampleSplits:
     notes: tuple[str, ...] = ()
 
 
-def split_examples(files: Mapping[str, LocatedExamples], ratios: str) -> ExampleSplits:
-    """Splits from the examples of the files for `train`, and perhaps for `validation` and `test`."""
+def split_examples(files: Mapping[str, LocatedExamples], ratios: str, groups: str | None = None) -> ExampleSplits:
+    """Splits from the examples of the files for `train`, and perhaps for `validation` and `test`.
+
+    `groups` is the column whose groups stay together where examples are shuffled."""
+    kept_together = f"equal inputs{f' and groups of {groups!r}' if groups else ''} together"
     if "validation" in files:
         held_out = " and ".join(split for split in files if split != "train")
         return ExampleSplits(dict(files), f"{held_out} from files")
     if "test" in files:
-        splits, notes = _shuffle(files["train"], "90/10")
-        rule = f"test from files; validation is a tenth of the training examples, {SHUFFLED}"
+        splits, notes = _shuffle(files["train"], "90/10", groups)
+        rule = f"test from files; validation is a tenth of the training examples, {SHUFFLED} {kept_together}"
         return ExampleSplits({**splits, "test": files["test"]}, rule, notes)
-    splits, notes = _shuffle(files["train"], ratios)
-    return ExampleSplits(splits, f"{ratios}, {SHUFFLED}", notes)
+    splits, notes = _shuffle(files["train"], ratios, groups)
+    return ExampleSplits(splits, f"{ratios}, {SHUFFLED} {kept_together}", notes)
 
 
-def _shuffle(examples: LocatedExamples, ratios: str) -> tuple[dict[str, LocatedExamples], tuple[str, ...]]:
-    """Assign the distinct inputs (I) by their rank in a shuffle, and with them the examples (N)."""
-    inputs: dict[str, int] = {}
-    input_N = [inputs.setdefault(located.example.input, len(inputs)) for located in examples]
-    if len(inputs) < MIN_INPUTS:
+def _shuffle(
+    examples: LocatedExamples, ratios: str, groups: str | None
+) -> tuple[dict[str, LocatedExamples], tuple[str, ...]]:
+    """Assign the units that stay together (I) by their place in a shuffle, and with them the examples (N)."""
+    unit_N = _kept_together(examples, groups is not None)
+    unit_of = dict(zip((located.example.input for located in examples), unit_N, strict=True))
+    sizes_I = np.bincount(list(unit_of.values()))  # in different inputs
+    if len(sizes_I) < MIN_INPUTS:
+        what = f"groups of '{groups}'" if groups else "different inputs"
         raise DataError(
-            f"'{examples[0].location.path}' has {len(inputs)} different inputs in {len(examples)} examples; splitting "
+            f"'{examples[0].location.path}' has {len(sizes_I)} {what} in {len(examples)} examples; splitting "
             f"needs at least {MIN_INPUTS}. Give more examples, or files for corpus.validation."
         )
-    ends = {split: len(inputs) * tenths // 10 for split, tenths in SPLIT_ENDS[ratios].items()}
-    rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(inputs)).tolist()
-    split_I = [next(split for split, end in ends.items() if rank < end) for rank in rank_I]
-    moved = _move_missing_labels(examples, input_N, split_I)
+    ends = {split: int(sizes_I.sum()) * tenths // 10 for split, tenths in SPLIT_ENDS[ratios].items()}
+    rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(sizes_I))
+    before_I = np.cumsum(sizes_I[np.argsort(rank_I)])[rank_I] - sizes_I  # inputs of the units before
+    split_I = [next(split for split, end in ends.items() if before < end) for before in before_I.tolist()]
+    moved = _move_missing_labels(examples, unit_N, split_I)
     splits: dict[str, LocatedExamples] = {
-        split: [located for located, index in zip(examples, input_N, strict=True) if split_I[index] == split]
+        split: [located for located, index in zip(examples, unit_N, strict=True) if split_I[index] == split]
         for split in ends
     }
     for split in splits:
         if not splits[split]:
+            large = f"some groups of '{groups}' are too large"
+            own = (
+                f"almost every example has its own label ({quote_list(moved, 5)}). Is this the right column of labels?"
+            )
             raise DataError(
-                f"'{examples[0].location.path}': the {split} split would be empty, since almost every example has its "
-                f"own label ({quote_list(moved, 5)}). Is this the right column of labels?"
+                f"'{examples[0].location.path}': the {split} split would be empty, since {own if moved else large}"
             )
     note = f"moved examples into the training split, which had none with these labels: {quote_list(moved)}"
     return splits, (note,) if moved else ()
 
 
-def _move_missing_labels(examples: LocatedExamples, input_N: Sequence[int], split_I: list[str]) -> list[str]:
-    """Move inputs into training until it has every label; returns the labels that it lacked."""
+def _kept_together(examples: LocatedExamples, with_groups: bool) -> list[int]:
+    """A number for each example, equal where inputs are equal or, `with_groups`, groups are, directly or by others."""
+    first: dict[Hashable, int] = {}  # the first example of each input and group
+    parent_N = list(range(len(examples)))
+
+    def root(index: int) -> int:
+        while parent_N[index] != index:
+            parent_N[index] = index = parent_N[parent_N[index]]
+        return index
+
+    for index, located in enumerate(examples):
+        for key in (located.example.input, located.group if with_groups else None):
+            if key is not None:
+                earlier, later = sorted((root(first.setdefault(key, index)), root(index)))
+                parent_N[later] = earlier
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(root(index), len(numbers)) for index in range(len(examples))]
+
+
+def _move_missing_labels(examples: LocatedExamples, unit_N: Sequence[int], split_I: list[str]) -> list[str]:
+    """Move units into training until it has every label; returns the labels that it lacked."""
     labels_I: dict[int, list[str]] = {}
-    for located, index in zip(examples, input_N, strict=True):
+    for located, index in zip(examples, unit_N, strict=True):
         if isinstance(located.example, LabeledText):
             labels_I.setdefault(index, []).append(located.example.label)
     known = {label for index, labels in labels_I.items() if split_I[index] == "train" for label in labels}

@@ -14,6 +14,7 @@ from typing import Any
 
 from seqlab.data.examples.columns import LABELED, PAIRS, ColumnPair, find_columns
 from seqlab.data.examples.example import LabeledText, TextPair
+from seqlab.data.examples.groups import NONE, find_group_column, group_of
 from seqlab.data.examples.lines import JSON_LINES, LocatedExample, Location, numbered_lines, quote_list, suffix
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -38,18 +39,30 @@ class ExampleTable:
     rows: Iterable[TableRow]
 
 
-def read_labeled(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
+def read_labeled(
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
+) -> list[LocatedExample]:
     """Texts and their labels; whitespace around labels is removed."""
     table = _open(path, LABELED, fixes)
     text, label = find_columns(table.names, LABELED, columns, table.header)
-    return [LocatedExample(LabeledText(_text(row, text), _label(row, label)), row.location) for row in table.rows]
+    group = find_group_column(table.names, groups, (text, label), table.header)
+    return [
+        LocatedExample(LabeledText(_text(row, text), _label(row, label)), row.location, group_of(row.fields, group))
+        for row in table.rows
+    ]
 
 
-def read_pairs(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
+def read_pairs(
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
+) -> list[LocatedExample]:
     """Sources and targets."""
     table = _open(path, PAIRS, fixes)
     source, target = find_columns(table.names, PAIRS, columns, table.header)
-    return [LocatedExample(TextPair(_text(row, source), _text(row, target)), row.location) for row in table.rows]
+    group = find_group_column(table.names, groups, (source, target), table.header)
+    return [
+        LocatedExample(TextPair(_text(row, source), _text(row, target)), row.location, group_of(row.fields, group))
+        for row in table.rows
+    ]
 
 
 def header_names(suffix: str, line: str) -> list[str]:

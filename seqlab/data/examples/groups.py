@@ -1,0 +1,102 @@
+"""Groups of examples that belong together, such as those of one author: a column of the table names them.
+
+A model recognizes an author that it was trained on, so held-out examples of known authors are easier than new ones.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seqlab.data.examples.lines import Group, LocatedExamples, Location, quote_list
+from seqlab.errors import DataError
+
+AUTO, NONE = "auto", "none"  # instead of the name of a column: a known name, which is said; no groups
+# columns that usually name groups, with or without "id" at their end; the first one in this order is taken
+KNOWN = (
+    *("group", "author", "writer", "user", "username", "speaker", "participant", "patient", "customer"),
+    *("conversation", "dialogue", "dialog", "thread", "session", "document", "doc", "article", "source"),
+)
+# a column with fewer values, or with a larger share of one value, is a category rather than a group
+MIN_GROUPS, MAX_SHARE = 10, 0.25
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each example by split; None for an example without one."""
+
+    column: str
+    splits: Mapping[str, Sequence[Group | None]]
+
+    def shared(self, split: str) -> int:
+        """How many examples of a held-out split belong to a group that the training split has too."""
+        known = set(self.splits["train"]) - {None}
+        return sum(group in known for group in self.splits[split])
+
+
+def find_group_column(names: Sequence[str], requested: str, used: Sequence[str], header: Location) -> str | None:
+    """The column that names groups: the requested one, or one with a known name; not one that is read already."""
+    free = [name for name in names if name not in used]
+    if requested == NONE:
+        return None
+    if requested == AUTO:
+        found = {_stem(name): name for name in reversed(free)}
+        return next((found[known] for known in KNOWN if known in found), None)
+    matches = [name for name in free if name == requested]
+    matches = matches or [name for name in free if name.casefold() == requested.casefold()]
+    if len(matches) != 1:
+        raise DataError(f"{header}: corpus.groups names '{requested}', but the other columns are {quote_list(free)}.")
+    return matches[0]
+
+
+def _stem(name: str) -> str:
+    """A name without "id": author_id, authorId and Author are the same."""
+    stem = name.casefold()
+    return stem.removesuffix("id").rstrip("_- ") if len(stem) > 2 else stem
+
+
+def group_of(fields: Mapping[str, Any], column: str | None) -> Group | None:
+    """The group that a row belongs to; none if its field is empty."""
+    value = fields.get(column) if column else None
+    name = str(value).strip() if isinstance(value, str | int | float) else ""
+    return Group(column, name) if column and name else None
+
+
+def are_groups(examples: LocatedExamples) -> bool:
+    """Whether a column with a known name really names groups: many, none of them large."""
+    sizes = Counter(located.group for located in examples if located.group is not None)
+    return len(sizes) >= MIN_GROUPS and max(sizes.values()) <= MAX_SHARE * len(examples)
+
+
+def collect_groups(splits: Mapping[str, LocatedExamples], requested: str) -> Groups | None:
+    """The groups of all splits; None if no column names any."""
+    examples = [located for some in splits.values() for located in some]
+    if requested == NONE or not any(located.group for located in examples):
+        return None
+    if requested == AUTO and not are_groups(examples):
+        return None
+    column = next(located.group.column for located in examples if located.group)
+    return Groups(column, {split: [located.group for located in some] for split, some in splits.items()})
+
+
+def group_notes(groups: Groups | None, requested: str) -> list[str]:
+    """What a user should know: groups that were found by their name alone, or that are on both sides."""
+    if groups is None:
+        return []
+    notes = []
+    without = sum(group is None for some in groups.splits.values() for group in some)
+    if requested != AUTO and without:
+        notes.append(f"{without:,} examples have no value in '{groups.column}': each is a group of its own")
+    counts = [
+        f"{shared:,} of the {len(groups.splits[split]):,} {split} examples"
+        for split in groups.splits
+        if split != "train" and (shared := groups.shared(split))
+    ]
+    if counts:
+        advice = (
+            f". Give corpus.groups={groups.column} to keep every group in one split, or corpus.groups=none if these "
+            "are no groups"
+        )
+        belong = f"{' and '.join(counts)} belong to a group that is also in the training split"
+        notes.append(f"'{groups.column}' seems to name groups: {belong}{advice if requested == AUTO else ''}")
+    return notes

@@ -1,0 +1,89 @@
+"""Groups of examples: found by a column, said aloud, and kept together when the user asks."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seqlab.config import CorpusSettings
+from seqlab.data.examples.example import Examples
+from seqlab.data.examples.load import open_examples
+from seqlab.data.text.split import SHUFFLE_SEED
+from seqlab.errors import DataError, UsageError
+
+HEADER = "text,label,author\n"
+ROWS = [f"text number {at},{'good' if at % 3 else 'bad'},Author {at % 40}\n" for at in range(200)]
+
+
+def opened(folder: Path, rows: list[str], header: str = HEADER, **corpus: object) -> Examples:
+    path = folder / "reviews.csv"
+    path.write_text(header + "".join(rows), encoding="utf-8")
+    return open_examples("labeled", CorpusSettings(source=(str(path),), **corpus))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("ratios", ["90/10", "80/10/10"])
+def test_groups_stay_together_when_asked(tmp_path: Path, ratios: str) -> None:
+    found = opened(tmp_path, ROWS, groups="author", split_ratios=ratios)
+    assert found.groups is not None and found.groups.column == "author"
+    sides = [{group for group in found.groups.splits[split] if group} for split in found.splits]
+    assert all(not one & other for at, one in enumerate(sides) for other in sides[at + 1 :])
+    assert sum(map(len, sides)) == 40 and [len(some) for some in found.splits.values()][1:] == [20] * (len(sides) - 1)
+    assert "keeps equal inputs and groups of 'author' together" in found.rule
+    assert not [note for note in found.notes if "group" in note]
+
+
+def test_equal_inputs_tie_their_groups(tmp_path: Path) -> None:
+    """Two authors of the same text are in the same split, and so is everything else of theirs."""
+    rows = [*ROWS, "text number 0,good,Author 1\n"]
+    groups = opened(tmp_path, rows, groups="author").groups
+    assert groups is not None
+    places = {name: split for split, some in groups.splits.items() for _, name in filter(None, some)}
+    assert places["Author 0"] == places["Author 1"]
+
+
+@pytest.mark.parametrize("column", ["author", "Author_ID", "userId", "document", "thread_id"])
+def test_a_known_column_is_said_and_changes_nothing(tmp_path: Path, column: str) -> None:
+    plain = opened(tmp_path, ROWS, "text,label,stars\n")
+    found = opened(tmp_path, ROWS, f"text,label,{column}\n")
+    assert found.splits == plain.splits and found.fingerprint == plain.fingerprint
+    assert plain.groups is None and found.groups is not None and found.groups.shared("validation") > 10
+    [note] = [note for note in found.notes if "group" in note]
+    assert f"'{column}' seems to name groups: {found.groups.shared('validation')} of the 20 validation" in note
+    assert f"Give corpus.groups={column} to keep every group in one split" in note
+    assert opened(tmp_path, ROWS, f"text,label,{column}\n", groups="none").groups is None
+
+
+def test_what_is_no_group(tmp_path: Path) -> None:
+    """Few values are categories; a column that is read as text or label names no groups."""
+    sources = [",".join([*row.split(",")[:2], f"web{at % 5}\n"]) for at, row in enumerate(ROWS)]
+    assert opened(tmp_path, sources, "text,label,source\n").groups is None
+    assert opened(tmp_path, ROWS, "document,label,stars\n").groups is None
+    named = opened(tmp_path, [row.replace("Author ", "") for row in ROWS], "text,label,n\n", groups="N")
+    assert named.groups is not None and named.groups.column == "n"
+
+
+def test_examples_without_a_group_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.jsonl"
+    rows = [{"text": f"text {at}", "label": at % 2, "user": None if at % 10 == 0 else at % 20} for at in range(200)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = open_examples("labeled", CorpusSettings(source=(str(path),), groups="user"))
+    assert "20 examples have no value in 'user': each is a group of its own" in found.notes
+
+
+def test_what_cannot_be_kept_together_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"corpus\.groups names 'writer', but the other columns are 'author'"):
+        opened(tmp_path, ROWS, groups="writer")
+    few = [",".join([*row.split(",")[:2], f"Author {at % 5}\n"]) for at, row in enumerate(ROWS)]
+    with pytest.raises(DataError, match="has 5 groups of 'author' in 200 examples; splitting needs at least 10"):
+        opened(tmp_path, few, groups="author")
+    last = int(np.random.default_rng(SHUFFLE_SEED).permutation(17).argmax())  # the group that is placed last
+    authors = [min(at, last) if at < 184 + last else at - 183 for at in range(200)]
+    one = [",".join([*row.split(",")[:2], f"{author}\n"]) for author, row in zip(authors, ROWS, strict=True)]
+    with pytest.raises(DataError, match="split would be empty, since some groups of 'author' are too large"):
+        opened(tmp_path, one, groups="author")
+    (tmp_path / "words.conll").write_text("a X\n\n" * 20, encoding="utf-8")
+    with pytest.raises(UsageError, match="has tagged words: leave it out"):
+        open_examples("tagged", CorpusSettings(source=(str(tmp_path / "words.conll"),), groups="author"))
+    with pytest.raises(UsageError, match="has no columns: leave out"):
+        open_examples("labeled", CorpusSettings(source=("adding",), groups="author"))
