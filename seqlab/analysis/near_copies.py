@@ -4,6 +4,8 @@ A piece of held-out text is a near copy if many of its character n-grams occur t
 split. Natural language repeats phrases too, but from many places: MIN_SHARE is calibrated on real text.
 """
 
+import re
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -18,6 +20,7 @@ PIECE = 128  # characters of a piece of running text
 PLACE = 2 * PIECE  # characters of a place in the training text; places overlap by half
 MAX_PIECES = 2_000  # of a long held-out split, evenly spaced
 LONGEST = 1_000  # characters of an example that are compared
+SHORTEST = 20  # characters of an example or line: "Thanks!" and "thanks." are a coincidence
 MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once, such as spaces, tells nothing
 AT_ONCE = 1 << 12  # places
 FILTER_BITS = 22
@@ -44,8 +47,7 @@ def near_copies(text: SplitText, split: str, training: SplitText | None = None) 
     """How many pieces or lines of a split are near copies of the training split, its own or that of another text."""
     training = training or text
     if text.by_lines:
-        lines = [line[:LONGEST] for line in text.lines(split)]
-        return _count(lines, (line[:LONGEST] for line in training.lines("train")), SENTENCES, "lines")
+        return _count_sentences(list(text.lines(split)), training.lines("train"), "lines")
     pieces = [piece for segment in text.segments(split) for piece in _cut(segment, PIECE, PIECE)]
     places = chain.from_iterable(_cut(segment, PLACE, PIECE) for segment in training.segments("train"))
     return _count(pieces, places, RUNNING_TEXT, f"pieces of {PIECE} characters")
@@ -53,8 +55,39 @@ def near_copies(text: SplitText, split: str, training: SplitText | None = None) 
 
 def near_copied_examples(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:
     """How many inputs are near copies of an input of the training examples."""
-    inputs, known = ([example.input[:LONGEST] for example in some] for some in (examples, training))
-    return _count(inputs, known, SENTENCES, f"inputs of {SENTENCES.shortest} characters or more")
+    inputs, known = ([example.input for example in some] for some in (examples, training))
+    return _count_sentences(inputs, known, "inputs")
+
+
+def _count_sentences(sentences: Sequence[str], training: Iterable[str], unit: str) -> Overlap:
+    """Short ones have too few n-grams: they are copies if they are equal but for case, spaces and punctuation."""
+    compared = [sentence for sentence in sentences if len(sentence) >= SHORTEST]
+    compared = compared[:: -(-len(compared) // MAX_PIECES) or 1]
+    long = [sentence[:LONGEST] for sentence in compared if len(sentence) >= SENTENCES.shortest]
+    short = Counter(_plain(sentence) for sentence in compared if len(sentence) < SENTENCES.shortest)
+    known: set[str] = set()
+
+    def places() -> Iterator[str]:
+        for sentence in training:
+            if len(sentence) < 2 * SENTENCES.shortest:  # with punctuation, a short one may be longer
+                known.add(_plain(sentence))
+            yield sentence[:LONGEST]
+
+    found, remaining = 0, places()
+    if long:
+        found = _count(long, remaining, SENTENCES, unit).repeated
+    deque(remaining, maxlen=0)
+    found += sum(count for sentence, count in short.items() if sentence in known)
+    about = f" of {SHORTEST} characters or more"
+    about += f" ({short.total():,} under {SENTENCES.shortest}: but for case and punctuation)" if short else ""
+    return Overlap(f"{unit}{about}", len(compared), found)
+
+
+def _plain(sentence: str) -> str:
+    """Its words in lower case; all of it where letters are few, as in numbers or formulas."""
+    words, whole = re.findall(r"[^\W_]+", sentence.casefold()), sentence.casefold().split()
+    letters, characters = sum(map(str.isalpha, sentence)), sum(map(len, whole))
+    return " ".join(words if 2 * letters >= characters else whole)
 
 
 def _cut(blocks: Iterable[str], length: int, stride: int) -> Iterator[str]:
@@ -73,7 +106,7 @@ def _cut(blocks: Iterable[str], length: int, stride: int) -> Iterator[str]:
 
 def _count(pieces: Sequence[str], places: Iterable[str], similarity: Similarity, unit: str) -> Overlap:
     compared = [piece for piece in pieces if len(piece) >= similarity.shortest]
-    compared = compared[:: max(1, len(compared) // MAX_PIECES)]
+    compared = compared[:: -(-len(compared) // MAX_PIECES) or 1]
     if not compared:
         return Overlap(unit, 0, 0)
     shares_N = _largest_shares(compared, places, similarity.gram)

@@ -47,6 +47,7 @@ def _audit_examples(run: Run, task: ExampleTask, dataset: AnyDataset) -> list[Ch
         examples.split_overlap(dataset),
         examples.near_copied(dataset),
         examples.shared_groups(dataset),
+        examples.given_away(dataset),
         origins.origins(run, dataset),
         training.same_seed(run.settings, run.vocabulary, task),
         scoring.scored_twice(task, run.model),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from seqlab.analysis.giveaways import giveaways
 from seqlab.analysis.near_copies import near_copied_examples
 from seqlab.analysis.overlap import MAX_OVERLAP, example_overlap
 from seqlab.audit.data import judge_copies
@@ -23,6 +24,7 @@ from seqlab.tasks.translate import TranslateTask, pair_batch
 
 EXAMPLES = 12
 MAX_TOKENS = 30  # of a translation
+MAX_CHECKED = 5_000  # inputs, evenly spaced, in which labels are looked for
 
 
 @check("a future token changes nothing before it")
@@ -142,6 +144,16 @@ def near_copied(dataset: ExampleDataset) -> tuple[bool | None, str]:
     splits = dataset.data.splits
     held_out = [split for split in splits if split != "train"]
     return judge_copies({split: near_copied_examples(splits[split], splits["train"]) for split in held_out})
+
+
+@check("inputs do not give their labels away")
+def given_away(dataset: ExampleDataset) -> tuple[bool, str]:
+    """Names of labels, and identifiers that tell them, in the inputs of all splits."""
+    examples = [example for split in dataset.data.splits.values() for example in split]
+    checked = examples[:: -(-len(examples) // MAX_CHECKED)]
+    found = giveaways(checked)
+    counts = f"{len(checked):,} of {len(examples):,} inputs checked"
+    return not found, f"{'; '.join(found) or 'no name of a label and no mark tells it'}; {counts}"
 
 
 @check("the splits share no groups")

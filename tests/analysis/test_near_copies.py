@@ -55,9 +55,19 @@ def test_lines_and_examples() -> None:
     for lines, least, most in ((new, 0, 0), (copied, 36, 40)):
         found = near_copied_examples([LabeledText(line, "a") for line in lines], training)
         assert found.checked == 40 and least <= found.repeated <= most
-    assert near_copied_examples([LabeledText("ok", "a")], training).checked == 0
     text = split("\n".join([*known, *copied]), "lines")
     assert near_copies(text, "validation").repeated > 0
+
+
+def test_short_inputs_are_compared_but_for_case_and_punctuation() -> None:
+    known = ("Thank you, everybody here!", "7* 3 1* 2 2 3 4 5 6 7 8", "fine")
+    training = [LabeledText(text, "a") for text in known]
+    short = ["thank you everybody here", "7* 3 1 2 2 3* 4 5 6 7 8", "thank you everybody there", "Fine."]
+    found = near_copied_examples([LabeledText(text, "a") for text in short], training)
+    assert (found.checked, found.repeated) == (3, 1)  # "Fine." may be a coincidence
+    assert found.unit == "inputs of 20 characters or more (3 under 40: but for case and punctuation)"
+    mixed = near_copied_examples([LabeledText(text, "a") for text in (short[0], words(12))], training)
+    assert (mixed.checked, mixed.repeated) == (2, 1) and "(1 under 40" in mixed.unit
 
 
 @pytest.mark.parametrize("name", ["tiny-shakespeare/input.txt", "multi30k-en-de/train.en"])
