@@ -1,11 +1,14 @@
 """The cache directory: encoded texts, downloaded corpora, compiled kernels. Everything in it can be rebuilt."""
 
+import json
 import os
 import stat
 import warnings
 from pathlib import Path
+from typing import Any
 
-from seqlab.errors import SeqlabWarning, StorageError
+from seqlab.errors import DataError, SeqlabError, SeqlabWarning, StorageError
+from seqlab.storage import from_json, read_bytes, sha256, write_atomic
 
 _warned: set[Path] = set()
 
@@ -31,6 +34,32 @@ def cache_directory(*parts: str) -> Path:
             f"the cache '{directory}' cannot be created: {error.strerror}. Set SEQLAB_CACHE to a folder of your own."
         ) from None
     return directory
+
+
+def seal(content: Any) -> bytes:
+    """Content for the cache with its own SHA-256, which `read_sealed` checks."""
+    return json.dumps({"sha256": _seal(content), "content": content}).encode()
+
+
+def write_sealed(path: Path, content: Any) -> None:
+    write_atomic(path, seal(content))
+
+
+def read_sealed(path: Path) -> Any:
+    """What was sealed in this file; DataError if it has been damaged since."""
+    sealed = from_json(read_bytes(path), path)
+    if sealed.keys() != {"sha256", "content"} or sealed["sha256"] != _seal(sealed["content"]):
+        raise DataError(f"'{path}' is damaged: its content does not have its SHA-256.")
+    return sealed["content"]
+
+
+def _seal(content: Any) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode())
+
+
+def warn_of_damage(error: SeqlabError) -> None:
+    """Say that a part of the cache is damaged; whoever calls this makes it anew."""
+    warnings.warn(f"the cache is damaged and made anew: {error}", SeqlabWarning, stacklevel=3)
 
 
 def is_private(base: Path, *parts: str) -> bool:

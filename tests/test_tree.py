@@ -15,7 +15,7 @@ ORDER = {
     "errors": set(),
     "registry": {"errors"},
     "config": {"registry"},
-    "cache": {"errors"},
+    "cache": {"storage"},
     "threads": {"config"},
     "text_table": set(),
     "terminal": set(),

@@ -3,17 +3,17 @@
 import json
 import warnings
 from dataclasses import asdict
-
-from pydantic import TypeAdapter, ValidationError
+from pathlib import Path
 
 from seqlab import __version__
-from seqlab.cache import cache_directory
+from seqlab.cache import cache_directory, read_sealed, warn_of_damage, write_sealed
 from seqlab.config import RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.data.text.corpus import TextChanged
 from seqlab.data.text.tokens import cache_key
-from seqlab.errors import SeqlabWarning
+from seqlab.errors import SeqlabError, SeqlabWarning
 from seqlab.runs.results import ValidationBaseline
-from seqlab.storage import write_atomic
+from seqlab.storage import validated
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.task import Task, UnitSums
 
@@ -39,11 +39,13 @@ def measure_baselines(
     fingerprints = dataset.fingerprint, dataset.vocabulary.fingerprint
     key = cache_key(__version__, PROTOCOL, *fingerprints, settings_json, str(units.tokens_U.sum()))
     cached = cache_directory("baselines") / f"{key}.json"
+    if (known := _read(cached)) is not None:
+        return known
     try:
-        return TypeAdapter(list[ValidationBaseline]).validate_json(cached.read_bytes())
-    except (OSError, ValidationError):
-        pass  # not computed yet, or written by another version
-    baselines = task.score_baselines(dataset, "validation", units)
+        baselines = task.score_baselines(dataset, "validation", units)
+    except TextChanged as error:  # while the model was trained, which is no reason to lose the run
+        warnings.warn(f"no baseline is measured: {error}", SeqlabWarning, stacklevel=2)
+        return []
     results = [
         ValidationBaseline(
             score.name,
@@ -54,5 +56,16 @@ def measure_baselines(
         )
         for score in baselines
     ]
-    write_atomic(cached, json.dumps([asdict(result) for result in results]).encode())
+    write_sealed(cached, [asdict(result) for result in results])
     return results
+
+
+def _read(cached: Path) -> list[ValidationBaseline] | None:
+    """Scores from the cache; None if they are not there, or if the file is damaged, which is said."""
+    if not cached.exists():
+        return None
+    try:
+        return validated(list[ValidationBaseline], read_sealed(cached), cached)
+    except SeqlabError as error:
+        warn_of_damage(error)
+        return None

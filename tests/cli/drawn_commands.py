@@ -1,62 +1,179 @@
-"""Commands drawn from the options' own declarations: extreme, missing and contradictory values, and odd files."""
+"""Commands drawn from the options' own declarations: plausible, extreme, missing and contradictory values."""
 
 import random
+import re
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Any
 
+from drawn_files import GOOD, ODD, RUNS
 from typer.main import get_command
 
 from seqlab.cli.app import app
+from seqlab.config import CorpusSettings, ModelSettings, TrainSettings
+from seqlab.registry import BACKBONES, TASKS, TOKENIZERS
 
-NUMBERS = ("0", "-1", "1", "3", "99999999999999999999", "nan", "inf", "1e400", "x", "")
-WORDS = ("", "none", "lstm", "-", "\x1b[31m", "é" * 300, "no:where", "0", "{}", "steps=", "params=-1", "a,b")
-SETTINGS = ("train.lr=-1", "x.y=1", "train.steps=[]", "backbone.name=5", "task.window=0", "=", "train.lr")
-FILES: dict[str, bytes] = {
-    "empty.txt": b"",
-    "latin.txt": b"caf\xe9\n" * 50,
-    "nul.txt": b"a\0b\n" * 50,
-    "short.txt": b"hello\n",
-    "table.csv": b"text,label\nyes,a\nno,b\n",
-    "broken.csv": b'text,label\n"yes,a\n',
-    "broken.toml": b"[train\nlr=",
-    "config.json": b"{}",
-    "run/config.json": b"{}",
-    "run/manifest.json": b"[]",
-    "comparison/plan.json": b'{"models": [], "seeds": []}',
-    "comparison/best": b"\xff",
+HUGE = "99999999999999999999"
+SMALL = {"int": ("1", "2", "3", "7"), "float": ("0.01", "0.5", "1", "2")}
+NUMBERS = ("0", "-1", "0.5", "1e-30", "1000", "100000", HUGE, "nan", "-inf", "1e400", "x", "", "٣", "1_0")
+# these say how long a command works: a large number is a wish that is granted, so none is drawn but an absurd one
+SHORT_NUMBERS = ("0", "-1", HUGE, "-inf", "nan", "x", "")
+LONG_WORK = {"steps", "epochs", "seconds", "minutes", "more", "length", "samples", "seeds", "tune", "jobs", "threads",
+             "difficulty", "accumulate", "sample_tokens", "max_target", "decay_steps"}  # fmt: skip
+WORDS = ("", " ", "none", "null", "-", "--", "\x1b[31m", "é" * 300, "\udcff", "no:where", "0", "{}", "[1]", "a,b", "=",
+         "a" * 5000, "../..", "%s", "'; ls")  # fmt: skip
+PLACES = (*GOOD, *ODD, *(f"runs/{name}" for name in RUNS), "runs/comparison", "runs", "foreign", "planned", "splits",
+          "nothere", "nothere/deeper", "text.txt/inside", "", ".", "/dev/null", "pipe", "loop", "drawn.txt", "-",
+          "toy-words", "parity", "\udcff", "x" * 300)  # fmt: skip
+TEXTS = (
+    "text.txt",
+    "text.txt",
+    "other.txt",
+    "table.tsv",
+    "tags.conll",
+    "pairs.tsv",
+    "drawn.txt",
+    "splits",
+    "toy-words",
+)
+NEW_PLACES = ("new", "runs/new", "new/deeper", "runs/writer", "text.txt", "", ".", "/dev/null/x", "x" * 300)
+# values that make sense, for every option that takes a word; numbers and folders of runs need none
+SENSIBLE: dict[str, tuple[str, ...]] = {
+    "task": (*TASKS,),
+    "tokenizer": (*TOKENIZERS,),
+    "arch": (*BACKBONES,),
+    "archs": ("rnn", "rnn,gru", "lstm,lstm", "transformer", "rnn,", ",", "gru,transformer-encoder"),
+    "encoder": (*BACKBONES,),
+    "decoder": (*BACKBONES,),
+    "kind": ("archs", "corpora", "tokenizers", "tasks", "measures", "recipes"),
+    "split_ratios": ("90/10", "80/10/10", "whole", "1/0"),
+    "split": ("contiguous", "scattered", "train", "validation", "test"),
+    "documents": ("stream", "lines"),
+    "batching": ("windows", "stream"),
+    "optimizer": ("adam", "adamw", "sgd", "rmsprop"),
+    "schedule": ("constant", "cosine", "linear", "plateau"),
+    "match": ("params=500", "total=2k", "non-embedding=1000", "flops=1000", "none", "params", "params=", "params=-1"),
+    "budget": (
+        "steps=1",
+        "tokens=100",
+        "flops=1e6",
+        "seconds=0.1",
+        "steps=0",
+        "steps=",
+        f"steps={HUGE}",
+        "seconds=nan",
+    ),
+    "tune_over": ("lr", "batch_size", "lr,layers", "lr,lr"),
+    "mode": ("window", "carry"),
+    "engine": ("plain", "compiled", "auto"),
+    "format": ("onnx", "transformers"),
+    "prompt": ("the ", "n7", "fish\n", "日"),
+    "stop": ("\n", "fish", "a"),
+    "texts": ("red fish", "n7 stone", "a", "日本"),
+    "recipe": ("char-rnn", "nothere", "good.toml", "broken.toml", "demo/nothere", "evolution"),
+    "assignments": (),  # see `_assignment`
+    **dict.fromkeys(("source", "data", "text", "validation", "test"), TEXTS),
+    "out": NEW_PLACES,
+    "config": ("good.toml",),
+    "file": ("text.txt", "other.txt", "-"),
+    "picture": ("new.png", "new.svg", "new.zzz", "new/new.png"),
+    "records": ("results", "runs"),
+    "folder": ("runs",),
+    **dict.fromkeys(
+        ("run", "runs", "like", "init", "teacher"), tuple(f"runs/{name}" for name in (*RUNS, "comparison"))
+    ),
+    **dict.fromkeys(("comparisons", "add"), ("runs/comparison",)),
 }
-# they train for minutes if nothing is wrong with the other options
-BOUNDED = {"train": ["--steps", "1"], "compare": ["--budget", "steps=1", "--tune", "0"], "distill": ["--tune", "0"]}
+# said if nothing else is: the defaults train for minutes
+BOUNDS = {
+    "train": {"steps": "1", "threads": "1"},
+    "compare": {"budget": "steps=1", "tune": "0", "seeds": "1", "jobs": "1", "archs": "rnn"},
+    "distill": {"budget": "steps=1", "tune": "0", "seeds": "1", "jobs": "1"},
+    "resume": {}, "generate": {}, "bench": {"threads": "1"},
+}  # fmt: skip
+OF_ONE_KIND = ({"steps", "epochs", "seconds"}, {"budget", "minutes"})
 
 
-def write_files(folder: Path) -> None:
-    for name, content in FILES.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_bytes(content)
+@dataclass(frozen=True)
+class Drawn:
+    words: list[str]
+    options: frozenset[str]  # the names of what was drawn, for counting
+    damaged: bool  # a file of the runs is spoilt before
+    seed: str
+
+    @property
+    def command(self) -> str:
+        return self.words[0]
 
 
-def drawn_commands(seed: int) -> Iterator[list[str]]:
-    """Commands without end; `demo` takes no data and trains for minutes."""
+def declared() -> dict[str, list[Any]]:
+    """The parameters of every command."""
+    return {name: list(command.params) for name, command in get_command(app).commands.items()}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def drawn_commands(seed: int, count: int) -> Iterator[Drawn]:
+    """Commands in turn, so that none is left out."""
+    commands = declared()
+    for number in range(count):
+        name = list(commands)[number % len(commands)]
+        yield _drawn_command(name, commands[name], f"{seed}/{number}")
+
+
+def _drawn_command(name: str, parameters: list[Any], seed: str) -> Drawn:
     draw = random.Random(seed)
-    commands = {name: command for name, command in get_command(app).commands.items() if name != "demo"}  # pyright: ignore[reportAttributeAccessIssue]
-    places = [*FILES, "run", "comparison", ".", "nothere", "", "/dev/null"]
-    while True:
-        name = draw.choice(list(commands))
-        words = [name]
-        for parameter in commands[name].params:
-            required = parameter.param_type_name == "argument"
-            if not required and draw.random() > 0.15:
-                continue
-            if required and draw.random() < 0.1:
-                continue
-            words += [] if required else [draw.choice(parameter.opts)]
-            if getattr(parameter, "is_flag", False):
-                continue
-            kind = parameter.bare_type()
-            if "--set" in parameter.opts:
-                words.append(draw.choice(SETTINGS))
-            elif kind in ("int", "float"):
-                words.append(draw.choice(NUMBERS))
-            else:
-                words.append(draw.choice(places if required or "Path" in kind else WORDS))
-        yield [*words, *BOUNDED.get(name, [])]
+    often = draw.choice((0.05, 0.15, 0.4))  # few options, so that one gets far, or many, which contradict each other
+    odd = draw.choice((0.0, 0.1, 0.3, 0.7))  # how many values are odd: those that are not get further
+    words, drawn = [name], set[str]()
+    for parameter in parameters:
+        wanted = 0.95 if parameter.param_type_name == "argument" or parameter.required else often
+        if draw.random() > wanted:
+            continue
+        drawn.add(parameter.name)
+        for _ in range(draw.choice((1, 1, 1, 2)) if parameter.multiple or parameter.nargs == -1 else 1):
+            words += _words(parameter, draw, draw.random() < odd)
+    if name == "demo":  # it trains for minutes unless it is refused
+        words, drawn = [name, "--out", draw.choice(("text.txt", "/dev/null/x", "x" * 300, "pipe", "loop"))], {"out"}
+    for option, value in BOUNDS.get(name, {}).items():
+        same = next((kind for kind in OF_ONE_KIND if option in kind), {option})
+        if not same & drawn:
+            words += [f"--{option}", value]
+    return Drawn(words, frozenset(drawn), draw.random() < 0.2, seed)
+
+
+def _words(parameter: Any, draw: random.Random, odd: bool) -> list[str]:
+    """An option with a value; an argument is a value alone."""
+    is_argument = parameter.param_type_name == "argument"
+    option = [] if is_argument else [draw.choice(parameter.opts)]
+    if getattr(parameter, "is_flag", False):
+        return option
+    if parameter.name == "assignments":
+        value = _assignment(draw, odd)
+    elif parameter.bare_type() in SMALL:
+        value = _number(parameter, draw) if odd else draw.choice(SMALL[parameter.bare_type()])
+    elif odd:
+        value = draw.choice(PLACES if draw.random() < 0.5 else WORDS)
+    else:
+        value = draw.choice(SENSIBLE[parameter.name])
+    return [value] if is_argument else [*option, value] if draw.random() < 0.9 else [f"{option[0]}={value}"]
+
+
+def _number(parameter: Any, draw: random.Random) -> str:
+    if parameter.name in LONG_WORK:
+        return draw.choice(SHORT_NUMBERS)
+    limits = [str(limit + by) for limit in (parameter.min, parameter.max) if limit is not None for by in (-1, 0, 1)]
+    return draw.choice((*NUMBERS, *limits))
+
+
+def _assignment(draw: random.Random, odd: bool) -> str:
+    """section.key=value for a setting that exists, mostly with a value that it takes."""
+    sections = {"corpus": CorpusSettings, "model": ModelSettings, "train": TrainSettings}
+    for name, registry in (("backbone", BACKBONES), ("decoder", BACKBONES), ("task", TASKS), ("tokenizer", TOKENIZERS)):
+        sections[name] = registry.settings(draw.choice([*registry]))
+    section = draw.choice([*sections])
+    key = draw.choice([*sections[section].model_fields, *(["name", "nokey", ""] if odd else [])])
+    if odd:
+        values = SHORT_NUMBERS if key in LONG_WORK else (*NUMBERS, *WORDS)
+        return draw.choice((f"{section}.{key}=", f"{section}.{key}=", key, "=")) + draw.choice(values)
+    annotation = str(sections[section].model_fields[key].annotation)
+    choices = [*re.findall(r"'([^']+)'", annotation), *(SMALL["int"] if "int" in annotation else SMALL["float"])]
+    return f"{section}.{key}={draw.choice([*choices, 'true', 'none'])}"

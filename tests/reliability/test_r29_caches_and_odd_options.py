@@ -1,13 +1,14 @@
 """R29: a cache that others can write to is not trusted, and no value of an option ends in a traceback."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reliability_runs import TINY_OPTIONS, Answer, environment, refused
+from reliability_runs import TINY_OPTIONS, Answer, At, environment, refused, train
 
 import seqlab
 from seqlab.cache import cache_directory
@@ -62,6 +63,49 @@ def test_planted_kernels_are_not_loaded(variable: str, folder: Path, monkeypatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "own"))
     monkeypatch.setenv(variable, str(folder / "shared"))
     assert kernel_cache().is_relative_to(folder / "own")
+
+
+def baseline_file() -> Path:
+    (path,) = Path(os.environ["SEQLAB_CACHE"], "baselines").iterdir()
+    return path
+
+
+def damage_baselines(how: str) -> None:
+    content = baseline_file().read_bytes()
+    new = {
+        "another number": re.sub(rb"(\"nats_per_token\": \d)", rb"\g<1>1", content),
+        "truncated": content[:-20],
+        "empty": b"",
+        "a list": b"[]",
+        "not JSON": b"\xff",
+    }
+    assert new[how] != content
+    baseline_file().write_bytes(new[how])
+
+
+@pytest.mark.parametrize("how", ["another number", "truncated", "empty", "a list", "not JSON"])
+def test_damaged_baselines_are_said_and_measured_anew(how: str, text: Path) -> None:
+    before = seqlab.load(train(text, Path("first"), steps=1)).results
+    damage_baselines(how)
+    with pytest.warns(SeqlabWarning, match="the cache is damaged and made anew"):
+        after = seqlab.load(train(text, Path("second"), steps=1)).results
+    assert before is not None and after is not None
+    assert before.baselines == after.baselines
+    train(text, Path("third"), steps=1)  # without a warning, which would be an error
+
+
+def test_a_text_that_is_cut_while_a_model_is_trained_leaves_no_baseline(text: Path) -> None:
+    whole = text.read_text()
+    own = Path("my.txt")
+    own.write_text(whole)
+    with pytest.warns(SeqlabWarning, match=r"no baseline is measured: 'my\.txt' was changed"):
+        run = train(own, Path("run"), At(1, lambda: own.write_text("") and None), steps=2)
+    results = seqlab.load(run).results
+    assert results is not None and results.baselines == []
+    own.write_text(whole)
+    results = seqlab.load(train(own, Path("again"), steps=2)).results
+    assert results is not None
+    assert {baseline.name: baseline.metrics["nats_per_token"] > 0 for baseline in results.baselines}["xz"]
 
 
 # --- options --------------------------------------------------------------------------------------------------------

@@ -41,6 +41,16 @@ class CorpusStats:
     fingerprint: str
 
 
+class TextChanged(DataError):
+    """A text is no longer what was measured."""
+
+    def __init__(self, corpus: Corpus):
+        where = shorten(", ".join(map(str, corpus.paths)) or corpus.name)
+        super().__init__(
+            f"'{where}' was changed while seqlab was using it. Restore it, or start again with the new text."
+        )
+
+
 def open_corpus(source: Sequence[str], stdin_copy: Path | None = None) -> Corpus:
     """The corpus at a built-in name, paths or '-'; `stdin_copy` is where a run has saved its standard input."""
     if list(source) == [STANDARD_INPUT]:
@@ -93,6 +103,26 @@ def measure_corpus(corpus: Corpus) -> CorpusStats:
         newlines += block.count("\n")
         last = block[-1]
     return CorpusStats(characters, size, newlines + (last != "\n"), digest.hexdigest())
+
+
+def unchanged(corpus: Corpus, stats: CorpusStats) -> Corpus:
+    """The corpus that was measured: reading it to the end fails if it has changed since.
+
+    What is computed from a text is cached under the fingerprint of the text, so it must come from that text."""
+
+    def blocks() -> Iterator[str]:
+        digest, characters, newlines = hashlib.sha256(), 0, 0
+        for block in corpus.blocks():
+            digest.update(block.encode("utf-8"))
+            characters += len(block)
+            newlines += block.count("\n")
+            if characters > stats.characters or newlines > stats.lines:
+                raise TextChanged(corpus)
+            yield block
+        if digest.hexdigest() != stats.fingerprint:
+            raise TextChanged(corpus)
+
+    return replace(corpus, blocks=blocks)
 
 
 def _resolve(item: str, skipped: list[Path]) -> list[Path]:

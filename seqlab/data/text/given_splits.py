@@ -13,7 +13,7 @@ from typing import Any
 from seqlab.config import CorpusSettings
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.split_files import split_named
-from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus
+from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
 from seqlab.data.text.scatter import Range
 from seqlab.data.text.split import MIN_CHARACTERS, SplitText, split_text
 from seqlab.errors import DataError, UsageError
@@ -97,9 +97,9 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
 def with_training_corpus(text: SplitText, corpus: Corpus) -> SplitText:
     """The same splits, with the text (the training text, if others are given) read from another place."""
     if isinstance(text, GivenSplits):
-        texts = {**text.texts, "train": replace(text.texts["train"], corpus=corpus)}
-        return replace(text, corpus=corpus, texts=texts)
-    return replace(text, corpus=corpus)
+        train = with_training_corpus(text.texts["train"], corpus)
+        return replace(text, corpus=corpus, texts={**text.texts, "train": train})
+    return replace(text, corpus=unchanged(corpus, text.stats))
 
 
 def _whole(corpus: Corpus, settings: CorpusSettings) -> SplitText:

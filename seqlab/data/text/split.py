@@ -14,7 +14,7 @@ import numpy as np
 
 from seqlab.config import CorpusSettings
 from seqlab.data.files import split_lines
-from seqlab.data.text.corpus import Corpus, CorpusStats, measure_corpus
+from seqlab.data.text.corpus import Corpus, CorpusStats, measure_corpus, unchanged
 from seqlab.data.text.scatter import MIN_STRETCH, MIN_STRETCHES, SHARE, Range, Scattering, scatter
 from seqlab.errors import DataError
 from seqlab.tokenization.tokenizer import chunk_text
@@ -98,9 +98,12 @@ class SplitText:
         if self.by_lines:
             yield (line + "\n" for line in self.lines(split))
             return
-        pieces = slice_ranges(self.corpus.blocks(), self.ranges(split))
+        blocks = self.corpus.blocks()
+        pieces = slice_ranges(blocks, self.ranges(split))
         for _, segment in groupby(pieces, key=lambda piece: piece[0]):
             yield (block for _, block in segment)
+        for _ in blocks:  # the end says whether the text has changed
+            pass
 
     def blocks(self, split: str) -> Iterator[str]:
         """The text of a split, its segments joined; documents end with their newlines."""
@@ -149,6 +152,7 @@ class SplitText:
 def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
     """Read the corpus once and fix its splits; DataError if it is too short."""
     stats = measure_corpus(corpus)
+    corpus = unchanged(corpus, stats)
     if settings.split_ratios == "whole":
         if stats.characters < 2:
             raise DataError(f"'{corpus.name}' has {stats.characters} characters: there is nothing to score.")

@@ -4,9 +4,7 @@ A split is a flat file of ids. It consists of documents, whose first tokens are 
 begin and an end token, or the segments of a running text. A second file has the position where each one starts.
 """
 
-import errno
 import hashlib
-import json
 import shutil
 import tempfile
 from array import array
@@ -15,14 +13,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
-from seqlab.cache import cache_directory
+from seqlab.cache import cache_directory, read_sealed, seal, warn_of_damage
 from seqlab.data.text.split import SplitText
-from seqlab.errors import DataError, StorageError
+from seqlab.errors import DataError, SeqlabError, StorageError
+from seqlab.storage import storage_errors, validated
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 STATS = "stats.json"
-LAYOUT = "lines or segments, with spelling"
+LAYOUT = "lines or segments, with spelling, sealed"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,13 @@ class TokenSplit:
         return np.add.reduceat(scored_N[: tokens_U.sum()], np.cumsum(tokens_U) - tokens_U)
 
     def _map(self) -> np.ndarray:
-        return np.memmap(self._path, dtype=self._dtype, mode="r", shape=(len(self),))
+        try:
+            return np.memmap(self._path, dtype=self._dtype, mode="r", shape=(len(self),))
+        except (OSError, ValueError):
+            raise StorageError(
+                f"'{self._path}' was removed or changed while it was in use. Repeat the command, or resume the run: "
+                f"the text is encoded again."
+            ) from None
 
 
 def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]:
@@ -97,11 +103,9 @@ def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]
     # the layout is part of the key, so a folder of an older version is never mistaken for this one
     key = cache_key(STATS, LAYOUT, text.stats.fingerprint, text.rule, tokenizer.fingerprint)
     directory = cache_directory("tokens") / key
-    if not (directory / STATS).is_file():
-        _encode_into(directory, text, tokenizer)
-    stats = json.loads((directory / STATS).read_text())
+    stats = _read_entry(directory, text.splits) or _make_entry(directory, text, tokenizer)
     dtype, unknown = np.dtype(tokenizer.dtype), tokenizer.unknown
-    splits = {split: TokenSplit(directory, split, dtype, SplitStats(**stats[split]), unknown) for split in text.splits}
+    splits = {split: TokenSplit(directory, split, dtype, stats[split], unknown) for split in text.splits}
     for name, tokens in splits.items():
         if len(tokens) < 2:
             raise DataError(
@@ -114,19 +118,56 @@ def cache_key(*words: str) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:32]
 
 
-def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> None:
-    """Write to a temporary folder and rename it, so a cache entry is complete or absent."""
-    temporary = Path(tempfile.mkdtemp(dir=directory.parent))
+def _read_entry(directory: Path, splits: list[str], warn: bool = False) -> dict[str, SplitStats] | None:
+    """The counts of an entry whose files are as they were written; None if it is missing or damaged."""
+    if not directory.exists():
+        return None
     try:
-        stats = {split: asdict(_encode_one(temporary, split, text, tokenizer)) for split in text.splits}
-        (temporary / STATS).write_text(json.dumps(stats))
+        content = read_sealed(directory / STATS)
+        for name, digest in content["files"].items():
+            if _digest(directory / name) != digest:
+                raise DataError(f"'{directory / name}' does not have its SHA-256.")
+        return {split: validated(SplitStats, content["stats"][split], directory / STATS) for split in splits}
+    except SeqlabError as error:
+        if warn:
+            warn_of_damage(error)
+        return None
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"'{path}' cannot be read: {error.strerror}.") from None
+
+
+def _make_entry(directory: Path, text: SplitText, tokenizer: Tokenizer) -> dict[str, SplitStats]:
+    """Encode the text; one process at a time, so that none removes what another has just made."""
+    with storage_errors(directory, 0):
+        lock = FileLock(cache_directory("locks") / directory.name).acquire()
+    with lock:
+        if stats := _read_entry(directory, text.splits, warn=True):
+            return stats
+        shutil.rmtree(directory, ignore_errors=True)
+        return _encode_into(directory, text, tokenizer)
+
+
+def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> dict[str, SplitStats]:
+    """Write to a temporary folder and rename it, so a cache entry is complete or absent."""
+    with storage_errors(directory, 0):
+        temporary = Path(tempfile.mkdtemp(dir=directory.parent))
+    try:
+        stats = {split: _encode_one(temporary, split, text, tokenizer) for split in text.splits}
+        files = {path.name: _digest(path) for path in sorted(temporary.iterdir())}
+        content = {"files": files, "stats": {split: asdict(counts) for split, counts in stats.items()}}
+        (temporary / STATS).write_bytes(seal(content))
         temporary.rename(directory)
     except OSError as error:
-        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
-            return  # another process has just written the same entry
         raise StorageError(f"the encoded text cannot be written to '{directory}': {error.strerror}.") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+    return stats
 
 
 def _encode_one(directory: Path, split: str, text: SplitText, tokenizer: Tokenizer) -> SplitStats:

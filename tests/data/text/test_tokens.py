@@ -1,7 +1,9 @@
 import os
+import warnings
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -10,10 +12,10 @@ from hypothesis import strategies as st
 
 from seqlab.config import CorpusSettings
 from seqlab.data.text import tokens
-from seqlab.data.text.corpus import corpus_from_text
+from seqlab.data.text.corpus import TextChanged, corpus_from_text, open_corpus
 from seqlab.data.text.split import split_text
 from seqlab.data.text.tokens import SplitStats, TokenSplit, encode_split
-from seqlab.errors import DataError
+from seqlab.errors import DataError, SeqlabWarning, StorageError
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.tokenizer import chunk_text
 
@@ -157,19 +159,71 @@ def test_an_interrupted_encoding_leaves_no_entry(monkeypatch):
     assert len(encode_split(text_splits, tokenizer)["train"]) == len(text_splits.text("train"))
 
 
-def test_somebody_else_may_have_just_encoded_it(monkeypatch):
+def test_somebody_else_may_be_encoding_it(monkeypatch):
     tokenizer, text_splits = learnt("char", TEXT), split(TEXT)
-    true_first, encoding = tokenizer.first_token_bytes, []
+    true_first, found = tokenizer.first_token_bytes, []
+    second = Thread(target=lambda: found.append(encode_split(text_splits, tokenizer)))
 
     def first(text):
-        if not encoding:
-            encoding.append("a second process, while the first one is at work")
-            encode_split(text_splits, tokenizer)
+        monkeypatch.setattr(tokenizer, "first_token_bytes", true_first)
+        second.start()
+        second.join(0.2)
+        assert second.is_alive(), "it waits"
         return true_first(text)
 
     monkeypatch.setattr(tokenizer, "first_token_bytes", first)
-    assert len(encode_split(text_splits, tokenizer)["train"]) == len(text_splits.text("train"))
+    encoded = encode_split(text_splits, tokenizer)
+    second.join()
+    assert found[0]["train"].stats == encoded["train"].stats
     assert len(entries()) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*the unknown token")
+@pytest.mark.parametrize("name", ["train.ids", "validation.starts", "train.spelling", "stats.json"])
+@pytest.mark.parametrize("how", ["reordered", "truncated", "longer", "removed", "a folder"])
+def test_a_damaged_entry_is_said_and_made_anew(name, how):
+    tokenizer, text_splits = learnt("word", TEXT, vocab_size=6), split(TEXT)
+    encode_split(text_splits, tokenizer)
+    path = Path(os.environ["SEQLAB_CACHE"], "tokens", *entries(), name)
+    content = path.read_bytes()
+    path.unlink()
+    if how == "a folder":
+        path.mkdir()
+    elif how != "removed":
+        path.write_bytes({"reordered": content[::-1], "truncated": content[:-1], "longer": content + b"x"}[how])
+    with pytest.warns(SeqlabWarning, match=f"the cache is damaged and made anew.*{name}"):
+        splits = encode_split(text_splits, tokenizer)
+    np.testing.assert_array_equal(
+        splits["train"].read(0, len(splits["train"])), tokenizer.encode(text_splits.text("train"))
+    )
+    assert path.read_bytes() == content
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encode_split(text_splits, tokenizer)
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+@pytest.mark.parametrize("new", [TEXT.upper(), TEXT[:-100], TEXT + TEXT, TEXT.replace(" ", "\n")])
+def test_a_text_that_is_replaced_while_it_is_encoded_is_not_cached(new, documents, tmp_path):
+    old = TEXT.replace(". ", ".\n")
+    path = tmp_path / "my.txt"
+    path.write_text(old, encoding="utf-8")
+    text_splits = split_text(open_corpus([str(path)]), CorpusSettings(source=(str(path),), documents=documents))
+    path.write_text(new, encoding="utf-8")
+    tokenizer = learnt("byte", documents=documents == "lines")
+    with pytest.raises(TextChanged, match=r"my\.txt' was changed while"):
+        encode_split(text_splits, tokenizer)
+    assert entries() == []
+    path.write_text(old, encoding="utf-8")
+    assert encode_split(text_splits, tokenizer)["train"].stats.characters == len(text_splits.text("train"))
+
+
+def test_an_entry_that_disappears_while_it_is_used_is_said():
+    splits = encode_split(split(TEXT), learnt("byte"))
+    path = Path(os.environ["SEQLAB_CACHE"], "tokens", *entries(), "train.ids")
+    path.write_bytes(path.read_bytes()[:7])
+    with pytest.raises(StorageError, match="the text is encoded again"):
+        splits["train"].read(0, 20)
 
 
 def test_a_part_of_one_token_is_refused():
