@@ -13,11 +13,16 @@ import sys
 import time
 import traceback
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 SECONDS, BYTES = 60.0, 4 << 30
+PRELOADED = (
+    "matplotlib.pyplot", "torch._dynamo", "onnx", "seqlab.cli.show", "seqlab.audit.audit", "seqlab.comparison.compare",
+    "seqlab.training.session", "seqlab.exporters.onnx.write",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,15 +60,10 @@ class BoundedCommands:
 
 
 def serve() -> None:
-    import matplotlib.pyplot
-    import torch._dynamo  # noqa: F401  # pyright: ignore[reportUnusedImport]
-
-    import seqlab.audit.audit
-    import seqlab.cli.show
-    import seqlab.comparison.compare
-    import seqlab.training.session  # noqa: F401  # pyright: ignore[reportUnusedImport]
     from seqlab.registry import BACKBONES, TASKS
 
+    for module in PRELOADED:
+        import_module(module)
     for registry in (BACKBONES, TASKS):
         for name in registry:
             registry.load(name)

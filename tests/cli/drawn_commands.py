@@ -91,6 +91,7 @@ BOUNDS = {
     "distill": {"budget": "steps=1", "tune": "0", "seeds": "1", "jobs": "1"},
     "resume": {}, "generate": {}, "bench": {"threads": "1"},
 }  # fmt: skip
+SLOW = ("compare", "distill", "doctor", "bench")  # they start processes or measure time
 OF_ONE_KIND = ({"steps", "epochs", "seconds"}, {"budget", "minutes"})
 
 
@@ -111,18 +112,20 @@ def declared() -> dict[str, list[Any]]:
     return {name: list(command.params) for name, command in get_command(app).commands.items()}  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def drawn_commands(seed: int, count: int) -> Iterator[Drawn]:
-    """Commands in turn, so that none is left out."""
+def drawn_commands(seed: int, count: int, quick: bool = False) -> Iterator[Drawn]:
+    """Commands in turn, so that none is left out; if they are to be quick, those that take seconds are refused."""
     commands = declared()
     for number in range(count):
         name = list(commands)[number % len(commands)]
-        yield _drawn_command(name, commands[name], f"{seed}/{number}")
+        yield _drawn_command(name, commands[name], f"{seed}/{number}", quick and name in SLOW)
 
 
-def _drawn_command(name: str, parameters: list[Any], seed: str) -> Drawn:
+def _drawn_command(name: str, parameters: list[Any], seed: str, all_odd: bool) -> Drawn:
     draw = random.Random(seed)
     often = draw.choice((0.05, 0.15, 0.4))  # few options, so that one gets far, or many, which contradict each other
-    odd = draw.choice((0.0, 0.1, 0.3, 0.7))  # how many values are odd: those that are not get further
+    odd = (
+        1.0 if all_odd else draw.choice((0.0, 0.1, 0.3, 0.7))
+    )  # the share of odd values: without them one gets further
     words, drawn = [name], set[str]()
     for parameter in parameters:
         wanted = 0.95 if parameter.param_type_name == "argument" or parameter.required else often
@@ -170,10 +173,12 @@ def _assignment(draw: random.Random, odd: bool) -> str:
     for name, registry in (("backbone", BACKBONES), ("decoder", BACKBONES), ("task", TASKS), ("tokenizer", TOKENIZERS)):
         sections[name] = registry.settings(draw.choice([*registry]))
     section = draw.choice([*sections])
-    key = draw.choice([*sections[section].model_fields, *(["name", "nokey", ""] if odd else [])])
+    key = draw.choice([*sections[section].model_fields, *(["nokey", ""] if odd else []), "name"])
     if odd:
         values = SHORT_NUMBERS if key in LONG_WORK else (*NUMBERS, *WORDS)
-        return draw.choice((f"{section}.{key}=", f"{section}.{key}=", key, "=")) + draw.choice(values)
+        return f"{draw.choice([f'{section}.{key}=', f'{section}.{key}=', key, '='])}{draw.choice(values)}"
+    if key == "name":
+        return f"{section}.name={draw.choice([*BACKBONES, *TASKS, *TOKENIZERS])}"
     annotation = str(sections[section].model_fields[key].annotation)
     choices = [*re.findall(r"'([^']+)'", annotation), *(SMALL["int"] if "int" in annotation else SMALL["float"])]
     return f"{section}.{key}={draw.choice([*choices, 'true', 'none'])}"
