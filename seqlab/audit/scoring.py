@@ -83,7 +83,7 @@ def metric(task: TextTask, model: TokenModel, text: SplitText) -> tuple[bool, st
     """Recounted nats over the characters of the text itself, against what tables show and what verdicts follow from.
 
     Characters are counted with the first token of each document, which is context only: hence the tolerance."""
-    mode, split = task.modes[0], task.splits["validation"]
+    mode, split = task.mode, task.splits["validation"]
     scores = task.score(model, "validation", mode, _limit(task, mode))
     nats = float(_recounted_nats(task, model, mode, scores.tokens).sum() + np.sum(scores.spelling_U))
     whole, targets = sum(map(len, text.blocks("validation"))), len(_targets(split))

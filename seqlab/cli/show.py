@@ -78,7 +78,7 @@ def print_run(run: "Run") -> None:
     results = run.results
     if results is None:
         return
-    windows = f", windows of {results.window}" if results.window else ""
+    windows = f", {run.settings.task.settings.evaluation}" if results.window else ""
     console.print()
     rows = [
         (run.settings.backbone.name, results.validation),

@@ -25,7 +25,7 @@ def train(
     task: options.Task = None,
     validation: options.Validation = None,
     test: Annotated[list[str] | None, Data(help="File to test on: seqlab evaluate RUN --split test.")] = None,
-    split_ratios: Annotated[str | None, Data(help="90/10, or 80/10/10 with a test split.")] = None,
+    split_ratios: Annotated[str | None, Data(help="90/10; with a test split 80/10/10, or 90/5/5 of the bytes.")] = None,
     split: Annotated[
         str | None, Data(help="contiguous: held-out text at the end (default); scattered: stretches all over the text.")
     ] = None,
@@ -55,7 +55,7 @@ def train(
     ] = None,
     optimizer: Annotated[str | None, Optimization(help="adam, adamw, sgd or rmsprop.")] = None,
     lr: Annotated[float | None, Optimization(help="Peak learning rate.")] = None,
-    schedule: Annotated[str | None, Optimization(help="constant, cosine, linear or plateau.")] = None,
+    schedule: Annotated[str | None, Optimization(help="constant, cosine, linear, plateau or decay.")] = None,
     seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
     threads: Annotated[int | None, Optimization(help="CPU threads; default all cores.")] = None,
     out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,

@@ -34,8 +34,11 @@ class Settings(BaseModel):
 class CorpusSettings(Settings):
     source: tuple[str, ...] = Field(min_length=1, description="a built-in name, files, folders, or -")
     documents: Literal["stream", "lines"] = Field(default="stream", description="one text, or one document per line")
-    split_ratios: Literal["90/10", "80/10/10", "whole"] = Field(
-        default="90/10", description="train/validation(/test) shares"
+    layout: Literal["text", "symbols"] = Field(
+        default="text", description="text as it is, or one character between spaces, with _ for a space"
+    )
+    split_ratios: Literal["90/10", "80/10/10", "90/5/5", "whole"] = Field(
+        default="90/10", description="train/validation(/test) shares; 90/5/5 are shares of the bytes, as for enwik8"
     )
     split: Literal["contiguous", "scattered"] = Field(
         default="contiguous", description="held-out text at the end, or in stretches scattered over a running text"
@@ -63,6 +66,8 @@ class CorpusSettings(Settings):
     def _lines_are_shuffled(self) -> Self:
         if self.documents == "lines" and self.split == "scattered":
             raise ValueError("split=scattered is for running text: lines are shuffled, so leave it out")
+        if self.split_ratios == "90/5/5" and self.split == "scattered":
+            raise ValueError("split_ratios=90/5/5 is contiguous: leave out split=scattered, or use 80/10/10")
         return self
 
 
@@ -108,9 +113,13 @@ class TrainSettings(Settings):
     )
     optimizer: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
-    schedule: Literal["constant", "cosine", "linear", "plateau"] = "cosine"
+    schedule: Literal["constant", "cosine", "linear", "plateau", "decay"] = "cosine"
     warmup: int = Field(default=100, ge=0, le=MOST, description="steps in which the learning rate rises to its peak")
     final_lr: float = Field(default=0.02, ge=0, le=1, description="the last learning rate, as a share of the peak")
+    decay_after: int = Field(default=4, ge=0, le=MOST, description="epochs at the peak learning rate (schedule=decay)")
+    decay: float = Field(
+        default=0.5, gt=0, lt=1, description="factor of the learning rate in each later epoch (schedule=decay)"
+    )
     beta2: float = Field(default=0.99, gt=0, lt=1, description="decay of the squared gradients (adam, adamw, rmsprop)")
     momentum: float = Field(default=0.9, ge=0, lt=1, description="of sgd")
     weight_decay: float = Field(default=0.0, ge=0, description="of matrices only")

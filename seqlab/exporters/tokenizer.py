@@ -29,7 +29,7 @@ def to_tokenizers(tokenizer: Tokenizer) -> Library:
         case CharTokenizer():
             exported = _by_word(tokenizer.characters, tokenizer.unknown)
             exported.pre_tokenizer = Split(SINGLE, "isolated")
-        case WordTokenizer():
+        case WordTokenizer(split="words"):
             exported = _by_word(tokenizer.words, tokenizer.unknown)
             exported.pre_tokenizer = Split(Regex(WORD.pattern), "isolated")
             if tokenizer.lowercase:
@@ -47,7 +47,8 @@ def to_tokenizers(tokenizer: Tokenizer) -> Library:
             exported.pre_tokenizer = ByteLevel(add_prefix_space=False)
             exported.decoder = FromBytes()
         case _:
-            raise UsageError(f"the tokenizer {tokenizer.name} has no counterpart in the tokenizers library.")
+            spaces = " with split=spaces" if isinstance(tokenizer, WordTokenizer) else ""
+            raise UsageError(f"the tokenizer {tokenizer.name}{spaces} has no counterpart in the tokenizers library.")
     return exported
 
 

@@ -28,9 +28,11 @@ class ValidationBaseline:
     metrics: dict[str, float]
     carried: dict[str, float] | None = None  # metrics if it reads on through the text
 
-    def in_mode(self, mode: str) -> "ValidationBaseline":
-        """The baseline in the mode in which a model is scored."""
-        return replace(self, metrics=self.carried) if mode == "carry" and self.carried is not None else self
+    def in_mode(self, mode: str, measured: str) -> "ValidationBaseline | None":
+        """The baseline in the mode in which a model is scored; None if only others were measured."""
+        if mode == measured:
+            return self
+        return replace(self, metrics=self.carried) if mode == "carry" and self.carried is not None else None
 
 
 @dataclass(frozen=True)
@@ -160,4 +162,4 @@ def _protocol(settings: RunSettings, corpus: dict[str, Any], results: RunResults
         return f"{corpus['examples']['validation']:,} examples; {corpus['rule']}"
     tokens = int(results.validation["tokens"])
     rule = corpus.get("rule", settings.corpus.split_ratios)
-    return f"split: {rule}; {tokens:,} tokens, windows of {results.window}, fresh state"
+    return f"split: {rule}; {tokens:,} tokens, {settings.task.settings.evaluation}"

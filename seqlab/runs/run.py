@@ -142,12 +142,12 @@ class Run:
         scores = task.score(self.model, scored, mode)
         metrics = task.metrics(scores)
         baseline = self.results.main_baseline if self.results and data is None and split == "validation" else None
-        baseline = baseline and baseline.in_mode(mode or task.modes[0])
+        baseline = baseline and baseline.in_mode(mode or task.mode, task.mode)
         return EvaluationResult(
             metrics=metrics,
             scores=scores,
             split=split if data is None else str(data),
-            mode=mode or task.modes[0],
+            mode=mode or task.mode,
             window=task.settings.window if isinstance(scores, TextScores) else None,
             headline_metric=task.headline_metric,
             sentence=task.result_sentence(metrics, baseline and (baseline.name, baseline.metrics)),

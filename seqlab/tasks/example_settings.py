@@ -96,6 +96,10 @@ class TagSettings(ExampleSettings):
     def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
         return ("labels", "characters") if self.spells(tokenizer) else ("labels",)
 
+    def refuse_unfit(self, settings: RunSettings) -> None:
+        if settings.tokenizer.settings.option("split", "words") != "words":
+            raise UsageError("tokenizer.split=spaces does nothing for --task tag: the file separates the words.")
+
     def spells(self, tokenizer: str) -> bool:
         """Whether words have their spelling beside them; tokens below words spell them already."""
         return tokenizer == "word" and self.char_encoder != "none"

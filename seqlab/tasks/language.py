@@ -28,6 +28,10 @@ class LanguageTask(TextTask):
     generates = True
     teacher: Callable[[], LanguageModel] | None = None  # loads the teacher at its first call
 
+    @property
+    def mode(self) -> str:
+        return self.settings.option("mode", "window")
+
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
         return as_batch(self._batches[split].rows(seed, index))
 
@@ -51,7 +55,7 @@ class LanguageTask(TextTask):
 
     @torch.inference_mode()
     def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores:
-        mode, window, context = mode or self.modes[0], self.settings.window, model.backbone.context
+        mode, window, context = mode or self.mode, self.settings.window, model.backbone.context
         accumulator = ScoreAccumulator(self.splits[split], self.vocabulary.tokenizer.unknown, mode, limit)
         if mode == "window":
             _score_windows(model, accumulator, window)

@@ -52,7 +52,9 @@ class Task(ABC):
     """A task on the splits of one dataset."""
 
     model_kind: ClassVar[str]  # what its models are called, such as "language model"
-    modes: ClassVar[tuple[str, ...]]  # how a split can be scored, the default first
+    modes: ClassVar[
+        tuple[str, ...]
+    ]  # how a split can be scored; the first one is the default, unless a setting names it
     generates: ClassVar[bool] = False  # whether its models continue a text
     loss_unit: ClassVar[str] = "nats per token"
     metric: Metric  # models are compared by it
@@ -125,6 +127,11 @@ class Task(ABC):
         """The summed loss of a batch, with `carry` as the state before it and `step` for schedules."""
 
     # --- scoring ------------------------------------------------------------------------------------------------------
+
+    @property
+    def mode(self) -> str:
+        """How a split is scored unless asked otherwise."""
+        return self.modes[0]
 
     def validate(self, model: Any, limit: int) -> Scores:
         """The scores of an evaluation during training: about the first `limit` tokens of the validation split."""

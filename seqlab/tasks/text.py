@@ -61,8 +61,9 @@ class TextTask(Task):
 
     @classmethod
     def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> TextDataset:
-        whole = CorpusSettings(source=source, documents=settings.corpus.documents, split_ratios="whole")
-        corpus = open_corpus(source)
+        layout, documents = settings.corpus.layout, settings.corpus.documents
+        whole = CorpusSettings(source=source, layout=layout, documents=documents, split_ratios="whole")
+        corpus = open_corpus(source, layout=layout)
         try:
             return text_dataset(split_text(corpus, whole), settings, vocabulary)
         finally:
@@ -119,7 +120,8 @@ class TextTask(Task):
         characters, size = dataset.splits[split].stats.text_size(int(tokens_U.sum()))
         spelling_U = dataset.splits[split].spelling_nats(tokens_U)
         scores = []
-        for baseline in text_baselines(dataset, split, int(tokens_U.sum()), self.settings.window):
+        window = None if self.mode == "carry" else self.settings.window
+        for baseline in text_baselines(dataset, split, int(tokens_U.sum()), window):
             if baseline.kind not in self.baselines:
                 continue
             # xz writes the text itself, so nothing is left to spell
@@ -173,8 +175,9 @@ def one_unit(split: TokenSplit) -> UnitSums:
     return UnitSums(np.array([[0.0, split.stats.scored_characters]]), np.array([split.stats.scored_tokens]))
 
 
-def text_baselines(dataset: TextDataset, split: str, scored: int, window: int) -> list[TextBaseline]:
-    """Baselines fitted on the training split, on as many tokens as were scored, in windows like those of the models."""
+def text_baselines(dataset: TextDataset, split: str, scored: int, window: int | None) -> list[TextBaseline]:
+    """Baselines fitted on the training split, on as many tokens as were scored, in windows like those of the models;
+    without a window they read on."""
     train, held_out, text = dataset.splits["train"], dataset.splits[split], dataset.data
     first = max(0, len(train) - MAX_TOKENS)
     train_starts = train.document_starts()[:-1]

@@ -21,7 +21,14 @@ class TextSettings(TaskSettings):
         return self.window
 
     @property
+    def carries(self) -> bool:
+        """Whether held-out text is scored with the state carried through it, unless asked otherwise."""
+        return self.option("mode", "window") == "carry"
+
+    @property
     def evaluation(self) -> str:
+        if self.carries:
+            return "the state carried through the whole text, every token once"
         return f"windows of {self.window} laid end to end, fresh state, every token once"
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
@@ -32,6 +39,10 @@ class LanguageSettings(TextSettings):
     reads = "before"
     symbols = 0
 
+    mode: Literal["window", "carry"] = Field(
+        default="window",
+        description="how held-out text is scored: windows from a fresh state, or the state carried through it",
+    )
     teacher: str | None = Field(
         default=None, description="a run to distill: its vocabulary and its predicted distributions are used"
     )

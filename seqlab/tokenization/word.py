@@ -1,31 +1,38 @@
 """The word tokenizer: the most frequent words and punctuation marks, each with the space before it.
 
-The words of a text joined are the text. Decoding loses only rare words, and case if `lowercase` is set.
+The words of a text joined are the text. Decoding loses only rare words, and case if `lowercase` is set. With
+`split = "spaces"`, a word is whatever stands between spaces, as in texts that are published as tokens: "<unk>" is a
+word like others, the newline is the end of a sentence, and decoding puts one space before every word.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final, get_args
 
 import numpy as np
 from pydantic import Field
 
 from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError
-from seqlab.tokenization.serialization import check_bool, check_keys, check_tokens
+from seqlab.tokenization.serialization import check_bool, check_keys, check_tokens, quote
 from seqlab.tokenization.spelling import Speller
 from seqlab.tokenization.tokenizer import Ids, Tokenizer, chunk_text, utf8
 
 MAX_VOCAB_SIZE = 2**24
 CHUNK = 1 << 16  # characters split into words at once, which bounds the memory
 WORD = re.compile(r" ?\w+(?:['’]\w+)*| ?[^\w\s]|\s")
+BETWEEN_SPACES = re.compile(r"[^\S\n]*(\S+|\n)")  # a word or the end of a line, after any other spaces
+Split = Literal["words", "spaces"]
 
 
 class WordSettings(TokenizerSettings):
     lowercase: bool = Field(default=False, description="lowercase the text")
     vocab_size: int = Field(default=20_000, ge=1, le=MAX_VOCAB_SIZE, description="words and punctuation marks to keep")
+    split: Split = Field(
+        default="words", description="words and punctuation marks, or whatever stands between spaces and newlines"
+    )
 
 
 @final
@@ -35,15 +42,18 @@ class WordTokenizer(Tokenizer):
     has_unknown = True
     unknown_reason = ("is not in the vocabulary", "are not in the vocabulary")
 
-    def __init__(self, words: Sequence[str], lowercase: bool = False, documents: bool = False):
+    def __init__(self, words: Sequence[str], lowercase: bool = False, documents: bool = False, split: Split = "words"):
         super().__init__([word.encode() for word in words], documents)
         self.words = tuple(words)
         self.lowercase = lowercase
+        self.split: Split = split
         self._ids = {word: token for token, word in enumerate(words)}
 
     @classmethod
     def train(cls, chunks: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
-        return cls.train_on_words((word for chunk in chunks for word in _split_words(chunk)), settings, documents)
+        assert isinstance(settings, WordSettings)
+        words = (word for chunk in chunks for word in _split_words(chunk, settings.split))
+        return cls.train_on_words(words, settings, documents)
 
     @classmethod
     def train_on_words(cls, words: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
@@ -53,22 +63,26 @@ class WordTokenizer(Tokenizer):
         if not counts:
             raise DataError("the training text is empty: a word tokenizer needs at least one word.")
         by_frequency = sorted(counts, key=lambda word: (-counts[word], word))
-        return cls(by_frequency[: settings.vocab_size], settings.lowercase, documents)
+        return cls(by_frequency[: settings.vocab_size], settings.lowercase, documents, settings.split)
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
-        check_keys(content, cls.name, "lowercase", "words")
+        check_keys(content, cls.name, "lowercase", "words", *(["split"] if "split" in content else []))
+        split = content.get("split", "words")
+        if split not in get_args(Split):
+            raise DataError(f"its 'split' is {quote(split)}, expected {' or '.join(get_args(Split))}")
         words = check_tokens(content, "words", max_count=MAX_VOCAB_SIZE)
-        return cls(words, check_bool(content, "lowercase"), content["documents"])
+        return cls(words, check_bool(content, "lowercase"), content["documents"], split)
 
     def to_json(self) -> dict[str, Any]:
-        return {**self.header(), "lowercase": self.lowercase, "words": list(self.words)}
+        split = {} if self.split == "words" else {"split": self.split}
+        return {**self.header(), "lowercase": self.lowercase, **split, "words": list(self.words)}
 
     def encode_array(self, text: str) -> np.ndarray:
         ids = [np.empty(0, dtype=self.dtype)]
         unknown: dict[str, None] = {}
         for chunk in chunk_text([text], CHUNK):
-            words = self._cased(_split_words(chunk))
+            words = self._cased(_split_words(chunk, self.split))
             ids.append(self._look_up(words))
             if (ids[-1] == self.unknown).any():
                 unknown |= dict.fromkeys(word for word in words if word not in self._ids)
@@ -77,7 +91,7 @@ class WordTokenizer(Tokenizer):
 
     def spelling_nats(self, text: str, ids: Ids) -> np.ndarray:
         """By the characters of the words that the vocabulary has."""
-        words = self._cased(_split_words(text))
+        words = self._cased(_split_words(text, self.split))
         return np.array([self._speller.nats(word) for word in words if word not in self._ids], np.float64)
 
     @cached_property
@@ -98,11 +112,13 @@ class WordTokenizer(Tokenizer):
         return np.array([self._ids.get(word, self.unknown) for word in words], self.dtype)
 
     def first_token_bytes(self, text: str) -> bytes:
-        match = WORD.match(text)
+        match = (WORD if self.split == "words" else BETWEEN_SPACES).match(text)
         return utf8(match.group()) if match else b""
 
 
-def _split_words(text: str) -> list[str]:
+def _split_words(text: str, split: Split) -> list[str]:
     if not text.isascii():
         utf8(text)  # raises DataError for half a surrogate pair
-    return WORD.findall(text)
+    if split == "words":
+        return WORD.findall(text)
+    return [word if word == "\n" else f" {word}" for word in BETWEEN_SPACES.findall(text)]

@@ -37,7 +37,7 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
         headline_metric=task.headline_metric,
         sentence=task.result_sentence(metrics, main and (main.name, main.metrics)),
         criterion=scores.criterion,
-        mode=task.modes[0],
+        mode=task.mode,
         window=task.settings.window if is_text else None,
         steps=progress.step,
         best_step=progress.best_step,

@@ -115,7 +115,8 @@ class Trainer:
     def _train_step(self, log: MetricsLog) -> None:
         progress, first = self.progress, self.settings.start_step
         began = time.perf_counter()
-        rate = learning_rate(self.settings, progress.step - first, self.steps - first, progress.plateau)
+        epoch_steps = self.task.steps_per_epoch / self.settings.accumulate
+        rate = learning_rate(self.settings, progress.step - first, self.steps - first, progress.plateau, epoch_steps)
         loss = self.training.gradients(progress.step)
         nats, count, norm, cross_entropy = loss
         nonfinite = self.training.first_nonfinite(loss)

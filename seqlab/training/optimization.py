@@ -31,7 +31,9 @@ def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Opt
             return torch.optim.RMSprop(groups, lr=settings.lr, alpha=settings.beta2)
 
 
-def learning_rate(settings: TrainSettings, step: int, steps: int, plateau: float = 1.0) -> float:
+def learning_rate(
+    settings: TrainSettings, step: int, steps: int, plateau: float = 1.0, epoch_steps: float = math.inf
+) -> float:
     """The learning rate of a step counted from 0; `plateau` is the current factor of the plateau schedule."""
     warmup = min(settings.warmup, steps // 5)
     if step < warmup:
@@ -44,6 +46,8 @@ def learning_rate(settings: TrainSettings, step: int, steps: int, plateau: float
             share = 1 - (1 - settings.final_lr) * done
         case "plateau":
             share = plateau
+        case "decay":  # Zaremba et al. 2014
+            share = settings.decay ** max(0, int(step / epoch_steps) + 1 - settings.decay_after)
         case "constant":
             share = 1.0
     return settings.lr * share

@@ -85,7 +85,11 @@ def settings_from_request(
 
 
 # settings of the corpus that do nothing for running text, or for examples
-TEXT_ONLY = {"corpus.documents": "examples have no documents", "corpus.split": "examples are split by a shuffle"}
+TEXT_ONLY = {
+    "corpus.documents": "examples have no documents",
+    "corpus.layout": "examples have a layout of their own",
+    "corpus.split": "examples are split by a shuffle",
+}
 EXAMPLES_ONLY = dict.fromkeys(("corpus.columns", "corpus.groups"), "running text has no columns")
 
 
@@ -96,6 +100,8 @@ def _refuse_unused(settings: RunSettings, given: Sequence[str]) -> None:
         if key in unused:
             option = key.removeprefix("corpus.")
             raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
+        if key in ("train.decay", "train.decay_after") and settings.train.schedule != "decay":
+            raise UsageError(f"{key} does nothing with train.schedule={settings.train.schedule}: use --schedule decay.")
 
 
 def _split_files(

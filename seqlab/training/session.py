@@ -84,7 +84,7 @@ def _new_session(
     if dataset.stdin_copy is not None:
         with storage_errors(directory.stdin_copy, dataset.stdin_copy.stat().st_size):
             shutil.copyfile(dataset.stdin_copy, directory.stdin_copy)
-        corpus = open_corpus(settings.corpus.source, stdin_copy=directory.stdin_copy)
+        corpus = open_corpus(settings.corpus.source, directory.stdin_copy, settings.corpus.layout)
         dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
     budget = settings.train.budget
     settings = settings.with_values(**budget_in_steps(settings, model, task, reporter))

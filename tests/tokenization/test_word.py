@@ -1,10 +1,14 @@
 """The word tokenizer: its pieces worked by hand, and which words are kept."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from pydantic import ValidationError
 from text_samples import anything, encode, quick, trained
 
+from seqlab.errors import DataError
+from seqlab.tokenization.tokenizer import load_tokenizer
 from seqlab.tokenization.word import CHUNK, WORD, WordSettings, WordTokenizer
 
 
@@ -51,6 +55,40 @@ def test_lowercase_reads_capitals_as_small() -> None:
     assert tokenizer.decode(tokenizer.encode("THE The")) == "the the"
     assert tokenizer.first_token_bytes("THE end") == b"THE"
     assert tokenizer.fingerprint != trained("word", "The the THE İΣ").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        (" the <unk> sat . \n", [" the", " <unk>", " sat", " .", "\n"]),
+        ("the\tn't  x_y\n \n", [" the", " n't", " x_y", "\n", "\n"]),
+        ("</s> @-@ 日本\u3000a", [" </s>", " @-@", " 日本", " a"]),
+    ],
+)
+def test_words_between_spaces_by_hand(text: str, pieces: list[str]) -> None:
+    tokenizer = trained("word", text, split="spaces")
+    ids = tokenizer.encode(text)
+    assert [tokenizer.decode([number]) for number in ids] == pieces
+    assert tokenizer.encode(tokenizer.decode(ids)) == ids, "written with one space before each word, it reads the same"
+
+
+def test_the_split_is_saved_and_checked(tmp_path: Path) -> None:
+    tokenizer = trained("word", "a b\na", split="spaces")
+    tokenizer.save(tmp_path)
+    again = load_tokenizer(tmp_path / "tokenizer.json")
+    assert again.fingerprint == tokenizer.fingerprint != trained("word", "a b\na").fingerprint
+    assert again.encode("b a\n") == tokenizer.encode("b a\n") and again.first_token_bytes("  b a") == b"  b"
+    with pytest.raises(DataError, match="its 'split' is 'commas', expected words or spaces"):
+        WordTokenizer.from_json({**tokenizer.to_json(), "split": "commas"})
+
+
+@given(text=anything)
+@quick
+def test_words_between_spaces_are_those_of_python(text: str) -> None:
+    tokenizer = trained("word", text + " a\nb", split="spaces")
+    words = [" ".join(line.split()) for line in text.split("\n")]
+    decoded = tokenizer.decode(tokenizer.encode(text))
+    assert [line.removeprefix(" ") for line in decoded.split("\n")] == words
 
 
 @pytest.mark.parametrize("size", [0, 2**24 + 1])

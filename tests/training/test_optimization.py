@@ -21,6 +21,13 @@ def rates(steps: int, **settings: Any) -> list[float]:
     return [learning_rate(train, step, steps) for step in range(steps)]
 
 
+def test_decay_is_constant_for_some_epochs_and_then_falls_once_per_epoch() -> None:
+    """After two epochs of 2.5 steps at the peak: steps 0 to 4 at 1, 5 to 7 at 0.5, 8 and 9 at 0.25, ..."""
+    settings = TrainSettings(lr=1.0, schedule="decay", decay_after=2, decay=0.5, warmup=0)
+    rates = [learning_rate(settings, step, 12, epoch_steps=2.5) for step in range(12)]
+    assert rates == [1.0] * 5 + [0.5] * 3 + [0.25] * 2 + [0.125] * 2
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_warmup_rises_in_equal_steps_to_the_peak(schedule: Any) -> None:
     found = rates(100, schedule=schedule, warmup=10, lr=0.2)

@@ -25,16 +25,19 @@ class RunScores:
 
 def score(run: Run, split: str, peak_memory: int | None) -> RunScores:
     task = run.task()
-    scores, *others = (task.score(run.model, split, mode, MOST_TOKENS) for mode in task.modes)
+    by_mode = {
+        mode: task.score(run.model, split, mode, MOST_TOKENS) for mode in dict.fromkeys([task.mode, *task.modes[1:]])
+    }
+    scores = by_mode[task.mode]
     units = task.unit_sums(scores)
     return RunScores(
         split=split,
         metrics=task.metrics(scores),
-        carried=others[0].loss if others else None,
+        carried=by_mode["carry"].loss if "carry" in by_mode else None,
         sums_UK=units.sums_UK.tolist(),
         tokens_U=units.tokens_U.tolist(),
         loss_by_position=(scores.nats_by_position_T / scores.tokens_by_position_T).tolist()
-        if isinstance(scores, TextScores)
+        if isinstance(scores, TextScores) and scores.mode == "window"
         else [],
         peak_memory=peak_memory,
     )

@@ -275,7 +275,7 @@ def _protocol(task: Task, data: ComparisonData, scored: RunScores) -> dict[str, 
     if isinstance(data.dataset.data, SplitText):
         characters = round(float(np.sum(scored.sums_UK, 0)[1]))
         window = settings.task.settings.sequence_length
-        return {**protocol, "mode": "window", "window": window, "characters": characters}
+        return {**protocol, "mode": task.mode, "window": window, "characters": characters}
     protocol |= {"examples": len(scored.sums_UK), "evaluation": settings.task.settings.evaluation}
     return {**protocol, "signature": task.signature} if task.signature else protocol
 

@@ -19,7 +19,7 @@ BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "total", "non-embedding", "flops")
 # task settings that must agree: they determine what is read and how it is scored
 SCORED_ALIKE = (
-    *("name", "window", "batching", "batch_size", "max_length", "max_target_length"),
+    *("name", "window", "batching", "mode", "batch_size", "max_length", "max_target_length"),
     *("max_target_ratio", "shared_vocabulary", "beam", "length_penalty", "metric", "bleu_tokenizer"),
 )
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -150,7 +150,8 @@ def build_request(
 def _scattered(settings: RunSettings) -> RunSettings:
     """The settings with held-out text from all over a running text; given files and lines are left alone."""
     corpus = settings.corpus
-    if corpus.documents == "lines" or corpus.validation or not isinstance(settings.task.settings, TextSettings):
+    cut = corpus.documents == "lines" or corpus.validation or corpus.split_ratios == "90/5/5"
+    if cut or not isinstance(settings.task.settings, TextSettings):
         return settings
     return settings.with_values(**{"corpus.split": "scattered"})
 

@@ -56,7 +56,7 @@ def _shuffle(
             f"'{examples[0].location.path}' has {len(sizes_I)} {what} in {len(examples)} examples; splitting "
             f"needs at least {MIN_INPUTS}. Give more examples, or files for corpus.validation."
         )
-    ends = {split: int(sizes_I.sum()) * tenths // 10 for split, tenths in SPLIT_ENDS[ratios].items()}
+    ends = {split: int(sizes_I.sum()) * percent // 100 for split, percent in SPLIT_ENDS[ratios].items()}
     rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(sizes_I))
     before_I = np.cumsum(sizes_I[np.argsort(rank_I)])[rank_I] - sizes_I  # inputs of the units before
     split_I = [next(split for split, end in ends.items() if before < end) for before in before_I.tolist()]

@@ -5,11 +5,12 @@
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -51,8 +52,32 @@ class TextChanged(DataError):
         )
 
 
-def open_corpus(source: Sequence[str], stdin_copy: Path | None = None) -> Corpus:
-    """The corpus at a built-in name, paths or '-'; `stdin_copy` is where a run has saved its standard input."""
+def open_corpus(source: Sequence[str], stdin_copy: Path | None = None, layout: str = "text") -> Corpus:
+    """The corpus at a built-in name, paths or '-'; `stdin_copy` is where a run has saved its standard input.
+
+    In the layout "symbols", characters stand between spaces, and _ is a space: the corpus is the text they spell."""
+    corpus = _find_corpus(source, stdin_copy)
+    return corpus if layout == "text" else replace(corpus, blocks=lambda: _join_symbols(corpus.blocks(), corpus.name))
+
+
+TWO_SYMBOLS = re.compile(r"\S\S+")
+
+
+def _join_symbols(blocks: Iterable[str], name: str) -> Iterator[str]:
+    """The text of symbols; DataError if two of them are not separated."""
+    last = ""
+    for block in blocks:
+        if joined := TWO_SYMBOLS.search(last + block):
+            raise DataError(
+                f"'{name}' has {joined[0][:20]!r} between spaces, and corpus.layout=symbols expects one character, as "
+                f"in 't h e _ f o x'. Leave the layout out to read the text as it is."
+            )
+        last = block[-1]
+        if text := re.sub(r"[^\S\n]", "", block).replace("_", " "):
+            yield text
+
+
+def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
     if list(source) == [STANDARD_INPUT]:
         return _from_stdin(stdin_copy)
     if len(source) == 1 and source[0] in CORPORA:

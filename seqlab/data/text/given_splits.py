@@ -72,7 +72,7 @@ class GivenSplits(SplitText):
 
 def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> SplitText:
     """The text of a run in its splits; `stdin_copy` is where the run has saved its standard input."""
-    corpus = open_corpus(settings.source, stdin_copy)
+    corpus = open_corpus(settings.source, stdin_copy, settings.layout)
     if not settings.validation and not settings.test:
         return split_text(corpus, settings)
     corpus = replace(corpus, name=_name(settings.source, corpus.name))
@@ -84,7 +84,7 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
         if STANDARD_INPUT in files:
             raise UsageError(f"only the training text can be standard input, '-': name a file for corpus.{split}.")
         if files:
-            texts[split] = _whole(open_corpus(files), cut.model_copy(update={"source": files}))
+            texts[split] = _whole(open_corpus(files, layout=settings.layout), cut.model_copy(update={"source": files}))
     _refuse_copies(texts)
     stats = [text.stats for text in texts.values()]
     fingerprint = hashlib.sha256("\n".join(part.fingerprint for part in stats).encode()).hexdigest()

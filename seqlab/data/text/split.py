@@ -22,11 +22,12 @@ from seqlab.tokenization.tokenizer import chunk_text
 MIN_CHARACTERS = 64
 MIN_LINES = 10
 SHUFFLE_SEED = 0
-# where each split ends, in tenths of the whole
+# where each split ends, in percent of the whole
 SPLIT_ENDS = {
-    "90/10": {"train": 9, "validation": 10},
-    "80/10/10": {"train": 8, "validation": 9, "test": 10},
-    "whole": {"whole": 10},  # a text to score
+    "90/10": {"train": 90, "validation": 100},
+    "80/10/10": {"train": 80, "validation": 90, "test": 100},
+    "90/5/5": {"train": 90, "validation": 95, "test": 100},  # of the bytes: enwik8 is split so
+    "whole": {"whole": 100},  # a text to score
 }
 
 
@@ -65,7 +66,7 @@ class SplitText:
         if self.by_lines:
             return f"{ratios}, by lines"
         if self.scattering is None:
-            return f"{ratios}, contiguous"
+            return f"{ratios}, contiguous{', by bytes' * self._by_bytes}"
         held_out = " and ".join(self.splits[1:])
         unused = f"{self.scattering.unused:,} characters in gaps around them are not used"
         return f"{ratios}, {held_out} in {self.scattering}{' each' * (len(self.splits) > 2)}; {unused}"
@@ -91,7 +92,20 @@ class SplitText:
         """The characters of each segment of a stream."""
         if self.scattering is not None:
             return self.scattering.ranges[split]
+        if self._by_bytes:
+            first, last = self._bounds(split, self.stats.bytes)
+            return [(self._character_ends[first], self._character_ends[last])]
         return [self._bounds(split, self.stats.characters)]
+
+    @property
+    def _by_bytes(self) -> bool:
+        return self.settings.split_ratios == "90/5/5" and not self.by_lines
+
+    @cached_property
+    def _character_ends(self) -> dict[int, int]:
+        """The number of characters that end within the first bytes, for each byte at which a split begins or ends."""
+        offsets = {offset for split in self.splits for offset in self._bounds(split, self.stats.bytes)}
+        return count_characters(self.corpus.blocks(), sorted(offsets))
 
     def segments(self, split: str) -> Iterator[Iterator[str]]:
         """The text of each segment, in blocks. Read one before asking for the next: the corpus is read only once."""
@@ -145,7 +159,7 @@ class SplitText:
 
     def _bounds(self, split: str, total: int) -> tuple[int, int]:
         index = self.splits.index(split)
-        ends = [total * tenths // 10 for tenths in SPLIT_ENDS[self.settings.split_ratios].values()]
+        ends = [total * percent // 100 for percent in SPLIT_ENDS[self.settings.split_ratios].values()]
         return (ends[index - 1] if index else 0), ends[index]
 
 
@@ -165,6 +179,19 @@ def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
     if settings.documents == "lines" and stats.lines < MIN_LINES:
         raise DataError(f"'{corpus.name}' has {stats.lines} lines; --documents lines needs at least {MIN_LINES}.")
     return SplitText(corpus, settings, stats)
+
+
+def count_characters(blocks: Iterable[str], offsets: Sequence[int]) -> dict[int, int]:
+    """How many characters end within the first bytes of a text in UTF-8, for each of these numbers of bytes."""
+    counts: dict[int, int] = dict.fromkeys(offsets, 0)
+    characters = size = 0
+    for block in blocks:
+        raw = block.encode()
+        for offset in offsets:
+            if size < offset <= size + len(raw):
+                counts[offset] = characters + len(raw[: offset - size].decode(errors="ignore"))
+        characters, size = characters + len(block), size + len(raw)
+    return counts
 
 
 def slice_text(blocks: Iterable[str], first: int, last: int) -> Iterator[str]:
