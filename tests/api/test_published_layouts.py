@@ -10,6 +10,7 @@ import torch
 
 import seqlab
 from seqlab.audit.audit import audit
+from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.comparison.execution.scores import score
 from seqlab.comparison.plan.request import build_request
 from seqlab.config import resolve
@@ -86,12 +87,11 @@ def test_baselines_read_on_where_the_state_is_carried(words: Path, tmp_path: Pat
         seqlab.train(words, recipe="zaremba-200/untied", **TINY, out=tmp_path / mode, settings={"task.mode": mode})
         for mode in ("carry", "window")
     )
-    assert carry.results is not None and window.results is not None
-    ngrams = [run.results.main_baseline for run in (carry, window)]
+    ngrams: list[Any] = [run.results and run.results.main_baseline for run in (carry, window)]
     assert ngrams[0].metrics == ngrams[1].carried != ngrams[1].metrics
     assert "begins anew" in ngrams[1].about and "begins anew" not in ngrams[0].about
     assert carry.evaluate(mode="window").baseline is None, "it was not measured in windows"
-    assert window.evaluate(mode="carry").baseline.metrics == ngrams[0].metrics
+    assert (baseline := window.evaluate(mode="carry").baseline) and baseline.metrics == ngrams[0].metrics
 
 
 def test_symbols_are_the_text_that_they_spell(symbols: Path, tmp_path: Path) -> None:
@@ -158,12 +158,12 @@ def test_the_recipes_say_what_the_paper_says() -> None:
     for name, (width, window, dropout, scale, after, epochs, decay) in published.items():
         for model, tables in find_recipe(name).models.items():
             found = resolve(tables)
-            lstm, train = found.backbone.settings, found.train
+            lstm, train = found.backbone.settings_as(LstmSettings), found.train
             assert (lstm.hidden, lstm.layers, found.model.embedding, lstm.forget_bias) == (width, 2, width, 0)
             assert {lstm.dropout, found.model.embedding_dropout, found.model.output_dropout} == {dropout}
             assert found.model.init_scheme() == ("uniform", scale)
             assert found.model.tie_embeddings == (model == "tied")
-            assert (train.lr / window, train.clip_norm * window) == pytest.approx((1, 5))
+            assert (train.lr / window, (train.clip_norm or 0) * window) == pytest.approx((1, 5))
             assert (train.decay_after, train.epochs, train.optimizer, train.momentum) == (after, epochs, "sgd", 0)
             assert train.decay == pytest.approx(decay)
 
