@@ -2,16 +2,17 @@
 
 A run's loss on a unit of text = its architecture + its seed + the unit, which is as hard for both + what this
 architecture makes of this unit. The variance of the difference is 1, of which `seed_share` comes from seeds.
-Neighboring units may be correlated (AR(1)). For accuracies, an example is right if its score is below a threshold.
+Neighboring units may be correlated. For accuracies, an example is right if its score is below a threshold.
 """
 
 import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.signal import lfilter
+from scipy.linalg import toeplitz
 from scipy.stats import norm
 
 from seqlab.comparison.judgment.statistics import LEVEL, POWER, TextNoise, estimate, seeds_needed
@@ -23,6 +24,8 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 CORRELATIONS = (0.3, 0.6, 0.8, 0.9)
 ACCURACIES = ((0.02, 0.02), (0.02, 0.05), (0.5, 0.5), (0.5, 0.55), (0.97, 0.97), (0.95, 0.98))
 SIDES = 2
+# how correlation falls with distance: by the same factor from unit to unit, to 0 at once, or as slowly as a power
+Noise = Literal["AR(1)", "MA(1)", "long memory"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Cell:
     spread: float  # the standard deviation of seeds of b, as a multiple of that of a
     units: int
     correlation: float = 0.0  # of neighboring units
+    noise: Noise = "AR(1)"
     interaction: float = 0.0  # variance that seeds and text cause together, beside the 1
 
 
@@ -57,34 +61,36 @@ def simulate(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Sums of the runs of a and of b, case by case."""
     seeds = math.sqrt(cell.seed_share * cell.seeds / (1 + cell.spread**2))
-    lags = np.arange(1, cell.units)
+    correlations_U = by_distance(cell)
+    mixed_UU = np.linalg.cholesky(toeplitz(correlations_U)) if cell.correlation else None
     # the mean of correlated units varies more than that of independent ones
-    longer = 1 + 2 * float((1 - lags / cell.units) @ cell.correlation**lags)
+    longer = 2 * float((1 - np.arange(cell.units) / cell.units) @ correlations_U) - 1
     own = math.sqrt((1 - cell.seed_share) * cell.units / SIDES / longer)
     interaction = math.sqrt(cell.interaction * cell.seeds * cell.units / SIDES)
     for _ in range(cases):
         shared_U = 5 * draw.normal(size=cell.units)
         sides = []
         for side, spread in enumerate((1.0, cell.spread)):
-            values_SU = (
-                side * difference
-                + spread * seeds * draw.normal(size=(cell.seeds, 1))
-                + shared_U
-                + own * autoregressive(draw, cell.units, cell.correlation)
-            )
+            seeds_S1, noise_U = draw.normal(size=(cell.seeds, 1)), draw.normal(size=cell.units)
+            own_U = noise_U if mixed_UU is None else mixed_UU @ noise_U
+            values_SU = side * difference + spread * seeds * seeds_S1 + shared_U + own * own_U
             if interaction:
                 values_SU = values_SU + interaction * draw.normal(size=(cell.seeds, cell.units))
             sides.append(np.stack([values_SU, np.ones_like(values_SU)], -1))
         yield sides[0], sides[1]
 
 
-def autoregressive(draw: np.random.Generator, units: int, correlation: float) -> np.ndarray:
-    """A stationary AR(1) series with variance 1."""
-    noise_U = draw.normal(size=units)
-    if not correlation:
-        return noise_U
-    noise_U[1:] *= math.sqrt(1 - correlation**2)
-    return np.asarray(lfilter([1.0], [1.0, -correlation], noise_U))
+def by_distance(cell: Cell) -> np.ndarray:
+    """The correlation of units at a distance of 0, 1, 2, ..."""
+    distance_U, near = np.arange(cell.units, dtype=float), cell.correlation
+    match cell.noise:
+        case "AR(1)":
+            return near**distance_U
+        case "MA(1)":
+            return np.where(distance_U < 1, 1.0, np.where(distance_U < 2, near, 0.0))
+        case "long memory":
+            order = near / (1 + near)  # of fractional integration
+            return np.cumprod([1.0, *((distance_U[1:] - 1 + order) / (distance_U[1:] - order))])
 
 
 def coverage(cell: Cell, cases: int = CASES, seed: int = 0) -> Coverage:
@@ -148,6 +154,21 @@ def correlated_cells() -> list[Cell]:
     ]
 
 
+def held_out_cells() -> list[Cell]:
+    """Correlations, kinds of noise and numbers of units that no constant of the statistics was chosen on."""
+    kinds: list[tuple[Noise, tuple[float, ...], tuple[int, ...]]] = [
+        ("AR(1)", (0.2, 0.4), (10, 20)),  # as many as scattered stretches
+        ("AR(1)", (0.2, 0.5, 0.7, 0.85), (50, 200)),
+        ("MA(1)", (0.25, 0.45), (50, 200)),
+        ("long memory", (0.1, 0.2, 0.3), (50, 200)),
+    ]
+    return [
+        Cell(3, share, 1, size, correlation, noise)
+        for noise, correlations, units in kinds
+        for size, correlation, share in itertools.product(units, correlations, (0.0, 0.5))
+    ]
+
+
 def accuracy_cells() -> list[AccuracyCell]:
     return [
         AccuracyCell(examples, a, b, agreement)
@@ -158,12 +179,13 @@ def accuracy_cells() -> list[AccuracyCell]:
 def coverage_rows(cells: Sequence[Cell], cases: int) -> tuple[list[list[str]], list[Coverage]]:
     """One row for each kind of cell; coverage and width by the share of seeds."""
     rows, results = [], []
-    for (seeds, spread, units, correlation), group in itertools.groupby(
-        cells, key=lambda cell: (cell.seeds, cell.spread, cell.units, cell.correlation)
+    for (seeds, spread, units, noise, correlation), group in itertools.groupby(
+        cells, key=lambda cell: (cell.seeds, cell.spread, cell.units, cell.noise, cell.correlation)
     ):
         row = [coverage(cell, cases, seed=len(results) + place) for place, cell in enumerate(group)]
         results += row
-        rows.append([str(seeds), f"1:{spread:g}", str(units), f"{correlation:g}", *map(_shown, row)])
+        correlated = f"{noise} {correlation:g}" if correlation else "0"
+        rows.append([str(seeds), f"1:{spread:g}", str(units), correlated, *map(_shown, row)])
     return rows, results
 
 
@@ -176,16 +198,20 @@ def _summary(results: Sequence[Coverage]) -> str:
     return f"{len(covered)} cells: {min(covered):.1f} to {max(covered):.1f} %, {np.mean(covered):.1f} % on average.\n"
 
 
+def print_coverage(title: str, cells: Sequence[Cell], cases: int) -> list[Coverage]:
+    rows, results = coverage_rows(cells, cases)
+    shares = dict.fromkeys(cell.seed_share for cell in cells)
+    heads = ["seeds", "their spread", "units", "correlation", *(f"share of seeds {share:g}" for share in shares)]
+    print(f"{title}: coverage in % / mean width as a multiple of an oracle's\n")
+    print(markdown_table(heads, rows, right=True), _summary(results), sep="\n\n")
+    return results
+
+
 def main(cases: int = CASES) -> None:
-    everything = []
-    for title, cells in (("Independent units", independent_cells()), ("Correlated units", correlated_cells())):
-        rows, results = coverage_rows(cells, cases)
-        shares = dict.fromkeys(cell.seed_share for cell in cells)
-        heads = ["seeds", "their spread", "units", "correlation", *(f"share of seeds {share:g}" for share in shares)]
-        print(f"{title}: coverage in % / mean width as a multiple of an oracle's\n")
-        print(markdown_table(heads, rows, right=True), _summary(results), sep="\n\n")
-        everything += results
+    everything = print_coverage("Independent units", independent_cells(), cases)
+    everything += print_coverage("Correlated units", correlated_cells(), cases)
     print(f"Both tables, {_summary(everything)}")
+    print_coverage("Held out", held_out_cells(), cases)
     rows, results = [], []
     cells = accuracy_cells()
     for (examples, agreement), group in itertools.groupby(cells, key=lambda cell: (cell.examples, cell.agreement)):
