@@ -9,6 +9,7 @@ from seqlab.config import build_settings, expand_short_names, merge, parse_assig
 from seqlab.errors import MissingInput, UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.registry import MEASURES
+from seqlab.training.request import settings_from_request
 
 TEXT = {"corpus": {"source": ["my.txt"]}}
 
@@ -94,6 +95,30 @@ def test_one_word_settings() -> None:
         expand_short_names({"hiden": 3})
 
 
+@pytest.mark.parametrize("arch", ["rnn", "gru", "lstm", "lstm-attention"])
+def test_dropout_that_does_nothing_is_refused(arch: str) -> None:
+    one_layer = {**TEXT, "backbone": {"name": arch, "dropout": 0.2}}
+    with pytest.raises(UsageError, match=rf"backbone\.dropout=0\.2 does nothing: {arch} applies it between layers"):
+        build_settings(one_layer, [])
+    assert build_settings(one_layer, [("backbone.layers", 2)]).backbone.settings.dropout_rate == 0.2
+    assert resolve(one_layer).backbone.settings.dropout_rate == 0  # as stored by a run: it can be read, and says 0
+    transformer = build_settings(one_layer, [("backbone.name", "transformer"), ("backbone.dropout", 0.2)])
+    assert transformer.backbone.settings.dropout_rate == 0.2
+    pairs = [("task.name", "translate"), ("backbone.layers", 2), ("decoder.layers", 1)]
+    assert build_settings(one_layer, pairs).decoder is not None  # the decoder has the encoder's rate
+    with pytest.raises(UsageError, match=r"decoder\.dropout=0\.1 does nothing"):
+        build_settings(one_layer, [*pairs, ("decoder.dropout", 0.1)])
+
+
+@pytest.mark.parametrize(
+    ("arch", "layers", "between"), [("lstm", 1, 0.0), ("lstm", 2, 0.3), ("transformer", 1, 0.3), ("feedforward", 2, 0)]
+)
+def test_one_word_sets_dropout_wherever_it_acts(arch: str, layers: int, between: float) -> None:
+    settings = settings_from_request("toy-words", {}, {}, {"arch": arch, "layers": layers, "dropout": 0.3})
+    assert settings.backbone.settings.dropout_rate == between
+    assert (settings.model.embedding_dropout, settings.model.output_dropout) == (0.3, 0.3)
+
+
 def test_toml(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_text('[train]\nlr = 1e-3\n[corpus]\nsource = ["x"]\n', encoding="utf-8")
@@ -113,7 +138,7 @@ def test_every_recipe_resolves() -> None:
         found = find_recipe(name)
         assert found.models or found.shows
         for model, tables in found.models.items():
-            refuse_unfit(resolve(tables))
+            refuse_unfit(build_settings(tables, []))
             assert recipe(f"{name}/{model}") == tables
         for measure in (*found.measures, *found.shows):
             assert measure in MEASURES

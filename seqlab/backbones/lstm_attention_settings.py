@@ -1,8 +1,8 @@
 """Settings and closed-form sizes of the LSTM with attention, importable without torch."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from seqlab.backbones.recurrent_settings import LstmSettings
 from seqlab.config import BackboneSettings
@@ -18,21 +18,41 @@ class LstmAttentionSettings(BackboneSettings):
         default="concat", description="the output: [state; context], the context alone, or their sum"
     )
     context: int | None = Field(default=None, ge=1, le=2**20, description="states that a position sees; all if unset")
+    bidirectional: bool = Field(default=False, description="read in both directions; such a model cannot generate")
     implementation: Literal["fused", "plain"] = Field(default="fused", description="fast kernels, or the equations")
+
+    @model_validator(mode="after")
+    def _context_looks_back(self) -> Self:
+        if self.bidirectional and self.context is not None:
+            raise ValueError(
+                f"context={self.context} counts states before a position, but a bidirectional model also sees those "
+                f"after it: leave out context, or set bidirectional=false"
+            )
+        return self
+
+    @property
+    def has_dropout(self) -> bool:
+        return self.layers > 1
 
     @property
     def recurrent(self) -> LstmSettings:
         """The settings of the LSTM inside."""
-        return LstmSettings(**self.model_dump(include={"hidden", "layers", "dropout", "forget_bias", "implementation"}))
+        shared = {"hidden", "layers", "dropout", "forget_bias", "bidirectional", "implementation"}
+        return LstmSettings(**self.model_dump(include=shared))
+
+    @property
+    def key_width(self) -> int:
+        """Width of the projected keys and queries; dot products compare the states themselves."""
+        return self.hidden if self.score == "additive" else self.recurrent.width
 
     @property
     def width(self) -> int:
-        return self.hidden * 2 if self.combine == "concat" else self.hidden
+        return self.recurrent.width * (2 if self.combine == "concat" else 1)
 
     def start_shapes(self, inputs: int) -> tuple[tuple[int, ...], ...]:
         return self.recurrent.start_shapes(inputs)
 
     def core_parameters(self, inputs: int) -> int:
         """The LSTM, and for additive scores two matrices, a bias and v."""
-        scores = self.hidden * (2 * self.hidden + 2) if self.score == "additive" else 0
+        scores = self.hidden * (2 * self.recurrent.width + 2) if self.score == "additive" else 0
         return self.recurrent.core_parameters(inputs) + scores

@@ -20,6 +20,10 @@ class RecurrentSettings(BackboneSettings):
     )
 
     @property
+    def has_dropout(self) -> bool:
+        return self.layers > 1
+
+    @property
     def directions(self) -> int:
         return 2 if self.bidirectional else 1
 

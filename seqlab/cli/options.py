@@ -37,7 +37,9 @@ Tokenizer = Annotated[
 VocabSize = Annotated[int | None, Data(help="Vocabulary size of a word or bpe tokenizer.")]
 Layers = Annotated[int | None, Model(help="Number of layers.")]
 Embedding = Annotated[int | None, Model(help="Embedding size.")]
-Dropout = Annotated[float | None, Model(help="Dropout on embeddings, between layers and before the output.")]
+Dropout = Annotated[
+    float | None, Model(help="Dropout on embeddings, before the output, and between layers if there are several.")
+]
 BatchSize = Annotated[int | None, Optimization(help="Sequences per batch.")]
 BatchTokens = Annotated[int | None, Optimization(help="Tokens per batch with padding, not sequences.")]
 Window = Annotated[int | None, Optimization(help="Tokens per training window.")]

@@ -113,8 +113,13 @@ class BackboneSettings(Settings):
         return ()
 
     @property
+    def has_dropout(self) -> bool:
+        """Whether `dropout` acts anywhere: between layers, it needs more than one."""
+        return self.has("dropout")
+
+    @property
     def dropout_rate(self) -> float:
-        return self.option("dropout", 0.0)
+        return self.option("dropout", 0.0) if self.has_dropout else 0.0
 
     @property
     def plain(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from seqlab.config.components import BackboneSettings, Component
 from seqlab.config.run_settings import RunSettings, merge, resolve
 from seqlab.config.sections import CorpusSettings, DataSource, TrainSettings
 from seqlab.errors import MissingInput, UsageError
@@ -67,7 +68,7 @@ SHORT = {
     "hidden": ("backbone.hidden",),
     "layers": ("backbone.layers",),
     "embedding": ("model.embedding",),
-    "dropout": ("backbone.dropout", "model.embedding_dropout", "model.output_dropout"),
+    "dropout": ("model.embedding_dropout", "model.output_dropout"),  # and backbone.dropout where it acts
     "batching": ("task.batching",),
     "batch_size": ("task.batch_size",),
     "window": ("task.window",),
@@ -101,4 +102,20 @@ def build_settings(base: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) 
     if any(key in BUDGETS and value is not None for key, value in changes):
         train = {key: value for key, value in base.get("train", {}).items() if f"train.{key}" not in BUDGETS}
         base = {**base, "train": train}
-    return resolve(merge(base, changes))
+    merged = merge(base, changes)
+    settings = resolve(merged)
+    _refuse_idle_dropout("backbone", settings.backbone)
+    if settings.decoder is not None and "dropout" in merged.get("decoder", {}):  # else it is the encoder's
+        _refuse_idle_dropout("decoder", settings.decoder)
+    return settings
+
+
+def _refuse_idle_dropout(section: str, component: Component[BackboneSettings]) -> None:
+    """UsageError for a dropout rate that changes nothing. Stored settings may have one: they are not refused."""
+    rate = component.settings.option("dropout", 0.0)
+    if rate and not component.settings.has_dropout:
+        raise UsageError(
+            f"{section}.dropout={rate:g} does nothing: {component.name} applies it between layers, and "
+            f"{section}.layers is 1. Use model.embedding_dropout or model.output_dropout, or more layers; or leave it "
+            f"out ({section}.dropout=0)."
+        )

@@ -78,11 +78,6 @@ class ArchitectureCase:
         return self.settings.core_parameters(inputs) + cross + table
 
     @property
-    def has_dropout(self) -> bool:
-        """Whether dropout does anything: between layers there is a place only if there are several."""
-        return self.settings.has("dropout") and self.settings.layers > 1
-
-    @property
     def uses_summary(self) -> bool:
         return self.decoder is not None and bool(self.settings.start_shapes(INPUTS))
 

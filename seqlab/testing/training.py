@@ -94,7 +94,7 @@ def dropout(case: ArchitectureCase) -> None:
     require(torch.equal(dropping(x_BTD, same_start)[0], without(x_BTD, start)[0]), "it acts in evaluation")
     dropping.train()
     twice = [dropping(x_BTD, same_start)[0] for _ in range(2)]
-    require(not case.has_dropout or not torch.equal(*twice), "it does nothing in training")
+    require(not case.settings.has_dropout or not torch.equal(*twice), "it does nothing in training")
 
 
 @training("the same seed gives the same bits after training steps")

@@ -40,7 +40,10 @@ def _run_tables(path: Path) -> dict[str, Any]:
     """The settings of a run with trainable (float32) weights."""
     from seqlab.runs.load import load_parts
 
-    return load_parts(path)[2].with_values(**{"model.precision": "float32"}).resolved()
+    settings = load_parts(path)[2]
+    idle = settings.backbone.settings.has("dropout") and not settings.backbone.settings.has_dropout
+    dropout = {"backbone.dropout": 0.0} if idle else {}
+    return settings.with_values(**{"model.precision": "float32", **dropout}).resolved()
 
 
 def settings_from_request(
@@ -72,7 +75,7 @@ def settings_from_request(
     changes += _split_files(base, changes, log)
     if "name" not in base.get("task", {}) and not any(key == "task.name" for key, _ in changes):
         changes += _inferred_task(base, changes, log)
-    resolved = build_settings(base, changes)
+    resolved = _with_dropout(short.get("dropout"), base, changes, init)
     if resolved.corpus.split == "scattered" and not isinstance(resolved.task.settings, TextSettings):
         raise UsageError(
             f"corpus.split=scattered is for running text, and the task is {resolved.task.name}: leave it out. "
@@ -82,6 +85,18 @@ def settings_from_request(
         raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files.")
     _refuse_unused(resolved, [key for key, _ in changes])
     return resolved
+
+
+def _with_dropout(
+    rate: float | None, base: Mapping[str, Any], changes: list[tuple[str, Any]], init: Path | None
+) -> RunSettings:
+    """The settings; `--dropout` is also the rate between layers, where there are several."""
+    resolved = build_settings(base, changes)
+    if rate is None or not resolved.backbone.settings.has_dropout:
+        return resolved
+    between_layers = [("backbone.dropout", rate)]
+    base = base if init is None else _from_init(dict(base), between_layers, init)
+    return build_settings(base, [*changes, *between_layers])
 
 
 # settings of the corpus that do nothing for running text, or for examples

@@ -1,16 +1,18 @@
 """From a budget to steps, and from minutes to a plan that keeps them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from seqlab.comparison.judgment.ledger import ledger
 from seqlab.comparison.plan import planning
 from seqlab.comparison.plan.data import ComparisonData, prepare_data
-from seqlab.comparison.plan.matching import core_flops, core_parameters
+from seqlab.comparison.plan.matching import core_flops, core_parameters, total_parameters
 from seqlab.comparison.plan.plan import Plan, difference, read_plan, write_plan
 from seqlab.comparison.plan.planning import FEWEST_STEPS, make_plan, tokens_per_step, with_winners
-from seqlab.comparison.plan.request import ComparisonRequest, build_request
+from seqlab.comparison.plan.request import Amount, ComparisonRequest, build_request
 from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.plan.timing import ModelTiming, time_all
 from seqlab.comparison.plan.trials import with_trial
@@ -222,3 +224,39 @@ def test_few_test_examples_are_said_before_the_start(tmp_path):
     warnings = make_plan(request, data, lambda _: None).warnings
     assert len(data.dataset.splits["test"]) == 40
     assert [text for text in warnings if text.startswith("Verdicts are based on 40 test examples, fewer than 200")]
+
+
+def test_a_large_vocabulary_is_matched_in_total_and_the_plan_says_why(tmp_path: Path) -> None:
+    text = tmp_path / "pairs.txt"
+    text.write_text(" ".join(str(number**3) for number in range(6000)))
+    options = {"tokenizer": "bpe", "budget": "steps=5", "tune": 0}
+    few, *_ = planned(text, vocab_size=1000, **options)
+    assert few.size == Amount("params", 25_000) and "total" not in "".join(few.notes)
+    options["vocab_size"] = 1001
+    plan, request, data = planned(text, **options)
+    assert data.dataset.vocabulary.sizes.vocab_size == 1001 and plan.size is not None and plan.size.kind == "total"
+    for model in plan.models:
+        assert total_parameters(model.run_settings, plan.vocab_sizes) == pytest.approx(plan.size.size, rel=0.01)
+    said = plan_summary(plan, request, data, tmp_path)
+    note = f"Models have equal totals of parameters ({plan.size}), because with a vocabulary of 1,001, above 1,000,"
+    assert f"note: {note}" in said
+    assert f"{total_parameters(plan.models[0].run_settings, plan.vocab_sizes):,}" in said
+    cores, *_ = planned(text, **options, match="params=25000")
+    assert cores.size == Amount("params", 25_000) and "total" not in "".join(cores.notes)
+
+
+def test_an_unequal_direction_of_reading_is_the_first_warning(tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    rows = [f"this is text number {number},{'good' if number % 2 else 'bad'}" for number in range(100)]
+    table.write_text("\n".join(["text,label", *rows]) + "\n")
+    options = {"archs": "rnn,lstm,transformer", "budget": "steps=5", "embedding": 16}
+    request = build_request(str(table), None, {}, options)
+    data = prepare_data(request, tmp_path, lambda _: None)
+    equal = make_plan(request, data, lambda _: None)
+    assert not [text for text in equal.warnings if "direction" in text]
+    assert ledger(equal, data).equal["reads"] == "in both directions"
+    one_way = {**data.models, "lstm": data.models["lstm"].with_values(**{"backbone.bidirectional": False})}
+    plan = make_plan(request, replace(data, models=one_way), lambda _: None)
+    said = "Unequal direction of reading: from left to right lstm, in both directions rnn and transformer."
+    assert plan.warnings[0].startswith(said)
+    assert ledger(plan, data).unequal["reads"]["lstm"] == "left to right"

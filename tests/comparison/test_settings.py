@@ -26,6 +26,14 @@ def test_without_options_the_usual_architectures_on_three_parts():
     assert found.comparison.seeds == 3
 
 
+@pytest.mark.parametrize("task", ["classify", "tag", "translate"])
+def test_by_default_all_read_in_both_directions_where_the_whole_text_is_known(task: str):
+    assert {name: one.backbone.settings.causal for name, one in requested(task=task).models.items()} == dict.fromkeys(
+        ARCHS, False
+    )
+    assert {one.backbone.settings.causal for one in requested().models.values()} == {True}
+
+
 @pytest.mark.parametrize(
     ("recipe", "settings", "options", "split"),
     [

@@ -25,6 +25,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {},
         {"score": "dot", "combine": "add", "context": 5},
         {"score": "scaled", "combine": "context", "layers": 2, "context": 1},
+        {"bidirectional": True, "layers": 2},
+        {"bidirectional": True, "score": "dot", "combine": "add"},
     ],
     "transformer": [
         {"context": 7},
@@ -38,10 +40,14 @@ EXPORTED = [name for name in BACKBONES if BACKBONES.load(name).declares("onnx_ba
 CASES = [(name, variant) for name in EXPORTED for variant in VARIANTS.get(name, [{}])]
 
 
+def _is_causal(name: str, variant: dict[str, Any]) -> bool:
+    return name != "transformer-encoder" and not variant.get("bidirectional")
+
+
 def built(name: str, variant: dict[str, Any], tie_embeddings: bool) -> Any:
     torch.manual_seed(0)
     small = {"heads": 2, "layers": 2} if "transformer" in name else {}
-    task = [("task.name", "masked")] if name == "transformer-encoder" else []
+    task = [] if _is_causal(name, variant) else [("task.name", "masked")]
     backbone = {"name": name, "hidden": 24, **small, **variant}
     changes = [("model.embedding", 16), ("model.tie_embeddings", tie_embeddings), *task]
     changes += [(f"backbone.{key}", value) for key, value in backbone.items()]
@@ -68,7 +74,7 @@ def test_whole_sequences(name: str, variant: dict[str, Any], tie_embeddings: boo
         np.testing.assert_allclose(ours_BTV[kept_BT], logits_BTV[kept_BT], atol=1e-4)
 
 
-@pytest.mark.parametrize(("name", "variant"), [case for case in CASES if case[0] != "transformer-encoder"], ids=str)
+@pytest.mark.parametrize(("name", "variant"), [case for case in CASES if _is_causal(*case)], ids=str)
 def test_step_by_step(name: str, variant: dict[str, Any]) -> None:
     model = built(name, variant, tie_embeddings=False)
     runs = session(step_graph(model))

@@ -190,6 +190,7 @@ MASKED = [
     Case("rnn", "masked", "", BOTH_WAYS),
     Case("gru", "masked", "", {**BOTH_WAYS, "backbone.layers": 2, "task.window": 8}),
     Case("lstm", "masked", "", {**BOTH_WAYS, "model.tie_embeddings": True}),
+    Case("lstm-attention", "masked", "", {**BOTH_WAYS, "backbone.score": "scaled", "backbone.combine": "add"}),
     Case("transformer-encoder", "masked", "", {"backbone.layers": 2, "backbone.input_norm": True}),
 ]
 CLASSIFY = [
@@ -198,6 +199,7 @@ CLASSIFY = [
     Case("gru", "classify", "", {"task.pooling": "attention"}),
     Case("lstm", "classify"),
     Case("lstm-attention", "classify", "", {"task.pooling": "last"}),
+    Case("lstm-attention", "classify", "causal", {"task.pooling": "last", "backbone.bidirectional": False}),
     Case("transformer", "classify", "", {"task.pooling": "mean", "tokenizer.name": "char"}),
     Case(
         "transformer-encoder", "classify", "", {"task.pooling": "last", "backbone.pooler": True, "backbone.segments": 2}

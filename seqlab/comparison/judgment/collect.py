@@ -284,6 +284,7 @@ def _plan(plan: Plan, request: ComparisonRequest) -> dict[str, Any]:
     return {
         **request.comparison.model_dump(mode="json"),
         "archs": list(request.models),
+        "match": str(plan.size) if plan.size else request.comparison.match,
         "recipe": request.recipe and request.recipe.name,
         "seeds": plan.seeds,
         "threads": plan.threads,

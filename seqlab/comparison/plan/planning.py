@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from seqlab.comparison.plan.data import ComparisonData
-from seqlab.comparison.plan.matching import CLOSE, SIZE_OF, UNITS, core_parameters, match_size
+from seqlab.comparison.plan.matching import CLOSE, SIZE_OF, UNITS, core_parameters, match_size, total_parameters
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
 from seqlab.comparison.plan.timing import ModelTiming, time_all
@@ -17,6 +17,7 @@ from seqlab.threads import default_threads
 from seqlab.training.budget import MAX_EPOCHS
 
 SIZES = (400_000, 200_000, 100_000, 50_000, 25_000)  # core parameters to choose from if no size is requested
+LARGE_VOCABULARY = 1000  # from here on embedding and output layer count: equal cores would be unequal models
 TOKENS_PER_PARAMETER = 2  # of training text: a larger model would mostly memorize
 FEWEST_STEPS = 500  # with fewer, a smaller model uses the time better
 STARTUP = 6.0  # seconds of a worker before and after its runs
@@ -57,7 +58,7 @@ def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Pla
         trials=first_trials(request.comparison, data.shared.task.settings.batch_size),
         trial_results=[],
         fingerprints={"corpus": data.dataset.fingerprint, "tokenizer": data.dataset.vocabulary.fingerprint},
-        notes=sized.notes + ([] if data.deciding_split == "test" else [ON_VALIDATION]),
+        notes=_matching_note(request, sized) + sized.notes + ([] if data.deciding_split == "test" else [ON_VALIDATION]),
         estimate=_estimate(request, sized, steps),
         vocab_sizes=data.dataset.vocabulary.sizes,
         warnings=plan_warnings(models, data),
@@ -94,7 +95,33 @@ def _sizes(request: ComparisonRequest, data: ComparisonData) -> list[Amount | No
         return [request.comparison.sizes]
     most = data.tokens("train") / TOKENS_PER_PARAMETER
     fitting = [size for size in SIZES if size <= most] or [SIZES[-1]]
-    return [Amount("params", size) for size in (fitting[:1] if request.comparison.budget else fitting)]
+    chosen = [Amount("params", size) for size in (fitting[:1] if request.comparison.budget else fitting)]
+    return [_in_total(size, data) if _has_large_vocabulary(data) else size for size in chosen]
+
+
+def _has_large_vocabulary(data: ComparisonData) -> bool:
+    return data.dataset.vocabulary.sizes.vocab_size > LARGE_VOCABULARY
+
+
+def _in_total(core: Amount, data: ComparisonData) -> Amount:
+    """The total of the smallest model with so many core parameters, in thousands."""
+    sizes = data.dataset.vocabulary.sizes
+    totals = [total_parameters(match_size(settings, core, sizes).settings, sizes) for settings in data.models.values()]
+    return Amount("total", max(1, round(min(totals) / 1000)) * 1000)
+
+
+def _matching_note(request: ComparisonRequest, sized: SizedModels) -> list[str]:
+    """Why the default matches the total, if it does."""
+    if request.comparison.match is not None or not _has_large_vocabulary(sized.data):
+        return []
+    assert sized.size is not None
+    tied = sum(settings.model.tie_embeddings for settings in sized.data.models.values())
+    layers = "tied" if tied == len(sized.data.models) else "separate" if not tied else "tied where a model says so"
+    return [
+        f"Models have equal totals of parameters ({sized.size}), because with a vocabulary of "
+        f"{sized.data.dataset.vocabulary.sizes.vocab_size:,}, above {LARGE_VOCABULARY:,}, embedding and output layer "
+        f"are large ({layers}); --match params=N makes the cores equal instead"
+    ]
 
 
 def _sized(data: ComparisonData, size: Amount | None, threads: int, log: Log) -> SizedModels:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from seqlab.comparison.plan.data import ComparisonData
+from seqlab.comparison.plan.matching import total_parameters
 from seqlab.comparison.plan.plan import Plan
 from seqlab.comparison.plan.planning import jobs_of
 from seqlab.comparison.plan.request import ComparisonRequest
@@ -16,9 +17,10 @@ def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, d
     unit = "examples" if "examples" in dataset.facts() else "tokens"
     seeds = "seed" if len(plan.seeds) == 1 else "seeds"
     parallel = f"{jobs_of(request)} at a time, {plan.threads} {'thread' if plan.threads == 1 else 'threads'} each"
-    rows = [["", "core parameters", "steps", "tokens", "TFLOPs", "ms per step", "seconds per run"]]
+    rows = [["", "core parameters", "all parameters", "steps", "tokens", "TFLOPs", "ms per step", "seconds per run"]]
     rows += [
-        [model.name, f"{model.core:,}", f"{model.steps:,}", f"{model.tokens:,}", f"{model.flops / 1e12:,.2f}",
+        [model.name, f"{model.core:,}", f"{total_parameters(model.run_settings, plan.vocab_sizes):,}",
+         f"{model.steps:,}", f"{model.tokens:,}", f"{model.flops / 1e12:,.2f}",
          f"{1e3 * model.step_seconds:.1f}", f"{model.seconds:.0f}"]
         for model in plan.models
     ]  # fmt: skip

@@ -1,6 +1,6 @@
 """Why a plan may not answer its question, said before the first run and first thing in the report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import PlannedModel
@@ -11,7 +11,7 @@ FEWEST_EXAMPLES = 200  # to judge by
 
 
 def plan_warnings(models: Sequence[PlannedModel], data: ComparisonData) -> list[str]:
-    warnings = []
+    warnings = [*_direction_warning(models)]
     passes = {model.name: _passes(model, data) for model in models}
     few = {name: count for name, count in passes.items() if count < FEWEST_PASSES}
     if few:
@@ -28,6 +28,20 @@ def plan_warnings(models: Sequence[PlannedModel], data: ComparisonData) -> list[
             f"single example is {100 / len(split):.1f} % of them, so only large differences can be shown."
         )
     return warnings
+
+
+def _direction_warning(models: Sequence[PlannedModel]) -> Iterator[str]:
+    """A model that sees the whole text has an advantage over one that reads from left to right."""
+    causal = {model.name: model.run_settings.backbone.settings.causal for model in models}
+    if len(set(causal.values())) > 1:
+        one_way, both_ways = (
+            " and ".join(name for name, is_causal in causal.items() if is_causal == value) for value in (True, False)
+        )
+        yield (
+            f"Unequal direction of reading: from left to right {one_way}, in both directions {both_ways}. A difference "
+            f"between them may be one of direction and not of architecture: make it equal with backbone.bidirectional, "
+            f"or leave out one of them."
+        )
 
 
 def _passes(model: PlannedModel, data: ComparisonData) -> float:

@@ -112,6 +112,7 @@ def terms(results: Results) -> dict[str, str]:
         **{reported.label: f"{reported.meaning}." for reported in results.reported_metrics},
         "carried": "nats/token with the state carried through the whole text instead of reset at each window; "
         "only for models that have a state to carry.",
+        "total parameters": "all parameters, with a position table if there is one.",
         "core parameters": "parameters of the architecture itself, without token embedding, output layer and "
         "position table.",
         "embedding parameters": "parameters of the token embedding.",
@@ -129,6 +130,7 @@ def terms(results: Results) -> dict[str, str]:
 
 def _columns(results: Results) -> list[Column]:
     metric = results.metric
+    total = str(results.plan.get("match")).startswith("total")  # what was made equal is what a terminal shows
     lengths = [length for length in LENGTHS if any(length in entrant.state_bytes for entrant in results.entrants)]
     return [
         Column(
@@ -147,7 +149,8 @@ def _columns(results: Results) -> list[Column]:
             lambda _, runs: decimals(_mean([run.carried for run in runs]), 4),
             lambda baseline: decimals(baseline.carried, 4),
         ),
-        Column("parameters", "core", lambda e, _: f"{e.core_parameters:,}", brief=True, alone="core parameters"),
+        Column("parameters", "total", lambda e, _: f"{e.parameters:,}", brief=total, alone="total parameters"),
+        Column("parameters", "core", lambda e, _: f"{e.core_parameters:,}", brief=not total, alone="core parameters"),
         Column("parameters", "embedding", lambda e, _: f"{e.embedding_parameters:,}", alone="embedding parameters"),
         Column("parameters", "output", lambda e, _: f"{e.output_parameters:,}", alone="output parameters"),
         Column("training", "FLOPs/token", lambda e, _: short(e.flops_per_token), brief=True),
