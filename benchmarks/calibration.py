@@ -22,6 +22,8 @@ CASES = 4000  # chance alone then puts none of some 80 cells outside its band
 DIFFERENCE = 0.7
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 CORRELATIONS = (0.3, 0.6, 0.8, 0.9)
+MEMORIES = (0.1, 0.2, 0.3, 0.5)  # correlations of neighbors in text with a long memory
+BLOCKS, STRETCHES, LENGTH = 2000, 20, 10  # of a text with a long memory: a tenth is held out
 ACCURACIES = ((0.02, 0.02), (0.02, 0.05), (0.5, 0.5), (0.5, 0.55), (0.97, 0.97), (0.95, 0.98))
 SIDES = 2
 # how correlation falls with distance: by the same factor from unit to unit, to 0 at once, or as slowly as a power
@@ -120,6 +122,27 @@ def accuracy_coverage(cell: AccuracyCell, cases: int = CASES, seed: int = 0) -> 
     return Coverage(covered / cases, 100 * width / cases)
 
 
+def whole_text_coverage(correlation: float, scattered: bool, cases: int = CASES, seed: int = 0) -> Coverage:
+    """Whether the interval from a tenth of a text with a long memory covers the difference on all of it.
+
+    The tenth is the end, or stretches at equal distances, which are then the units. An oracle would know the text, so
+    the width is a multiple of the noise of a block."""
+    draw, covered, width = np.random.default_rng(seed), 0, 0.0
+    mixed_UU = np.linalg.cholesky(toeplitz(by_distance(Cell(1, 0.0, 1, BLOCKS, correlation, "long memory"))))
+    cells = np.arange(BLOCKS).reshape(STRETCHES, -1)
+    middle = (cells.shape[1] - LENGTH) // 2
+    held_out_UL = cells[:, middle : middle + LENGTH] if scattered else cells.ravel()[-STRETCHES * LENGTH :, None]
+    for _ in range(cases):
+        text_U = mixed_UU @ draw.normal(size=BLOCKS)
+        sums_UL = text_U[held_out_UL]
+        b = np.stack([sums_UL.sum(1), np.full(len(sums_UL), float(sums_UL.shape[1]))], -1)
+        result = estimate(b * [0, 1], b)
+        assert result.low is not None and result.high is not None
+        covered += result.low <= text_U.mean() <= result.high
+        width += result.high - result.low
+    return Coverage(covered / cases, width / cases)
+
+
 def power(pairs: int, cases: int, seed: int = 0) -> tuple[int, float]:
     """The seeds promised for the strictest of so many pairs, and how often Holm's correction then shows it.
 
@@ -157,15 +180,23 @@ def correlated_cells() -> list[Cell]:
 def held_out_cells() -> list[Cell]:
     """Correlations, kinds of noise and numbers of units that no constant of the statistics was chosen on."""
     kinds: list[tuple[Noise, tuple[float, ...], tuple[int, ...]]] = [
-        ("AR(1)", (0.2, 0.4), (10, 20)),  # as many as scattered stretches
+        ("AR(1)", (0.2, 0.4), (10, 15)),  # as many as scattered stretches
+        ("AR(1)", (0.2, 0.4, 0.6, 0.8), (20, 40)),
         ("AR(1)", (0.2, 0.5, 0.7, 0.85), (50, 200)),
         ("MA(1)", (0.25, 0.45), (50, 200)),
-        ("long memory", (0.1, 0.2, 0.3), (50, 200)),
     ]
     return [
         Cell(3, share, 1, size, correlation, noise)
         for noise, correlations, units in kinds
         for size, correlation, share in itertools.product(units, correlations, (0.0, 0.5))
+    ]
+
+
+def long_memory_cells() -> list[Cell]:
+    """Correlation that falls so slowly that a text is short of independent parts, however long it is."""
+    return [
+        Cell(3, share, 1, units, correlation, "long memory")
+        for units, correlation, share in itertools.product((50, 200), MEMORIES, (0.0, 0.5))
     ]
 
 
@@ -207,11 +238,20 @@ def print_coverage(title: str, cells: Sequence[Cell], cases: int) -> list[Covera
     return results
 
 
-def main(cases: int = CASES) -> None:
-    everything = print_coverage("Independent units", independent_cells(), cases)
-    everything += print_coverage("Correlated units", correlated_cells(), cases)
-    print(f"Both tables, {_summary(everything)}")
-    print_coverage("Held out", held_out_cells(), cases)
+def print_whole_text(cases: int) -> None:
+    rows = [
+        [
+            f"{correlation:g}",
+            *(_shown(whole_text_coverage(correlation, scattered, cases)) for scattered in (False, True)),
+        ]
+        for correlation in MEMORIES
+    ]
+    heads = ["correlation", f"the last {STRETCHES * LENGTH} blocks", f"{STRETCHES} scattered stretches of {LENGTH}"]
+    print(f"All of a text of {BLOCKS:,} blocks with a long memory: coverage in % / mean width\n")
+    print(markdown_table(heads, rows, right=True), "", sep="\n")
+
+
+def print_accuracies(cases: int) -> None:
     rows, results = [], []
     cells = accuracy_cells()
     for (examples, agreement), group in itertools.groupby(cells, key=lambda cell: (cell.examples, cell.agreement)):
@@ -221,6 +261,16 @@ def main(cases: int = CASES) -> None:
     print("Accuracies, three seeds: coverage in % / mean width in points\n")
     heads = ["examples", "agreement", *(f"{100 * a:.0f} and {100 * b:.0f} %" for a, b in ACCURACIES)]
     print(markdown_table(heads, rows, right=True), _summary(results), sep="\n\n")
+
+
+def main(cases: int = CASES) -> None:
+    everything = print_coverage("Independent units", independent_cells(), cases)
+    everything += print_coverage("Correlated units", correlated_cells(), cases)
+    print(f"Both tables, {_summary(everything)}")
+    print_coverage("Held out", held_out_cells(), cases)
+    print_coverage("Long memory", long_memory_cells(), cases)
+    print_whole_text(cases)
+    print_accuracies(cases)
     print("Power at the promised number of seeds, for the strictest of the pairs\n")
     rows = [
         [str(pairs), str(seeds), f"{100 * shown:.1f} %"]

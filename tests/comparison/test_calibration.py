@@ -12,8 +12,10 @@ from benchmarks.calibration import (
     accuracy_coverage,
     correlated_cells,
     coverage,
+    held_out_cells,
     independent_cells,
     power,
+    whole_text_coverage,
 )
 from seqlab.comparison.judgment.verdicts import BETTER, SUGGESTIVE, judge_pairs
 
@@ -43,6 +45,12 @@ def test_intervals_cover_in_a_few_cells(cell):
 @pytest.mark.parametrize(("correlation", "share"), [(0.6, 0.5), (0.8, 0.0), (0.9, 0.0)])
 def test_intervals_cover_where_neighboring_units_are_correlated(correlation, share):
     assert 0.91 <= coverage(Cell(3, share, 1, 100, correlation), cases=300).covered <= 0.985
+
+
+def test_scattered_stretches_cover_a_whole_text_where_its_end_does_not():
+    """The correlation of this text falls so slowly that its end says little about the rest."""
+    assert whole_text_coverage(0.3, scattered=True, cases=60).covered >= 0.91
+    assert whole_text_coverage(0.3, scattered=False, cases=60).covered <= 0.8
 
 
 @pytest.mark.parametrize("accuracy", [(0.02, 0.05), (0.5, 0.55), (0.95, 0.98)])
@@ -81,6 +89,16 @@ def test_intervals_cover_over_the_whole_grid():
         assert result.width <= max(1.05 * WIDEST[cell.seeds], 1.25 if cell.units == 20 else 0.0), cell
     for seeds, most in WIDEST.items():
         assert np.mean([result.width for cell, result in independent.items() if cell.seeds == seeds]) <= most
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_intervals_cover_on_a_grid_that_nothing_was_chosen_on():
+    """Few units do not suffice to tell their own correlation, and coverage is a little lower."""
+    held_out = {cell: coverage(cell, CASES, seed) for seed, cell in enumerate(held_out_cells())}
+    for cell, result in held_out.items():
+        assert (0.925 if cell.units >= 50 else 0.9) <= result.covered <= 0.985, cell
+    assert 0.94 <= np.mean([result.covered for result in held_out.values()]) <= 0.965
 
 
 @pytest.mark.slow

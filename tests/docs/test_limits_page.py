@@ -26,6 +26,7 @@ INTERNAL = {
     ("analysis/near_copies.py", "MAX_REPEATS"),  # the definition of a near copy
     ("data/file_layout.py", "MAX_COLUMNS"),  # what a table looks like, where nobody says it is one
     ("data/text/scatter.py", "MAX_GAP"),  # the definition of the split
+    ("data/text/scatter.py", "MAX_STRETCHES"),
     ("comparison/plan/trials.py", "MOST_EXTENSIONS"),  # the definition of the search
     ("data/examples/encoded.py", "MAX_SCORED_ROWS"),  # the size of a batch
     ("data/task_inference.py", "MAX_HEADER_BYTES"),  # where the kind of a file is recognized

@@ -12,11 +12,10 @@ from itertools import pairwise
 Range = tuple[int, int]  # characters: first, and one after the last
 
 SHARE = 10  # a held-out split is one tenth of the text
-# stretches of each held-out split, and the fewest characters that each of them must have
-STRETCHES = ((20, 2000), (10, 1000))
-MIN_STRETCH = 1000  # of a text too short for those
-MIN_STRETCHES = 2
-MAX_GAP = 512  # characters: a window of 128 tokens of four characters
+MIN_STRETCH = 1000  # characters
+MIN_STRETCHES, MAX_STRETCHES = 2, 20  # of each held-out split
+FEW_STRETCHES = 10  # fewer are said to be few
+MIN_GAP, MAX_GAP = 128, 512  # characters: a window of 128 tokens of one character, or of four
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class Scattering:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the text is too short for the smallest usual number of stretches."""
-        return self.count < STRETCHES[-1][0]
+        """Whether the text is too short for many stretches."""
+        return self.count < FEW_STRETCHES
 
     def __str__(self) -> str:
         return f"{self.count} scattered stretches of {self.stretch:,} characters"
@@ -44,11 +43,11 @@ class Scattering:
 
 def scatter(characters: int, held_out: Sequence[str]) -> Scattering | None:
     """The ranges of `train` and the held-out splits; None if the text is too short for two stretches of each."""
-    count = stretches_in(characters)
+    count = min(MAX_STRETCHES, characters // SHARE // MIN_STRETCH)
     if count < MIN_STRETCHES:
         return None
     stretch = characters // (SHARE * count)
-    gap = min(MAX_GAP, stretch // 8)
+    gap = max(MIN_GAP, min(MAX_GAP, stretch // 8))
     cells = count * len(held_out)
     ranges: dict[str, list[Range]] = {"train": [], **{name: [] for name in held_out}}
     bounds = [0]  # where training text begins and ends, in turn
@@ -59,12 +58,3 @@ def scatter(characters: int, held_out: Sequence[str]) -> Scattering | None:
     bounds.append(characters)
     ranges["train"] = list(zip(bounds[::2], bounds[1::2], strict=True))
     return Scattering(ranges, count, stretch, gap)
-
-
-def stretches_in(characters: int) -> int:
-    """How many stretches each held-out split has."""
-    share = characters // SHARE
-    for count, least in STRETCHES:
-        if share >= count * least:
-            return count
-    return share // MIN_STRETCH
