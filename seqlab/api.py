@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from seqlab.config import DataSource, VocabSizes, build_settings, expand_short_names
+from seqlab.config import DataSource, VocabSizes, build_settings, expand_short_names, source_items
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
@@ -50,6 +50,9 @@ def train(
     """
     if like and (recipe or init):
         raise UsageError("'like' takes all settings from a run: do not combine it with 'recipe' or 'init'.")
+    if not isinstance(overwrite, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"overwrite is {overwrite!r}: expected True or False.")
+    _check_recipe(recipe)
     base = settings_of(run_path(like)) if like else read_recipe(recipe) if recipe else {}
     start = run_path(init) if init else None
     messages: list[str] = []
@@ -57,20 +60,37 @@ def train(
     refuse_unfit(resolved)
     refuse_absurd(resolved, least_sizes(resolved))
 
-    from seqlab.training.progress import reporter_for_stderr
     from seqlab.training.session import train as train_run
 
-    reporter = reporter or reporter_for_stderr()
+    reporter = _reporter(reporter)
     for message in messages:
         reporter.log(message)
     return train_run(resolved, _folder(out), overwrite, reporter, start)
 
 
 def _folder(out: str | Path | None) -> Path | None:
-    """The folder that a caller named; UsageError if it is not a path."""
-    if out is not None and not isinstance(out, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+    """The folder that a caller named, if any; UsageError if it is not a path."""
+    return _required_folder(out) if out is not None and out != "" else None
+
+
+def _required_folder(out: str | Path) -> Path:
+    if not isinstance(out, str | Path) or "\0" in str(out):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"out is {out!r}: expected the path of a folder.")
-    return Path(out) if out else None
+    return Path(out)
+
+
+def _check_recipe(recipe: str | None) -> None:
+    if recipe is not None and not isinstance(recipe, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"recipe is {recipe!r}: expected the name of a recipe or the path of its TOML file.")
+
+
+def _reporter(reporter: "Reporter | None") -> "Reporter":
+    """The caller's reporter, or the one for standard error."""
+    from seqlab.training.progress import Reporter, reporter_for_stderr
+
+    if reporter is not None and not isinstance(reporter, Reporter):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"reporter is {reporter!r}: expected a seqlab.training.progress.Reporter.")
+    return reporter or reporter_for_stderr()
 
 
 def resume(run: str | Path | Run, more: int | None = None, reporter: "Reporter | None" = None) -> Run:
@@ -80,10 +100,9 @@ def resume(run: str | Path | Run, more: int | None = None, reporter: "Reporter |
 
     >>> run = seqlab.resume("runs/my-gru-1", more=1000)
     """
-    from seqlab.training.progress import reporter_for_stderr
     from seqlab.training.session import resume as resume_run
 
-    return resume_run(run_path(run), more, reporter or reporter_for_stderr())
+    return resume_run(run_path(run), more, _reporter(reporter))
 
 
 def evaluate(
@@ -102,8 +121,7 @@ def evaluate(
         return loaded.evaluate(split=split, mode=mode)
     from seqlab.analysis.trained_on import trained_on
 
-    sources = [str(data)] if isinstance(data, str | Path) else [str(source) for source in data]
-    share, note = trained_on(loaded, sources)
+    share, note = trained_on(loaded, source_items(data))
     return replace(loaded.evaluate(data, split=split, mode=mode), trained_share=share, trained_note=note)
 
 
@@ -134,6 +152,7 @@ def compare(
     from seqlab.comparison.execution.progress import view_for_stderr
     from seqlab.comparison.plan.request import build_request
 
+    _check_recipe(recipe)
     view = view or view_for_stderr()
     request = build_request(source, recipe, settings or {}, options, view.log)
     if command is None:
@@ -172,7 +191,7 @@ def quantize(run: str | Path | Run, out: str | Path, *, overwrite: bool = False)
     """
     from seqlab.exporters.quantize import quantize as write
 
-    return write(run_path(run), Path(out), overwrite)
+    return write(run_path(run), _required_folder(out), overwrite)
 
 
 def export(run: str | Path | Run, out: str | Path, *, format: ExportFormat = "onnx") -> list[Path]:
@@ -184,7 +203,7 @@ def export(run: str | Path | Run, out: str | Path, *, format: ExportFormat = "on
     """
     if format not in get_args(ExportFormat):
         raise UsageError(f"unknown format '{format}': expected {' or '.join(get_args(ExportFormat))}.")
-    out = Path(out)
+    out = _required_folder(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"'{out}' is not empty: choose an empty folder.")
     try:
@@ -214,14 +233,17 @@ def build(
     >>> model = seqlab.build("lstm", vocab_size=2000, hidden=256, layers=2)
     >>> logits, state = model(torch.randint(0, 2000, (8, 64)))
     """
-    if not isinstance(vocab_size, int) or vocab_size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"vocab_size is {vocab_size!r}: expected a whole number, at least 1.")
+    target_vocab_size = vocab_size if target_vocab_size is None else target_vocab_size
+    counts = {"vocab_size": vocab_size, "target_vocab_size": target_vocab_size, "labels": labels}
+    for name, count in {**counts, "characters": characters}.items():
+        if not isinstance(count, int) or count < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"{name} is {count!r}: expected a whole number, at least 1.")
     fields = BACKBONES.settings(BACKBONES.canonical(arch)).model_fields
     changes = [(f"backbone.{word}", value) for word, value in short.items() if word in fields]
     changes += expand_short_names({"arch": arch} | {word: value for word, value in short.items() if word not in fields})
     settings = build_settings({"corpus": {"source": ["none"]}}, changes)
     refuse_unfit(settings)
-    sizes = VocabSizes(vocab_size, target_vocab_size or vocab_size, characters, labels)
+    sizes = VocabSizes(vocab_size, target_vocab_size, characters, labels)
     refuse_absurd(settings, sizes)
 
     from seqlab.runs.load import build_model

@@ -54,7 +54,7 @@ def names_code(key: str) -> bool:
 def source_items(source: DataSource) -> list[str]:
     """The files, folders or names of a text; UsageError for anything else."""
     items = [source] if isinstance(source, str | Path) else source
-    if not isinstance(items, Sequence) or not all(isinstance(item, str | Path) for item in items):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(items, Sequence) or not items or not all(isinstance(item, str | Path) for item in items):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"{source!r} is not a text: expected a file, a folder, a built-in name, or a list of files.")
     return [str(item) for item in items]
 

@@ -101,7 +101,7 @@ def _extend(
 def _check(width: int, length: int, length_penalty: float, n_best: int) -> None:
     if width < 1 or length < 1:
         raise UsageError(f"the beam has width {width} and length {length}: both must be 1 or more.")
-    if not 1 <= n_best <= width:
-        raise UsageError(f"n_best is {n_best} and the beam width {width}: give n_best from 1 to {width}.")
-    if not 0 <= length_penalty <= 10:
-        raise UsageError(f"length_penalty is {length_penalty}: give a number from 0 to 10, such as 0.65.")
+    if not isinstance(n_best, int) or not 1 <= n_best <= width:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"n_best is {n_best!r} and the beam width {width}: give n_best from 1 to {width}.")
+    if not isinstance(length_penalty, int | float) or not 0 <= length_penalty <= 10:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"length_penalty is {length_penalty!r}: give a number from 0 to 10, such as 0.65.")

@@ -8,7 +8,9 @@ MAX_BEAM = 1_000  # hypotheses
 
 
 def require_between(name: str, value: int, least: int, most: int) -> None:
-    """UsageError unless the value is within these limits, both included."""
+    """UsageError unless the value is a whole number within these limits, both included."""
+    if not isinstance(value, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"{name} is {value!r}: give a whole number from {least:,} to {most:,}.")
     if not least <= value <= most:
         raise UsageError(f"{name} is {value:,}: give a number from {least:,} to {most:,}.")
 

@@ -18,7 +18,8 @@ class StopStrings:
     """Searches the text of the generated tokens; the prompt does not count."""
 
     def __init__(self, tokenizer: TokenDecoder, strings: Sequence[str]):
-        if isinstance(strings, str) or "" in strings:
+        is_list = isinstance(strings, Sequence) and not isinstance(strings, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not is_list or not all(isinstance(string, str) and string for string in strings):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"the stop strings are {strings!r}: give a list of strings, none of them empty.")
         self._tokenizer = tokenizer
         self._strings = tuple(strings)

@@ -27,6 +27,8 @@ def quantize(path: Path, out: Path, overwrite: bool = False) -> QuantizedRun:
     run = load_run(path)
     if run.settings.model.precision == "int8":
         raise UsageError(f"'{path}' is already int8.")
+    if out.resolve() == run.path.resolve():
+        raise UsageError(f"'{out}' is the run itself, whose weights would be lost: choose another --out.")
     with new_run(out, overwrite) as directory:
         settings = run.settings.with_values(**{"model.precision": "int8"})
         config = {key: value for key, value in run.config.items() if key not in ("format", "version")}

@@ -1,18 +1,21 @@
 """A trained run, ready to use: generate, predict, evaluate."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from seqlab.config import DataSource, RunSettings, checked
+from seqlab.config import DataSource, RunSettings, checked, source_items
+from seqlab.decode.limits import MAX_SAMPLES, require_between
 from seqlab.errors import UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
     from seqlab.contracts import AutoregressiveModel, Scores, TextScores
+    from seqlab.data.text.split import SplitText
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
     from seqlab.runs.directory import RunDirectory
     from seqlab.runs.results import RunResults, ValidationBaseline
@@ -110,7 +113,18 @@ class Run:
 
     def text(self, split: str = "train", limit: int | None = None) -> str:
         """A split of the text that it was trained on, or the first `limit` characters of it."""
-        return self.dataset().data.text(split, limit)
+        if limit is not None:
+            require_between("the limit", limit, 0, sys.maxsize)
+        return self._own_text(split).text(split, limit)
+
+    def _own_text(self, split: str) -> "SplitText":
+        """The text that it was trained on; UsageError if there is none, or if it has no such split."""
+        if self.settings.task.settings.examples is not None:
+            raise UsageError(f"'{self.path}' was trained on examples, not on a running text: see dataset().data.")
+        text = self.dataset().data
+        if split not in text.splits:
+            raise UsageError(f"this run has no {split!r} split: its data was split into {', '.join(text.splits)}.")
+        return text
 
     @cached_property
     def results(self) -> "RunResults | None":
@@ -134,11 +148,10 @@ class Run:
         if data is None:
             task, scored = self.task(), split
         else:
-            sources = (data,) if isinstance(data, str | Path) else data
-            dataset = task_class.open_unsplit(tuple(map(str, sources)), self.settings, self.vocabulary)
+            dataset = task_class.open_unsplit(tuple(source_items(data)), self.settings, self.vocabulary)
             task, scored = make_task(self.settings, dataset), "whole"
-        if scored not in task.splits:
-            raise UsageError(f"this run has no '{split}' split: its data was split into {', '.join(task.splits)}.")
+        if scored not in list(task.splits):
+            raise UsageError(f"this run has no {split!r} split: its data was split into {', '.join(task.splits)}.")
         scores = task.score(self.model, scored, mode)
         metrics = task.metrics(scores)
         baseline = self.results.main_baseline if self.results and data is None and split == "validation" else None
@@ -165,7 +178,9 @@ class Run:
         task = TASKS.load(self.settings.task.name)
         if not issubclass(task, ExampleTask):
             raise UsageError(f"'{self.path}' is a {task.model_kind}: use generate instead of predict.")
-        inputs = [texts] if isinstance(texts, str) else list(texts)
+        inputs = [texts] if isinstance(texts, str) else texts
+        if not isinstance(inputs, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"{texts!r} is not a text: expected a text or a list of texts to {task.name}.")
         for number, text in enumerate(inputs, 1):
             if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
@@ -191,6 +206,7 @@ class Run:
 
         `sampling`: temperature, top_k, top_p, repetition_penalty, seed. `engine`: plain, compiled, or auto for the one
         that finishes sooner. One engine gives the same text for the same seed; see docs/generation.md for both."""
+        require_between("the number of texts", samples, 1, MAX_SAMPLES)
         return self._generator.generate([prompt] * samples, length, _sampling(sampling), stop, engine)
 
     def continue_from(self, previous: "GeneratedText", length: int = 200) -> "GeneratedText":
@@ -233,8 +249,10 @@ class Run:
 
     def known(self, texts: Sequence[str]) -> list[bool]:
         """Which of these lines are in the training split."""
+        if isinstance(texts, str) or not isinstance(texts, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"{texts!r} is not a list of lines.")
         queries = set(texts)
-        known = {line for line in self.dataset().data.lines("train") if line in queries}
+        known = {line for line in self._own_text("train").lines("train") if line in queries}
         return [text in known for text in texts]
 
     @cached_property
@@ -259,7 +277,7 @@ def run_path(run: str | Path | Run) -> Path:
     """The folder of a run, given as a path or as the run itself; UsageError for anything else."""
     if isinstance(run, Run):
         return run.path
-    if not isinstance(run, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(run, str | Path) or "\0" in str(run):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"{run!r} is not a run: expected the path of its folder, or a Run.")
     return Path(run)
 

@@ -159,6 +159,8 @@ def _dotted(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
         raise UsageError(f"the settings are {settings!r}: expected a mapping, such as {{'train.lr': 0.003}}.")
     changes: list[tuple[str, Any]] = []
     for key, value in settings.items():
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"{key!r} is not a setting: write section.key, such as train.lr.")
         nested = isinstance(value, Mapping) and "." not in key
         changes += [(f"{key}.{inner}", v) for inner, v in value.items()] if nested else [(key, value)]
     return changes

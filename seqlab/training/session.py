@@ -98,8 +98,8 @@ def _new_session(
 
 def resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     """Continue an interrupted run, or train a finished one for `more` steps."""
-    if more is not None and more < 1:
-        raise UsageError(f"cannot train for {more} more steps: expected at least 1.")
+    if more is not None and (not isinstance(more, int) or more < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"cannot train for {more!r} more steps: expected a whole number, at least 1.")
     _refuse_comparison(path, more)
     RunDirectory(path).config()  # a lock is put into a run only
     with locked_run(path):

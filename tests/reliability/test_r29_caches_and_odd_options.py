@@ -12,7 +12,7 @@ from reliability_runs import TINY_OPTIONS, Answer, At, environment, refused, tra
 
 import seqlab
 from seqlab.cache import cache_directory
-from seqlab.errors import SeqlabWarning, StorageError, UsageError
+from seqlab.errors import SeqlabWarning, StorageError
 from seqlab.kernels import kernel_cache
 
 Command = Callable[..., Answer]
@@ -151,25 +151,3 @@ def test_closed_standard_streams(closed: str) -> None:
     done = subprocess.run(["sh", "-c", program], env=environment(), capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr + done.stdout
     assert done.returncode in (0, 74), done
-
-
-# --- the same mistakes in Python --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: seqlab.train(5), "5 is not a text"),  # pyright: ignore[reportArgumentType]
-        (lambda: seqlab.train([5]), "is not a text"),  # pyright: ignore[reportArgumentType]
-        (lambda: seqlab.compare(5), "5 is not a text"),  # pyright: ignore[reportArgumentType]
-        (lambda: seqlab.train("toy-words", arch=["lstm"]), "is not a name: expected one of"),
-        (lambda: seqlab.train("toy-words", settings="x"), "expected a mapping"),  # pyright: ignore[reportArgumentType]
-        (lambda: seqlab.train("toy-words", out=5), "out is 5"),  # pyright: ignore[reportArgumentType]
-        (lambda: seqlab.load(None), "None is not a run"),  # pyright: ignore[reportArgumentType]
-        (lambda: seqlab.build(5, vocab_size=3), "5 is not a name"),  # pyright: ignore[reportArgumentType]
-        (lambda: seqlab.build(vocab_size="x"), "vocab_size is 'x'"),  # pyright: ignore[reportArgumentType]
-    ],
-)
-def test_wrong_types_get_a_sentence(call: Callable[[], object], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        call()
