@@ -129,3 +129,6 @@ def test_the_comparison_shown_is_what_its_record_gives(tmp_path: Path) -> None:
     counted = baseline_sentence(done.results.baseline_pairs, done.results.baselines, done.results.metric)
     for words in (*done.table().splitlines(), *done.verdicts, counted, done.results.command):
         assert " ".join(words.split()) in shown, words
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    quoted = readme.split("~~~text\n")[1].split("\n~~~")[0].splitlines()
+    assert quoted and set(quoted) <= {*done.verdicts, counted}
