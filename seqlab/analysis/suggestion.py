@@ -16,9 +16,18 @@ from seqlab.runs.reopen import make_task
 from seqlab.tasks.dataset import text_dataset
 from seqlab.tasks.language import LanguageTask
 from seqlab.threads import compute_threads, default_threads
+from seqlab.training.baselines import MAX_BASELINE_TOKENS
 from seqlab.training.budget import DEFAULT_STEPS, MAX_EPOCHS
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
-from seqlab.training.timing import time_training
+from seqlab.training.timing import (
+    BASELINE_SECONDS,
+    EVALUATION_SECONDS,
+    RUN_SECONDS,
+    STARTUP_SECONDS,
+    disturbance,
+    time_training,
+    watch_other_programs,
+)
 
 MAX_DISTINCT = 500  # with more, as in Chinese or Japanese, there are too many characters to learn each
 MAX_CHARACTERS = 20_000_000  # for a character tokenizer
@@ -66,12 +75,14 @@ class TrainingEstimate:
     seconds_per_step: float
     parameters: int
     threads: int
+    disturbance: str | None = None  # why it is rough, if other programs use the machine
 
     def __str__(self) -> str:
         plural = "s" if self.threads > 1 else ""
+        rough = f" {self.disturbance}" if self.disturbance else ""
         return (
             f"{self.steps:,} steps of {self.parameters:,} parameters take about {format_duration(self.seconds)} "
-            f"on {self.threads} thread{plural} of this machine."
+            f"on {self.threads} thread{plural} of this machine.{rough}"
         )
 
 
@@ -107,7 +118,8 @@ def estimate_training(
     settings = LanguageTask.fit_settings(settings, dataset, lambda _: None)
     task = make_task(settings, dataset)
     model = build_model(settings, dataset.vocabulary.sizes)
-    with compute_threads(settings.train.threads):
+    threads = settings.train.threads or default_threads()
+    with compute_threads(threads), watch_other_programs() as others:
         timing = time_training(model, task, settings.train)
 
     times_sample = scan.characters / text.stats.characters
@@ -115,11 +127,14 @@ def estimate_training(
     held_out = len(dataset.splits["validation"])
     evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
     evaluations = evaluation_count(settings.train, steps) + 1  # and the final one
-    seconds = steps * timing.step_seconds + evaluations * evaluated * timing.evaluation_seconds
+    seconds = steps * timing.step_seconds
+    seconds += evaluations * (evaluated * timing.evaluation_seconds + EVALUATION_SECONDS)
+    counted = len(dataset.splits["train"]) * times_sample
+    seconds += STARTUP_SECONDS + RUN_SECONDS
+    seconds += BASELINE_SECONDS * counted if counted <= MAX_BASELINE_TOKENS else 0.0
     count = parameters(settings, dataset.vocabulary.sizes)
-    estimate = TrainingEstimate(
-        steps, seconds, timing.step_seconds, count.total, settings.train.threads or default_threads()
-    )
+    rough = disturbance(others, timing.spread, threads)
+    estimate = TrainingEstimate(steps, seconds, timing.step_seconds, count.total, threads, rough)
     return SuggestedSettings({**suggestion.settings, "steps": steps}, suggestion.reasons), estimate
 
 

@@ -1,5 +1,6 @@
 """Runs a comparison: plan, tune, train, measure, judge, report. The same call resumes it after an interruption."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,8 +15,9 @@ from seqlab.comparison.execution.progress import ProgressView
 from seqlab.comparison.execution.tuning import tune
 from seqlab.comparison.judgment.collect import collect_results, results_without_models
 from seqlab.comparison.plan.data import ComparisonData, prepare_data
+from seqlab.comparison.plan.estimate import jobs_of
 from seqlab.comparison.plan.plan import Plan, PlannedModel, read_plan, refuse_other, write_plan
-from seqlab.comparison.plan.planning import jobs_of, make_plan, with_winners
+from seqlab.comparison.plan.planning import make_plan, with_winners
 from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.report import write_report
@@ -27,6 +29,7 @@ from seqlab.runs.directory import TUNING, folder_name, link_best_run
 from seqlab.runs.run import Run, load
 from seqlab.storage import storage_errors
 from seqlab.text_table import aligned_table
+from seqlab.training.progress import clock
 from seqlab.training.request import least_sizes
 
 
@@ -70,6 +73,7 @@ def run_comparison(
     remarks: Callable[[ComparisonData], list[str]] = lambda _: [],
 ) -> Comparison:
     """Do everything that is not done yet, from the plan to the report; `remarks` adds notes that need the data."""
+    began, resumes = time.monotonic(), (directory / TUNING).exists()
     for model in request.models.values():
         refuse_absurd(model, least_sizes(model))
     _create_directory(directory, request)
@@ -77,7 +81,7 @@ def run_comparison(
     if request.models:
         data = prepare_data(request, directory, view.log)
         with FileLock(directory / LOCKS / "plan.lock"):
-            draft = _draft_plan(request, directory, data, view.log, remarks)
+            draft = _draft_plan(request, directory, data, view.log, remarks, began)
         view.log(plan_summary(draft, request, data, directory))
         plan = _train_and_measure(draft, request, directory, data, view)
     shows = run_shows(request.recipe, directory, view.log)
@@ -92,7 +96,18 @@ def run_comparison(
     write_report(results, directory, directory)
     if results.entrants:
         link_best_run(directory, Path(results.best.path))
+    if plan is not None:
+        view.log(time_taken(plan, time.monotonic() - began, resumes))
     return Comparison(directory, results)
+
+
+def time_taken(plan: Plan, seconds: float, resumes: bool) -> str:
+    """The estimate beside the time that was needed; a command that resumed has not seen all of it."""
+    if resumes:
+        return (
+            f"this command resumed the comparison and took {clock(seconds)}; estimated for all: {clock(plan.estimate)}"
+        )
+    return f"estimated {clock(plan.estimate)}, took {clock(seconds)} ({seconds / plan.estimate:.1f} times the estimate)"
 
 
 def _train_and_measure(
@@ -140,12 +155,14 @@ def _draft_plan(
     data: ComparisonData,
     log: Callable[[str], None],
     remarks: Callable[[ComparisonData], list[str]],
+    began: float,
 ) -> Plan:
-    """The plan before tuning, made once."""
+    """The plan before tuning, made once; its estimate counts from `began`, when the command started."""
     draft = read_plan(directory) or read_plan(directory / TUNING)
     if draft is None:
         draft = make_plan(request, data, log)
-        draft = replace(draft, notes=[*draft.notes, *remarks(data)])
+        spent = time.monotonic() - began
+        draft = replace(draft, notes=[*draft.notes, *remarks(data)], estimate=spent + draft.estimate)
         (directory / TUNING).mkdir(exist_ok=True)
         write_plan(draft, directory / TUNING)
     fingerprint = data.dataset.fingerprint

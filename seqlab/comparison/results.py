@@ -32,6 +32,7 @@ class Entrant:
     step_seconds: float  # timed before the first run, alone, with the plan's number of threads
     implementation: str  # which kernel or loop it ran in
     lr: float
+    step_spread: float = 0.0  # of the timed steps: half the range of the middle half, as a share
     state_bytes: dict[str, int] = field(default_factory=dict)  # of one sequence, by context length
     generation: dict[str, float] = field(default_factory=dict)  # tokens per second, by context length
 

@@ -1,32 +1,134 @@
-"""How long a training step and an evaluation take on this machine."""
+"""How long training steps and evaluations take on this machine, how much that varies, and what disturbs it."""
 
 import copy
+import os
+import statistics
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from seqlab.config import TrainSettings
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
+from seqlab.threads import default_threads
 from seqlab.training.evaluations import EVALUATED_TOKENS
 from seqlab.training.step import TrainingStep
 
 TIMED_STEPS = 20
+FEWEST_ROUNDS = 9
+ENOUGH_SECONDS = 2.0  # of all rounds together: fast steps take more rounds, because a short moment says little
+WARMED_TOKENS = 500  # scored before an evaluation is timed, to compile and allocate
+# what training adds to steps and scores, in seconds of one core
+STARTUP_SECONDS = 5.0  # imports, the text, the first step
+RUN_SECONDS = 1.2  # the files of a run, its curves and its card
+EVALUATION_SECONDS = 0.3  # a sample and a checkpoint at every evaluation
+BASELINE_SECONDS = 4e-6  # for each training token that the baselines count
+UNSTEADY = 0.2  # a spread from which on timings are said to vary
+ROOM = 0.3  # cores that other programs may use unnoticed
+
+
+@dataclass(frozen=True)
+class Duration:
+    """The median of repeated timings, and their spread: half the range of the middle half, as a share of the median."""
+
+    seconds: float
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)
 class StepTiming:
     step_seconds: float
     evaluation_seconds: float
+    spread: float = 0.0  # of the steps, as a share
+
+
+@dataclass
+class OtherPrograms:
+    """How many cores other programs use; None where the system does not tell."""
+
+    cores: float | None = None
 
 
 def time_training(model: Model, task: Task, train: TrainSettings) -> StepTiming:
     """Time a few steps and one evaluation on a copy of the model, so that the run itself starts clean."""
     training = TrainingStep(copy.deepcopy(model), task, train)
-    training.gradients(0)  # allocates and compiles
+    step = time_rounds({"step": lambda number: take_step(training, number)}, TIMED_STEPS)["step"]
+    task.validate(training.model.eval(), WARMED_TOKENS)
+    evaluation = seconds_of(task.validate, training.model, EVALUATED_TOKENS)
+    return StepTiming(step.seconds, evaluation, step.spread)
+
+
+def take_step(step: TrainingStep, number: int) -> None:
+    step.gradients(number)
+    step.update()
+
+
+def time_rounds(tasks: Mapping[str, Callable[[int], object]], rounds: int = FEWEST_ROUNDS) -> dict[str, Duration]:
+    """Time tasks in rounds of one repeat each, so that a disturbance hits all of them; at least so many rounds.
+
+    The first round, which compiles and allocates, does not count."""
+    for task in tasks.values():
+        task(0)
+    times: dict[str, list[float]] = {name: [] for name in tasks}
+    number, began = 0, time.perf_counter()
+    while number < rounds or (number < 4 * rounds and time.perf_counter() - began < ENOUGH_SECONDS):
+        number += 1
+        for name, task in tasks.items():
+            times[name].append(seconds_of(task, number))
+    return {name: duration(seconds) for name, seconds in times.items()}
+
+
+def duration(seconds: list[float]) -> Duration:
+    """The median and the spread of some timings."""
+    median = statistics.median(seconds)
+    low, _, high = statistics.quantiles(seconds, n=4, method="inclusive") if len(seconds) > 1 else [median] * 3
+    return Duration(median, (high - low) / 2 / median if median else 0.0)
+
+
+def seconds_of(function: Callable[..., object], *arguments: object) -> float:
     began = time.perf_counter()
-    for step in range(TIMED_STEPS):
-        training.gradients(step)
-        training.update()
-    trained = time.perf_counter()
-    task.validate(training.model.eval(), EVALUATED_TOKENS)
-    return StepTiming((trained - began) / TIMED_STEPS, time.perf_counter() - trained)
+    function(*arguments)
+    return time.perf_counter() - began
+
+
+@contextmanager
+def watch_other_programs() -> Iterator[OtherPrograms]:
+    """While entered, count the cores that other programs use."""
+    others, before, began = OtherPrograms(), _busy_seconds(), time.perf_counter()
+    own_before = time.process_time()
+    yield others
+    after, seconds = _busy_seconds(), time.perf_counter() - began
+    if before is not None and after is not None and seconds > 0:
+        others.cores = max(0.0, (after - before - (time.process_time() - own_before)) / seconds)
+
+
+def disturbance(others: OtherPrograms, spread: float, cores: int) -> str | None:
+    """Why timings are rough, in a sentence, if they are: `cores` are those that the work will need."""
+    available = default_threads()
+    if others.cores is not None and others.cores + min(cores, available) > available + ROOM:
+        return (
+            f"The machine is busy: other programs used about {others.cores:.1f} of its {available} "
+            f"{'core' if available == 1 else 'cores'} while steps were timed. Timings and estimates are rough."
+        )
+    if spread > UNSTEADY:
+        return (
+            f"Step times vary by {spread:.0%} on this machine, perhaps because other programs use it: timings and "
+            f"estimates are rough."
+        )
+    return None
+
+
+def _busy_seconds() -> float | None:
+    """Seconds that the cores of this process have worked since the system started, for whatever program."""
+    with suppress(OSError, ValueError, IndexError, AttributeError):
+        mine = {f"cpu{number}" for number in os.sched_getaffinity(0)}
+        ticks = 0
+        for line in Path("/proc/stat").read_text().splitlines():
+            name, *counts = line.split()
+            if name in mine:
+                user, nice, system, _idle, _iowait, *rest = map(int, counts)
+                ticks += user + nice + system + sum(rest[:3])  # interrupts and what another guest took
+        return ticks / os.sysconf("SC_CLK_TCK")
+    return None

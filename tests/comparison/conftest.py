@@ -1,12 +1,16 @@
 """One small comparison, carried out for real and looked at by many tests."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from planning_cases import TEXT, known_timings
 from small_comparisons import SMALL, compared
 
 from seqlab.comparison.compare import Comparison
+from seqlab.comparison.plan import planning
+from seqlab.training.timing import OtherPrograms
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +25,17 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Comparison]:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "my.txt"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture
+def known_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps take the seconds of the cases, and nothing else uses the machine."""
+    monkeypatch.setattr(planning, "time_all", known_timings)
+    monkeypatch.setattr(planning, "watch_other_programs", lambda: nullcontext(OtherPrograms(0.0)))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from small_comparisons import SMALL, compared
 
 import seqlab
-from seqlab.comparison.compare import Comparison
+from seqlab.api import compare
+from seqlab.comparison.compare import Comparison, time_taken
+from seqlab.comparison.execution.progress import ProgressView
 from seqlab.comparison.judgment.statistics import estimate
 from seqlab.comparison.plan.plan import read_plan
 from seqlab.comparison.plan.trials import SEED
@@ -18,6 +21,7 @@ from seqlab.comparison.results import read_comparison, write_comparison
 from seqlab.contracts import TextBatch, TextScores
 from seqlab.errors import DataError, UsageError
 from seqlab.metrics.metric import ratio
+from seqlab.training.progress import clock
 
 
 def test_every_run_is_there_and_scored_on_the_test_part(small: Comparison):
@@ -64,10 +68,11 @@ def test_time_is_what_was_planned(small: Comparison):
         assert run.flops == 3 * built.flops_per_token(16) * run.tokens
 
 
-def test_all_tried_the_same_rates_and_trained_at_their_own_best(small: Comparison):
+def test_all_tried_as_many_rates_and_trained_at_their_own_best(small: Comparison):
     by_name = {n: [one for one in small.results.trials if one.name == n] for n in ("gru", "lstm-attention")}
     tried = [[trial.tried["train.lr"] for trial in own] for own in by_name.values()]
-    assert tried[0] == tried[1] and len(tried[0]) >= 3
+    assert len(tried[0]) == len(tried[1]) >= 5
+    assert tried[0][:-2] == tried[1][:-2]  # the grid; the last two are beside each one's own best
     for name, own in by_name.items():
         best = min(own, key=lambda trial: math.inf if trial.loss is None else trial.loss)
         assert best.chosen and sum(trial.chosen for trial in own) == 1
@@ -79,6 +84,39 @@ def test_all_tried_the_same_rates_and_trained_at_their_own_best(small: Compariso
             trial.settings.train.seed == SEED and trial.settings.train.steps == 40
         )  # a run of 40 steps is brief itself
         assert trial.results is not None and trial.results.validation["nats_per_token"] == own[0].loss
+
+
+def test_what_tuning_leaves_uncertain_is_said(small: Comparison):
+    (said,) = [one for one in small.results.warnings if one.startswith("Learning rates were chosen from trials.")]
+    assert "nats per token" in said and said in (small.directory / "report.html").read_text()
+
+
+def test_timings_have_a_spread(small: Comparison):
+    plan = read_plan(small.directory)
+    assert plan is not None and all(0 < model.step_spread < 10 for model in plan.models)
+    assert [entrant.step_spread for entrant in small.results.entrants] == [model.step_spread for model in plan.models]
+
+
+def test_the_estimate_stands_beside_the_time_that_was_needed(small: Comparison, here: Path):
+    plan = read_plan(small.directory)
+    assert plan is not None
+    assert time_taken(replace(plan, estimate=100.0), 150.0, resumes=False) == (
+        "estimated 1:40, took 2:30 (1.5 times the estimate)"
+    )
+    shutil.copytree(small.directory, here / "again", symlinks=True)
+    view = Lines()
+    compare("toy-words", out=here / "again", view=view, **SMALL)
+    assert view.lines[-1].startswith("this command resumed the comparison and took ")
+    assert view.lines[-1].endswith(f"estimated for all: {clock(plan.estimate)}")
+
+
+class Lines(ProgressView):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def log(self, message: str) -> None:
+        self.lines.append(message)
 
 
 def test_all_saw_the_same_batches(small: Comparison):

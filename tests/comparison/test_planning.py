@@ -5,45 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planning_cases import SECONDS, planned
 
 from seqlab.comparison.judgment.ledger import ledger
 from seqlab.comparison.plan import planning
-from seqlab.comparison.plan.data import ComparisonData, prepare_data
+from seqlab.comparison.plan.data import prepare_data
 from seqlab.comparison.plan.matching import core_flops, core_parameters, total_parameters
 from seqlab.comparison.plan.plan import Plan, difference, read_plan, write_plan
 from seqlab.comparison.plan.planning import FEWEST_STEPS, make_plan, tokens_per_step, with_winners
-from seqlab.comparison.plan.request import Amount, ComparisonRequest, build_request
+from seqlab.comparison.plan.request import Amount, build_request
 from seqlab.comparison.plan.summary import plan_summary
-from seqlab.comparison.plan.timing import ModelTiming, time_all
+from seqlab.comparison.plan.timing import time_all
 from seqlab.comparison.plan.trials import with_trial
 from seqlab.errors import DataError
 from seqlab.recipes import Recipe
 
-TEXT = "the cat sat by the hut and saw 3 of them.\n" * 2000
-SECONDS = {"rnn": 0.01, "lstm": 0.02, "transformer": 0.04}
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    path = tmp_path / "my.txt"
-    path.write_text(TEXT)
-    return path
-
-
-@pytest.fixture(autouse=True)
-def known_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    def timed(data: ComparisonData, threads: int) -> dict[str, ModelTiming]:
-        return {name: ModelTiming(SECONDS[name], 0.1, 0.1) for name in data.models}
-
-    monkeypatch.setattr(planning, "time_all", timed)
-
-
-def planned(text: Path, **options: Any) -> tuple[Plan, ComparisonRequest, ComparisonData]:
-    request = build_request(
-        str(text), None, {}, {"archs": "rnn,lstm,transformer", "embedding": 16, "window": 32, **options}
-    )
-    data = prepare_data(request, text.parent, lambda _: None)
-    return make_plan(request, data, lambda _: None), request, data
+pytestmark = pytest.mark.usefixtures("known_times")
 
 
 def steps(plan: Plan) -> dict[str, int]:
@@ -127,7 +104,10 @@ def test_warm_up_is_a_tenth_of_a_short_run(text: Path):
 
 def test_rates_that_won_change_nothing_else(text: Path):
     plan, request, data = planned(text, budget="steps=50")
-    winners = {model.name: with_trial(model, plan.size, {"train.lr": 0.007}, plan.vocab_sizes) for model in plan.models}
+    winners = {
+        model.name: with_trial(model.run_settings, plan.size, {"train.lr": 0.007}, plan.vocab_sizes)
+        for model in plan.models
+    }
     found = with_winners(plan, request, data, winners, lambda _: None)
     assert {model.run_settings.train.lr for model in found.models} == {0.007}
     assert [model.changed(**{"train.lr": 1.0}) for model in found.models] == [
@@ -138,7 +118,7 @@ def test_rates_that_won_change_nothing_else(text: Path):
 def test_other_winners_are_planned_anew(text: Path):
     plan, request, data = planned(text, budget="seconds=4", tune_over="lr,layers,batch_size")
     tried = {"train.lr": 0.007, "backbone.layers": 2, "task.batch_size": 16}
-    winners = {model.name: with_trial(model, plan.size, tried, plan.vocab_sizes) for model in plan.models}
+    winners = {model.name: with_trial(model.run_settings, plan.size, tried, plan.vocab_sizes) for model in plan.models}
     found = with_winners(plan, request, data, winners, lambda _: None)
     assert {model.tokens_per_step for model in found.models} == {16 * 32}
     assert all(model.core == pytest.approx(25_000, rel=0.05) for model in found.models)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from verdict_cases import NATS, entrant, pair_of, runs_of
 
@@ -6,9 +8,9 @@ from seqlab.comparison.judgment.verdicts import recommendation
 COSTS = {"lstm": (100.0, 1000, 4000), "gru": (80.0, 750, 3000), "rnn": (40.0, 250, 2000)}  # seconds, size, memory
 
 
-def advised(pairs, costs=COSTS):
-    """Advice by lens, the pairs given as they were judged."""
-    entrants = [entrant(name, size, memory) for name, (_, size, memory) in costs.items()]
+def advised(pairs, costs=COSTS, spread=0.0):
+    """Advice by lens, the pairs given as they were judged; the time of every step varies by this share."""
+    entrants = [replace(entrant(name, size, memory), step_spread=spread) for name, (_, size, memory) in costs.items()]
     runs = [run for name, (seconds, _, _) in costs.items() for run in runs_of(name, [[1.0]] * 3, seconds)]
     return {advice.lens: advice for advice in recommendation(entrants, runs, NATS, pairs)}
 
@@ -126,3 +128,20 @@ def test_one_entrant_and_none():
     assert {advice.name for advice in found.values()} == {"a {} b"}
     assert found["quality"].sentence == "Use a {} b: it is the only model."
     assert recommendation([entrant("a")], [], NATS, []) == []
+
+
+def test_time_is_no_advice_if_timings_vary_by_more():
+    """gru takes 0.8 of the time of lstm: enough if timings vary by 5 %, too little if they vary by 15 %."""
+    pairs = judged("not distinguishable", "better")
+    assert advised(pairs, spread=0.05)["time"].name == "gru"
+    vague = advised(pairs, spread=0.15)
+    assert vague["time"].name == "lstm"
+    assert vague["time"].sentence == (
+        "lstm has the best mean; rnn trains in 0.4 of the time of lstm and gives up 0.210 nats/char."
+    )
+    assert vague["size"].name == vague["memory"].name == "gru"  # sizes do not vary
+    two = {name: COSTS[name] for name in ("lstm", "gru")}
+    alone = advised(pairs[:1], two, spread=0.15)["time"].sentence
+    assert (
+        alone == "lstm has the best mean; no other model is noticeably cheaper: timings of gru and lstm vary too much."
+    )

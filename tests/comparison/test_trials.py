@@ -1,5 +1,6 @@
 """Equal tuning: the same trials for all, a grid that grows at an edge that is somebody's best."""
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -13,14 +14,20 @@ from seqlab.comparison.plan.request import Amount, ComparisonSettings
 from seqlab.comparison.plan.trials import (
     RATIO,
     SEED,
+    best_trials,
     extension,
     first_trials,
     is_extensible,
+    neighbor,
+    refinement,
+    search,
     shortened,
+    trial_count,
     trial_results,
     trial_share,
     with_trial,
 )
+from seqlab.comparison.results import Trial
 from seqlab.config import resolve
 
 
@@ -71,7 +78,7 @@ def test_the_grid_grows_by_one_at_the_edge_where_a_best_lies():
 
 
 def test_a_trial_is_the_run_in_small():
-    whole = with_trial(model(), None, {"train.lr": 0.02}, ONE_EACH)
+    whole = with_trial(model().run_settings, None, {"train.lr": 0.02}, ONE_EACH)
     brief = shortened(whole, 0.2)
     assert (brief.train.steps, brief.train.warmup, brief.train.lr, brief.train.seed) == (200, 20, 0.02, SEED)
     assert brief.train.evaluate_every == 200
@@ -87,15 +94,10 @@ def test_trials_are_long_enough_to_tell():
     )
 
 
-def test_another_batch_sees_as_many_tokens():
-    found = with_trial(model(), None, {"task.batch_size": 64}, ONE_EACH)
-    assert found.train.steps == 500
-
-
 def test_other_layers_keep_the_size():
     size = Amount("params", 400_000)
     for layers in (1, 3):
-        found = with_trial(model(), size, {"backbone.layers": layers}, ONE_EACH).backbone.settings
+        found = with_trial(model().run_settings, size, {"backbone.layers": layers}, ONE_EACH).backbone.settings
         assert found.model_dump()["layers"] == layers
         assert found.core_parameters(128) == pytest.approx(400_000, rel=0.01)  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -103,7 +105,7 @@ def test_other_layers_keep_the_size():
 def test_the_lowest_loss_wins_and_a_failure_never_does():
     trials = first_trials(comparison(tune=3), 32)
     losses = {"a": [2.0, 1.5, None], "b": [None, None, 9.0]}
-    shown = trial_results(trials, losses)
+    shown = trial_results(dict.fromkeys(losses, trials), losses)
     assert [(one.name, one.loss) for one in shown] == [(name, loss) for name, own in losses.items() for loss in own]
     chosen = [one.chosen for one in shown]
     assert chosen == [False, True, False, False, False, True]
@@ -111,6 +113,51 @@ def test_the_lowest_loss_wins_and_a_failure_never_does():
 
 
 def test_the_note_on_the_edge_of_the_grid_names_entrant_and_rate():
-    trials = [{"train.lr": rate} for rate in (0.01, 0.001, 0.1)]
-    note = edge_note(trials, {"rnn": trials[1], "gru": trials[0], "lstm": trials[2]}, 3)
+    chosen = {"rnn": 0.001, "gru": 0.01, "lstm": 0.1}
+    results = [Trial(name, {"train.lr": rate}, 1.0, chosen=True) for name, rate in chosen.items()]
+    note = edge_note(results, ["rnn", "lstm"])
     assert "the best one of rnn (0.001) and of lstm (0.1) is still at its edge" in note and "gru" not in note
+
+
+def searched(best: dict[str, float], tune: int = 3, spoiled: float = 0.0) -> tuple[list[Trial], list[str], int]:
+    """A search among entrants whose loss is lowest at these rates, and how often trials were run."""
+    runs = 0
+
+    def losses_of(trials):
+        nonlocal runs
+        runs += 1
+        return {
+            name: [abs(math.log(one["train.lr"] / best[name])) if one["train.lr"] != spoiled else None for one in tried]
+            for name, tried in trials.items()
+        }
+
+    results, at_edge = search(first_trials(comparison(tune=tune), 32), list(best), tune > 1, losses_of)
+    return results, at_edge, runs
+
+
+def test_everybody_tries_two_more_rates_beside_its_own_best():
+    results, at_edge, runs = searched({"rnn": 0.0032, "lstm": 0.0055})
+    tried = {name: [one.tried["train.lr"] for one in results if one.name == name] for name in ("rnn", "lstm")}
+    assert tried["rnn"] == [0.001, 0.0032, 0.01, 0.0018, 0.0056]
+    assert tried["lstm"] == [0.001, 0.0032, 0.01, 0.0018, 0.0056]
+    assert {name: one["train.lr"] for name, one in best_trials(results).items()} == {"rnn": 0.0032, "lstm": 0.0056}
+    assert at_edge == [] and runs == 2
+    assert trial_count(comparison(tune=3)) == 6 and trial_count(comparison(tune=1)) == 1
+
+
+def test_the_grid_is_extended_for_all_before_it_is_refined_for_each():
+    results, at_edge, _ = searched({"rnn": 0.03, "lstm": 0.0032})
+    tried = {name: [one.tried["train.lr"] for one in results if one.name == name] for name in ("rnn", "lstm")}
+    assert tried["rnn"][:4] == tried["lstm"][:4] and tried["rnn"][3] == 0.032
+    assert len(tried["rnn"]) == len(tried["lstm"]) and tried["rnn"][-2:] == [0.018, 0.056]
+    assert at_edge == []
+    assert searched({"rnn": 99.0, "lstm": 0.0032})[1] == ["rnn"]  # three extensions are not enough
+    assert [one.chosen for one in searched({"rnn": 1.0}, tune=1)[0]] == [True]  # a single rate is not refined
+
+
+def test_a_refined_rate_that_diverges_is_not_chosen():
+    low, high = (one["train.lr"] for one in refinement({"train.lr": 0.0032}))
+    assert (low, high) == (0.0018, 0.0056)
+    assert [neighbor(0.01, halves) for halves in (-2, -1, 0, 1, 2)] == [0.0032, 0.0056, 0.01, 0.018, 0.032]
+    results, *_ = searched({"rnn": 0.0055}, spoiled=high)
+    assert best_trials(results)["rnn"]["train.lr"] in (0.0032, 0.01)

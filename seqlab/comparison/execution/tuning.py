@@ -1,5 +1,6 @@
 """Runs the tuning trials, and finds the winning settings of every entrant."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,14 +9,15 @@ from seqlab.comparison.execution.pool import Pool
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import ComparisonSettings
 from seqlab.comparison.plan.trials import (
-    MOST_EXTENSIONS,
+    EntrantTrials,
+    TrialLosses,
     TrialSettings,
-    extension,
     is_extensible,
+    search,
     shortened,
-    trial_results,
     with_trial,
 )
+from seqlab.comparison.results import Trial
 from seqlab.config import RunSettings
 from seqlab.errors import TrainingFailed
 from seqlab.runs.directory import TUNING, RunDirectory
@@ -26,37 +28,34 @@ def tune(
     plan: Plan, comparison: ComparisonSettings, directory: Path, pool: Pool
 ) -> tuple[Plan, dict[str, RunSettings]]:
     """The plan with its trial results, and the winning settings of every entrant."""
-    trials, notes, extensions = list(plan.trials), list(plan.notes), 0
-    while True:
-        results = trial_results(trials, _run_trials(plan, trials, directory, pool))
-        best = {trial.name: trial.tried for trial in results if trial.chosen}
-        more = extension(trials, best) if is_extensible(comparison) else []
-        if not more or extensions == MOST_EXTENSIONS:
-            break
-        trials += more
-        extensions += 1
-    if more:
-        notes.append(edge_note(trials, best, extensions))
-    winners = {model.name: with_trial(model, plan.size, best[model.name], plan.vocab_sizes) for model in plan.models}
-    return replace(plan, trials=trials, trial_results=results, notes=notes), winners
+    names = [model.name for model in plan.models]
+    results, at_edge = search(
+        plan.trials, names, is_extensible(comparison), lambda trials: _run_trials(plan, trials, directory, pool)
+    )
+    notes = [*plan.notes, edge_note(results, at_edge)] if at_edge else plan.notes
+    winners = {}
+    for model in plan.models:
+        own = [trial for trial in results if trial.name == model.name]
+        index = next(index for index, trial in enumerate(own) if trial.chosen)
+        winners[model.name] = _trial_settings(plan, model, own[index].tried, index)
+    return replace(plan, trial_results=results, notes=notes), winners
 
 
-def edge_note(trials: list[TrialSettings], best: dict[str, TrialSettings], extensions: int) -> str:
-    """Names the entrants whose best learning rate is the lowest or the highest that was tried."""
-    rates = sorted(trial["train.lr"] for trial in trials)
-    at_edge = [
-        f"{name} ({best[name]['train.lr']:g})" for name in best if best[name]["train.lr"] in (rates[0], rates[-1])
-    ]
+def edge_note(results: Sequence[Trial], at_edge: Sequence[str]) -> str:
+    """Names the entrants whose best learning rate was the lowest or the highest of the grid, with the rate chosen."""
+    rates = {trial.name: trial.tried["train.lr"] for trial in results if trial.chosen}
+    listed = " and of ".join(f"{name} ({rates[name]:g})" for name in at_edge)
     return (
-        f"After {extensions} extensions of the grid of learning rates, the best one of {' and of '.join(at_edge)} is "
-        f"still at its edge: a better one may lie beyond."
+        f"After all extensions of the grid of learning rates, the best one of {listed} is still at its edge: a better "
+        f"one may lie beyond."
     )
 
 
-def _run_trials(plan: Plan, trials: list[TrialSettings], directory: Path, pool: Pool) -> dict[str, list[float | None]]:
+def _run_trials(plan: Plan, trials: EntrantTrials, directory: Path, pool: Pool) -> TrialLosses:
     """The validation loss of every trial, by entrant; finished trials are not repeated."""
     jobs = {
-        model.name: [_job(plan, model, trial, index) for index, trial in enumerate(trials)] for model in plan.models
+        model.name: [_job(plan, model, trial, index) for index, trial in enumerate(trials[model.name])]
+        for model in plan.models
     }
     pool.run([job for model_jobs in jobs.values() for job in model_jobs], "tuning")
     losses = {name: [_loss(job, directory) for job in model_jobs] for name, model_jobs in jobs.items()}
@@ -68,9 +67,17 @@ def _run_trials(plan: Plan, trials: list[TrialSettings], directory: Path, pool: 
 
 
 def _job(plan: Plan, model: PlannedModel, trial: TrialSettings, index: int) -> Job:
-    settings = shortened(with_trial(model, plan.size, trial, plan.vocab_sizes), plan.horizon)
-    seconds = (settings.train.steps or 0) * model.step_seconds + model.trial_seconds
+    settings = shortened(_trial_settings(plan, model, trial, index), plan.horizon)
+    # as long as a share of the run: where the settings change the time of a step, the budget changes its steps
+    seconds = plan.horizon * model.seconds + model.trial_seconds
     return Job(f"{TUNING}/{model.name}-{index}", settings.resolved(), None, seconds)
+
+
+def _trial_settings(plan: Plan, model: PlannedModel, trial: TrialSettings, index: int) -> RunSettings:
+    """A whole run of an entrant at the settings of a trial, in the same budget."""
+    steps = model.trial_steps[index] if model.trial_steps else model.steps
+    settings = with_trial(model.run_settings, plan.size, trial, plan.vocab_sizes)
+    return settings.with_values(**{"train.steps": steps})
 
 
 def _loss(job: Job, directory: Path) -> float | None:

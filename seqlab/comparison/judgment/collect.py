@@ -15,6 +15,7 @@ from seqlab.comparison.judgment.caps import cap_warnings
 from seqlab.comparison.judgment.cautions import audit_warnings, cautions
 from seqlab.comparison.judgment.ledger import ledger
 from seqlab.comparison.judgment.memorization import generate_texts, memorization, sample, shared_prompt
+from seqlab.comparison.judgment.regret import tuning_warnings
 from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs, recommendation
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import Plan, PlannedModel, difference
@@ -97,6 +98,7 @@ def collect_results(
             *plan.warnings,
             *cautions(runs, pairs, baseline_pairs, chosen.name),
             *cap_warnings(runs, data, scored),
+            *tuning_warnings(plan.trial_results, plan.horizon, pairs, task.loss_unit),
             *_failed_measures(runs),
             *plan.notes,
         ],
@@ -215,6 +217,7 @@ def _entrant(model: PlannedModel, run: Run, threads: int, data: ComparisonData) 
         step_seconds=model.step_seconds,
         implementation=model.implementation,
         lr=settings.train.lr,
+        step_spread=model.step_spread,
         state_bytes=state_bytes(run),
         generation=generation_speed(run, threads),
     )

@@ -23,7 +23,7 @@ def ledger(plan: Plan, data: ComparisonData) -> Ledger:
 def _shared_facts(plan: Plan, data: ComparisonData) -> dict[str, str]:
     dataset, settings = data.dataset, plan.models[0].run_settings
     symbols = f"{dataset.vocabulary.tokenizer.vocab_size:,} symbols"
-    trials = len(plan.trials)
+    trials = sum(trial.name == plan.models[0].name for trial in plan.trial_results)
     return {
         "text": f"{dataset.name}, {data.size_in_words}, SHA-256 {dataset.fingerprint[:12]}",
         "split": dataset.data.rule,

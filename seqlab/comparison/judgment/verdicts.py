@@ -55,7 +55,9 @@ def judge_pairs(entrants: Sequence[Entrant], runs: Sequence[RunResult], metric: 
     sums = _sums_by_name(entrants, runs)
     ranked = sorted(sums, key=lambda name: level(sums[name], metric.value), reverse=not metric.lower_is_better)
     seconds = {run.name: run.seconds for run in runs}
-    return _judge(combinations(ranked, 2), sums, metric, lambda a, b: _cost(seconds[a], seconds[b]))
+    spread = {entrant.name: entrant.step_spread for entrant in entrants}
+    two = combinations(ranked, 2)
+    return _judge(two, sums, metric, lambda a, b: _cost(seconds[a], seconds[b], spread[a] + spread[b]))
 
 
 def judge_baseline(
@@ -116,7 +118,8 @@ def recommendation(
     for lens, cost in costs.items():
         known = {name: amount for name, amount in cost.items() if amount is not None}
         if len(known) == len(scored):
-            advice.append(_economy(lens, known, best, against, metric))
+            spread = {entrant.name: entrant.step_spread if lens == "time" else 0.0 for entrant in scored}
+            advice.append(_economy(lens, known, spread, best, against, metric))
     return advice
 
 
@@ -132,26 +135,40 @@ def _bottom_line(best: str, against: Mapping[str, Pair]) -> str:
     return f"Use {best}: {'; '.join(clauses) or 'it is the only model'}."
 
 
-def _economy(lens: str, cost: Mapping[str, float], best: str, against: Mapping[str, Pair], metric: Metric) -> Advice:
-    """The cheapest contender, and what the cheapest entrant would save and give up."""
+def _economy(
+    lens: str,
+    cost: Mapping[str, float],
+    spread: Mapping[str, float],
+    best: str,
+    against: Mapping[str, Pair],
+    metric: Metric,
+) -> Advice:
+    """The cheapest contender, and what the cheapest entrant would save and give up, beyond the spread of the costs."""
+
+    def is_cheaper(name: str) -> bool:
+        return cost[name] < (1 - max(SAME, spread[name] + spread[best])) * cost[best]
+
     superlative, saves = LENSES[lens]
     contenders = [best]
     for name, pair in against.items():
         close = pair.verdict == AHEAD and pair.difference <= metric.negligible
         if pair.verdict in (EQUAL, UNCLEAR) or close:
             contenders.append(name)
-    worth = [name for name in contenders if name == best or cost[name] < (1 - SAME) * cost[best]]
+    worth = [name for name in contenders if name == best or is_cheaper(name)]
     chosen = min(worth, key=lambda name: cost[name])  # at equal cost, the one with the better mean
+    cheapest = min([*contenders, *against], key=lambda name: cost[name])
+    unsure = {name for name in cost if cost[name] < (1 - SAME) * cost[best] and not is_cheaper(name)}
     if chosen != best:
         words = f"{saves.format(chosen, _times(cost[chosen], cost[best]), best)} and "
         words += CONTENDING[against[chosen].verdict]
     elif len(contenders) > 1:
-        words = f"{best} has the best mean and is {superlative} of those that may be as good"
+        words = f"{best} has the best mean"
+        words += "" if unsure.intersection(contenders) else f" and is {superlative} of those that may be as good"
     else:
         words = f"{best} has the best mean, and all others are behind it"
-    cheapest = min([*contenders, *against], key=lambda name: cost[name])
-    if cheapest != best and cost[cheapest] >= (1 - SAME) * cost[best]:
+    if cheapest != best and not is_cheaper(cheapest):
         words += "; no other model is noticeably cheaper"
+        words += f": timings of {cheapest} and {best} vary too much" if cheapest in unsure else ""
     elif cheapest not in contenders:
         lost = _amount(against[cheapest].difference, None, None, metric)
         words += f"; {saves.format(cheapest, _times(cost[cheapest], cost[best]), best)} and gives up {lost}"
@@ -245,11 +262,14 @@ def _what_would_settle(pair: Pair) -> str:
     return "more seeds will not settle this; more test data could"
 
 
-def _cost(a_seconds: float, b_seconds: float) -> str:
+def _cost(a_seconds: float, b_seconds: float, spread: float) -> str:
+    """How the times compare; `spread` is the sum of the relative spreads of both timings."""
     if not (a_seconds > 0 and b_seconds > 0):
         return ""
-    same = abs(a_seconds / b_seconds - 1) <= SAME
-    return ", in the same time" if same else f", at {_times(a_seconds, b_seconds)} times the time"
+    apart = abs(a_seconds / b_seconds - 1)
+    if SAME < apart <= spread:
+        return f", in about the same time (timings vary by {spread:.0%})"
+    return ", in the same time" if apart <= SAME else f", at {_times(a_seconds, b_seconds)} times the time"
 
 
 def _times(amount: float, other: float) -> str:

@@ -26,6 +26,8 @@ class PlannedModel:
     tokens_per_step: int
     flops_per_token: int
     implementation: str
+    step_spread: float = 0.0  # of the timed steps: half the range of the middle half, as a share
+    trial_steps: list[int] = field(default_factory=list)  # of a whole run at each trial; empty: as many as the run
 
     @property
     def run_settings(self) -> RunSettings:

@@ -1,28 +1,31 @@
 """From a request to a plan: sizes, step times, steps, trials, and an estimate of the total time."""
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from seqlab.comparison.plan.data import ComparisonData
+from seqlab.comparison.plan.estimate import estimate_seconds, jobs_of
 from seqlab.comparison.plan.matching import CLOSE, SIZE_OF, UNITS, core_parameters, match_size, total_parameters
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
 from seqlab.comparison.plan.timing import ModelTiming, time_all
-from seqlab.comparison.plan.trials import first_trials, is_extensible, trial_share
+from seqlab.comparison.plan.trials import TrialSettings, first_trials, trial_share, with_trial
 from seqlab.comparison.plan.warnings import plan_warnings
 from seqlab.config import RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.threads import default_threads
 from seqlab.training.budget import MAX_EPOCHS
+from seqlab.training.progress import clock
+from seqlab.training.timing import OtherPrograms, disturbance, watch_other_programs
 
 SIZES = (400_000, 200_000, 100_000, 50_000, 25_000)  # core parameters to choose from if no size is requested
 LARGE_VOCABULARY = 1000  # from here on embedding and output layer count: equal cores would be unequal models
 TOKENS_PER_PARAMETER = 2  # of training text: a larger model would mostly memorize
 FEWEST_STEPS = 500  # with fewer, a smaller model uses the time better
-STARTUP = 6.0  # seconds of a worker before and after its runs
-SLOWDOWN = 1.25  # of runs that share the machine
 ON_VALIDATION = "There is no test split: verdicts are on the validation split, which also chose the checkpoints."
+LEAST_STEPS = 20  # however short the time
 PLANNED_SHARE = 0.92  # of the requested minutes
 Log = Callable[[str], None]
 
@@ -35,6 +38,7 @@ class SizedModels:
     data: ComparisonData
     timed: dict[str, ModelTiming]
     notes: list[str]
+    others: OtherPrograms
 
 
 def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Plan:
@@ -47,21 +51,23 @@ def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Pla
         if len(sizes) == 1 or min(steps.values()) >= FEWEST_STEPS:
             break
     assert sized is not None and steps is not None
+    trials = first_trials(request.comparison, data.shared.task.settings.batch_size)
     models = _planned_models(request, sized, steps, threads)
+    estimate = estimate_seconds(request, sized.data, sized.timed, steps)
     return Plan(
         request=request.as_dict(),
-        models=models,
+        models=_with_trial_steps(request, sized, models, trials, threads),
         size=sized.size,
         seeds=list(range(request.comparison.seeds)),
         threads=threads,
         horizon=trial_share(steps.values()),
-        trials=first_trials(request.comparison, data.shared.task.settings.batch_size),
+        trials=trials,
         trial_results=[],
         fingerprints={"corpus": data.dataset.fingerprint, "tokenizer": data.dataset.vocabulary.fingerprint},
         notes=_matching_note(request, sized) + sized.notes + ([] if data.deciding_split == "test" else [ON_VALIDATION]),
-        estimate=_estimate(request, sized, steps),
+        estimate=estimate,
         vocab_sizes=data.dataset.vocabulary.sizes,
-        warnings=plan_warnings(models, data),
+        warnings=plan_warnings(models, data) + _time_warnings(request, sized, estimate, threads),
     )
 
 
@@ -73,17 +79,11 @@ def with_winners(
         models = [model.changed(**{"train.lr": winners[model.name].train.lr}) for model in plan.models]
         return replace(plan, models=models)
     sized = _sized(replace(data, models=winners), None, plan.threads, log)
-    budget = request.comparison.length
-    if budget is None or budget.kind == "steps":
+    if _is_by_time(request):
         steps = {name: settings.train.steps or 1 for name, settings in winners.items()}
     else:
         steps = _steps(request, sized)
     return replace(plan, models=_planned_models(request, sized, steps, plan.threads))
-
-
-def jobs_of(request: ComparisonRequest) -> int:
-    """Parallel runs: one per core, at most as many as there are runs."""
-    return request.comparison.jobs or min(default_threads(), len(request.models) * request.comparison.seeds)
 
 
 def _sizes(request: ComparisonRequest, data: ComparisonData) -> list[Amount | None]:
@@ -138,7 +138,9 @@ def _sized(data: ComparisonData, size: Amount | None, threads: int, log: Log) ->
         ]
     log(f"timing a step of {', '.join(models)} on {threads} {'thread' if threads == 1 else 'threads'}")
     sized = replace(data, models=models)
-    return SizedModels(size, sized, time_all(sized, threads), notes)
+    with watch_other_programs() as others:
+        timed = time_all(sized, threads)
+    return SizedModels(size, sized, timed, notes, others)
 
 
 def _steps(request: ComparisonRequest, sized: SizedModels) -> dict[str, int]:
@@ -162,6 +164,66 @@ def _sets_own_budgets(request: ComparisonRequest) -> bool:
     return request.comparison.length is None and all(settings.train.budget for settings in request.models.values())
 
 
+def _is_by_time(request: ComparisonRequest) -> bool:
+    """Whether the minutes for everything say how long all models train."""
+    return request.comparison.length is None and not _sets_own_budgets(request)
+
+
+def _with_trial_steps(
+    request: ComparisonRequest,
+    sized: SizedModels,
+    models: Sequence[PlannedModel],
+    trials: Sequence[TrialSettings],
+    threads: int,
+) -> list[PlannedModel]:
+    """The models with the steps of a whole run at the settings of each trial, in the unit of the budget."""
+    if request.comparison.tune_over == ("lr",):
+        return list(models)
+    changes = [{key: value for key, value in trial.items() if key != "train.lr"} for trial in trials]
+    sizes = sized.data.dataset.vocabulary.sizes
+    variants = {
+        f"{model.name} {change}": with_trial(sized.data.models[model.name], sized.size, change, sizes)
+        for model in models
+        for change in changes
+    }
+    data = replace(sized.data, models=variants)
+    if _is_by_time(request):  # equal steps of equal batches are equal tokens
+        tokens = {name: tokens_per_step(data, name) for name in variants}
+        steps = {
+            f"{model.name} {change}": max(
+                1, round(model.steps * model.tokens_per_step / tokens[f"{model.name} {change}"])
+            )
+            for model in models
+            for change in changes
+        }
+    else:
+        timed = time_all(data, threads) if _spends_seconds(request) else {}
+        steps = _steps(request, replace(sized, data=data, timed=timed))
+    return [replace(model, trial_steps=[steps[f"{model.name} {change}"] for change in changes]) for model in models]
+
+
+def _spends_seconds(request: ComparisonRequest) -> bool:
+    budget = request.comparison.length
+    if budget is not None:
+        return budget.kind == "seconds"
+    return any(settings.train.seconds is not None for settings in request.models.values())
+
+
+def _time_warnings(request: ComparisonRequest, sized: SizedModels, estimate: float, threads: int) -> list[str]:
+    """Why the comparison may take another time than requested or estimated."""
+    spread = max(timing.spread for timing in sized.timed.values())
+    rough = disturbance(sized.others, spread, jobs_of(request) * threads)
+    warnings = [rough] if rough else []
+    if _is_by_time(request) and estimate > 60 * request.comparison.minutes:
+        warnings.append(
+            f"{request.comparison.minutes:g} minutes are not enough for {len(request.models)} models with "
+            f"{request.comparison.seeds} seeds and {request.comparison.tune} trials each, which take about "
+            f"{clock(estimate)} with {LEAST_STEPS} steps. Allow more --minutes, or choose fewer --archs, --seeds or "
+            f"--tune."
+        )
+    return warnings
+
+
 def _own_steps(name: str, sized: SizedModels) -> int:
     settings = sized.data.models[name]
     train = settings.train
@@ -173,26 +235,14 @@ def _own_steps(name: str, sized: SizedModels) -> int:
 
 def _steps_in_time(request: ComparisonRequest, sized: SizedModels) -> int:
     """As many steps as fit into the requested minutes, equal for all, and a few dozen epochs at most."""
-    fixed = _estimate(request, sized, dict.fromkeys(sized.timed, 0))
-    each = _estimate(request, sized, dict.fromkeys(sized.timed, 1000)) - fixed
-    possible = int(1000 * (PLANNED_SHARE * 60 * request.comparison.minutes - fixed) / each)
     settings = sized.data.shared
-    most = MAX_EPOCHS * sized.data.task(settings).steps_per_epoch / settings.train.accumulate
-    return max(20, min(possible, round(most)))
-
-
-def _estimate(request: ComparisonRequest, sized: SizedModels, steps: Mapping[str, int]) -> float:
-    """Seconds for all trials and runs."""
-    # the best rate often lies at the edge of the grid, which adds a trial
-    trials = request.comparison.tune + is_extensible(request.comparison)
-    work, share = 0.0, trial_share(steps.values())
-    for name, timed in sized.timed.items():
-        training = steps[name] * timed.step_seconds
-        evaluations = timed.evaluation_seconds(sized.data.models[name].train, steps[name])
-        work += request.comparison.seeds * (training + evaluations) + trials * (share * training + timed.trial_seconds)
-    counting = 4e-6 * sized.data.tokens("train")  # seconds for the baselines
-    jobs = jobs_of(request)
-    return work * (SLOWDOWN if jobs > 1 else 1.0) / jobs + 2 * STARTUP + counting
+    most = round(MAX_EPOCHS * sized.data.task(settings).steps_per_epoch / settings.train.accumulate)
+    possible = bisect_right(
+        range(1, most + 1),
+        PLANNED_SHARE * 60 * request.comparison.minutes,
+        key=lambda steps: estimate_seconds(request, sized.data, sized.timed, dict.fromkeys(sized.timed, steps)),
+    )
+    return max(LEAST_STEPS, possible)
 
 
 def _planned_models(
@@ -215,6 +265,7 @@ def _planned_models(
                 settings=fixed.resolved(),
                 core=core_parameters(fixed),
                 step_seconds=timing.step_seconds,
+                step_spread=timing.spread,
                 evaluation_seconds=timing.evaluation_seconds(settings.train, steps[name]),
                 trial_seconds=timing.trial_seconds,
                 tokens_per_step=round(tokens_per_step(data, name)),

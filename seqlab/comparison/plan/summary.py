@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from seqlab.comparison.plan.data import ComparisonData
+from seqlab.comparison.plan.estimate import jobs_of
 from seqlab.comparison.plan.matching import total_parameters
-from seqlab.comparison.plan.plan import Plan
-from seqlab.comparison.plan.planning import jobs_of
+from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import ComparisonRequest
+from seqlab.comparison.plan.trials import is_extensible
 from seqlab.text_table import aligned_table
 from seqlab.training.progress import clock
 
@@ -21,7 +22,7 @@ def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, d
     rows += [
         [model.name, f"{model.core:,}", f"{total_parameters(model.run_settings, plan.vocab_sizes):,}",
          f"{model.steps:,}", f"{model.tokens:,}", f"{model.flops / 1e12:,.2f}",
-         f"{1e3 * model.step_seconds:.1f}", f"{model.seconds:.0f}"]
+         _milliseconds(model), f"{model.seconds:.0f}"]
         for model in plan.models
     ]  # fmt: skip
     lines = [
@@ -34,11 +35,16 @@ def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, d
         trials = f"{len(plan.trials)} trials each"
         if plan.horizon < 1:
             trials = f"{len(plan.trials)} short trials each ({plan.horizon:.0%} of the steps)"
-        lines.append(f"first, {trials}: {_trials_in_words(plan)}")
+        refined = ", then two more beside the best" if is_extensible(request.comparison) else ""
+        lines.append(f"first, {trials}: {_trials_in_words(plan)}{refined}")
     lines += [f"warning: {warning}" for warning in plan.warnings]
     lines += [f"note: {note}" for note in plan.notes]
     lines.append(f"about {clock(plan.estimate)} for everything, in {directory}")
     return "\n".join(lines)
+
+
+def _milliseconds(model: PlannedModel) -> str:
+    return f"{1e3 * model.step_seconds:.1f} ± {1e3 * model.step_spread * model.step_seconds:.1f}"
 
 
 def _trials_in_words(plan: Plan) -> str:

@@ -1,13 +1,12 @@
 """Equal tuning: all entrants try the same settings in short trials; each is then trained with its best ones."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from seqlab.comparison.plan.matching import match_size
-from seqlab.comparison.plan.plan import PlannedModel
 from seqlab.comparison.plan.request import Amount, ComparisonSettings
 from seqlab.comparison.results import Trial
 from seqlab.config import RunSettings, VocabSizes
@@ -22,6 +21,8 @@ LAYERS = (1, 2, 3, 4)
 BATCH_FACTORS = (0.5, 1, 2)
 
 TrialSettings = dict[str, Any]
+EntrantTrials = dict[str, list[TrialSettings]]
+TrialLosses = dict[str, list[float | None]]  # None for a trial that failed
 
 
 def first_trials(comparison: ComparisonSettings, batch_size: int) -> list[TrialSettings]:
@@ -47,29 +48,70 @@ def trial_share(steps: Iterable[int]) -> float:
     return max(TRIAL_SHARE, min(1.0, FEWEST_STEPS / max(1, min(steps))))
 
 
+def trial_count(comparison: ComparisonSettings) -> int:
+    """How many trials an entrant usually gets: the best rate often lies at the edge of the grid, which adds one."""
+    return comparison.tune + (1 + len(refinement({"train.lr": MIDDLE})) if is_extensible(comparison) else 0)
+
+
 def is_extensible(comparison: ComparisonSettings) -> bool:
     """Whether the trials are a grid of learning rates, which can be extended at its ends."""
     return comparison.tune_over == ("lr",) and comparison.tune > 1
+
+
+def search(
+    first: Sequence[TrialSettings], names: Sequence[str], grows: bool, losses_of: Callable[[EntrantTrials], TrialLosses]
+) -> tuple[list[Trial], list[str]]:
+    """All trials with their losses, and the entrants whose best learning rate is still at the edge of the grid.
+
+    A grid of learning rates grows where somebody's best rate is at its edge, for all entrants; at last each tries two
+    more rates beside its own best. `losses_of` runs what is not yet known."""
+    trials: EntrantTrials = {name: list(first) for name in names}
+    results = trial_results(trials, losses_of(trials))
+    if not grows:
+        return results, []
+    for _ in range(MOST_EXTENSIONS):
+        more = extension(trials[names[0]], best_trials(results))
+        if not more:
+            break
+        trials = {name: tried + more for name, tried in trials.items()}
+        results = trial_results(trials, losses_of(trials))
+    best = best_trials(results)
+    rates = [trial["train.lr"] for trial in trials[names[0]]]
+    at_edge = [name for name in names if best[name]["train.lr"] in (min(rates), max(rates))]
+    trials = {name: tried + refinement(best[name]) for name, tried in trials.items()}
+    return trial_results(trials, losses_of(trials)), at_edge
 
 
 def extension(trials: Sequence[TrialSettings], best: Mapping[str, TrialSettings]) -> list[TrialSettings]:
     """One more rate at each end of the grid that is some entrant's best; none if all best rates lie inside."""
     rates = sorted(trial["train.lr"] for trial in trials)
     best_rates = {trial["train.lr"] for trial in best.values()}
-    more = [rates[0] / RATIO] if rates[0] in best_rates else []
-    more += [rates[-1] * RATIO] if rates[-1] in best_rates else []
-    return [{"train.lr": _rounded(rate)} for rate in more]
+    more = [neighbor(rates[0], -2)] if rates[0] in best_rates else []
+    more += [neighbor(rates[-1], 2)] if rates[-1] in best_rates else []
+    return [{"train.lr": rate} for rate in more]
 
 
-def with_trial(model: PlannedModel, size: Amount | None, trial: TrialSettings, sizes: VocabSizes) -> RunSettings:
-    """An entrant with the settings of a trial, matched in size again, on the same number of tokens."""
-    before = model.run_settings
-    settings = before.with_values(**trial)
+def refinement(best: TrialSettings) -> list[TrialSettings]:
+    """Two more rates, half way to the neighbors of an entrant's best."""
+    return [{"train.lr": neighbor(best["train.lr"], halves)} for halves in (-1, 1)]
+
+
+def neighbor(rate: float, halves: int) -> float:
+    """The learning rate so many half steps of the grid away."""
+    place = round(2 * math.log(rate / MIDDLE) / math.log(RATIO))  # rates are rounded, the grid is not
+    return _rounded(MIDDLE * RATIO ** ((place + halves) / 2))
+
+
+def best_trials(results: Sequence[Trial]) -> dict[str, TrialSettings]:
+    return {trial.name: trial.tried for trial in results if trial.chosen}
+
+
+def with_trial(settings: RunSettings, size: Amount | None, trial: TrialSettings, sizes: VocabSizes) -> RunSettings:
+    """The settings with those of a trial, matched in size again."""
+    changed = settings.with_values(**trial)
     if size is not None and "backbone.layers" in trial:
-        settings = match_size(settings, size, sizes).settings
-    batch_size = before.task.settings.batch_size
-    steps = max(1, round(model.steps * batch_size / trial.get("task.batch_size", batch_size)))
-    return settings.with_values(**{"train.steps": steps})
+        changed = match_size(changed, size, sizes).settings
+    return changed
 
 
 def shortened(settings: RunSettings, share: float) -> RunSettings:
@@ -87,11 +129,11 @@ def shortened(settings: RunSettings, share: float) -> RunSettings:
     )
 
 
-def trial_results(trials: Sequence[TrialSettings], losses: Mapping[str, Sequence[float | None]]) -> list[Trial]:
+def trial_results(trials: EntrantTrials, losses: TrialLosses) -> list[Trial]:
     """All trials of all entrants; each entrant's lowest loss is chosen, and a failed trial has no loss."""
     results = []
     for name, model_losses in losses.items():
         lowest = int(np.argmin([math.inf if loss is None else loss for loss in model_losses]))
-        for index, (trial, loss) in enumerate(zip(trials, model_losses, strict=True)):
+        for index, (trial, loss) in enumerate(zip(trials[name], model_losses, strict=True)):
             results.append(Trial(name, dict(trial), loss, chosen=index == lowest))
     return results

@@ -118,7 +118,8 @@ def terms(results: Results) -> dict[str, str]:
         "embedding parameters": "parameters of the token embedding.",
         "output parameters": "parameters of the output layer, without those that it shares with the embedding.",
         "FLOPs/token": "arithmetic operations of one forward pass, output layer included.",
-        "training seconds": "steps times the time of one step, measured before the first run with nothing beside it.",
+        "training seconds": "steps times the time of one step, measured before the first run with nothing beside it; "
+        "± is half the range of the middle half of the repeated timings.",
         "peak memory": "the highest memory use of a training process.",
         GENERATION: "tokens generated per second, and bytes of state, at this context length.",
         NO_TRAINING: "needs no training: a model that does not beat it has learned little.",
@@ -200,7 +201,9 @@ def _interval(runs: list[RunResult], metric: Metric) -> str:
 
 
 def _seconds(entrant: Entrant, runs: list[RunResult]) -> str:
-    return decimals(_mean([run.seconds for run in runs]), 0)
+    mean = _mean([run.seconds for run in runs])
+    varies = mean is not None and round(entrant.step_spread * mean) >= 1
+    return decimals(mean, 0) + (f" ± {entrant.step_spread * (mean or 0):.0f}" if varies else "")
 
 
 def _rate(entrant: Entrant, runs: list[RunResult]) -> str:

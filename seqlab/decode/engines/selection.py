@@ -57,7 +57,7 @@ class EngineSelector:
             if engine == "compiled":
                 raise UsageError(f"there is no compiled engine for this model: {missing}. Use plain or auto.")
             return self.model
-        if engine == "auto" and self._plain_seconds(rows, length) < self._seconds_until_ready():
+        if engine == "auto" and self._plain_seconds(rows, length) < self.seconds_until_ready:
             return self.model
         return self.engine
 
@@ -100,8 +100,10 @@ class EngineSelector:
         overhead = PLAIN_MODULE * sum(1 for _ in model.modules())
         return length * (overhead + rows * model.flops_per_token(length) / PLAIN_FLOPS)
 
-    def _seconds_until_ready(self) -> float:
-        if self._kernel in READY:
+    @property
+    def seconds_until_ready(self) -> float:
+        """About how long it takes until the compiled engine can generate; 0 if there is none."""
+        if self.missing is not None or self._kernel in READY:
             return 0.0
         start = 0.0 if "numba" in sys.modules else IMPORT_NUMBA
         return start + (LOAD_KERNEL if self._marker.is_file() else COMPILE_KERNEL)

@@ -1,0 +1,42 @@
+"""How long a comparison will take: training, evaluations, and what every run, worker and report adds."""
+
+from collections.abc import Mapping
+
+from seqlab.comparison.plan.data import ComparisonData
+from seqlab.comparison.plan.request import ComparisonRequest
+from seqlab.comparison.plan.timing import ModelTiming
+from seqlab.comparison.plan.trials import trial_count, trial_share
+from seqlab.threads import default_threads
+from seqlab.training.evaluations import evaluation_count
+from seqlab.training.timing import BASELINE_SECONDS, EVALUATION_SECONDS, RUN_SECONDS, STARTUP_SECONDS
+
+SLOWDOWN = 1.25  # of runs that share the machine
+TRIAL_SECONDS = 0.8  # the files of a trial
+# after all runs, in seconds of one core
+ENTRANT_SECONDS = 4.5  # its audit, samples and speed of generation
+REPORT_SECONDS = 4.0  # figures, table and report
+
+
+def estimate_seconds(
+    request: ComparisonRequest, data: ComparisonData, timed: Mapping[str, ModelTiming], steps: Mapping[str, int]
+) -> float:
+    """Seconds for all trials and runs, from the first worker to the report."""
+    trials = trial_count(request.comparison)
+    work, share = 0.0, trial_share(steps.values())
+    for name, timing in timed.items():
+        training = steps[name] * timing.step_seconds
+        train = data.models[name].train
+        evaluations = timing.evaluation_seconds(train, steps[name]) + EVALUATION_SECONDS * evaluation_count(
+            train, steps[name]
+        )
+        work += request.comparison.seeds * (training + evaluations + RUN_SECONDS)
+        work += trials * (share * training + timing.trial_seconds + TRIAL_SECONDS)
+    jobs = jobs_of(request)
+    collecting = sum(ENTRANT_SECONDS + timing.compile_seconds for timing in timed.values())
+    alone = STARTUP_SECONDS + collecting + REPORT_SECONDS + BASELINE_SECONDS * data.tokens("train")
+    return work * (SLOWDOWN if jobs > 1 else 1.0) / jobs + alone
+
+
+def jobs_of(request: ComparisonRequest) -> int:
+    """Parallel runs: one per core, at most as many as there are runs."""
+    return request.comparison.jobs or min(default_threads(), len(request.models) * request.comparison.seeds)
