@@ -1,6 +1,7 @@
 """Times a training step and the evaluations of each model, one model at a time."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.config import TrainSettings
@@ -49,10 +50,15 @@ def time_all(data: ComparisonData, threads: int) -> dict[str, ModelTiming]:
                 timed[name].seconds,
                 *_evaluation_seconds(data, step),
                 timed[name].spread,
-                EngineSelector(step.model).seconds_until_ready,
+                _compile_seconds(step.model),
             )
             for name, step in steps.items()
         }
+
+
+def _compile_seconds(model: Any) -> float:
+    """Until the fast engine of a model that generates is ready."""
+    return EngineSelector(model).seconds_until_ready
 
 
 def _evaluation_seconds(data: ComparisonData, step: TrainingStep) -> tuple[float, float]:
