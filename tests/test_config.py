@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from seqlab.config import build_settings, expand_short_names, merge, parse_assignment, read_toml, resolve
+from seqlab.config.overview import known_settings
 from seqlab.errors import MissingInput, UsageError
 from seqlab.models.parameter_count import refuse_unfit
-from seqlab.registry import MEASURES
+from seqlab.registry import MEASURES, TASKS
 from seqlab.training.request import settings_from_request
 
 TEXT = {"corpus": {"source": ["my.txt"]}}
@@ -158,3 +159,19 @@ def test_what_a_corpus_brings_is_for_architectures_that_have_it() -> None:
     assert encoder.backbone.name == "transformer-encoder" and encoder.task.flat()["pooling"] == "last"
     asked = resolve({"corpus": {"source": ["adding"]}, "backbone": {"name": "lstm", "bidirectional": True}})
     assert asked.backbone.flat()["bidirectional"] is True
+
+
+def test_every_setting_is_listed_with_its_default_and_its_meaning() -> None:
+    listed = known_settings()
+    for settings in listed:
+        assert settings.meaning, f"{settings.name} has no description"
+    names = {settings.name for settings in listed}
+    for task in TASKS:
+        tables = {"task": {"name": task}, "corpus": {"source": ["my.txt"]}}
+        for section, values in resolve(tables).resolved().items():
+            section = "backbone" if section == "decoder" else section
+            assert {f"{section}.{key}" for key in values} <= names
+    by_name = {settings.name: settings for settings in listed if not settings.components}
+    assert by_name["train.lr"].default == "0.005" and by_name["corpus.source"].default == ""
+    (forget,) = [settings for settings in listed if settings.name == "backbone.forget_bias"]
+    assert forget.components == ("lstm", "lstm-attention"), "settings of some architectures say which"

@@ -42,7 +42,7 @@ class RecurrentSettings(BackboneSettings):
 
 class RnnSettings(RecurrentSettings):
     gates = 1
-    activation: Literal["tanh", "relu", "sigmoid"] = "tanh"
+    activation: Literal["tanh", "relu", "sigmoid"] = Field(default="tanh", description="of the state")
 
 
 class GruSettings(RecurrentSettings):

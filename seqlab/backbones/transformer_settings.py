@@ -17,13 +17,15 @@ class TransformerSettings(BackboneSettings):
     }
 
     hidden: int = Field(default=128, ge=1, le=65_536, description="width of the residual stream")
-    layers: int = Field(default=4, ge=1, le=256)
-    heads: int = Field(default=4, ge=1, le=1024)
+    layers: int = Field(default=4, ge=1, le=256, description="how many layers are stacked")
+    heads: int = Field(default=4, ge=1, le=1024, description="attention heads of each layer")
     feedforward: int | None = Field(default=None, ge=1, le=2**20, description="inner width; 4 times hidden if unset")
-    activation: Literal["gelu", "relu", "swiglu"] = "gelu"
-    norm: Literal["layer", "rms"] = "layer"
+    activation: Literal["gelu", "relu", "swiglu"] = Field(default="gelu", description="of the feedforward sublayers")
+    norm: Literal["layer", "rms"] = Field(default="layer", description="normalization of the sublayers")
     norm_position: Literal["before", "after"] = Field(default="before", description="of each sublayer")
-    positions: Literal["rotary", "learned", "sinusoidal", "none"] = "rotary"
+    positions: Literal["rotary", "learned", "sinusoidal", "none"] = Field(
+        default="rotary", description="how positions are encoded"
+    )
     context: int = Field(
         default=128, ge=1, le=2**20, description="positions that a query sees; the task's sequence length if unset"
     )

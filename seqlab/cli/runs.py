@@ -1,5 +1,6 @@
-"""seqlab runs: the runs in a folder."""
+"""seqlab runs: the runs below a folder."""
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,29 +12,43 @@ if TYPE_CHECKING:
     from seqlab.runs.listing import RunEntry
 
 EXAMPLES = ("seqlab runs", "seqlab runs experiments --json")
+COLUMNS = ["run", "architecture", "tokenizer", "parameters", "validation", "steps", "date"]
 
 
 def runs(
-    folder: Annotated[Path, Argument(help="Folder to search.")] = Path("runs"),
+    folder: Annotated[Path, Argument(help="Folder to search, with the folders below it.")] = Path(),
     as_json: options.Json = False,
 ) -> None:
-    """List runs, best first."""
+    """List runs, those that can be compared together, the best first; tuning trials of comparisons are left out."""
 
     from seqlab.cli.show import console, table
-    from seqlab.runs.listing import list_runs
+    from seqlab.runs.listing import LEVELS, list_runs
 
     entries = list_runs(folder)
     if as_json:
         console.print_json(data=[entry.as_dict() for entry in entries])
         return
+    searched = f"'{folder.absolute()}' and the folders below it, {LEVELS} levels deep"
     if not entries:
-        console.print(f"There are no runs in '{folder}' yet. Train one: seqlab train python-docs", markup=False)
+        console.print(f"There are no runs in {searched}. Train one: seqlab train python-docs", markup=False)
         return
-    columns = ["run", "architecture", "corpus", "parameters", "validation", "", "steps", "date"]
-    table("", columns, [_row(entry) for entry in entries], texts=3)
+    groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry.group)]
+    for group in groups:
+        table(_title(group[0]), COLUMNS, [_row(entry) for entry in group], texts=3)
+        console.print()
+    several = "; only runs of one table can be compared" if len(groups) > 1 else ""
+    number = "1 run" if len(entries) == 1 else f"{len(entries):,} runs"
+    console.print(f"{number} in {searched}{several}.", markup=False)
+
+
+def _title(entry: "RunEntry") -> str:
+    if entry.metric is None:
+        return "not finished"
+    mode = f", mode {entry.mode}" if entry.mode in ("window", "carry") else ""
+    return f"{entry.task} on {entry.corpus} ({entry.data[:8]}), {entry.rule}{mode}: {entry.metric.label}"
 
 
 def _row(entry: "RunEntry") -> list[str]:
-    value, label = (entry.metric.format(entry.value), entry.metric.label) if entry.metric else (entry.status, "")
+    value = entry.metric.format(entry.value) if entry.metric else entry.status
     size, steps = f"{entry.parameters:,}", f"{entry.steps:,}"
-    return [entry.path, entry.arch, entry.corpus, size, value, label, steps, entry.date[:10]]
+    return [entry.path, entry.arch, entry.tokenizer, size, value, steps, entry.date[:10]]

@@ -75,7 +75,7 @@ class ModelSettings(Settings):
     embedding: int = Field(default=128, ge=1, le=65_536, description="width of the token embedding")
     tie_embeddings: bool = Field(default=False, description="the output projection shares the embedding's weights")
     initialization: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
-    embedding_dropout: float = Field(default=0.0, ge=0, lt=1)
+    embedding_dropout: float = Field(default=0.0, ge=0, lt=1, description="after the embedding")
     output_dropout: float = Field(default=0.0, ge=0, lt=1, description="before the projection")
     precision: Literal["float32", "int8"] = Field(
         default="float32", description="of the stored weights; seqlab quantize writes int8"
@@ -111,9 +111,11 @@ class TrainSettings(Settings):
     seconds: float | None = Field(
         default=None, gt=0, le=MOST, description="budget in seconds, converted to steps at the start"
     )
-    optimizer: Literal["adam", "adamw", "sgd", "rmsprop"] = "adam"
+    optimizer: Literal["adam", "adamw", "sgd", "rmsprop"] = Field(default="adam", description="the update rule")
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
-    schedule: Literal["constant", "cosine", "linear", "plateau", "decay"] = "cosine"
+    schedule: Literal["constant", "cosine", "linear", "plateau", "decay"] = Field(
+        default="cosine", description="how the learning rate changes after the warmup"
+    )
     warmup: int = Field(default=100, ge=0, le=MOST, description="steps in which the learning rate rises to its peak")
     final_lr: float = Field(default=0.02, ge=0, le=1, description="the last learning rate, as a share of the peak")
     decay_after: int = Field(default=4, ge=0, le=MOST, description="epochs at the peak learning rate (schedule=decay)")
@@ -139,7 +141,7 @@ class TrainSettings(Settings):
     max_skipped: int = Field(
         default=3, ge=0, le=MOST, description="consecutive updates that may be skipped because they are not finite"
     )
-    seed: int = Field(default=0, ge=0, lt=2**63)
+    seed: int = Field(default=0, ge=0, lt=2**63, description="of initialization, batches and dropout")
     threads: int | None = Field(default=None, ge=1, le=MAX_THREADS, description="all cores if unset")
     device: str = Field(default="cpu", description="cpu, cuda or mps")
 

@@ -1,5 +1,7 @@
-"""The runs in a folder, the best first."""
+"""The runs below a folder, in groups that can be compared, the best of each group first."""
 
+import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,10 @@ from seqlab.config import resolve
 from seqlab.errors import SeqlabError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import PluginNotAllowed
-from seqlab.runs.directory import CONFIG, RunDirectory
+from seqlab.runs.directory import BEST, CONFIG, PLAN, RUNS, TUNING, RunDirectory
 from seqlab.runs.results import read_results
+
+LEVELS = 4  # of folders below the given one: a run of a comparison in runs/ is at the fourth
 
 
 @dataclass(frozen=True)
@@ -24,25 +28,53 @@ class RunEntry:
     steps: int
     date: str
     status: str
+    data: str = ""  # fingerprint of the text or the examples
+    rule: str = ""  # how they were split
+    mode: str = ""  # how the validation split was scored
+    tokenizer: str = ""
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Equal for runs whose values can be compared: one task, metric, data, split and mode."""
+        if self.metric is None or self.value is None:
+            return ()
+        return self.task, self.metric.key, self.corpus, self.data, self.rule, self.mode
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "metric": self.metric.key if self.metric else None}
 
 
 def list_runs(folder: Path) -> list[RunEntry]:
-    """All runs in a folder and the best run of each comparison in it, damaged runs too.
+    """All runs in a folder and up to LEVELS below it, with those of comparisons but without their tuning trials.
 
-    Sorted by task, the best run of each first; a run that is also linked to is listed once."""
-    paths = [path.parent for path in (*folder.glob(f"*/{CONFIG}"), *folder.glob(f"*/*/{CONFIG}"))]
-    once = {path.resolve(): path for path in sorted(paths, key=lambda path: (not path.is_symlink(), path))}
+    Groups of comparable runs, the best of each first; then unfinished and damaged ones. A run that is also linked to,
+    or copied as the best of its comparison, is listed once."""
+    paths = sorted(_find_runs(folder, LEVELS), key=lambda path: (not path.is_symlink(), path))
+    once = {path.resolve(): path for path in paths}
     entries = [_entry(path) for path in sorted(once.values())]
     return sorted(entries, key=_rank)
 
 
-def _rank(entry: RunEntry) -> tuple[bool, str, str, float]:
+def _find_runs(folder: Path, levels: int) -> Iterator[Path]:
+    if (folder / CONFIG).exists():
+        yield folder
+        return
+    try:
+        inside = sorted(item.path for item in os.scandir(folder) if item.is_dir() and not item.name.startswith("."))
+    except OSError:  # no folder, or none that may be read
+        return
+    paths = list(map(Path, inside))
+    if (folder / PLAN).is_file() and (folder / RUNS).is_dir():
+        paths = [path for path in paths if path.name not in (BEST, TUNING)]
+    for path in paths:
+        if (path / CONFIG).exists() or (levels > 1 and not path.is_symlink()):
+            yield from _find_runs(path, levels - 1)
+
+
+def _rank(entry: RunEntry) -> tuple[bool, tuple[str, ...], float]:
     if entry.metric is None or entry.value is None:
-        return True, entry.task, "", 0.0
-    return False, entry.task, entry.metric.key, entry.metric.cost(entry.value)
+        return True, (), 0.0
+    return False, entry.group, entry.metric.cost(entry.value)
 
 
 def _entry(path: Path) -> RunEntry:
@@ -63,6 +95,10 @@ def _entry(path: Path) -> RunEntry:
             steps=results.steps if results else settings.train.steps or 0,
             date=results.date if results else config["created"],
             status="finished" if results else "unfinished",
+            data=config["corpus"]["fingerprint"],
+            rule=config["corpus"].get("rule", settings.corpus.split_ratios),
+            mode=results.mode if results else "",
+            tokenizer=settings.tokenizer.name,
         )
     except PluginNotAllowed as error:
         return RunEntry(

@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 from runs_cases import metrics, results, trained
 
 from seqlab import api
+from seqlab.cli.runs import runs
 from seqlab.errors import MissingInput
 from seqlab.metrics.descriptions import ACCURACY
 from seqlab.runs.directory import RunDirectory
@@ -69,10 +71,50 @@ def test_where_more_is_better_the_most_comes_first_and_figures_are_not_mixed(fol
 
 
 def test_runs_of_a_study_are_listed_too(folder: Path) -> None:
-    (folder / "study").mkdir()
-    (folder / "good").rename(folder / "study" / "good")
+    (folder / "deep/study").mkdir(parents=True)
+    (folder / "good").rename(folder / "deep/study/good")
     names = [Path(entry.path).relative_to(folder).as_posix() for entry in list_runs(folder)]
-    assert names == ["better", "study/good", "unfinished"]
+    assert names == ["better", "deep/study/good", "unfinished"]
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_runs_of_a_comparison_are_listed_once_and_without_trials(folder: Path, copied: bool) -> None:
+    """A copy made with `cp -rL` has the best run twice."""
+    comparison = folder / "c"
+    for trial in ("runs", "tuning"):
+        (comparison / trial).mkdir(parents=True)
+    (comparison / "plan.json").write_text("{}")
+    (folder / "good").rename(comparison / "runs/good-0")
+    shutil.copytree(folder / "unfinished", comparison / "tuning/good-0")
+    if copied:
+        shutil.copytree(comparison / "runs/good-0", comparison / "best")
+    else:
+        (comparison / "best").symlink_to("runs/good-0")
+    names = [Path(entry.path).relative_to(folder).as_posix() for entry in list_runs(folder)]
+    assert names == ["better", "c/runs/good-0", "unfinished"]
+    assert [Path(entry.path).name for entry in list_runs(comparison)] == ["good-0"]
+
+
+def test_only_what_can_be_compared_is_sorted_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another text, another split or another mode is another group, however good its value."""
+    for name, bits, section, key, value in (
+        ("other text", 0.5, "corpus", "fingerprint", "f" * 64),
+        ("other split", 0.4, "corpus", "rule", "80/10/10, contiguous"),
+    ):
+        run = RunDirectory(Path(shutil.copytree(folder / "good", folder / name)))
+        config = json.loads((run.path / "config.json").read_text())
+        config[section][key] = value
+        run.write_file("config.json", json.dumps(config).encode())
+        write_results(run, results(validation=metrics(1.0, 2.7, bits, bits)))
+    carried = RunDirectory(Path(shutil.copytree(folder / "good", folder / "other mode")))
+    write_results(carried, results(validation=metrics(1.0, 2.7, 0.3, 0.3), mode="carry"))
+    entries = list_runs(folder)
+    groups = [[Path(entry.path).name for entry in group] for _, group in groupby(entries, lambda entry: entry.group)]
+    assert sorted(groups) == [["better", "good"], ["other mode"], ["other split"], ["other text"], ["unfinished"]]
+    assert groups[-1] == ["unfinished"]
+    runs(folder)
+    said = capsys.readouterr().out
+    assert "only runs of one table can be compared" in said and str(folder.absolute()) in said.replace("\n", "")
 
 
 def test_folders_that_are_no_runs_are_passed_over(folder: Path, tmp_path: Path) -> None:
