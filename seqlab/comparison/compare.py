@@ -40,6 +40,11 @@ class Comparison:
     directory: Path
     results: Results
 
+    @classmethod
+    def load(cls, directory: str | Path) -> "Comparison":
+        """A finished comparison, from its folder; `seqlab.load` gives its best run."""
+        return cls(Path(directory), read_comparison(Path(directory)))
+
     def __repr__(self) -> str:
         return f"Comparison('{self.directory}': {', '.join(entrant.name for entrant in self.results.entrants)})"
 

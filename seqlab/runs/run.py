@@ -283,7 +283,7 @@ def run_path(run: str | Path | Run) -> Path:
 
 
 def load(run: str | Path | Run) -> Run:
-    """Load a finished run, or the best run of a comparison, from its folder.
+    """Load a finished run, or the best run of a comparison, from its folder (`seqlab.Comparison.load`: all of it).
 
     >>> run = seqlab.load("runs/my-gru-1")
     >>> print(run.generate("The ", 200, temperature=0.8))

@@ -57,6 +57,12 @@ def test_the_pair_is_judged_by_the_sums_of_its_runs(small: Comparison):
     assert pair.difference >= 0 and small.verdicts == [pair.sentence]
 
 
+def test_a_comparison_is_loaded_whole_and_its_best_run_by_load(small: Comparison):
+    again = seqlab.Comparison.load(str(small.directory))
+    assert again.results == small.results and again.table() == small.table()
+    assert seqlab.load(small.directory).path.resolve() == again.best.path.resolve()
+
+
 def test_time_is_what_was_planned(small: Comparison):
     plan = read_plan(small.directory)
     assert plan is not None

@@ -160,6 +160,16 @@ def test_a_plan_is_read_as_it_was_written(text: Path, tmp_path: Path):
         read_plan(tmp_path)
 
 
+@pytest.mark.parametrize("damage", ["models", "seeds", "fingerprints", "renamed"])
+def test_an_incomplete_plan_is_refused_in_a_sentence(text: Path, tmp_path: Path, damage: str):
+    plan, *_ = planned(text, budget="steps=50")
+    renamed = [replace(model, name="other") for model in plan.models]
+    changes = {"models": [], "seeds": [], "fingerprints": {}, "renamed": renamed}[damage]
+    write_plan(replace(plan, **{"models" if damage == "renamed" else damage: changes}), tmp_path)
+    with pytest.raises(DataError, match=r"plan\.json' is damaged: .*\. Restore it"):
+        read_plan(tmp_path)
+
+
 def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
     models = {"one": {"backbone": {"name": "rnn"}, "train": {"epochs": 2}}, "two": {"backbone": {"name": "rnn"}}}
     models["two"]["train"] = {"steps": 17}

@@ -8,7 +8,7 @@ from typing import Any
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
 from seqlab.comparison.results import Trial
 from seqlab.config import RunSettings, VocabSizes, resolve
-from seqlab.errors import UsageError
+from seqlab.errors import DataError, UsageError
 from seqlab.runs.directory import PLAN, RUNS
 from seqlab.storage import from_json, read_bytes, to_json, validated, write_atomic
 
@@ -89,7 +89,18 @@ def read_plan(folder: Path) -> Plan | None:
     path = folder / PLAN
     if not path.is_file():
         return None
-    return validated(Plan, from_json(read_bytes(path), path), path)
+    plan = validated(Plan, from_json(read_bytes(path), path), path)
+    names = {model.name for model in plan.models}
+    problems = {
+        "it has no models": not plan.models,
+        "it has no seeds": not plan.seeds,
+        "it lacks the fingerprint of the text or of the tokenizer": set(plan.fingerprints) != {"corpus", "tokenizer"},
+        "its models are not those that were requested": names != set(plan.request.get("models", ())),
+    }
+    for problem, found in problems.items():
+        if found:
+            raise DataError(f"'{path}' is damaged: {problem}. Restore it, or compare again with another --out.")
+    return plan
 
 
 def refuse_other(plan: Plan, request: ComparisonRequest, directory: Path) -> None:
