@@ -66,6 +66,8 @@ def _tagged(name: str, lines: Sequence[str], filled: Sequence[str]) -> FileLayou
 
 def _table(name: str, filled: Sequence[str]) -> FileLayout | None:
     for separator, word in SEPARATORS.items():
+        if separator == ";" and sum(line.count("; ") for line in filled) > sum(line.count(";") for line in filled) / 2:
+            continue  # punctuation: programs write no space after a separator
         columns, share = _columns([line.count(separator) + 1 for line in filled])
         if columns >= 2 and share >= FITTING:
             return FileLayout("table", f"{share:.0%} of the lines of {name} have {columns} fields separated by {word}")

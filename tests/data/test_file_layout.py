@@ -19,6 +19,7 @@ TABLE = "text\tlabel\n" + "a good film\tpos\na bad film\tneg\n" * 5
 SEMICOLONS = TABLE.replace("\t", ";")
 PROSE = [
     "Call me Ishmael. Some years ago; never mind how long.\nHaving little money,\nI went to sea.\nAnd so\non.\n" * 4,
+    "The one came to the house; the other stayed behind.\n" * 8,
     "two words\nmore words\nlast words\nand so\n" * 10,
     "emma\nolivia\nava\nisabella\n" * 10,
     "def f(x):\n\treturn x\n\ndef g(y):\n\treturn y\n\nprint(1)\n" * 5,
