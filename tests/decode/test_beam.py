@@ -143,7 +143,14 @@ def test_a_late_end_may_still_win_when_length_is_divided_out():
     winner = max(values, key=lambda k: values[k])
     assert values[winner] > math.log(0.5)
     found = beam_search(model, [0], 4, winner + 1, length_penalty=1.0, n_best=4, rules=rules)
-    assert next(one for one in found if one.finished).tokens == [1] * winner + [0]
+    # what the length cuts off never paid for its end; then the latest end wins, and ending at once comes third
+    expected = {(1,) * (winner + 1): (math.log(0.5) + winner * math.log(0.999)) / (winner + 1), (0,): math.log(0.5)}
+    expected |= {(*[1] * k, 0): values[k] for k in range(1, winner + 1)}
+    best = sorted(expected, key=lambda tokens: expected[tokens], reverse=True)[:4]
+    assert best[:2] == [(1,) * (winner + 1), (*[1] * winner, 0)]
+    assert [tuple(hypothesis.tokens) for hypothesis in found] == best
+    assert [hypothesis.score for hypothesis in found] == pytest.approx([expected[tokens] for tokens in best])
+    assert [hypothesis.finished for hypothesis in found] == [tokens[-1] == 0 for tokens in best]
 
 
 def test_a_cap_does_not_make_an_early_end_win():
@@ -151,8 +158,14 @@ def test_a_cap_does_not_make_an_early_end_win():
     table_NV = torch.log(torch.tensor([[1, 1, 1], [1e-6, 0.9, 0.1], [0.5, 0.5, 1e-30], [1, 1, 1]]))
     model = Hashing(table_NV, memory=0)
     single, both = (beam_search(model, [0], 2, 4, n_best=n_best, rules=DecodingRules(end=2)) for n_best in (1, 2))
-    assert [(len(hypothesis.tokens), hypothesis.finished) for hypothesis in single] == [(4, False)]
-    assert both[0] == single[0] and both[0].score >= both[1].score
+    assert [(hypothesis.tokens, hypothesis.finished) for hypothesis in single] == [([1, 0, 1, 0], False)]
+    assert [(hypothesis.tokens, hypothesis.finished) for hypothesis in both] == [
+        ([1, 0, 1, 0], False),
+        ([1, 0, 1, 1], False),  # as likely: the lower id comes first
+    ]
+    every = {tokens: logprob_of(model, [0], tokens) for tokens in continuations(3, 4, 2)}
+    best = sorted(every.values(), reverse=True)[:2]
+    assert [hypothesis.score for hypothesis in both] == pytest.approx(best)
 
 
 def test_stop_finishes_a_hypothesis():

@@ -92,12 +92,17 @@ def test_a_missing_file_among_others(tmp_path):
         open_corpus([str(tmp_path / "a.txt"), str(tmp_path / "b.txt")])
 
 
-@pytest.mark.parametrize("name", ["", "no\0where", "a text that somebody pasted " * 400, "\udcff"])
+@pytest.mark.parametrize("name", ["no\0where", "a text that somebody pasted " * 400, "\udcff"])
 def test_names_that_no_file_can_have(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises((MissingInput, DataError, UsageError)) as refused:
+    with pytest.raises(MissingInput, match="there is no file, folder or built-in corpus") as refused:
         open_corpus([name])
     assert len(str(refused.value)) < 500
+
+
+def test_an_empty_name_is_a_wrong_call_and_no_missing_file():
+    with pytest.raises(UsageError, match=r"^an empty name was given: name a file or a folder"):
+        open_corpus([""])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
