@@ -96,6 +96,22 @@ def test_one_word_settings() -> None:
         expand_short_names({"hiden": 3})
 
 
+@pytest.mark.parametrize(
+    ("tokenizer", "task", "tied"),
+    [
+        ({"name": "bpe", "vocab_size": 1001}, "language", True),
+        ({"name": "bpe", "vocab_size": 1000}, "language", False),
+        ({"name": "word"}, "masked", True),
+        ({"name": "char"}, "language", False),
+        ({"name": "word"}, "classify", False),  # it predicts labels, so there is nothing to tie
+    ],
+)
+def test_embeddings_of_large_vocabularies_are_tied(tokenizer: dict[str, Any], task: str, tied: bool) -> None:
+    tables = {**TEXT, "tokenizer": tokenizer, "task": {"name": task}}
+    assert resolve(tables).model.tie_embeddings is tied
+    assert resolve({**tables, "model": {"tie_embeddings": not tied}}).model.tie_embeddings is not tied
+
+
 @pytest.mark.parametrize("arch", ["rnn", "gru", "lstm", "lstm-attention"])
 def test_dropout_that_does_nothing_is_refused(arch: str) -> None:
     one_layer = {**TEXT, "backbone": {"name": arch, "dropout": 0.2}}

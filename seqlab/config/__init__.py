@@ -11,6 +11,7 @@ from seqlab.config.components import Parameters as Parameters
 from seqlab.config.components import TaskSettings as TaskSettings
 from seqlab.config.components import TokenizerSettings as TokenizerSettings
 from seqlab.config.components import VocabSizes as VocabSizes
+from seqlab.config.run_settings import LARGE_VOCABULARY as LARGE_VOCABULARY
 from seqlab.config.run_settings import RunSettings as RunSettings
 from seqlab.config.run_settings import merge as merge
 from seqlab.config.run_settings import resolve as resolve

@@ -13,6 +13,8 @@ from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS, Registry, did_you_mean
 
 Tables = dict[str, dict[str, Any]]
+# beyond this, embedding and output layer are large: they are tied, and count when models are made equally large
+LARGE_VOCABULARY = 1000
 
 
 class RunSettings(Settings):
@@ -62,7 +64,9 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     _apply_overrides(ready, task.default_overrides)
     backbone = _backbone(backbone_class, ready["backbone"], task)
     tokenizer_name = _pop_name(ready, "tokenizer", TOKENIZERS, "char")
-    tokenizer = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
+    tokenizer: TokenizerSettings = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
+    if task.examples is None and tokenizer.expected_vocab_size > LARGE_VOCABULARY:
+        ready.setdefault("model", {}).setdefault("tie_embeddings", True)
     return RunSettings(
         tokenizer=Component[TokenizerSettings](name=tokenizer_name, settings=tokenizer),
         backbone=Component[BackboneSettings](name=backbone_name, settings=backbone),

@@ -73,7 +73,10 @@ class CorpusSettings(Settings):
 
 class ModelSettings(Settings):
     embedding: int = Field(default=128, ge=1, le=65_536, description="width of the token embedding")
-    tie_embeddings: bool = Field(default=False, description="the output projection shares the embedding's weights")
+    tie_embeddings: bool = Field(
+        default=False,
+        description="the output projection shares the embedding's weights; true for text with over 1,000 tokens",
+    )
     initialization: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
     embedding_dropout: float = Field(default=0.0, ge=0, lt=1, description="after the embedding")
     output_dropout: float = Field(default=0.0, ge=0, lt=1, description="before the projection")

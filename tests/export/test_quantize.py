@@ -93,6 +93,22 @@ def test_it_writes_the_same_by_both_paths(name: str, runs: dict[str, tuple[Path,
     assert ours.texts == plain.texts and ours.texts[0]
 
 
+def test_a_classifier_that_reads_in_both_directions(tmp_path: Path) -> None:
+    rows = [
+        f"a {'fine' if number % 2 else 'dull'} film {number}\t{'good' if number % 2 else 'bad'}" for number in range(40)
+    ]
+    (tmp_path / "labels.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n")
+    small: dict[str, Any] = {"hidden": 48, "embedding": 32, "batch_size": 8, "threads": 1}
+    run = api.train(tmp_path / "labels.tsv", arch="lstm-attention", steps=10, out=tmp_path / "run", **small)
+    assert not run.model.backbone.causal
+    quantized = api.quantize(run, tmp_path / "run-8")
+    before, after = (seqlab.load(path).model.state_dict() for path in (run.path, tmp_path / "run-8"))
+    changed = {name for name, weight in before.items() if not torch.equal(weight, after[name])}
+    assert changed == {name for name, weight in before.items() if weight.dim() > 1} and quantized.metrics is not None
+    for name in changed:  # at most half a step of the row's scale
+        assert ((after[name] - before[name]).abs() <= before[name].abs().amax(1, keepdim=True) / 127 * 0.5001).all()
+
+
 def test_it_is_not_trained_further(runs: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
     first, second = runs["gru"]
     with pytest.raises(UsageError, match="int8 cannot be trained"):

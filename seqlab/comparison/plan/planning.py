@@ -13,7 +13,7 @@ from seqlab.comparison.plan.request import Amount, ComparisonRequest
 from seqlab.comparison.plan.timing import ModelTiming, time_all
 from seqlab.comparison.plan.trials import TrialSettings, first_trials, trial_share, with_trial
 from seqlab.comparison.plan.warnings import plan_warnings
-from seqlab.config import RunSettings
+from seqlab.config import LARGE_VOCABULARY, RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.threads import default_threads
 from seqlab.training.budget import MAX_EPOCHS
@@ -21,7 +21,6 @@ from seqlab.training.progress import clock
 from seqlab.training.timing import OtherPrograms, disturbance, watch_other_programs
 
 SIZES = (400_000, 200_000, 100_000, 50_000, 25_000)  # core parameters to choose from if no size is requested
-LARGE_VOCABULARY = 1000  # from here on embedding and output layer count: equal cores would be unequal models
 TOKENS_PER_PARAMETER = 2  # of training text: a larger model would mostly memorize
 FEWEST_STEPS = 500  # with fewer, a smaller model uses the time better
 ON_VALIDATION = "There is no test split: verdicts are on the validation split, which also chose the checkpoints."
