@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from example_files import labelled
+from small_runs import train_small
 
 from seqlab import api
 from seqlab.training.progress import Reporter
@@ -26,16 +27,7 @@ TEXT = words(1200, seed=0)
 
 @pytest.fixture
 def run(text: Path) -> Path:
-    sizes: dict[str, Any] = {
-        "hidden": 8,
-        "embedding": 8,
-        "window": 16,
-        "batch_size": 4,
-        "threads": 1,
-        "steps": 2,
-        "sample_tokens": 0,
-    }
-    return api.train(text, out="r", reporter=Reporter(), **sizes).path
+    return train_small(text, Path("r")).path
 
 
 def test_text(run: Path, text: Path, seqlab: Command) -> None:

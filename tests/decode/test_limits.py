@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from small_runs import small_run
 
 from seqlab import api
 from seqlab.decode import text_generator
@@ -13,25 +14,11 @@ from seqlab.decode.engines.selection import EngineSelector
 from seqlab.decode.generate import generate
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.errors import UsageError
-from seqlab.training.progress import Reporter
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
-    folder = tmp_path_factory.mktemp("limits")
-    (folder / "my.txt").write_text("the cat sat on the mat and the dog ran to the sea. " * 40, encoding="utf-8")
-    return api.train(
-        folder / "my.txt",
-        out=folder / "run",
-        arch="gru",
-        hidden=8,
-        embedding=8,
-        steps=2,
-        batch_size=4,
-        window=16,
-        threads=1,
-        reporter=Reporter(),
-    )
+    return small_run(tmp_path_factory.mktemp("limits"))
 
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])

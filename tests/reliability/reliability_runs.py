@@ -45,6 +45,9 @@ class Answer:
     err: str
 
 
+Command = Callable[..., Answer]  # the fixture `command`
+
+
 def refused(answer: Answer, code: int, *words: str) -> None:
     assert answer.code == code, answer
     assert "\nerror: " in f"\n{answer.err}" or code == 2, answer.err

@@ -2,20 +2,13 @@
 
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reliability_runs import TEXT, TINY_OPTIONS, Answer, outcome, refused, resume, train
+from reliability_runs import TEXT, TINY_OPTIONS, Command, outcome, refused, resume, train
 
-Command = Callable[..., Answer]
+pytestmark = pytest.mark.usefixtures("folder")
 OPTIONS = ["--steps", "1", *TINY_OPTIONS]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 # --- texts ----------------------------------------------------------------------------------------------------------

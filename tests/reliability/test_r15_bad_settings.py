@@ -1,22 +1,15 @@
 """R15, the other half: runs that are not there or torn, and settings that are wrong or contradict each other."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reliability_runs import TEXT, TINY_OPTIONS, Answer, lines, refused
+from reliability_runs import TEXT, TINY_OPTIONS, Command, lines, refused
 
 from seqlab.runs.directory import RunDirectory
 
-Command = Callable[..., Answer]
+pytestmark = pytest.mark.usefixtures("folder")
 OPTIONS = ["--steps", "1", *TINY_OPTIONS]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------

@@ -5,15 +5,14 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from reliability_runs import (
     TINY,
     TINY_OPTIONS,
-    Answer,
     At,
+    Command,
     Stopped,
     crash,
     environment,
@@ -27,9 +26,6 @@ import seqlab
 from seqlab.errors import DataError, UsageError
 from seqlab.runs.lock import LOCK, RunLocked, locked_run
 from seqlab.training.progress import Reporter
-
-Command = Callable[..., Answer]
-
 
 # --- the lock -------------------------------------------------------------------------------------------------------
 

@@ -3,24 +3,17 @@
 import os
 import shlex
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reliability_runs import TEXT, TINY_OPTIONS, Answer, environment, refused, train
+from reliability_runs import TEXT, TINY_OPTIONS, Command, environment, refused, train
 
 from seqlab.comparison.execution.pool import worker_command
 from seqlab.data.text.corpus import open_corpus
 from seqlab.runs.machine import python_command
 
-Command = Callable[..., Answer]
+pytestmark = pytest.mark.usefixtures("folder")
 OPTIONS = ["--steps", "1", *TINY_OPTIONS]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_a_worker_does_not_run_modules_of_the_working_directory(folder: Path) -> None:

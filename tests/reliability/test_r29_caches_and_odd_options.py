@@ -8,20 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reliability_runs import TINY_OPTIONS, Answer, At, environment, refused, train
+from reliability_runs import TINY_OPTIONS, At, Command, environment, refused, train
 
 import seqlab
 from seqlab.cache import cache_directory
 from seqlab.errors import SeqlabWarning, StorageError
 from seqlab.kernels import kernel_cache
 
-Command = Callable[..., Answer]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 # --- the cache ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from small_runs import small_run
 
 from seqlab import api
 from seqlab.cli.show import without_nan
@@ -13,7 +14,6 @@ from seqlab.errors import DataError
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import weights_of
 from seqlab.runs.directory import WEIGHTS
-from seqlab.training.progress import Reporter
 
 NAME = "backbone.cells.0.weight_hh"
 
@@ -21,19 +21,7 @@ NAME = "backbone.cells.0.weight_hh"
 @pytest.fixture(params=[math.nan, math.inf])
 def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A finished run with one weight that is not finite, its hash as it should be."""
-    (tmp_path / "my.txt").write_text("the cat sat on the mat. " * 60, encoding="utf-8")
-    run = api.train(
-        tmp_path / "my.txt",
-        out=tmp_path / "run",
-        arch="gru",
-        hidden=8,
-        embedding=8,
-        steps=2,
-        batch_size=4,
-        window=16,
-        threads=1,
-        reporter=Reporter(),
-    )
+    run = small_run(tmp_path)
     weights = weights_of(run.model)
     with torch.no_grad():
         weights[NAME][0, 0] = request.param
