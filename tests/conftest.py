@@ -40,3 +40,12 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def workers_in_process() -> Iterator[None]:
+    """Comparisons of the module run their jobs in this process; tests/comparison/test_pool.py tests real workers."""
+    from in_process_workers import in_process_workers
+
+    with in_process_workers():
+        yield

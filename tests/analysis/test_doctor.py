@@ -16,11 +16,12 @@ from seqlab.baselines.compression import xz_bits
 from seqlab.cli.app import app
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.training import budget as prepare
+from seqlab.training import timing
 
 
 @pytest.fixture(autouse=True)
 def quick_timing(monkeypatch):
-    monkeypatch.setattr(prepare, "TIMED_STEPS", 1)
+    monkeypatch.setattr(timing, "TIMED_STEPS", 1)
     for room in (prepare, suggestion):
         monkeypatch.setattr(room, "default_threads", lambda: 1)
 

@@ -15,13 +15,14 @@ from seqlab.analysis.suggestion import (
 from seqlab.config import build_settings, expand_short_names
 from seqlab.data.text.corpus import corpus_from_text, open_corpus
 from seqlab.training import budget as prepare
+from seqlab.training import timing
 
 SOURCE = {"corpus": {"source": ["x"]}}
 
 
 @pytest.fixture(autouse=True)
 def quick_timing(monkeypatch):
-    monkeypatch.setattr(prepare, "TIMED_STEPS", 2)
+    monkeypatch.setattr(timing, "TIMED_STEPS", 2)
     for room in (prepare, module):
         monkeypatch.setattr(room, "default_threads", lambda: 1)
 

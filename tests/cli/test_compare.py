@@ -48,7 +48,7 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     assert seqlab("runs", ".").out.count("c/best") == 1
 
 
-def test_comparisons_on_other_texts_are_not_mixed(seqlab, text: Path) -> None:
+def test_comparisons_on_other_texts_are_not_mixed(seqlab, text: Path, workers_in_process: None) -> None:
     Path("other.txt").write_text(TEXT.replace("cat", "cow"))
     few = [*OPTIONS, "--archs", "rnn", "--seeds", "1", "--budget", "steps=4", "--jobs", "1"]
     for name in ("my", "other"):

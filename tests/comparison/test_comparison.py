@@ -198,7 +198,7 @@ def test_other_settings_are_refused_with_the_difference(small: Comparison):
         compared(small.directory, **{**SMALL, "settings": {"train.sample_tokens": 0, "train.clip_norm": 0.5}})
 
 
-def test_a_text_that_changed_is_refused(tmp_path: Path):
+def test_a_text_that_changed_is_refused(tmp_path: Path, workers_in_process: None):
     text = tmp_path / "my.txt"
     text.write_text("the cat sat on the mat and saw the dog.\n" * 60)
     options = {**SMALL, "archs": "rnn", "seeds": 1, "tune": 0, "budget": "steps=4", "jobs": 1}

@@ -21,7 +21,7 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return api.train(folder / "my.txt", arch="lstm", steps=60, out=folder / "teacher", **own).path
 
 
-def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path) -> None:
+def test_both_students_and_what_became_of_them(teacher: Path, tmp_path: Path, workers_in_process: None) -> None:
     """The text, its split and the window are the teacher's; a second call finds everything done."""
     out = tmp_path / "students"
     wanted = {"match": "params=2000", "budget": "steps=30", "seeds": 2, "tune": 0, "embedding": 16, "batch_size": 8}

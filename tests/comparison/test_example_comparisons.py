@@ -17,7 +17,9 @@ METRIC = {"classify": "accuracy, %", "tag": "entity F1, %", "translate": "BLEU"}
 
 
 @pytest.fixture(scope="module", params=METRIC)
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Comparison]:
+def made(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, workers_in_process: None
+) -> tuple[str, Comparison]:
     task: str = request.param
     folder = tmp_path_factory.mktemp(task)
     options: dict[str, Any] = {"archs": "rnn,gru", "seeds": 2, "match": "params=12000", "budget": "steps=6", "tune": 0}

@@ -48,7 +48,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def done(outside: Path) -> Comparison:
+def done(outside: Path, workers_in_process: None) -> Comparison:
     source = str(write_examples("classify", outside))
     options = {"archs": "rnn,gru", "seeds": 2, "match": "params=12000", "budget": "steps=6", "tune": 0, "jobs": 1}
     return compared(outside / "runs", source, batch_size=8, embedding=8, metric="my_metrics:letters", **options)

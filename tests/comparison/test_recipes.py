@@ -70,7 +70,7 @@ perplexity = [18.2, 16.4]
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def done(tmp_path_factory: pytest.TempPathFactory, workers_in_process: None) -> Comparison:
     folder = tmp_path_factory.mktemp("recipes")
     (folder / "small.toml").write_text(RECIPE)
     (folder / "shown.toml").write_text('about = "nothing is trained"\nshows = ["attention-scaling"]\n')

@@ -57,8 +57,11 @@ LONG = {"comparison.md", "recipes.md", "synthetic.md"}
     [pytest.param(page, marks=pytest.mark.slow if page.name in LONG else ()) for page in PAGES],
     ids=lambda page: page.name,
 )
-def test_commands_and_code_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_and_code_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers_in_process: None
+) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("seqlab.training.timing.TIMED_STEPS", 2)
     Path("my.txt").write_text(TEXT, encoding="utf-8")
     write_all(tmp_path)
     write_benchmarks()

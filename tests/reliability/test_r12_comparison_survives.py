@@ -11,20 +11,26 @@ from pathlib import Path
 
 import psutil
 import pytest
+from in_process_workers import in_process_workers
 from reliability_runs import environment
 
+from seqlab.__main__ import main
 from seqlab.comparison.results import Ledger, Results, read_comparison
 from seqlab.runs.log import read_log
 
 SIZES = ["--window", "16", "--batch-size", "8", "--embedding", "8", "--set", "train.sample_tokens=0"]
 
 
-def command(folder: Path, archs: str, seeds: int, jobs: int, steps: int, tune: int) -> subprocess.Popen[bytes]:
+def words(folder: Path, archs: str, seeds: int, jobs: int, steps: int, tune: int) -> list[str]:
     options = ["--archs", archs, "--seeds", str(seeds), "--jobs", str(jobs), "--budget", f"steps={steps}"]
     options += ["--match", "params=1500", "--tune", str(tune), "--set", "train.checkpoint_seconds=0.05", *SIZES]
-    words = [sys.executable, "-m", "seqlab", "compare", "toy-words", "--out", str(folder), *options]
+    return ["seqlab", "compare", "toy-words", "--out", str(folder), *options]
+
+
+def command(folder: Path, **options) -> subprocess.Popen[bytes]:
     with (folder.parent / "log").open("ab") as log:
-        return subprocess.Popen(words, env=environment(), stdout=log, stderr=log)
+        program = [sys.executable, "-m", *words(folder, **options)]
+        return subprocess.Popen(program, env=environment(), stdout=log, stderr=log)
 
 
 def survive(folder: Path, kills: int, draw: random.Random, **options) -> int:
@@ -75,8 +81,10 @@ def table(results: Results) -> Results:
 def check(tmp_path: Path, kills: int, seed: int, **options) -> None:
     for name in ("whole", "killed"):
         (tmp_path / name).mkdir()
-    whole = command(tmp_path / "whole" / "c", **options)
-    assert whole.wait(280) == 0, (tmp_path / "whole" / "log").read_text()[-3000:]
+    with in_process_workers(), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr(sys, "argv", words(tmp_path / "whole" / "c", **options))
+        main()
+    assert ended.value.code in (0, None)
     killed = survive(tmp_path / "killed" / "c", kills, random.Random(seed), **options)
     assert killed >= kills // 2
     expected, found = (read_comparison(tmp_path / name / "c") for name in ("whole", "killed"))

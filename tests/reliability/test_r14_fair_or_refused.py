@@ -15,6 +15,7 @@ from seqlab.comparison.execution.worker import EventReporter, run_job
 from seqlab.comparison.plan.plan import read_plan
 from seqlab.errors import DataError
 
+pytestmark = pytest.mark.usefixtures("workers_in_process")
 OPTIONS = {
     "archs": "rnn",
     "seeds": 1,

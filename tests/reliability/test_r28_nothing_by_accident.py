@@ -66,7 +66,8 @@ def test_the_text_of_a_run_that_has_become_a_pipe(text: Path, command: Command) 
         refused(command(name, run), 2, "is a pipe or a device")
 
 
-def test_names_that_are_not_utf8_are_shown(text: Path, command: Command) -> None:
+def test_names_that_are_not_utf8_are_shown(text: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqlab.training.timing.TIMED_STEPS", 1)
     name = b"caf\xe9".decode("utf-8", "surrogateescape")
     try:
         Path(f"{name}.txt").write_bytes(text.read_bytes())
