@@ -23,6 +23,15 @@ def own_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEQLAB_CACHE", str(next(caches)))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick() -> Iterator[None]:
+    """Leave out what takes long in every training and shows nothing: drawing, and waiting for the disk (power cuts)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
+        patch.setattr("os.fsync", lambda _: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real data for measuring; tests that need it are skipped where it is absent."""

@@ -28,13 +28,7 @@ def seqlab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     return run
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
-    monkeypatch.setattr("os.fsync", lambda _: None)
-
-
-def test_a_run_that_is_right(text: Path, tmp_path: Path, seqlab: Command, quick: None) -> None:
+def test_a_run_that_is_right(text: Path, tmp_path: Path, seqlab: Command) -> None:
     run = api.train(text, out=tmp_path / "run", reporter=Reporter(), **TINY).path
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     code, out, _ = seqlab("audit", run)
@@ -55,9 +49,7 @@ def test_a_run_that_is_right(text: Path, tmp_path: Path, seqlab: Command, quick:
     ]
 
 
-def test_a_run_with_a_leak(
-    text: Path, tmp_path: Path, seqlab: Command, quick: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_with_a_leak(text: Path, tmp_path: Path, seqlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     leaking = tmp_path / "leaking.txt"
     leaking.write_text(text.read_text(encoding="utf-8") + "Zoë", encoding="utf-8")
     with monkeypatch.context() as patch:

@@ -17,12 +17,6 @@ from seqlab.training.progress import Reporter
 pytestmark = pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
-    monkeypatch.setattr("os.fsync", lambda _: None)
-
-
 def trained(source: Path, name: str, **options: Any) -> api.Run:
     return api.train(source, out=source.parent / name, reporter=Reporter(), **{**TINY, **options})
 

@@ -12,13 +12,6 @@ from reliability_runs import TEXT, Answer, apart, train
 from seqlab.__main__ import main
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out what takes longest and shows nothing here: drawing, and waiting for the disk (against power cuts)."""
-    monkeypatch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
-    monkeypatch.setattr("os.fsync", lambda _: None)
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working directory."""

@@ -30,11 +30,9 @@ HERE = Path(__file__).parent
 
 @contextmanager
 def apart(folder: Path) -> Iterator[None]:
-    """For what tests share: a cache of its own, and neither drawing nor waiting for the disk."""
+    """For what tests share: a cache of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
-        patch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
-        patch.setattr("os.fsync", lambda _: None)
         yield
 
 

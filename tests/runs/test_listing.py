@@ -22,7 +22,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
     folder = tmp_path_factory.mktemp("listing")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
-        patch.setattr("seqlab.training.finish.draw_curves", lambda *_: None)
         return trained(folder, steps=2)
 
 

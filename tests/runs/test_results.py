@@ -13,6 +13,7 @@ from runs_cases import metrics, results, trained
 from seqlab import api
 from seqlab.__main__ import main
 from seqlab.errors import DataError
+from seqlab.runs.curves import draw_curves
 from seqlab.runs.directory import begin_run
 from seqlab.runs.results import RunResults, read_results, write_results
 
@@ -59,6 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
     folder = tmp_path_factory.mktemp("card")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
+        patch.setattr("seqlab.training.finish.draw_curves", draw_curves)
         return trained(folder, evaluate_every=4)
 
 
