@@ -1,9 +1,10 @@
 """How often 95 % intervals cover on real text: `python -m benchmarks.text_calibration runs/calibration`.
 
 Three architectures are trained with six seeds each on three texts, with the scattered split of a comparison. A draw
-takes three seeds of each of two architectures and half of the held-out stretches, as many as a comparison is judged on,
-and computes the interval of a comparison. The other seeds on the other half give a second difference, which is as
-noisy as the first: the interval is widened by √2 and should cover it in 95 of 100 draws.
+takes half of the held-out stretches, as many as a comparison is judged on, and computes the interval of a comparison.
+The other half gives a second difference, which is as noisy as the first: the interval is widened by √2 and should
+cover it in 95 of 100 draws. For two architectures, three seeds give the interval and the other three the difference:
+fresh seeds and fresh text. For two runs, both are those of the same two models: fresh text alone.
 
 SEQLAB_DATA is a folder with tiny-shakespeare/input.txt and ud-ewt/*.conllu. The command resumes where it stopped.
 """
@@ -133,15 +134,20 @@ def halve(units: int, halves: Halves, draw: np.random.Generator) -> tuple[np.nda
     return np.sort(order_U[: units // 2]), np.sort(order_U[units // 2 :])
 
 
-def coverage(sums: Mapping[str, np.ndarray], pairs: list[tuple[str, str]], halves: Halves, draws: int) -> Covered:
+def coverage(
+    sums: Mapping[str, np.ndarray], pairs: list[tuple[str, str]], halves: Halves, draws: int, seeded: bool = True
+) -> Covered:
+    """Of pairs of architectures or, unless `seeded`, of single runs."""
     draw, covered, width = np.random.default_rng(0), 0, 0.0
     for number in range(draws):
-        sides = [sums[name] for name in pairs[number % len(pairs)]]
-        here_U, there_U = halve(sides[0].shape[-2], halves, draw)
+        here_U, there_U = halve(sums[BASELINE].shape[0], halves, draw)
         here, there = [], []
-        for side in sides:
-            order_S = draw.permutation(SEEDS)
-            one, other = (side[order_S[: SEEDS // 2]], side[order_S[SEEDS // 2 :]]) if side.ndim == 3 else (side, side)
+        for name in pairs[number % len(pairs)]:
+            one = other = sums[name]
+            if one.ndim == 3:
+                order_S = draw.permutation(len(one))
+                half = len(one) // 2
+                one, other = (one[order_S[:half]], one[order_S[half:]]) if seeded else (one[order_S[0]],) * 2
             here.append(one[..., here_U, :])
             there.append(other[..., there_U, :])
         result = estimate(here[0], here[1])
@@ -158,10 +164,11 @@ def table(by_text: Mapping[str, Mapping[str, np.ndarray]], draws: int = DRAWS) -
     rows = []
     for text, sums in by_text.items():
         for halves, words in HALVES.items():
-            results = [coverage(sums, pairs, halves, draws) for pairs in (models, against)]
+            kinds = ((models, True), (models, False), (against, True))
+            results = [coverage(sums, pairs, halves, draws, seeded) for pairs, seeded in kinds]
             shown = [f"{100 * result.share:.1f} / {result.width:.3f}" for result in results]
             rows.append([text, words, str(sums[BASELINE].shape[0] // 2), *shown])
-    heads = ["text", "halves", "stretches in each", "two architectures", "an architecture and Kneser-Ney"]
+    heads = ["text", "halves", "stretches in each", "two architectures", "two runs", "an architecture and Kneser-Ney"]
     return markdown_table(heads, rows, right=True)
 
 

@@ -34,7 +34,13 @@ def test_halves_share_no_stretch(halves) -> None:
 
 def test_intervals_cover_the_other_half_if_both_are_alike() -> None:
     assert 0.92 <= coverage(drawn(), PAIRS, "random", 400).share <= 0.99
+    assert 0.92 <= coverage(drawn(), PAIRS, "random", 400, seeded=False).share <= 0.99
     assert 0.92 <= coverage(drawn(), [("a", BASELINE)], "random", 400).share <= 1.0
+
+
+def test_intervals_of_two_runs_know_nothing_of_seeds() -> None:
+    seeds, text = (coverage(drawn(), PAIRS, "random", 100, seeded) for seeded in (True, False))
+    assert seeds.width > 1.1 * text.width
 
 
 def test_intervals_of_one_half_of_the_text_miss_a_difference_that_changes_in_the_other() -> None:
