@@ -1,6 +1,7 @@
 """A tolerant scan of a text: its size, characters and lines, and all encoding faults with their locations.
 
-Training stops at the first fault; this counts them all. Read doctor.py next.
+Training stops at the first fault; this counts them all. A text in another encoding that training recognizes is scanned
+as it would be in UTF-8. Read doctor.py next.
 """
 
 import codecs
@@ -8,9 +9,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
+from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
 from seqlab.data.files import read_bytes
 from seqlab.data.text.corpus import Corpus
 from seqlab.errors import DataError
@@ -79,12 +82,13 @@ class LineStats:
 
 @dataclass(frozen=True)
 class TextScan:
-    """Characters and lines as training reads them; `bytes` as the files have them."""
+    """Characters and lines as training reads them; `bytes` as the files have them, in UTF-8."""
 
     characters: int
     bytes: int
     words: int
     byte_order_marks: int
+    encodings: dict[str, str]  # of the files that are not UTF-8
     lines: LineStats
     character_stats: CharacterStats
     faults: list[Fault]
@@ -101,7 +105,7 @@ def scan_text(corpus: Corpus) -> TextScan:
     """Read a corpus to its end, whatever is in it. A truncated .gz file is read as far as possible."""
     scanner = _Scanner()
     for path in corpus.paths:
-        scanner.read(str(path), read_bytes(path))
+        scanner.read(str(path), scanner.in_utf8(path))
     if not corpus.paths:
         scanner.read(corpus.name, (block.encode() for block in corpus.blocks()))
     return scanner.result()
@@ -115,10 +119,23 @@ class _Scanner:
         self.bytes = self.words = self.marks = self.crlf = 0
         self.filled = self.short = self.long = self.longest = 0
         self.longest_at = ""
-        self.faults = {kind: Fault(kind) for kind in (*KINDS, "files in UTF-16", "truncated .gz files")}
+        self.faults = {kind: Fault(kind) for kind in (*KINDS, "truncated .gz files")}
+        self.encodings: dict[str, str] = {}
         self.file, self.line, self.offset = "", 1, 0
         self.length = 0  # of the unfinished line
         self.last = "\n"
+
+    def in_utf8(self, path: Path) -> Iterable[bytes]:
+        """The bytes of a file, in UTF-8 if training recognizes another encoding."""
+        try:
+            codec = recognize_encoding(read_bytes(path)) or UTF8
+        except DataError:
+            codec = UTF8
+        if codec == UTF8:
+            return read_bytes(path)
+        self.encodings[str(path)] = ENCODING_NAMES[codec]
+        decoder = codecs.getincrementaldecoder(codec)("replace")
+        return (decoder.decode(block).encode() for block in read_bytes(path))
 
     def read(self, file: str, blocks: Iterable[bytes]) -> None:
         """Scan one file."""
@@ -144,10 +161,6 @@ class _Scanner:
         for block in chain(blocks, [b""]):
             raw = block
             self.bytes += len(block)
-            if not begun and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                self._add_fault("files in UTF-16", 1, 0, f"byte-order mark 0x{block[:2].hex()}")
-                self.bytes += sum(map(len, blocks))
-                return
             if not begun and block.startswith(codecs.BOM_UTF8):
                 raw = block.removeprefix(codecs.BOM_UTF8)
                 self.marks, self.offset = self.marks + 1, len(codecs.BOM_UTF8)
@@ -211,7 +224,8 @@ class _Scanner:
         ends = {"lf": newlines - self.crlf, "crlf": self.crlf, "lone_cr": int(counts_C[ord("\r")])}
         lines = LineStats(total, total - self.filled, self.short, self.long, self.longest, self.longest_at, **ends)
         faults = [fault for fault in self.faults.values() if fault.count]
-        return TextScan(characters, self.bytes, self.words, self.marks, lines, _character_stats(counts_C), faults)
+        character_stats = _character_stats(counts_C)
+        return TextScan(characters, self.bytes, self.words, self.marks, self.encodings, lines, character_stats, faults)
 
 
 def _character_stats(counts_C: np.ndarray) -> CharacterStats:

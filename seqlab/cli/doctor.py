@@ -80,12 +80,16 @@ def _show_scan(diagnosis: "Diagnosis") -> None:
 def _notes(scan: "TextScan") -> list[str]:
     """One-line notes on characters, encoding and line ends."""
     from seqlab.analysis.scan import LONG_LINE, RARE
+    from seqlab.data.files import name_files
 
     lines, characters = scan.lines, scan.character_stats
     share = characters.rare_occurrences / max(1, scan.characters)
     occur = "occurs" if characters.rare == 1 else "occur"
     rare = f"{characters.rare:,} {occur} fewer than {RARE} times ({100 * share:.3g}% of the text)"
     notes = [f"distinct characters: {characters.distinct:,}; {rare if characters.rare else 'none of them is rare'}"]
+    for encoding in dict.fromkeys(scan.encodings.values()):
+        files = [file for file, found in scan.encodings.items() if found == encoding]
+        notes.append(f"encoding: {name_files(files)} in {encoding}, read as such")
     if not scan.faults:
         notes.append("encoding: no faults")
     if scan.byte_order_marks:

@@ -1,6 +1,5 @@
 """What the lines of a file with an unhelpful name look like: tagged words, a table, or neither."""
 
-import gzip
 import re
 import zlib
 from collections import Counter
@@ -8,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from seqlab.data.files import read_beginning
 
 SAMPLE_BYTES = 64 * 1024
 MIN_LINES = 4
@@ -29,14 +30,9 @@ class FileLayout:
 def recognize_layout(path: Path) -> FileLayout | None:
     """The layout of the first lines, if nearly all of them have it; None for running text or an unreadable file."""
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-            raw = stream.read(SAMPLE_BYTES)
+        lines, _ = read_beginning(path, SAMPLE_BYTES)
     except (OSError, EOFError, zlib.error):
         return None  # reading the text reports it
-    lines = raw.decode("utf-8-sig", errors="replace").split("\n")
-    if len(raw) == SAMPLE_BYTES:
-        lines.pop()  # cut off in the middle
-    lines = [line.rstrip("\r") for line in lines]
     filled = [line for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
     if len(filled) < MIN_LINES:
         return None

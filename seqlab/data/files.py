@@ -1,21 +1,26 @@
-"""Files to text and lines: strict UTF-8, with the file, line and offset of every error.
+"""Files to text and lines, with the file, line and offset of every error.
 
-A byte-order mark at the start is removed and CRLF becomes LF; `InputFixes` counts both for the notes of a run.
+encoding.py recognizes the encoding. A byte-order mark at the start is removed and CRLF becomes LF; `InputFixes` counts
+what was corrected, for the notes of a run.
 """
 
 import codecs
 import errno
 import gzip
+import re
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 
 BLOCK = 1 << 20
+MAX_NAMED = 5  # files in a note
 STANDARD_INPUT = "-"
+FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
 
 
 @dataclass
@@ -26,9 +31,19 @@ class InputFixes:
     crlf_lines: int = 0
     double_tags: int = 0
     run_folders: int = 0  # left out of a folder of texts
+    unreadable: dict[str, str] = field(default_factory=dict)  # files left out of a folder, and why
+    encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
 
     def notes(self) -> list[str]:
         notes = []
+        for codec, files in self.encodings.items():
+            first, word = next(iter(files.items()))
+            example = f", such as '{word}' in {Path(first).name}" if word else ""
+            notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
+        if self.unreadable:
+            reasons = ", ".join(f"{Path(file).name} ({why})" for file, why in list(self.unreadable.items())[:MAX_NAMED])
+            more = len(self.unreadable) - MAX_NAMED
+            notes.append(f"left out {len(self.unreadable):,} files: {reasons}{f' and {more} more' if more > 0 else ''}")
         if self.byte_order_marks:
             notes.append("removed a byte-order mark at the start of a file")
         if self.crlf_lines:
@@ -66,9 +81,16 @@ def shorten(text: str, longest: int = 200) -> str:
     return text if len(text) <= longest else text[:longest] + "..."
 
 
-def read_file(path: Path, fixes: InputFixes) -> Iterator[str]:
-    """The text of a plain or gzipped file, block by block."""
-    yield from decode(read_bytes(path), str(path), fixes)
+def name_files(files: Sequence[str]) -> str:
+    """The names of a few files; of many, also their number."""
+    names = ", ".join(Path(file).name for file in files[:MAX_NAMED])
+    return names if len(files) <= MAX_NAMED else f"{len(files):,} files ({names} and {len(files) - MAX_NAMED} more)"
+
+
+def read_file(path: Path, fixes: InputFixes, codec: str | None = None) -> Iterator[str]:
+    """The text of a plain or gzipped file, block by block; its encoding is recognized if no codec is given."""
+    codec = codec or recognize_encoding(read_bytes(path)) or UTF8  # where nothing fits, decoding says where and why
+    yield from decode(read_bytes(path), str(path), fixes, codec)
 
 
 def read_bytes(path: Path) -> Iterator[bytes]:
@@ -85,30 +107,47 @@ def read_bytes(path: Path) -> Iterator[bytes]:
         raise StorageError(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
-def decode(blocks: Iterable[bytes], name: str, fixes: InputFixes) -> Iterator[str]:
+def read_beginning(path: Path, size: int) -> tuple[list[str], bool]:
+    """The lines of the first bytes of a file, as far as they are complete, and whether these are all of the file.
+
+    Bytes that do not fit the encoding are replaced; OSError, EOFError or zlib.error if the file cannot be read."""
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        raw = stream.read(size)
+        complete = not stream.read(1)
+    codec = recognize_encoding([raw if complete else raw[: raw.rfind(b"\n") + 1] or raw]) or UTF8
+    text = raw.decode("utf-8-sig" if codec == UTF8 else codec, errors="replace")
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return (lines if complete else lines[:-1]), complete
+
+
+def decode(blocks: Iterable[bytes], name: str, fixes: InputFixes, codec: str = UTF8) -> Iterator[str]:
     """The text of a file's bytes in blocks, or DataError with line and offset."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    decoder = codecs.getincrementaldecoder(codec)()
     end, line, pending_cr = 0, 1, ""
+    if codec != UTF8:
+        fixes.encodings.setdefault(codec, {}).setdefault(name, "")
     for block in chain(blocks, [b""]):  # the empty block flushes the decoder
-        raw = _remove_mark(block, name, fixes) if end == 0 else block
+        raw = _remove_mark(block, fixes) if end == 0 else block
         end += len(block)
         pending = len(decoder.getstate()[0])
         try:
             text = pending_cr + decoder.decode(raw, final=not block)
-        except UnicodeDecodeError as error:
-            raise _not_utf8(name, error, end - len(raw) - pending, line) from None
+        except UnicodeError as error:
+            raise _undecodable(name, codec, error, end - len(raw) - pending, line) from None
         # a CR at the end of a block may belong to a CRLF
         pending_cr = "\r" if block and text.endswith("\r") else ""
         text = text[: len(text) - len(pending_cr)]
         if "\0" in text:
             line += text[: text.index("\0")].count("\n")
             raise DataError(
-                f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; if it is "
-                f"UTF-16, convert it to UTF-8; otherwise remove them: tr -d '\\000' < FILE > CLEAN."
+                f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; "
+                f"otherwise remove them: tr -d '\\000' < FILE > CLEAN."
             )
         if "\r\n" in text:
             fixes.crlf_lines += text.count("\r\n")
             text = text.replace("\r\n", "\n")
+        if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
+            fixes.encodings[codec][name] = shorten(word[0], 30)
         line += text.count("\n")
         if text:
             yield text
@@ -128,19 +167,19 @@ def split_lines(blocks: Iterable[str]) -> Iterator[str]:
         yield "".join(line)
 
 
-def _remove_mark(raw: bytes, name: str, fixes: InputFixes) -> bytes:
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise DataError(f"'{name}' is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 '{name}' > new.txt")
+def _remove_mark(raw: bytes, fixes: InputFixes) -> bytes:
     if raw.startswith(codecs.BOM_UTF8):
         fixes.byte_order_marks += 1
         return raw[len(codecs.BOM_UTF8) :]
     return raw
 
 
-def _not_utf8(name: str, error: UnicodeDecodeError, base: int, line: int) -> DataError:
+def _undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int) -> DataError:
+    if not isinstance(error, UnicodeDecodeError):  # UTF-16 that ends after half a mark
+        return DataError(f"'{name}' is not {ENCODING_NAMES[codec]}: {error}.")
     line += error.object[: error.start].count(b"\n")
     byte = error.object[error.start]
     return DataError(
-        f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not UTF-8. "
-        f"If the file is Latin-1, convert it: iconv -f LATIN1 -t UTF-8 '{name}' > new.txt"
+        f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
+        f"If the file has another encoding, convert it: iconv -f ENCODING -t UTF-8 '{name}' > new.txt"
     )

@@ -118,9 +118,8 @@ def test_a_built_in_corpus():
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"caf\xe9\n" * 100, "byte 0xe9 is not UTF-8"),
+        (b"caf\x81\n" * 100, "byte 0x81 is not UTF-8"),
         (b"a\0b\n" * 100, "NUL"),
-        ("wide\n".encode("utf-16"), "UTF-16"),
         (b"too short", "has 9 characters"),
         (b"\xef\xbb\xbf", "has 0 characters"),
     ],
@@ -193,7 +192,7 @@ def test_a_faulty_text_gets_a_report_and_then_an_error(tmp_path):
 
 
 def test_exit_codes(tmp_path):
-    path = write(tmp_path, b"caf\xe9\n" * 20, "bad.txt")
+    path = write(tmp_path, b"caf\x81\n" * 20, "bad.txt")
     done = subprocess.run([sys.executable, "-m", "seqlab", "doctor", path], capture_output=True, text=True, check=False)
     assert done.returncode == 65
     assert "bytes that are not UTF-8: 20" in done.stdout

@@ -15,12 +15,13 @@ OPTIONS = ["--steps", "1", *TINY_OPTIONS]
 
 BAD_TEXTS: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "bad UTF-8": (
-        TEXT.encode() + b"caf\xe9\n",
+        TEXT.encode() + b"caf\x81\n",
         ("my.txt", f"line {TEXT.count(chr(10)) + 1}", f"offset {len(TEXT) + 3}"),
     ),
     "cut UTF-8": (TEXT.encode() + "é".encode()[:1], ("my.txt", f"line {TEXT.count(chr(10)) + 1}")),
     "NUL": (b"one\ntwo\0\n" + TEXT.encode(), ("my.txt", "line 2", "NUL")),
-    "UTF-16": (TEXT.encode("utf-16"), ("my.txt", "UTF-16", "iconv")),
+    "cut UTF-16": (TEXT.encode("utf-16")[:-1], ("my.txt", "UTF-16", "iconv")),
+    "blank": (b" \n" * 100, ("my", "all of them spaces or line ends")),
     "empty": (b"", ("my", "0 characters")),
     "a byte-order mark alone": (b"\xef\xbb\xbf", ("my", "0 characters")),
     "a line": (b"hello\n", ("my", "6 characters")),
@@ -45,8 +46,9 @@ def test_a_broken_archive(command: Command) -> None:
     [
         (b"\xef\xbb\xbf" + TEXT.encode(), "byte-order mark"),
         (TEXT.replace("\n", "\r\n").encode(), f"read {TEXT.count(chr(10))} CRLF line endings as LF"),
+        (TEXT.encode("utf-16"), "read odd.txt as UTF-16"),
     ],
-    ids=["BOM", "CRLF"],
+    ids=["BOM", "CRLF", "UTF-16"],
 )
 def test_texts_that_are_put_right(content: bytes, said: str, command: Command, text: Path) -> None:
     Path("odd.txt").write_bytes(content)

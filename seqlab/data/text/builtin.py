@@ -10,6 +10,8 @@ from http.client import HTTPException
 from pathlib import Path
 
 from seqlab.cache import cache_directory
+from seqlab.data.encoding import UTF8
+from seqlab.data.files import InputFixes
 from seqlab.data.text.corpus import Corpus, corpus_from_files, corpus_from_text
 from seqlab.errors import MissingInput
 
@@ -75,9 +77,9 @@ def tiny_shakespeare() -> Corpus:
     candidates = [Path(folder) / "tiny-shakespeare" / "input.txt"] if folder else []
     for path in [*candidates, cached]:
         if path.is_file() and _sha256(path.read_bytes()) == SHAKESPEARE_SHA256:
-            return corpus_from_files([path], "tiny-shakespeare")
+            return corpus_from_files({path: UTF8}, "tiny-shakespeare", InputFixes())
     _download(SHAKESPEARE_HOME, SHAKESPEARE_SHA256, cached)
-    return corpus_from_files([cached], "tiny-shakespeare")
+    return corpus_from_files({cached: UTF8}, "tiny-shakespeare", InputFixes())
 
 
 def _sha256(content: bytes) -> str:

@@ -10,13 +10,14 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from seqlab.cache import cache_directory
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_file, shorten
-from seqlab.errors import DataError, MissingInput, StorageError
+from seqlab.data.encoding import UTF8, recognize_encoding
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file, shorten
+from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 
 
@@ -84,30 +85,32 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
         return CORPORA.load(source[0])()
     if any(item in CORPORA or item == STANDARD_INPUT for item in source):
         raise DataError(f"{', '.join(source)}: a built-in corpus or '-' cannot be combined with other sources.")
-    skipped: list[Path] = []
-    paths = [path for item in source for path in _resolve(item, skipped)]
-    name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
-    corpus = corpus_from_files(paths, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more")
-    corpus.fixes.run_folders = len(skipped)
-    return corpus
-
-
-def corpus_from_files(paths: Sequence[Path], name: str) -> Corpus:
-    """Several files as one text; a file that lacks a final newline gets one before the next."""
     fixes = InputFixes()
+    codecs: dict[Path, str] = {}
+    for item in source:
+        for path, codec in _resolve(item, fixes).items():
+            if path in codecs:
+                raise UsageError(f"'{path}' is given twice: name every file once.")
+            codecs[path] = codec
+    name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
+    return corpus_from_files(codecs, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more", fixes)
+
+
+def corpus_from_files(codecs: Mapping[Path, str], name: str, fixes: InputFixes) -> Corpus:
+    """Several files, each with its encoding, as one text; a file that lacks a final newline gets one before the next."""
 
     def blocks() -> Iterator[str]:
         fixes.byte_order_marks = fixes.crlf_lines = 0
         last = "\n"
-        for path in paths:
+        for path, codec in codecs.items():
             first = True
-            for block in read_file(path, fixes):
+            for block in read_file(path, fixes, codec):
                 if first and last != "\n":
                     yield "\n"
                 yield block
                 first, last = False, block[-1]
 
-    return Corpus(name, blocks, fixes, paths=tuple(paths))
+    return Corpus(name, blocks, fixes, paths=tuple(codecs))
 
 
 def corpus_from_text(text: str, name: str, about: str = "") -> Corpus:
@@ -150,7 +153,8 @@ def unchanged(corpus: Corpus, stats: CorpusStats) -> Corpus:
     return replace(corpus, blocks=blocks)
 
 
-def _resolve(item: str, skipped: list[Path]) -> list[Path]:
+def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
+    """The files of an item, each with its encoding; `fixes` records what is left out of a folder."""
     path = existing_path(item)
     if path is None:
         raise MissingInput(
@@ -163,11 +167,11 @@ def _resolve(item: str, skipped: list[Path]) -> list[Path]:
             f"'{item}' is a run or a comparison, not a folder of texts. To train with its settings, give a text and "
             f"--from {name}; to continue a run: seqlab resume {name}"
         )
-    return _text_files(path, skipped) if path.is_dir() else [path]
+    return _text_files(path, fixes) if path.is_dir() else {path: _recognize(path)[0] or UTF8}
 
 
-def _text_files(folder: Path, skipped: list[Path]) -> list[Path]:
-    """The text files of a folder, without its runs and comparisons, which are added to `skipped`."""
+def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
+    """The text files of a folder, without its runs and comparisons and without files that are not readable text."""
     files: list[Path] = []
 
     def fail(error: OSError) -> None:
@@ -177,18 +181,35 @@ def _text_files(folder: Path, skipped: list[Path]) -> list[Path]:
         for place, folders, names in os.walk(folder, onerror=fail):
             visible = [Path(place, name) for name in folders if not name.startswith(".")]
             results = [path for path in visible if _is_result(path)]
-            skipped += results
+            fixes.run_folders += len(results)
             folders[:] = [path.name for path in visible if path not in results]
             files += [path for name in names if not name.startswith(".") and (path := Path(place, name)).is_file()]
-        files.sort()
-        texts = [path for path in files if path.suffix == ".gz" or not _looks_binary(path)]
     except OSError as error:
         raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
+    texts: dict[Path, str] = {}
+    for path in sorted(files):
+        codec, why = _recognize(path)
+        if codec is None:
+            fixes.unreadable[str(path)] = why
+        else:
+            texts[path] = codec
     if not texts:
+        left_out = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.notes())
         raise DataError(
             f"the folder '{folder}' has no text file among its {len(files)} files. Expected .txt files or the like."
+            f"{left_out}"
         )
     return texts
+
+
+def _recognize(path: Path) -> tuple[str | None, str]:
+    """The encoding of a file, or None and why it cannot be read."""
+    try:
+        codec = recognize_encoding(read_bytes(path))
+        first = next(read_bytes(path), b"")
+    except (DataError, StorageError) as error:
+        return None, "a damaged .gz file" if isinstance(error, DataError) else "it cannot be opened"
+    return codec, "binary" if b"\0" in first else "neither UTF-8, UTF-16 nor Windows-1252"
 
 
 def _is_result(folder: Path) -> bool:
@@ -200,11 +221,6 @@ def _is_result(folder: Path) -> bool:
     return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
 
 
-def _looks_binary(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return b"\0" in stream.read(8192)
-
-
 def _from_stdin(copy: Path | None) -> Corpus:
     if copy is None:
         if sys.stdin is None or sys.stdin.isatty():
@@ -212,7 +228,8 @@ def _from_stdin(copy: Path | None) -> Corpus:
         copy = _copy_stdin()
     elif not copy.is_file():
         raise MissingInput(f"the text that this run read from standard input is missing: there is no '{copy}'.")
-    return replace(corpus_from_files([copy], "stdin"), stdin_copy=copy)
+    corpus = corpus_from_files({copy: _recognize(copy)[0] or UTF8}, "stdin", InputFixes())
+    return replace(corpus, stdin_copy=copy)
 
 
 def _copy_stdin() -> Path:

@@ -176,6 +176,8 @@ def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
             f"'{corpus.name}' has {stats.characters} characters; training needs at least {MIN_CHARACTERS}, and some "
             f"thousands to learn anything. Give a longer text, or try a built-in one: seqlab train toy-words"
         )
+    if not any(block.strip() for block in corpus.blocks()):
+        raise DataError(f"'{corpus.name}' has {stats.characters:,} characters, all of them spaces or line ends.")
     if settings.documents == "lines" and stats.lines < MIN_LINES:
         raise DataError(f"'{corpus.name}' has {stats.lines} lines; --documents lines needs at least {MIN_LINES}.")
     return SplitText(corpus, settings, stats)

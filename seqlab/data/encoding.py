@@ -1,0 +1,93 @@
+"""Which encoding a file has: UTF-8, UTF-16 or Windows-1252.
+
+Windows-1252 contains the printable characters of Latin-1. It fits nearly any bytes, so text in it must also look
+Western: few letters outside ASCII, and hardly any sign inside a word.
+"""
+
+import codecs
+import re
+from collections.abc import Iterable
+from itertools import chain
+
+UTF8 = "utf-8"
+ENCODING_NAMES = {
+    UTF8: "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16 without a byte-order mark",
+    "utf-16-be": "UTF-16 without a byte-order mark",
+    "utf-32": "UTF-32",
+    "cp1252": "Windows-1252 (Latin-1)",
+}
+# the mark of UTF-32 begins with that of UTF-16
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+MAX_HIGH = 0.3  # the share of letters outside ASCII in Western text
+MAX_SIGNS = 0.1  # the share of bytes outside ASCII that are signs inside a word, as Polish or Czech text would have
+MAX_PAIRED = 0.5  # the share of bytes outside ASCII that stand as in UTF-8; with more, the file is damaged UTF-8
+MIN_UNMARKED = 16  # bytes of UTF-16 without a mark; fewer could be anything
+HIGH = bytes(range(128, 256))
+HIGH_LETTERS = bytes({*range(0xC0, 0x100)} - {0xD7, 0xF7})
+NOT_LETTERS = bytes({*range(256)} - {*HIGH_LETTERS, *range(0x41, 0x5B), *range(0x61, 0x7B)})
+CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r\f\v\x1a\x1b"})
+UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
+# signs that Western words do not contain, unlike quotation marks, dashes and spaces
+SIGN_IN_WORD = re.compile(
+    rb"(?<=[A-Za-z\xc0-\xff])[\x80\x82\x84\x86-\x89\x8b\x95\x98\x99\x9b\xa1-\xa9\xab\xac\xae-\xb3\xb5\xb6\xb8\xb9"
+    rb"\xbb-\xbf\xd7\xf7](?=[A-Za-z\xc0-\xff])"
+)
+
+
+def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
+    """The codec of a file's bytes; None for binary data, damaged UTF-8 and other encodings."""
+    blocks = iter(blocks)
+    first = next(blocks, b"")
+    for mark, codec in MARKS.items():
+        if first.startswith(mark):
+            return codec
+    if b"\0" in first:
+        return _unmarked_utf16(first)
+    decoder = codecs.getincrementaldecoder(UTF8)()
+    letters, ascii_only = 0, True
+    for block in chain([first], blocks, [b""]):
+        if b"\0" in block:
+            return None
+        try:
+            pending = decoder.getstate()[0]  # what the decoder holds of the blocks before
+            ascii_only &= decoder.decode(block, final=not block).isascii()
+        except UnicodeDecodeError:  # after characters in UTF-8, and at the end of a file, it is damaged
+            western = ascii_only and block and _is_western(chain([pending + block], blocks), letters)
+            return "cp1252" if western else None
+        letters += len(block.translate(None, NOT_LETTERS))
+    return UTF8
+
+
+def _unmarked_utf16(raw: bytes) -> str | None:
+    """Text in mostly ASCII characters has a NUL in every second byte."""
+    if len(raw) < MIN_UNMARKED:
+        return None
+    even, odd = (raw[start::2].count(0) / max(1, len(raw) // 2) for start in (0, 1))
+    if odd > 0.5 and even < 0.01:
+        return "utf-16-le"
+    return "utf-16-be" if even > 0.5 and odd < 0.01 else None
+
+
+def _is_western(blocks: Iterable[bytes], letters: int) -> bool:
+    """Whether the rest of a file, from its first byte that is not UTF-8, is Windows-1252; `letters` stand before it."""
+    high = high_letters = signs = pairs = 0
+    for block in blocks:
+        try:
+            block.decode("cp1252")
+        except UnicodeDecodeError:
+            return False
+        if len(block.translate(None, CONTROLS)) < len(block):
+            return False
+        letters += len(block.translate(None, NOT_LETTERS))
+        high += len(block) - len(block.translate(None, HIGH))
+        high_letters += len(block) - len(block.translate(None, HIGH_LETTERS))
+        signs += len(SIGN_IN_WORD.findall(block))
+        pairs += len(UTF8_PAIR.findall(block))
+    return high_letters <= MAX_HIGH * letters and signs <= MAX_SIGNS * high and 2 * pairs < MAX_PAIRED * high

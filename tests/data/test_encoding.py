@@ -1,0 +1,130 @@
+"""Which encoding a file is read in, what is said about it, and what is refused rather than misread."""
+
+import codecs
+import gzip
+
+import pytest
+
+from seqlab.data.encoding import recognize_encoding
+from seqlab.data.files import InputFixes, read_file
+from seqlab.data.text.corpus import open_corpus
+from seqlab.errors import DataError, UsageError
+
+FRENCH = "L\u2019été, la gar\xe7on dit : « d\xe9j\xe0 vu »\xa0! C\u2019est 5\xa0\u20ac.\nOn va à l\u2019hôtel.\n" * 3
+RUSSIAN = "Привет, мир! Это простой текст на русском языке.\n" * 3
+POLISH = "Zażółć gęślą jaźń. Wszyscy ludzie rodzą się wolni i równi, są obdarzeni łaską.\n" * 3
+CHINESE = "这是一个简单的文本。\n" * 5
+
+
+def pieces(raw, size):
+    return (raw[at : at + size] for at in range(0, len(raw), size))
+
+
+@pytest.mark.parametrize("size", [64, 10_000])
+@pytest.mark.parametrize(
+    ("raw", "codec"),
+    [
+        (b"", "utf-8"),
+        (b"plain", "utf-8"),
+        (RUSSIAN.encode(), "utf-8"),
+        (codecs.BOM_UTF8 + FRENCH.encode(), "utf-8"),
+        (FRENCH.encode("cp1252"), "cp1252"),
+        (b"text,label\nna\xefve,x\n", "cp1252"),
+        (b"plain words " * 40 + b"and caf\xe9 noir", "cp1252"),
+        (RUSSIAN.encode("utf-16"), "utf-16"),
+        (codecs.BOM_UTF16_BE + FRENCH.encode("utf-16-be"), "utf-16"),
+        (FRENCH.encode("utf-32"), "utf-32"),
+        (RUSSIAN.encode("cp1251"), None),
+        (RUSSIAN.encode("koi8-r"), None),
+        (POLISH.encode("cp1250"), None),
+        (POLISH.encode("iso8859-2"), None),
+        (CHINESE.encode("gbk"), None),
+        (FRENCH.replace("\u20ac", "").replace("\u2019", "'").encode("cp850"), None),
+        (FRENCH.encode()[:-30] + b"\xff", None),  # damaged UTF-8
+        ("déjà".encode()[:-1], None),
+        ("voilà".encode()[:-1], None),
+        (b"price \xe2\x82 three\n", None),  # a character that lost its last byte
+        (b"\x89PNG\r\n\x1a\n\xff\xff", None),
+        (b"\x07\x08\xe9 caf\xe9", None),
+    ],
+)
+def test_the_encoding_of_a_file(raw, codec, size):
+    assert recognize_encoding(pieces(raw, size)) == codec
+
+
+def test_unmarked_utf16_is_recognized_by_its_zeros():
+    assert recognize_encoding([b"some text\n".decode().encode("utf-16-le")]) == "utf-16-le"
+    assert recognize_encoding(["some text\n".encode("utf-16-be")]) == "utf-16-be"
+    assert recognize_encoding([b"a\0b\0"]) is None
+    assert recognize_encoding([b"some text with one \0 in it"]) is None
+    assert recognize_encoding([b"text, and later\n", b"a \0"]) is None
+
+
+@pytest.mark.parametrize("codec", ["cp1252", "utf-16", "utf-16-le", "utf-32"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_text_is_read_in_its_encoding_and_that_is_said(tmp_path, codec, packed):
+    raw = FRENCH.replace("\n", "\r\n").encode(codec)
+    path, fixes = tmp_path / ("notes.txt.gz" if packed else "notes.txt"), InputFixes()
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    assert "".join(read_file(path, fixes)) == FRENCH
+    note, line_ends = fixes.notes()
+    assert note.startswith(f"read {path.name} as {'Windows-1252' if codec == 'cp1252' else codec[:6].upper()}")
+    assert "'L\u2019été,'" in note
+    assert "6 CRLF" in line_ends
+
+
+def test_half_a_character_of_utf16_is_an_error(tmp_path):
+    path = tmp_path / "cut.txt"
+    path.write_bytes("déjà".encode("utf-16")[:-1])
+    with pytest.raises(DataError, match=r"cut\.txt', line 1, offset 8: byte 0xe0 is not UTF-16"):
+        list(read_file(path, InputFixes()))
+
+
+def test_one_unreadable_file_does_not_end_a_folder(tmp_path):
+    files = {
+        "a.txt": b"plain\n",
+        "b-latin.txt": "café\n".encode("latin-1") * 3,
+        "c-utf16.txt": "wide\n".encode("utf-16"),
+        "d.bin": bytes(range(256)),
+        "e-cyrillic.txt": RUSSIAN.encode("cp1251"),
+        "f.gz": b"not packed",
+        "g-empty.txt": b"",
+    }
+    for name, raw in files.items():
+        (tmp_path / name).write_bytes(raw)
+    corpus = open_corpus([str(tmp_path)])
+    for _ in range(2):  # a second reading says the same
+        assert "".join(corpus.blocks()) == "plain\n" + "café\n" * 3 + "wide\n"
+        assert corpus.fixes.notes() == [
+            "read b-latin.txt as Windows-1252 (Latin-1), not UTF-8, such as 'café' in b-latin.txt",
+            "read c-utf16.txt as UTF-16, not UTF-8",
+            "left out 3 files: d.bin (binary), e-cyrillic.txt (neither UTF-8, UTF-16 nor Windows-1252), "
+            "f.gz (a damaged .gz file)",
+        ]
+    with pytest.raises(DataError, match="is not UTF-8"):  # named by itself, it is an error
+        list(open_corpus([str(tmp_path / "e-cyrillic.txt")]).blocks())
+
+
+def test_many_files_are_counted(tmp_path):
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_bytes("café\n".encode("latin-1"))
+        (tmp_path / f"{number}.bin").write_bytes(b"\0\1")
+    corpus = open_corpus([str(tmp_path)])
+    list(corpus.blocks())
+    encodings, left_out = corpus.fixes.notes()
+    assert "read 9 files (0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 4 more) as Windows-1252" in encodings
+    assert left_out.startswith("left out 9 files: 0.bin (binary), ")
+    assert left_out.endswith("4.bin (binary) and 4 more")
+
+
+def test_a_folder_without_readable_text_says_what_it_has(tmp_path):
+    (tmp_path / "e.txt").write_bytes(RUSSIAN.encode("cp1251"))
+    with pytest.raises(DataError, match=r"no text file among its 1 files.*Left out 1 files: e\.txt \(neither UTF-8"):
+        open_corpus([str(tmp_path)])
+
+
+def test_a_file_is_named_once(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("plain\n")
+    with pytest.raises(UsageError, match="is given twice"):
+        open_corpus([str(path), str(tmp_path)])
