@@ -55,8 +55,8 @@ def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
     for block in chain([first], blocks, [b""]):
         if b"\0" in block:
             return None
+        pending = decoder.getstate()[0]  # what the decoder holds of the blocks before
         try:
-            pending = decoder.getstate()[0]  # what the decoder holds of the blocks before
             ascii_only &= decoder.decode(block, final=not block).isascii()
         except UnicodeDecodeError:  # after characters in UTF-8, and at the end of a file, it is damaged
             western = ascii_only and block and _is_western(chain([pending + block], blocks), letters)

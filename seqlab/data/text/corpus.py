@@ -97,7 +97,7 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
 
 
 def corpus_from_files(codecs: Mapping[Path, str], name: str, fixes: InputFixes) -> Corpus:
-    """Several files, each with its encoding, as one text; a file that lacks a final newline gets one before the next."""
+    """Several files with their encodings as one text; a file that lacks a final newline gets one before the next."""
 
     def blocks() -> Iterator[str]:
         fixes.byte_order_marks = fixes.crlf_lines = 0
