@@ -11,11 +11,12 @@ from seqlab.cli import options
 from seqlab.decode.limits import LONGEST_TARGET, MAX_BEAM
 
 if TYPE_CHECKING:
+    from seqlab.runs.run import Run
     from seqlab.tasks.predictions import Prediction
 
 EXAMPLES = (
     'seqlab predict runs/reviews-lstm-1 "What a film!"',
-    "seqlab predict runs/reviews-lstm-1 --file reviews.txt --json",
+    "seqlab predict runs/reviews-lstm-1 --file reviews.csv --json",
     'seqlab predict runs/pairs-lstm-1 "a sentence" --beam 5 --attention',
 )
 
@@ -25,7 +26,11 @@ Translating = partial(Option, rich_help_panel="Translating")
 def predict(
     run: options.RunFolder,
     texts: Annotated[list[str] | None, Argument(help="Texts, each in quotation marks.")] = None,
-    file: Annotated[Path | None, Option("--file", "-f", help="File with one text per line; - for stdin.")] = None,
+    file: Annotated[
+        Path | None,
+        Option("--file", "-f", help="A file as for training (table, tagged words), or one text per line; - for stdin."),
+    ] = None,
+    column: Annotated[str | None, Option(help="Column of the texts in a table; inferred if its name is known.")] = None,
     as_json: options.Json = False,
     beam: Annotated[int | None, Translating(help="Beam size; default the run's setting.", min=1, max=MAX_BEAM)] = None,
     length_penalty: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
@@ -48,11 +53,14 @@ def predict(
 
     if picture is not None:
         check_format(picture)
-    lines = _lines(file) if file else []
+    if column and (file is None or str(file) == "-"):
+        raise UsageError("--column names a column of a table: name the table with --file.")
+    model = api.load(run)
+    lines = _lines(file, model, column) if file else []
     given = [*(texts or []), *(line for line in lines if line.strip())]
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
-    predictions = api.load(run).predict(
+    predictions = model.predict(
         given,
         beam=beam,
         length_penalty=length_penalty,
@@ -82,14 +90,32 @@ def predict(
             console.print(Text.assemble(*line))
 
 
-def _lines(file: Path) -> list[str]:
-    """The lines of a file, read as strictly as a corpus."""
+def _lines(file: Path, run: "Run", column: str | None) -> list[str]:
+    """The texts of a file, read as for training; what was noticed goes to standard error."""
     import sys
 
-    from seqlab.data.files import InputFixes, read_file
+    from seqlab.data.examples.inputs import read_inputs
+    from seqlab.data.files import InputFixes, decode
 
-    content = sys.stdin.read() if str(file) == "-" else "".join(read_file(file, InputFixes()))
-    return content.removesuffix("\n").split("\n")
+    fixes = InputFixes()
+    kind = run.settings.task.settings.examples
+    if str(file) == "-":
+        content = "".join(decode([sys.stdin.buffer.read()], "standard input", fixes))
+        lines = content.removesuffix("\n").split("\n")
+    elif kind is None:
+        return [file.name]  # a language model does not predict, and says so
+    else:
+        known = run.settings.corpus.columns
+        lines = read_inputs(kind, file, column or (known[0] if known and _is_table(file) else None), fixes)
+    for note in fixes.notes():
+        typer.echo(f"note: {note}.", err=True)
+    return lines
+
+
+def _is_table(file: Path) -> bool:
+    from seqlab.data.examples.lines import TABLES, suffix
+
+    return suffix(file) in TABLES
 
 
 def _draw(prediction: "Prediction", path: Path) -> None:

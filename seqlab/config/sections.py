@@ -53,6 +53,9 @@ class CorpusSettings(Settings):
         min_length=1,
         description="column of the author or document of an example: each stays in one split; none, or auto: only say",
     )
+    skip_limit: float = Field(
+        default=0.1, ge=0, le=1, description="share of the rows of a file, at most, that are skipped if broken or empty"
+    )
     difficulty: int | None = Field(
         default=None, ge=1, le=10_000, description="of a generated corpus; the corpus has a default"
     )

@@ -32,6 +32,10 @@ class InputFixes:
     double_tags: int = 0
     run_folders: int = 0  # left out of a folder of texts
     unreadable: dict[str, str] = field(default_factory=dict)  # files left out of a folder, and why
+    blank_rows: int = 0  # of tables
+    delimiters: dict[str, str] = field(default_factory=dict)  # what separates fields, by file, where it is unusual
+    skip_limit: float = 0.0  # the share of bad rows that may be skipped
+    skipped: list[str] = field(default_factory=list)  # notes on them
     encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
 
     def notes(self) -> list[str]:
@@ -48,6 +52,10 @@ class InputFixes:
             notes.append("removed a byte-order mark at the start of a file")
         if self.crlf_lines:
             notes.append(f"read {self.crlf_lines:,} CRLF line endings as LF")
+        notes += [f"{name}: fields are separated by {word}" for name, word in self.delimiters.items()]
+        if self.blank_rows:
+            notes.append(f"passed over {self.blank_rows:,} rows or pairs of lines without content")
+        notes += self.skipped
         if self.double_tags:
             notes.append(f"{self.double_tags:,} words have two tags joined by a comma; only the first is used")
         if self.run_folders:

@@ -1,7 +1,6 @@
 """The task that files are for, if their names or first lines make it clear; otherwise they are running text."""
 
 import csv
-import gzip
 import re
 import zlib
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from seqlab.data.examples.tables import header_names
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.registry import CORPORA, TASKS
 
-MAX_HEADER_BYTES = 64 * 1024
 # suffixes of two or three letters that are not language codes
 OTHER_SUFFIXES = {
     *("txt", "tsv", "csv", "bio", "iob", "md", "rst", "tex", "bib", "log", "xml", "htm", "svg", "ini", "cfg", "sql"),
@@ -94,7 +92,7 @@ def _is_file(path: Path) -> bool:
 
 def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | None:
     try:
-        names = header_names(suffix(path), _first_line(path))
+        names = header_names(path)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
         return None  # the error appears when the file is read
     word = "keys" if suffix(path) in JSON_LINES else "columns"
@@ -109,19 +107,6 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
         first, second = labeled or names[:2]
         return _task("labeled", f"{path.name} has the {word} '{first}' and '{second}'")
     return _task("pairs", f"{path.name} has the {word} '{pair[0]}' and '{pair[1]}'") if pair else None
-
-
-def _first_line(path: Path) -> str:
-    """The first line that is not blank; ValueError if there is none, or it is too long."""
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-        raw = stream.read(MAX_HEADER_BYTES)
-    lines = raw.decode("utf-8-sig", errors="replace").split("\n")
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            if number == len(lines) and len(raw) == MAX_HEADER_BYTES:
-                break
-            return line
-    raise ValueError("no line")
 
 
 def _are_languages(first: Path, second: Path) -> bool:

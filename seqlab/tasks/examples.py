@@ -97,7 +97,7 @@ class ExampleTask(Task):
     def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
         trained_on = settings.corpus
         columns = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
-        corpus = CorpusSettings(source=source, columns=columns)
+        corpus = CorpusSettings(source=source, columns=columns, skip_limit=trained_on.skip_limit)
         examples = open_unsplit(cls._example_kind(settings), corpus, vocabulary.labels)
         for note in examples.notes:
             warnings.warn(note, SeqlabWarning, stacklevel=2)

@@ -105,7 +105,10 @@ TEXT_ONLY = {
     "corpus.layout": "examples have a layout of their own",
     "corpus.split": "examples are split by a shuffle",
 }
-EXAMPLES_ONLY = dict.fromkeys(("corpus.columns", "corpus.groups"), "running text has no columns")
+EXAMPLES_ONLY = {
+    **dict.fromkeys(("corpus.columns", "corpus.groups"), "running text has no columns"),
+    "corpus.skip_limit": "running text has no rows to skip",
+}
 
 
 def _refuse_unused(settings: RunSettings, given: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from example_files import write_all
 
 from seqlab import api
+from seqlab.errors import SeqlabWarning
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.training.progress import Reporter
 
@@ -74,6 +75,27 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     assert "accuracy" in seqlab("runs").out or seqlab("runs", ".").code == 0
 
 
+def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
+    excel = "id;message;label\r\n" + "".join(f"{at};café {word} n{at};{word}\r\n" for at in range(30) for word in "ab")
+    Path("excel.csv").write_bytes((excel + "99;;a\r\n").encode("utf-16"))
+    answer = seqlab("train", "excel.csv", *TINY, "--out", "run")
+    assert answer.code == 0, answer.err
+    for said in ("fields are separated by semicolons", "as UTF-16", "skipped 1 of the 61 rows", "line 62: 'message'"):
+        assert said in answer.err
+    Path("new.csv").write_bytes("id,message\n1,na\xefve a\n2,\n3,b\n".encode("cp1252"))
+    answer = seqlab("predict", "run", "--file", "new.csv", "--json")
+    assert [one["text"] for one in json.loads(answer.out)] == ["naïve a", "", "b"]
+    assert (
+        "the texts of new.csv are in the column 'message'" in answer.err and "line 3: 'message' is empty" in answer.err
+    )
+    Path("odd.csv").write_text("a,b\n1,2\n")
+    assert "--column NAME" in seqlab("predict", "run", "--file", "odd.csv").err
+    assert seqlab("predict", "run", "--file", "odd.csv", "--column", "b").code == 0
+    assert seqlab("predict", "run", "some text", "--column", "b").code == 2
+    with pytest.warns(SeqlabWarning, match="skipped 1 of the 61 rows"):
+        assert seqlab("evaluate", "run", "excel.csv").code == 0
+
+
 def test_tags_under_their_words(here: Path, seqlab) -> None:
     answer = seqlab("train", "entities.conll", *TINY, "--out", "run", "--set", "task.output_layer=crf")
     assert answer.code == 0 and "the task is tag" in answer.err and "entity F1" in answer.out
@@ -81,6 +103,8 @@ def test_tags_under_their_words(here: Path, seqlab) -> None:
     (one,) = json.loads(answer.out)
     assert one["words"] == ["small", "red", "fish", ",", "n3"]
     assert set(one["tags"]) <= {"O", "B-x"} and all(0 < chance <= 1 for chance in one["probabilities"])
+    found = json.loads(seqlab("predict", "run", "--file", "entities.conll", "--json").out)
+    assert len(found) == 60 and found[0]["words"][-1] == "n0"
     above = seqlab("predict", "run", "small red fish").out.splitlines()[0]
     assert above.split() == ["small", "red", "fish"]
 
@@ -118,11 +142,11 @@ def test_given_parts_are_kept_and_overlap_is_told(here: Path, seqlab) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "code", "words"),
     [
-        ("ragged.tsv", "text\tlabel\ngood\tyes\nbad\n", 65, ["ragged.tsv", "line 3"]),
-        ("empty.tsv", "text\tlabel\ngood\tyes\n\t no\n", 65, ["empty.tsv", "line 3"]),
+        ("ragged.tsv", "text\tlabel\ngood\tyes\nbad\nbad\n", 65, ["ragged.tsv", "line 3"]),
+        ("empty.tsv", "text\tlabel\ngood\tyes\n\t no\n\tno\n", 65, ["empty.tsv", "line 3"]),
         ("nothing.tsv", "", 65, ["nothing.tsv"]),
         ("ragged.conll", "good O\nbad\n\n", 65, ["ragged.conll", "line 2"]),
-        ("bad.jsonl", '{"text": "a", "label": "b"}\n{"text": \n', 65, ["bad.jsonl", "line 2"]),
+        ("bad.jsonl", '{"text": "a", "label": "b"}\n{"text": \n{\n', 65, ["bad.jsonl", "line 2"]),
     ],
 )
 def test_bad_files_are_refused_with_their_line(

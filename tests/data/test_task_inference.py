@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from seqlab.data import task_inference as guessing
+from seqlab.data.examples import tables
 from seqlab.data.task_inference import infer_task
 from seqlab.registry import CORPORA
 
@@ -70,14 +70,14 @@ def test_packed_tables(written):
 
 
 def test_no_more_than_the_beginning_is_read(written, monkeypatch):
-    long = json.dumps({"text": "x" * guessing.MAX_HEADER_BYTES, "label": "y"})
+    long = json.dumps({"text": "x" * tables.SAMPLE_BYTES, "label": "y"})
     assert infer_task([written("a.jsonl", long)]) is None
     short = json.dumps({"text": "x" * 1000, "label": "y"}) + "\n" + long
     assert infer_task([written("a.jsonl", short)]) is not None
     exact = json.dumps({"text": "", "label": "y"})
-    exact = exact.replace('""', '"' + "x" * (guessing.MAX_HEADER_BYTES - len(exact)) + '"')
-    assert len(exact) == guessing.MAX_HEADER_BYTES
-    assert infer_task([written("a.jsonl", exact)]) is None  # it may go on
+    exact = exact.replace('""', '"' + "x" * (tables.SAMPLE_BYTES - len(exact)) + '"')
+    assert len(exact) == tables.SAMPLE_BYTES
+    assert infer_task([written("a.jsonl", exact)]) is not None  # that is all of it
 
 
 def test_named_columns_tell_more(written):

@@ -29,7 +29,6 @@ INTERNAL = {
     ("data/text/scatter.py", "MAX_STRETCHES"),
     ("comparison/plan/trials.py", "MOST_EXTENSIONS"),  # the definition of the search
     ("data/examples/encoded.py", "MAX_SCORED_ROWS"),  # the size of a batch
-    ("data/task_inference.py", "MAX_HEADER_BYTES"),  # where the kind of a file is recognized
     ("kernels/elementary.py", "LARGEST"),
     ("models/int8.py", "LARGEST"),
     ("testing/tokenizer.py", "MAX_SLOWDOWN"),

@@ -52,6 +52,21 @@ def find_columns(
     return columns
 
 
+def find_input_column(names: Sequence[str], pair: ColumnPair, requested: str | None, header: Location) -> str:
+    """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
+    if requested:
+        return _match(names, requested, header)
+    found = known_columns(names, pair)
+    candidates = [found[0]] if found else [name for name in names if name.casefold() in pair.first]
+    best = [name for name in candidates if name.casefold() == pair.first[0]] or candidates
+    if len(best) != 1:
+        raise DataError(
+            f"{header}: the column to read is unclear among {quote_list(names)}. Name it: --column NAME, or --column 1 "
+            f"for the first column of a table without a header."
+        )
+    return best[0]
+
+
 def known_columns(names: Sequence[str], pair: ColumnPair) -> tuple[str, str] | None:
     """The two columns, if both names are known and unambiguous."""
     if pair.languages and len(names) == 2 and len(set(names)) == 2 and all(map(_is_language, names)):
@@ -79,10 +94,11 @@ def _explain(names: Sequence[str], first: list[str], second: list[str], pair: Co
     if keys:
         given, expected = f"the keys {given}", f"an object with keys such as '{pair.first[0]}' and '{pair.second[0]}'"
     if len(names) < 2:
-        separators = "" if keys else " Fields are separated by tabs in .tsv and by commas in .csv."
+        separators = "" if keys else " Fields are separated by tabs, commas, semicolons or vertical bars."
         return f"expected {expected}, but there is only {given or 'nothing'}.{separators}"
     if (not first and not second) or not all(map(_is_name, names)):
-        return f"expected {expected}, but there is {given}. If that is right, {advice}"
+        numbers = "" if keys else '; if there is no header, count them: --set \'corpus.columns=["1", "2"]\''
+        return f"expected {expected}, but there is {given}. If that is right, {advice}{numbers}"
     problems = [
         f"{'several' if columns else 'no'} columns for the {role}{' (' + quote_list(columns) + ')' if columns else ''}"
         for role, columns in ((pair.first[0], first), (pair.second[0], second))

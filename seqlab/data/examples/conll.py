@@ -6,10 +6,11 @@ CoNLL-U has ten named columns; comments, multiword tokens and empty nodes are sk
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from seqlab.data.examples.example import TaggedSentence
-from seqlab.data.examples.lines import LocatedExample, Location, numbered_lines
+from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
 
@@ -20,46 +21,72 @@ SKIPPED_ID = re.compile(r"\d+-\d+|\d+\.\d+")  # multiword tokens and empty nodes
 SPAN_TAGS = re.compile(r"([A-Z]-[^,]+|O)(,([A-Z]-[^,]+|O))+")
 
 TaggedWord = tuple[Location, str, str]
+Sentence = list[TaggedWord]
 
 
 def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a file of columns, separated by tabs if its first line has one, else by whitespace."""
-    return _sentences(_column_words(path, fixes), path)
+    return _sentences(_column_words(path, fixes), path, fixes)
 
 
 def read_conllu(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a CoNLL-U file; the columns default to FORM and UPOS."""
     word, tag = (_conllu_column(name) for name in columns or ("FORM", "UPOS"))
-    return _sentences(_conllu_words(path, word, tag, fixes), path)
+    return _sentences(_conllu_words(path, word, tag, fixes), path, fixes)
 
 
-def _sentences(words: Iterable[TaggedWord | None], path: Path) -> list[LocatedExample]:
-    """Group words into sentences; None ends a sentence."""
-    sentences: list[LocatedExample] = []
-    sentence: list[TaggedWord] = []
-    for word in (*words, None):
-        if word is not None:
-            sentence.append(word)
-        elif sentence:
-            tokens = tuple(_stripped(text, "word", location) for location, text, _ in sentence)
-            tags = tuple(_stripped(tag, "tag", location) for location, _, tag in sentence)
-            sentences.append(LocatedExample(TaggedSentence(tokens, tags), sentence[0][0]))
-            sentence = []
+def read_words(path: Path, conllu: bool, fixes: InputFixes) -> list[tuple[str, ...]]:
+    """The words of each sentence, whether or not they are tagged."""
+    if conllu:
+        return [located.example.words for located in read_conllu(path, None, fixes)]
+    lines = [line.strip() for _, line in numbered_lines(path, fixes) if not line.startswith(DOCUMENT)]
+    sentences: list[list[str]] = [[]]
+    for line in lines:
+        if line:
+            sentences[-1].append(re.split(r"\t" if "\t" in line else r" +", line)[0])
+        elif sentences[-1]:
+            sentences.append([])
+    return [tuple(words) for words in sentences if words]
+
+
+def _sentences(words: Iterable[TaggedWord | BadRow | None], path: Path, fixes: InputFixes) -> list[LocatedExample]:
+    """Group words into sentences; one with a bad line is skipped."""
+    sentences = collect(path, _grouped(words), _tagged, fixes, "sentences")
     if not sentences:
         raise DataError(f"'{path}' has no words. Expected a word and its tag per line, a blank line between sentences.")
     return sentences
 
 
+def _grouped(words: Iterable[TaggedWord | BadRow | None]) -> Iterator[Sentence | BadRow]:
+    """None ends a sentence."""
+    sentence: Sentence = []
+    fault: BadRow | None = None
+    for word in chain(words, [None]):
+        if isinstance(word, BadRow):
+            fault = fault or word
+        elif word is not None:
+            sentence.append(word)
+        elif fault or sentence:
+            yield fault or sentence
+            sentence, fault = [], None
+
+
+def _tagged(sentence: Sentence) -> LocatedExample:
+    tokens = tuple(_stripped(text, "word", location) for location, text, _ in sentence)
+    tags = tuple(_stripped(tag, "tag", location) for location, _, tag in sentence)
+    return LocatedExample(TaggedSentence(tokens, tags), sentence[0][0])
+
+
 def _stripped(field: str, what: str, location: Location) -> str:
     if not field.strip():
-        raise DataError(f"{location}: the {what} is empty.")
+        raise BadRow(location, f"the {what} is empty.")
     return field.strip()
 
 
 # --- plain columns --------------------------------------------------------------------------------------------------
 
 
-def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | None]:
+def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow | None]:
     columns, tabs = 0, False
     for number, line in numbered_lines(path, fixes):
         if not line.strip() or line.startswith(DOCUMENT):
@@ -68,12 +95,13 @@ def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | None]:
         location = Location(path, number)
         tabs = tabs if columns else "\t" in line
         fields = line.split("\t") if tabs else re.split(r"[ \t]+", line.strip())
-        columns = columns or len(fields)
+        columns = columns or (len(fields) if len(fields) > 1 else 0)
         if len(fields) == 1:
-            raise DataError(f"{location}: one column only. Expected a word and its tag, separated by a tab or space.")
-        if len(fields) != columns:
-            raise DataError(f"{location}: {len(fields)} columns, but the lines before have {columns}.")
-        yield location, fields[0], _first_tag(fields[-1], fixes)
+            yield BadRow(location, "one column only. Expected a word and its tag, separated by a tab or space.")
+        elif len(fields) != columns:
+            yield BadRow(location, f"{len(fields)} columns, but the lines before have {columns}.")
+        else:
+            yield location, fields[0], _first_tag(fields[-1], fixes)
 
 
 def _first_tag(tag: str, fixes: InputFixes) -> str:
@@ -87,7 +115,7 @@ def _first_tag(tag: str, fixes: InputFixes) -> str:
 # --- CoNLL-U --------------------------------------------------------------------------------------------------------
 
 
-def _conllu_words(path: Path, word: int, tag: int, fixes: InputFixes) -> Iterator[TaggedWord | None]:
+def _conllu_words(path: Path, word: int, tag: int, fixes: InputFixes) -> Iterator[TaggedWord | BadRow | None]:
     for number, line in numbered_lines(path, fixes):
         if not line.strip():
             yield None
@@ -95,11 +123,11 @@ def _conllu_words(path: Path, word: int, tag: int, fixes: InputFixes) -> Iterato
             fields = line.split("\t")
             location = Location(path, number)
             if len(fields) != len(CONLLU):
-                raise DataError(f"{location}: {len(fields)} columns, but CoNLL-U has {len(CONLLU)}, separated by tabs.")
-            if WORD_ID.fullmatch(fields[0]):
+                yield BadRow(location, f"{len(fields)} columns, but CoNLL-U has {len(CONLLU)}, separated by tabs.")
+            elif WORD_ID.fullmatch(fields[0]):
                 yield location, fields[word], fields[tag]
             elif not SKIPPED_ID.fullmatch(fields[0]):
-                raise DataError(f"{location}: the ID is '{fields[0]}', expected a number such as 1, 1-2 or 1.1.")
+                yield BadRow(location, f"the ID is '{fields[0]}', expected a number such as 1, 1-2 or 1.1.")
 
 
 def _conllu_column(name: str) -> int:

@@ -1,11 +1,16 @@
 """Lines of a file with their numbers, and examples with their locations, which begin every error message."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from seqlab.data.files import InputFixes, read_file, shorten, split_lines
+from seqlab.errors import DataError
+
+Row = TypeVar("Row")
+MAX_FAULTS = 3  # bad rows that a message names
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
@@ -41,6 +46,47 @@ class LocatedExample:
 
 
 LocatedExamples = Sequence[LocatedExample]
+
+
+class BadRow(DataError):
+    """A row, sentence or pair that cannot be used: it is skipped, up to a limit."""
+
+    def __init__(self, location: Location, reason: str):
+        super().__init__(f"{location}: {reason}")
+        self.location, self.reason = location, reason
+
+
+def collect(
+    path: Path, rows: Iterable[Row | BadRow], make: Callable[[Row], LocatedExample], fixes: InputFixes, unit: str
+) -> list[LocatedExample]:
+    """The examples of a file; bad rows are skipped and noted, or DataError if they are more than the limit allows."""
+    examples: list[LocatedExample] = []
+    faults: list[BadRow] = []
+    total = 0
+    for row in rows:
+        total += 1
+        try:
+            if isinstance(row, BadRow):
+                raise row
+            examples.append(make(row))
+        except BadRow as fault:
+            if not fixes.skip_limit:
+                raise
+            faults.append(fault)
+    if not faults:
+        return examples
+    allowed = math.ceil(fixes.skip_limit * total)
+    of_all = f"{len(faults):,} of the {total:,} {unit} of '{path}'"
+    if len(faults) > allowed or not examples:
+        first = "".join(f"\n  line {fault.location.line}: {fault.reason}" for fault in faults[:MAX_FAULTS])
+        raise DataError(
+            f"{of_all} cannot be used, and at most {allowed:,} may be skipped. The first of them:{first}\nCorrect "
+            f"them, or allow more: --set corpus.skip_limit=0.5 skips up to half of the {unit}."
+        )
+    reasons = "; ".join(f"line {fault.location.line}: {fault.reason.rstrip('.')}" for fault in faults[:MAX_FAULTS])
+    more = f"; and {len(faults) - MAX_FAULTS:,} more" if len(faults) > MAX_FAULTS else ""
+    fixes.skipped.append(f"skipped {of_all} ({reasons}{more})")
+    return examples
 
 
 def numbered_lines(path: Path, fixes: InputFixes) -> Iterator[tuple[int, str]]:

@@ -34,7 +34,7 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     if _is_builtin(settings.source):
         return _builtin(kind, settings)
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
-    located, notes = _read_splits(kind, files, WantedColumns(settings.columns, settings.groups))
+    located, notes = _read_splits(kind, files, WantedColumns(settings.columns, settings.groups, settings.skip_limit))
     keeps_groups = settings.groups not in (AUTO, NONE)
     result = split_examples(located, settings.split_ratios, settings.groups if keeps_groups else None)
     groups = collect_groups(result.splits, settings.groups)
@@ -48,7 +48,9 @@ def open_unsplit(kind: ExampleKind, settings: CorpusSettings, labels: Sequence[s
         corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
         everything = [example for examples in corpus.splits.values() for example in examples]
         return replace(corpus, splits={"whole": everything}, rule="all of it")
-    splits, notes = _read_splits(kind, {"whole": settings.source}, WantedColumns(settings.columns))
+    splits, notes = _read_splits(
+        kind, {"whole": settings.source}, WantedColumns(settings.columns, skip_limit=settings.skip_limit)
+    )
     notes = (*notes, *(check_labels("given", splits["whole"], labels) if labels else []))
     return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=notes)
 
@@ -124,17 +126,19 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
 
 
 class WantedColumns(NamedTuple):
-    """What the settings say about columns: the two to read, or None to infer them, and which one names groups."""
+    """What the settings say about columns: the two to read, or None to infer them, and which one names groups; and
+    the share of the rows that may be skipped."""
 
     pair: tuple[str, str] | None = None
     groups: str = NONE
+    skip_limit: float = 0.0
 
 
 def _read_splits(
     kind: ExampleKind, files: Mapping[str, Sequence[str]], columns: WantedColumns
 ) -> tuple[dict[str, LocatedExamples], list[str]]:
     """The examples of the files for each split, with span tags in BIO, and notes for the log."""
-    fixes = InputFixes()
+    fixes = InputFixes(skip_limit=columns.skip_limit)
     splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
     if kind != "tagged":
         return splits, fixes.notes()
@@ -151,7 +155,7 @@ def _read(kind: ExampleKind, sources: Sequence[str], columns: WantedColumns, fix
 
 
 def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
-    if suffix(path) not in (*TABLES, ".txt"):
+    if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
     return read_labeled(path, columns.pair, fixes, columns.groups)
 

@@ -1,25 +1,35 @@
 """Labeled texts and pairs from tables: TSV, CSV and JSON lines.
 
-The first line names the columns; in JSON lines, the keys of the first object do. columns.py finds the two to read.
-TSV has no quoting: every tab separates fields.
+The first line names the columns; in JSON lines, the keys of the first object do. columns.py finds the two to read,
+delimiters.py what separates them. TSV has no quoting: every tab separates fields.
 """
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from seqlab.data.examples.columns import LABELED, PAIRS, ColumnPair, find_columns
+from seqlab.data.examples.delimiters import DELIMITERS, EXCEL, Record, detect_delimiter, read_records
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import NONE, find_group_column, group_of
-from seqlab.data.examples.lines import JSON_LINES, LocatedExample, Location, numbered_lines, quote_list, suffix
-from seqlab.data.files import InputFixes
+from seqlab.data.examples.lines import (
+    JSON_LINES,
+    BadRow,
+    LocatedExample,
+    Location,
+    collect,
+    numbered_lines,
+    quote_list,
+    suffix,
+)
+from seqlab.data.files import InputFixes, read_beginning
 from seqlab.errors import DataError
 
-MAX_FIELD = 2**31 - 1  # characters; the csv module's default is 131,072
+SAMPLE_BYTES = 64 * 1024  # from which the delimiter is detected
 
 
 @dataclass(frozen=True)
@@ -36,136 +46,155 @@ class ExampleTable:
 
     header: Location
     names: list[str]
-    rows: Iterable[TableRow]
+    rows: Iterable[TableRow | BadRow]
 
 
 def read_labeled(
     path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
 ) -> list[LocatedExample]:
     """Texts and their labels; whitespace around labels is removed."""
-    table = _open(path, LABELED, fixes)
+    table = open_table(path, LABELED, fixes, columns)
     text, label = find_columns(table.names, LABELED, columns, table.header)
     group = find_group_column(table.names, groups, (text, label), table.header)
-    return [
-        LocatedExample(LabeledText(_text(row, text), _label(row, label)), row.location, group_of(row.fields, group))
-        for row in table.rows
-    ]
+
+    def labeled(row: TableRow) -> LocatedExample:
+        example = LabeledText(text_in(row, text), _label(row, label))
+        return LocatedExample(example, row.location, group_of(row.fields, group))
+
+    return collect(path, table.rows, labeled, fixes, "rows")
 
 
 def read_pairs(
     path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
 ) -> list[LocatedExample]:
     """Sources and targets."""
-    table = _open(path, PAIRS, fixes)
+    table = open_table(path, PAIRS, fixes, columns)
     source, target = find_columns(table.names, PAIRS, columns, table.header)
     group = find_group_column(table.names, groups, (source, target), table.header)
-    return [
-        LocatedExample(TextPair(_text(row, source), _text(row, target)), row.location, group_of(row.fields, group))
-        for row in table.rows
-    ]
+
+    def pair(row: TableRow) -> LocatedExample:
+        example = TextPair(text_in(row, source), text_in(row, target))
+        return LocatedExample(example, row.location, group_of(row.fields, group))
+
+    return collect(path, table.rows, pair, fixes, "rows")
 
 
-def header_names(suffix: str, line: str) -> list[str]:
-    """The columns that a file's first line names; ValueError or csv.Error if it is not a header."""
-    if suffix in JSON_LINES:
-        fields = json.loads(line)
+def header_names(path: Path) -> list[str]:
+    """The columns that the first line of a table names; ValueError, csv.Error or an error of reading if it is none."""
+    lines, _ = read_beginning(path, SAMPLE_BYTES)
+    filled = [line for line in lines if line.strip()]
+    if not filled:
+        raise ValueError("no line")
+    if suffix(path) in JSON_LINES:
+        fields = json.loads(filled[0])
         if not isinstance(fields, dict):
             raise ValueError("not an object")
         return list(fields)
-    fields = next(csv.reader([line], strict=True)) if suffix == ".csv" else line.split("\t")
+    delimiter = detect_delimiter(lines, usual_delimiter(path))
+    header = filled[1] if EXCEL.fullmatch(filled[0].strip()) and len(filled) > 1 else filled[0]
+    quoted = delimiter != "\t" or suffix(path) == ".csv"
+    fields = next(csv.reader([header], delimiter=delimiter, strict=True)) if quoted else header.split("\t")
     return [name.strip() for name in fields]
 
 
-def _open(path: Path, pair: ColumnPair, fixes: InputFixes) -> ExampleTable:
+def usual_delimiter(path: Path) -> str:
+    return "," if suffix(path) == ".csv" else "\t"
+
+
+def open_table(path: Path, pair: ColumnPair, fixes: InputFixes, columns: tuple[str, ...] | None = None) -> ExampleTable:
+    """The header and the rows. Columns that are requested by number belong to a table without a header."""
     if suffix(path) in JSON_LINES:
         return _objects(path, fixes)
-    records = _csv_records(path, fixes) if suffix(path) == ".csv" else _tsv_records(path, fixes)
-    nonempty = ((location, fields) for location, fields in records if len(fields) > 1 or any(map(str.strip, fields)))
-    header = next(nonempty, None)
+    records = [record for record in _records(path, fixes) if isinstance(record, BadRow) or any(record[1])]
+    header = next((record for record in records if not isinstance(record, BadRow)), None)
     if header is None:
+        if records:
+            raise records[0] if isinstance(records[0], BadRow) else AssertionError
         raise DataError(f"'{path}' is empty. Expected a header line such as {pair.header}, and rows below it.")
     location, names = header[0], [name.strip() for name in header[1]]
-    return ExampleTable(location, names, _rows(path, names, nonempty))
+    if columns and all(name.isdigit() and name not in names for name in columns):
+        names = [str(number) for number in range(1, len(names) + 1)]
+    else:
+        records.remove(header)
+    return ExampleTable(location, names, _rows(path, names, records))
 
 
 # --- separated fields -----------------------------------------------------------------------------------------------
 
-Fields = tuple[Location, list[str]]
+
+def _records(path: Path, fixes: InputFixes) -> list[Record | BadRow]:
+    """The records that have content; blank lines are passed over, and rows of empty cells are counted."""
+    lines = [line for _, line in numbered_lines(path, fixes)]
+    delimiter = detect_delimiter(lines, usual_delimiter(path))
+    if delimiter != usual_delimiter(path):
+        fixes.delimiters[path.name] = DELIMITERS.get(delimiter, repr(delimiter))
+    if delimiter == "\t" and suffix(path) != ".csv":
+        records = [(Location(path, number), line.split("\t")) for number, line in enumerate(lines, 1)]
+    else:
+        records = read_records(path, lines, delimiter, ceil(fixes.skip_limit * len(lines)))
+    kept: list[Record | BadRow] = []
+    for record in records:
+        if isinstance(record, BadRow) or any(map(str.strip, record[1])):
+            kept.append(record)
+        elif len(record[1]) > 1:
+            fixes.blank_rows += 1
+    if kept and not isinstance(kept[0], BadRow) and EXCEL.fullmatch(delimiter.join(kept[0][1]).strip()):
+        return kept[1:]
+    return kept
 
 
-def _tsv_records(path: Path, fixes: InputFixes) -> Iterator[Fields]:
-    for number, line in numbered_lines(path, fixes):
-        yield Location(path, number), line.split("\t")
-
-
-def _csv_records(path: Path, fixes: InputFixes) -> Iterator[Fields]:
-    """The records of a CSV file, which may span several lines."""
-    reader = csv.reader((line + "\n" for _, line in numbered_lines(path, fixes)), strict=True)
-    records: list[Fields] = []
-    first = 1
-    limit_before = csv.field_size_limit(MAX_FIELD)
-    try:
-        for fields in reader:
-            records.append((Location(path, first), fields))
-            first = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(
-            f"{Location(path, first)}: this record is not CSV: {error}. Put fields with commas, quotes or line ends in "
-            f'double quotes, and double every quote inside them: "so ""quoted"" here".'
-        ) from None
-    finally:
-        csv.field_size_limit(limit_before)  # the limit is global
-    return iter(records)
-
-
-def _rows(path: Path, names: list[str], records: Iterable[Fields]) -> Iterator[TableRow]:
-    empty = True
-    for location, fields in records:
-        if len(fields) != len(names):
-            hint = ". Is there a tab in a text?" if suffix(path) != ".csv" else ". Is there a comma outside quotes?"
-            raise DataError(
-                f"{location}: {len(fields)} fields, but the header has {len(names)}"
-                f"{hint if len(fields) > len(names) else '.'}"
-            )
-        yield TableRow(location, dict(zip(names, fields, strict=True)))
-        empty = False
-    if empty:
+def _rows(path: Path, names: list[str], records: Sequence[Record | BadRow]) -> Iterator[TableRow | BadRow]:
+    if not records:
         raise DataError(f"'{path}' has a header and no rows below it.")
+    yield from (_row(path, names, record) for record in records)
+
+
+def _row(path: Path, names: list[str], record: Record | BadRow) -> TableRow | BadRow:
+    if isinstance(record, BadRow):
+        return record
+    location, fields = record
+    if len(fields) == len(names):
+        return TableRow(location, dict(zip(names, fields, strict=True)))
+    hint = ". Is there a tab in a text?" if suffix(path) != ".csv" else ". Is there a comma outside quotes?"
+    more = len(fields) > len(names)
+    return BadRow(location, f"{len(fields)} fields, but the header has {len(names)}{hint if more else '.'}")
 
 
 # --- JSON lines -----------------------------------------------------------------------------------------------------
 
 
 def _objects(path: Path, fixes: InputFixes) -> ExampleTable:
-    rows = (_object(Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip())
-    first = next(rows, None)
-    if first is None:
+    rows = [_object(Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip()]
+    if not rows:
         raise DataError(f"'{path}' is empty. Expected one JSON object per line.")
-    return ExampleTable(first.location, list(first.fields), chain([first], rows))
+    first = next((row for row in rows if isinstance(row, TableRow)), None)
+    if first is None:
+        raise rows[0] if isinstance(rows[0], BadRow) else AssertionError
+    return ExampleTable(first.location, list(first.fields), rows)
 
 
-def _object(location: Location, line: str) -> TableRow:
+def _object(location: Location, line: str) -> TableRow | BadRow:
     advice = (
         f"Expected one object per line; to convert a file with one array: jq -c '.[]' '{location.path}' > new.jsonl"
     )
     try:
         fields = json.loads(line)
     except RecursionError:
-        raise DataError(f"{location}: JSON nested too deeply. {advice}") from None
+        return BadRow(location, f"JSON nested too deeply. {advice}")
     except ValueError as error:  # JSONDecodeError, or an integer of thousands of digits
-        raise DataError(f"{location}: this is not JSON: {error}. {advice}") from None
+        return BadRow(location, f"this is not JSON: {error}. {advice}")
     if not isinstance(fields, dict):
-        raise DataError(f"{location}: {_type_name(fields)}. {advice}")
+        return BadRow(location, f"{_type_name(fields)}. {advice}")
     return TableRow(location, fields)
 
 
 # --- fields ---------------------------------------------------------------------------------------------------------
 
 
-def _text(row: TableRow, name: str) -> str:
+def text_in(row: TableRow, name: str) -> str:
     value = _value(row, name)
     if not isinstance(value, str):
-        raise DataError(f"{row.location}: '{name}' is {_type_name(value)}, expected a text.")
+        raise BadRow(row.location, f"'{name}' is {_type_name(value)}, expected a text.")
     return _nonempty(row, name, value)
 
 
@@ -174,27 +203,23 @@ def _label(row: TableRow, name: str) -> str:
     if isinstance(value, bool | int):
         return json.dumps(value)  # true and false as in the file
     if not isinstance(value, str):
-        raise DataError(f"{row.location}: '{name}' is {_type_name(value)}, expected a string, integer or boolean.")
+        raise BadRow(row.location, f"'{name}' is {_type_name(value)}, expected a string, integer or boolean.")
     return _nonempty(row, name, value).strip()
 
 
 def _value(row: TableRow, name: str) -> Any:
     if name not in row.fields:
-        raise DataError(
-            f"{row.location}: the key '{name}' is missing; there is {quote_list(list(row.fields)) or 'no key'}."
-        )
+        raise BadRow(row.location, f"the key '{name}' is missing; there is {quote_list(list(row.fields)) or 'no key'}.")
     return row.fields[name]
 
 
 def _nonempty(row: TableRow, name: str, value: str) -> str:
     if not value.strip():
-        raise DataError(f"{row.location}: '{name}' is empty. Fill it in, or remove the line.")
+        raise BadRow(row.location, f"'{name}' is empty. Fill it in, or remove the line.")
     try:
         value.encode()
     except UnicodeEncodeError:  # JSON can escape half a character
-        raise DataError(
-            f"{row.location}: '{name}' contains half of a surrogate pair, which is not a character."
-        ) from None
+        raise BadRow(row.location, f"'{name}' contains half of a surrogate pair, which is not a character.") from None
     return value
 
 

@@ -90,7 +90,7 @@ def test_what_was_noticed_is_told(write):
     "task, name, message",
     [
         ("labeled", "a.conll", "does not have the suffix of a table"),
-        ("labeled", "a", "does not have the suffix of a table"),
+        ("labeled", "a", "there is only 'x'"),
         ("tagged", "a.csv", "does not have the suffix of tagged words"),
         ("tagged", "a.jsonl.gz", "does not have the suffix of tagged words"),
     ],

@@ -74,3 +74,13 @@ def test_only_a_newline_ends_a_line(both):
     en, de = both("a\u2028b\x0cc\x85d\n", "x\n")
     examples = read_parallel(en, de, InputFixes())
     assert [located.example for located in examples] == [TextPair("a\u2028b\x0cc\x85d", "x")]
+
+
+def test_pairs_without_a_partner_are_skipped_and_empty_ones_counted(write):
+    en, de = write("a.en", "a\n\nb\nc\nd\n"), write("a.de", "x\n\n\ny\nz\n")
+    fixes = InputFixes(skip_limit=0.25)
+    assert [located.example.source for located in read_parallel(en, de, fixes)] == ["a", "c", "d"]
+    assert fixes.notes() == [
+        "passed over 1 rows or pairs of lines without content",
+        f"skipped 1 of the 4 pairs of '{en}' (line 3: the line is empty, but '{en}', line 3 is not)",
+    ]

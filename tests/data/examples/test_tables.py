@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqlab.data.examples import delimiters
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.tables import read_labeled, read_pairs
@@ -176,8 +177,8 @@ def test_a_column_named_twice_is_refused(write):
         ("a.tsv", "text\tsentence\nx\ty\n", "no columns for the label"),
         ("a.tsv", "title\tbody\tlabel\nx\ty\tz\n", 'corpus.columns=["title", "label"]'),
         ("a.tsv", "id\ttext\tscore\nx\ty\tz\n", "no columns for the label among 'id', 'text', 'score'"),
-        ("a.tsv", "text,label\na,b\n", "separated by tabs in .tsv and by commas in .csv"),
-        ("a.csv", "text;label\na;b\n", "there is only 'text;label'"),
+        ("a.csv", "text\na\nb\n", "there is only 'text'. Fields are separated by tabs, commas, semicolons or"),
+        ("a.tsv", "what a film\tpositive\n", "there is no header, count them: --set 'corpus.columns=[\"1\", \"2\"]'"),
         ("a.jsonl", '{"a": "b", "c": "d"}', "line 1: expected an object with keys such as 'text' and 'label'"),
         ("a.jsonl", "{}", "there is only the keys"),
     ],
@@ -214,7 +215,6 @@ def test_a_message_stays_short_whatever_the_first_line(write):
         ("a.csv", 'text,label\na,x\n"b\n,y\nc,z\n', "line 3: this record is not CSV"),
         ("a.csv", 'text,label\n"a" b,x\n', "line 2: this record is not CSV"),
         ("a.tsv", "text\tlabel\n  \tx\n", "line 2: 'text' is empty"),
-        ("a.tsv", "text\tlabel\n\t\n", "line 2: 'text' is empty"),
         ("a.tsv", "text\tlabel\na\t \n", "line 2: 'label' is empty"),
         ("a.jsonl", '{"text": "a", "label": "x"}\n{"text": "b"}\n', "line 2: the key 'label' is missing; there is"),
         ("a.jsonl", '{"text": "a", "label": ""}', "line 1: 'label' is empty"),
@@ -256,3 +256,119 @@ def test_texts_are_kept_as_they_are(write):
     assert pairs_of(write("a.tsv", 'source\ttarget\n "a" \tb \n')) == [(' "a" ', "b ")]
     [located] = read_pairs(write("b.tsv", "source\ttarget\na\tb\n"), None, InputFixes())
     assert located.example == TextPair("a", "b")
+
+
+# --- tables as people have them -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, content, word",
+    [
+        ("a.csv", 'text;label\na, b;x\n"c; d";y\n', "semicolons"),
+        ("a.csv", 'sep=;\ntext;label\na, b;x\n"c; d";y\n', "semicolons"),
+        ("a.csv", 'text\tlabel\na, b\tx\n"c; d"\ty\n', "tabs"),
+        ("a.csv", "text|label\na, b|x\nc; d|y\n", "vertical bars"),
+        ("a.tsv", 'text,label\n"a, b",x\nc; d,y\n', "commas"),
+        ("a.txt", 'text;label\na, b;x\n"c; d";y\n', "semicolons"),
+    ],
+)
+def test_other_delimiters_are_recognized_and_said(write, name, content, word):
+    fixes = InputFixes()
+    found = read_labeled(write(name, content), None, fixes)
+    assert [located.example for located in found] == [LabeledText("a, b", "x"), LabeledText("c; d", "y")]
+    assert fixes.notes() == [f"{name}: fields are separated by {word}"]
+
+
+def test_the_usual_delimiter_is_kept_where_another_fits_no_better(write):
+    assert rows_of(write("a.csv", "text,label\none; two,x\nthree,y\n")) == [("one; two", "x"), ("three", "y")]
+    assert rows_of(
+        write(
+            "b.csv",
+            '"text, long",label\n"a;b",x\n',
+        ),
+        ("text, long", "label"),
+    ) == [("a;b", "x")]
+
+
+def test_a_table_without_a_header_has_columns_by_number(write):
+    path = write("sms.tsv", "ham\tsee you\nspam\twin now\n")
+    assert rows_of(path, ("2", "1")) == [("see you", "ham"), ("win now", "spam")]
+    with pytest.raises(DataError, match=r"corpus\.columns names '3'"):
+        rows_of(path, ("3", "1"))
+    assert rows_of(write("named.tsv", "1\t2\na\tx\n"), ("1", "2")) == [("a", "x")]
+
+
+def skipping(path, limit, read=read_labeled):
+    fixes = InputFixes(skip_limit=limit)
+    return [located.example.input for located in read(path, None, fixes)], fixes.notes()
+
+
+def test_bad_rows_are_skipped_and_named(write):
+    rows = [f"text {number},x" for number in range(30)]
+    rows[3], rows[7], rows[11], rows[20] = ",x", "too,many,x", '"open,x', 'quoted "" twice,'
+    found, notes = skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.2)
+    assert found == [f"text {number}" for number in range(30) if number not in (3, 7, 11, 20)]
+    [note] = notes
+    assert note.startswith("skipped 4 of the 30 rows of '")
+    assert "line 5: 'text' is empty" in note
+    assert "line 9: 3 fields, but the header has 2" in note
+    assert "line 13: this record is not CSV" in note
+    assert note.endswith("; and 1 more)")
+
+
+def test_too_many_bad_rows_are_an_error_with_the_first_lines(write):
+    path = write("a.tsv", "text\tlabel\n" + "a\tx\n" * 16 + "\tx\n" * 4)
+    with pytest.raises(DataError) as refused:
+        skipping(path, 0.1)
+    message = str(refused.value)
+    assert "4 of the 20 rows of" in message
+    assert "at most 2 may be skipped" in message
+    assert message.count("'text' is empty") == 3
+    assert "line 18: " in message
+    assert "corpus.skip_limit" in message
+    assert len(skipping(path, 0.2)[0]) == 16
+    with pytest.raises(DataError, match="line 18: 'text' is empty"):
+        skipping(path, 0.0)
+
+
+def test_the_limit_is_rounded_up_but_something_must_be_left(write):
+    assert skipping(write("a.tsv", "text\tlabel\na\tx\n\ty\n"), 0.01)[0] == ["a"]
+    with pytest.raises(DataError, match="1 of the 1 rows"):
+        skipping(write("b.tsv", "text\tlabel\n\ty\n"), 1.0)
+
+
+def test_bad_objects_are_skipped(write):
+    lines = ['{"text": "a", "label": "x"}'] * 5 + ['{"text": "b"}', "{", '{"text": null, "label": "x"}']
+    found, [note] = skipping(write("a.jsonl", "\n".join(lines)), 0.5)
+    assert found == ["a"] * 5
+    assert "skipped 3 of the 8 rows" in note
+
+
+def test_rows_of_empty_cells_are_blank_lines(write):
+    found, notes = skipping(write("a.csv", "text;label;\na;x;\n;;\n;;\n;;\n"), 0.1)
+    assert found == ["a"]
+    assert "passed over 3 rows or pairs of lines without content" in notes
+
+
+def test_an_open_quote_does_not_swallow_the_rest(write, monkeypatch):
+    monkeypatch.setattr(delimiters, "MAX_RECORD_LINES", 50)
+    rows = [f"text {number},x" for number in range(400)]
+    rows[5], rows[300] = '"open,x', '"open too,x'
+    found, [note] = skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.1)
+    assert len(found) == 398
+    assert "a quote is not closed within 50 lines" in note
+
+
+def test_two_open_quotes_do_not_join_rows(write):
+    rows = [f"text {number},x" for number in range(40)]
+    rows[5], rows[9] = '"open,x', 'and "close",more,x'
+    assert len(skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.1)[0]) == 38
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "cp1252", "utf-8-sig"])
+def test_tables_in_other_encodings(write, codec):
+    fixes = InputFixes()
+    path = write("excel.csv", "text;label\r\nCafé, schön;x\r\nnaïf;y\r\n".encode(codec))
+    assert [located.example.input for located in read_labeled(path, None, fixes)] == ["Café, schön", "naïf"]
+    said = {"utf-16": "as UTF-16", "cp1252": "as Windows-1252", "utf-8-sig": "byte-order mark"}[codec]
+    assert any(said in note for note in fixes.notes())
