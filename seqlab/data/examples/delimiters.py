@@ -15,6 +15,7 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bar
 EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel may name the delimiter in a line above the header
 SAMPLE_LINES = 200
 MAX_FIELD = 2**31 - 1  # characters; the csv module's default is 131,072
+COUNTED = 10_000  # broken records beyond the limit, so that the message has their number
 MAX_RECORD_LINES = 10_000  # of one record
 
 Record = tuple[Location, list[str]]
@@ -38,12 +39,12 @@ def detect_delimiter(lines: Sequence[str], usual: str) -> str:
 
 
 def read_records(path: Path, lines: Sequence[str], delimiter: str, skip: int) -> list[Record | BadRow]:
-    """The records of a CSV file; reading stops after `skip` broken ones and one more."""
+    """The records of a CSV file; reading stops where far more than `skip` are broken."""
     records: list[Record | BadRow] = []
     first = broken = width = 0
     limit_before = csv.field_size_limit(MAX_FIELD)
     try:
-        while first < len(lines) and broken <= skip:
+        while first < len(lines) and broken <= skip + COUNTED:
             begin = first  # of this reader, which goes on until a record is broken
             reader = csv.reader(_bounded(lines, begin, records), delimiter=delimiter, strict=True)
             try:

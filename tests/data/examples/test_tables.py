@@ -359,6 +359,12 @@ def test_an_open_quote_does_not_swallow_the_rest(write, monkeypatch):
     assert "a quote is not closed within 50 lines" in note
 
 
+def test_all_broken_rows_are_counted(write):
+    path = write("a.csv", "text,label\n" + "fine,y\n" * 5 + '"say \\"hi\\"",x\n' * 40)
+    with pytest.raises(DataError, match="40 of the 45 rows"):
+        skipping(path, 0.1)
+
+
 def test_two_open_quotes_do_not_join_rows(write):
     rows = [f"text {number},x" for number in range(40)]
     rows[5], rows[9] = '"open,x', 'and "close",more,x'
