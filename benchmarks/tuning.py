@@ -20,7 +20,7 @@ import numpy as np
 from seqlab.comparison.plan.data import ComparisonData, prepare_data
 from seqlab.comparison.plan.matching import match_size
 from seqlab.comparison.plan.request import ComparisonSettings, build_request
-from seqlab.comparison.plan.trials import SEED, best_trials, first_trials, neighbor, search, shortened, trial_share
+from seqlab.comparison.plan.trials import SEED, first_trials, neighbor, run_rate, search, shortened, trial_share
 from seqlab.config import RunSettings
 from seqlab.text_table import markdown_table
 from seqlab.threads import compute_threads
@@ -137,7 +137,7 @@ def chosen_rates(losses: Losses, corpus: str, share: float) -> dict[str, float]:
             arch: [trial_loss(arch, trial["train.lr"]) for trial in tried] for arch, tried in trials.items()
         },
     )
-    return {arch: trial["train.lr"] for arch, trial in best_trials(results).items()}
+    return {arch: run_rate([trial for trial in results if trial.name == arch], share) for arch in ARCHS}
 
 
 def table(losses: Losses, share: float) -> str:

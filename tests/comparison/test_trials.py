@@ -18,8 +18,10 @@ from seqlab.comparison.plan.trials import (
     extension,
     first_trials,
     is_extensible,
+    lowest_point,
     neighbor,
     refinement,
+    run_rate,
     search,
     shortened,
     trial_count,
@@ -153,6 +155,20 @@ def test_the_grid_is_extended_for_all_before_it_is_refined_for_each():
     assert at_edge == []
     assert searched({"rnn": 99.0, "lstm": 0.0032})[1] == ["rnn"]  # three extensions are not enough
     assert [one.chosen for one in searched({"rnn": 1.0}, tune=1)[0]] == [True]  # a single rate is not refined
+
+
+def parabola(best: float, chosen: float) -> list[Trial]:
+    rates = (0.0056, 0.01, 0.018, 0.032, 0.056)
+    return [Trial("lstm", {"train.lr": r}, 2 + 0.1 * math.log(r / best) ** 2, r == chosen) for r in rates]
+
+
+def test_the_rate_of_a_run_is_lower_than_that_of_its_short_trials():
+    """Five times the length takes 0.58 of the rate, from the lowest point between the rates that were tried."""
+    assert lowest_point(parabola(0.02, chosen=0.018)) == pytest.approx((0.02, 0.1 * math.log(0.02 / 0.018) ** 2))
+    assert run_rate(parabola(0.02, chosen=0.018), 0.2) == pytest.approx(0.02 * 0.2 ** (1 / 3), rel=0.05) == 0.012
+    assert run_rate(parabola(0.02, chosen=0.018), 1.0) == 0.018  # a trial as long as a run was tried as it is
+    at_edge = parabola(0.1, chosen=0.056)
+    assert lowest_point(at_edge) is None and run_rate(at_edge, 0.2) == 0.033
 
 
 def test_a_refined_rate_that_diverges_is_not_chosen():

@@ -29,14 +29,15 @@ def test_the_search_goes_downhill_to_the_best_rate(tmp_path: Path) -> None:
 
 
 def test_trials_that_agree_with_full_runs_cost_nothing(tmp_path: Path) -> None:
-    assert chosen_rates(Known(tmp_path), CORPORA[0], 0.2) == BEST
-    assert table(Known(tmp_path), 0.2).endswith("mean regret 0.0000 nats/char, largest 0.0000.")
+    """Trials of a fifth of a run prefer 1.71 times its rate, which is what the choice corrects."""
+    agreeing = Known(tmp_path, shift=5 ** (1 / 3))
+    assert chosen_rates(agreeing, CORPORA[0], 0.2) == pytest.approx(BEST, rel=0.06)
+    assert "mean regret 0.0000 nats/char" in table(agreeing, 0.2)
 
 
 def test_trials_that_prefer_higher_rates_have_a_regret(tmp_path: Path) -> None:
-    shown = table(Known(tmp_path, shift=10**0.25), 0.2)
-    assert "mean regret 0.0067 nats/char, largest 0.0069." in shown  # a parabola, a quarter of a decade away
-    assert "| tiny-shakespeare | lstm | 0.018 | 2.0000 | 0.032 |" in shown
+    shown = table(Known(tmp_path, shift=5.0), 0.2)
+    assert "mean regret 0.02" in shown  # a parabola, at 2.9 times the best rate
 
 
 def test_losses_are_trained_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from seqlab.comparison.plan.trials import (
     TrialLosses,
     TrialSettings,
     is_extensible,
+    run_rate,
     search,
     shortened,
     with_trial,
@@ -37,7 +38,10 @@ def tune(
     for model in plan.models:
         own = [trial for trial in results if trial.name == model.name]
         index = next(index for index, trial in enumerate(own) if trial.chosen)
-        winners[model.name] = _trial_settings(plan, model, own[index].tried, index)
+        winner = _trial_settings(plan, model, own[index].tried, index)
+        if is_extensible(comparison):
+            winner = winner.with_values(**{"train.lr": run_rate(own, plan.horizon)})
+        winners[model.name] = winner
     return replace(plan, trial_results=results, notes=notes), winners
 
 

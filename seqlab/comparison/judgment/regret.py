@@ -1,11 +1,9 @@
 """What may be lost because learning rates were chosen from short trials on a grid."""
 
-import math
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from seqlab.comparison.judgment.verdicts import listed
+from seqlab.comparison.plan.trials import lowest_point
 from seqlab.comparison.results import Pair, Trial
 
 RATE = "train.lr"
@@ -35,14 +33,6 @@ def tuning_warnings(trials: Sequence[Trial], horizon: float, pairs: Sequence[Pai
 
 
 def grid_regret(trials: Sequence[Trial]) -> float | None:
-    """How far the chosen trial is above the lowest point of a parabola through it and its neighbors.
-
-    None if a neighbor is missing: the best rate may then lie far away."""
-    points = sorted((trial.tried[RATE], trial.loss, trial.chosen) for trial in trials if trial.loss is not None)
-    place = next((index for index, (*_, chosen) in enumerate(points) if chosen), 0)
-    if not 0 < place < len(points) - 1:
-        return None
-    near = points[place - 1 : place + 2]
-    rates, losses = [math.log(rate) for rate, *_ in near], [loss for _, loss, _ in near]
-    curvature, slope, _ = np.polyfit(np.array(rates) - rates[1], np.array(losses) - losses[1], 2)
-    return float(slope**2 / (4 * curvature)) if curvature > 0 else 0.0
+    """How far the chosen trial is above the lowest point of the losses around it; None if that is unknown."""
+    valley = lowest_point(trials)
+    return None if valley is None else valley[1]

@@ -16,6 +16,7 @@ FEWEST_STEPS = 100  # of a trial, unless the run is shorter: shorter trials favo
 SEED = 2**31  # of every trial, and of no run
 MIDDLE = 10**-2.5  # of the grid of learning rates
 RATIO = 10**0.5  # between neighboring learning rates
+LENGTH_EXPONENT = 1 / 3  # the best rate falls with this power of the length of training (benchmarks.tuning)
 MOST_EXTENSIONS = 3
 LAYERS = (1, 2, 3, 4)
 BATCH_FACTORS = (0.5, 1, 2)
@@ -100,6 +101,33 @@ def neighbor(rate: float, halves: int) -> float:
     """The learning rate so many half steps of the grid away."""
     place = round(2 * math.log(rate / MIDDLE) / math.log(RATIO))  # rates are rounded, the grid is not
     return _rounded(MIDDLE * RATIO ** ((place + halves) / 2))
+
+
+def run_rate(trials: Sequence[Trial], share: float) -> float:
+    """The learning rate of a whole run, from the trials of one entrant that had a share of its steps.
+
+    Short trials favor high rates: the lowest point of their losses is scaled down to the length of a run."""
+    best = next(trial.tried["train.lr"] for trial in trials if trial.chosen)
+    if share >= 1:
+        return best
+    valley = lowest_point(trials)
+    return _rounded((valley[0] if valley else best) * share**LENGTH_EXPONENT)
+
+
+def lowest_point(trials: Sequence[Trial]) -> tuple[float, float] | None:
+    """The rate at the lowest point of a parabola through the chosen trial and its neighbors, and how far it is below.
+
+    None if a neighbor is missing: the best rate may then lie far away."""
+    points = sorted((trial.tried["train.lr"], trial.loss, trial.chosen) for trial in trials if trial.loss is not None)
+    place = next((index for index, (*_, chosen) in enumerate(points) if chosen), 0)
+    if not 0 < place < len(points) - 1:
+        return None
+    (low, above, _), (rate, loss, _), (high, beyond, _) = points[place - 1 : place + 2]
+    logs = np.log([low / rate, 1.0, high / rate])
+    curvature, slope, _ = np.polyfit(logs, [above - loss, 0.0, beyond - loss], 2)
+    if curvature <= 0:
+        return rate, 0.0
+    return rate * math.exp(-slope / (2 * curvature)), float(slope**2 / (4 * curvature))
 
 
 def best_trials(results: Sequence[Trial]) -> dict[str, TrialSettings]:
