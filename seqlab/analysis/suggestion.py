@@ -17,7 +17,8 @@ from seqlab.tasks.dataset import text_dataset
 from seqlab.tasks.language import LanguageTask
 from seqlab.threads import compute_threads, default_threads
 from seqlab.training.baselines import MAX_BASELINE_TOKENS
-from seqlab.training.budget import DEFAULT_STEPS, MAX_EPOCHS
+from seqlab.training.budget import DEFAULT_STEPS, PATIENCE, most_steps
+from seqlab.training.dropout import default_dropout
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
 from seqlab.training.timing import (
     BASELINE_SECONDS,
@@ -111,7 +112,7 @@ def suggest_settings(scan: TextScan, documents: str) -> SuggestedSettings:
 def estimate_training(
     suggestion: SuggestedSettings, scan: TextScan, sample: Corpus
 ) -> tuple[SuggestedSettings, TrainingEstimate]:
-    """Time the suggested model on a sample of the text, and lower its steps if they are too many epochs."""
+    """Time the suggested model on a sample of the text. Steps, early stopping and dropout are those of training."""
     settings = build_settings({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
     text = split_text(sample, settings.corpus)
     dataset = text_dataset(text, settings)
@@ -123,7 +124,11 @@ def estimate_training(
         timing = time_training(model, task, settings.train)
 
     times_sample = scan.characters / text.stats.characters
-    steps = min(suggestion.settings["steps"], max(1, round(MAX_EPOCHS * task.steps_per_epoch * times_sample)))
+    steps = min(suggestion.settings["steps"], most_steps(task.steps_per_epoch * times_sample))
+    count = parameters(settings, dataset.vocabulary.sizes)
+    rate = default_dropout(steps, count.total, round(len(dataset.splits["train"]) * times_sample))
+    changes = {"steps": steps, "patience": PATIENCE, "dropout": rate}
+    reason = f"dropout {rate:g}, by the parameters for each token of the text and the steps; early stopping"
     held_out = len(dataset.splits["validation"])
     evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
     evaluations = evaluation_count(settings.train, steps) + 1  # and the final one
@@ -132,10 +137,9 @@ def estimate_training(
     counted = len(dataset.splits["train"]) * times_sample
     seconds += STARTUP_SECONDS + RUN_SECONDS
     seconds += BASELINE_SECONDS * counted if counted <= MAX_BASELINE_TOKENS else 0.0
-    count = parameters(settings, dataset.vocabulary.sizes)
     rough = disturbance(others, timing.spread, threads)
     estimate = TrainingEstimate(steps, seconds, timing.step_seconds, count.total, threads, rough)
-    return SuggestedSettings({**suggestion.settings, "steps": steps}, suggestion.reasons), estimate
+    return SuggestedSettings({**suggestion.settings, **changes}, [*suggestion.reasons, reason]), estimate
 
 
 def format_duration(seconds: float) -> str:

@@ -11,7 +11,9 @@ from seqlab.config import BackboneSettings
 class LstmAttentionSettings(BackboneSettings):
     state_query: ClassVar[bool] = True
 
-    dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
+    dropout: float | None = Field(
+        default=None, ge=0, lt=1, description="between layers; if unset, from the size of a text"
+    )
     forget_bias: float = Field(default=1.0, ge=-100, le=100, description="initial bias of the forget gate")
     score: Literal["additive", "dot", "scaled"] = Field(default="additive", description="how states are compared")
     combine: Literal["concat", "context", "add"] = Field(

@@ -89,7 +89,7 @@ class Recurrent(Backbone):
         return list(self.cells)  # pyright: ignore[reportReturnType]
 
     def _drop(self, x: Tensor) -> Tensor:
-        return dropout(x, self.settings.dropout, self.training) if self.settings.dropout else x
+        return dropout(x, self.settings.dropout_rate, self.training) if self.settings.dropout_rate else x
 
     def _run_cell(
         self, index: int, x_BTD: Tensor, state: Any, mask_BT: Tensor | None, trace: Trace | None

@@ -12,7 +12,9 @@ class RecurrentSettings(BackboneSettings):
     gates: ClassVar[int]
     state_vectors: ClassVar[int] = 1  # in the state of one cell
 
-    dropout: float = Field(default=0.0, ge=0, lt=1, description="between layers")
+    dropout: float | None = Field(
+        default=None, ge=0, lt=1, description="between layers; if unset, from the size of a text"
+    )
     residual: bool = Field(default=False, description="each layer after the first adds to its input")
     bidirectional: bool = Field(default=False, description="read in both directions; such a model cannot generate")
     implementation: Literal["fused", "plain"] = Field(

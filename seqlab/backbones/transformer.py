@@ -67,12 +67,12 @@ class Block(nn.Module):
     def __init__(self, settings: TransformerSettings, memory: int | None = None):
         super().__init__()
         self.settings = settings
-        self.attention = MultiHead(settings.hidden, settings.heads, settings.dropout)
+        self.attention = MultiHead(settings.hidden, settings.heads, settings.dropout_rate)
         self.feedforward = FeedForward(settings)
         self.norms = nn.ModuleList(make_norm(settings) for _ in range(2))
         self.cross = self.cross_norm = None
         if memory is not None:
-            self.cross = CrossAttention(settings.hidden, memory, settings.heads, settings.dropout)
+            self.cross = CrossAttention(settings.hidden, memory, settings.heads, settings.dropout_rate)
             self.cross_norm = make_norm(settings)
 
     def forward(
@@ -101,8 +101,8 @@ class Block(nn.Module):
 
     def _add(self, norm: nn.Module, x_BTD: Tensor, y_BTD: Tensor) -> Tensor:
         """The residual connection, and the norm if it comes after."""
-        if self.settings.dropout:
-            y_BTD = dropout(y_BTD, self.settings.dropout, self.training)
+        if self.settings.dropout_rate:
+            y_BTD = dropout(y_BTD, self.settings.dropout_rate, self.training)
         return x_BTD + y_BTD if self.settings.norm_position == "before" else norm(x_BTD + y_BTD)
 
 

@@ -30,7 +30,9 @@ class TransformerSettings(BackboneSettings):
         default=128, ge=1, le=2**20, description="positions that a query sees; the task's sequence length if unset"
     )
     scale_input: bool = Field(default=False, description="multiply the embeddings by the square root of the width")
-    dropout: float = Field(default=0.0, ge=0, lt=1, description="of sublayers and attention weights")
+    dropout: float | None = Field(
+        default=None, ge=0, lt=1, description="of sublayers and attention weights; if unset, from the size of a text"
+    )
     implementation: Literal["fused", "plain"] = Field(
         default="fused", description="torch's attention kernel, or the equations"
     )

@@ -119,7 +119,7 @@ class BackboneSettings(Settings):
 
     @property
     def dropout_rate(self) -> float:
-        return self.option("dropout", 0.0) if self.has_dropout else 0.0
+        return (self.option("dropout", 0.0) or 0.0) if self.has_dropout else 0.0
 
     @property
     def plain(self) -> bool:

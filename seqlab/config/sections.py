@@ -81,8 +81,10 @@ class ModelSettings(Settings):
         description="the output projection shares the embedding's weights; true for text with over 1,000 tokens",
     )
     initialization: str = Field(default="torch", description="torch, orthogonal, uniform:A or normal:S")
-    embedding_dropout: float = Field(default=0.0, ge=0, lt=1, description="after the embedding")
-    output_dropout: float = Field(default=0.0, ge=0, lt=1, description="before the projection")
+    embedding_dropout: float | None = Field(
+        default=None, ge=0, lt=1, description="after the embedding; if unset, from the size of a text"
+    )
+    output_dropout: float | None = Field(default=None, ge=0, lt=1, description="before the projection; likewise")
     precision: Literal["float32", "int8"] = Field(
         default="float32", description="of the stored weights; seqlab quantize writes int8"
     )

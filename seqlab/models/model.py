@@ -43,5 +43,5 @@ class Model(nn.Module, ABC):
         hidden = torch.rand(tokens.shape, device=tokens.device) < self.word_dropout
         return tokens.masked_fill(hidden, self.unknown)
 
-    def _drop(self, x: Tensor, rate: float) -> Tensor:
+    def _drop(self, x: Tensor, rate: float | None) -> Tensor:
         return dropout(x, rate, self.training) if rate else x

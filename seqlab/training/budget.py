@@ -15,6 +15,8 @@ from seqlab.training.timing import TIMED_STEPS, time_training
 
 DEFAULT_STEPS = 2500
 MAX_EPOCHS = 40  # passes over a small text if no budget is given
+LEAST_STEPS = 1000  # a text of some thousand words needs more passes, and dropout
+PATIENCE = 3  # evaluations of a text without a better loss, if no budget is given
 DEVICES = ("cpu", "cuda", "mps")
 
 
@@ -38,9 +40,15 @@ def check_trainable(settings: RunSettings) -> None:
 
 
 def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: Reporter) -> dict[str, Any]:
-    """The budget as a number of steps, and the number of threads, as settings to be stored with the run."""
+    """The budget as a number of steps, and the number of threads, as settings to be stored with the run.
+
+    Without a budget, training on a text also stops early."""
     train = settings.train
-    fixed = {"train.threads": train.threads or default_threads(), "train.seconds": None, "train.epochs": None}
+    fixed: dict[str, Any] = {
+        "train.threads": train.threads or default_threads(),
+        "train.seconds": None,
+        "train.epochs": None,
+    }
     epoch = task.steps_per_epoch / train.accumulate  # in steps
     if train.steps is not None:
         steps = train.steps
@@ -53,5 +61,12 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
         milliseconds = f"{timing.step_seconds * 1000:.1f} ms"
         reporter.log(f"a step takes {milliseconds} ({TIMED_STEPS} timed): {train.seconds:g} s are {steps:,} steps")
     else:
-        steps = min(DEFAULT_STEPS, max(1, round(MAX_EPOCHS * epoch)))
+        steps = min(DEFAULT_STEPS, most_steps(epoch))
+        if settings.task.settings.examples is None:
+            fixed["train.patience"] = train.patience or PATIENCE
     return {**fixed, "train.steps": steps}
+
+
+def most_steps(steps_per_epoch: float) -> int:
+    """As many steps as make sense on a small text; more would only memorize it."""
+    return max(LEAST_STEPS, round(MAX_EPOCHS * steps_per_epoch))

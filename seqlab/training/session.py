@@ -17,6 +17,7 @@ from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.text_generator import TextGenerator
 from seqlab.errors import DataError, UsageError
 from seqlab.models.language_model import LanguageModel
+from seqlab.models.model import Model
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.checkpoint import WEIGHTS, load_weights, weights_of
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run
@@ -29,6 +30,7 @@ from seqlab.storage import storage_errors
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.threads import compute_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
+from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
 from seqlab.training.progress import Reporter
@@ -70,9 +72,7 @@ def _new_session(
     held: ExitStack,
 ) -> TrainingSession:
     settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
-    model = build_model(settings, dataset.vocabulary.sizes).to(settings.train.device)
-    if source is not None:
-        load_weights(model, weights_of(source.model))
+    model = _new_model(settings, dataset, source)
     task = make_task(settings, dataset)
     out = out or free_run_path(dataset.name, settings.backbone.name)
     corpus_settings = settings.corpus
@@ -88,12 +88,23 @@ def _new_session(
         dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
     budget = settings.train.budget
     settings = settings.with_values(**budget_in_steps(settings, model, task, reporter))
+    tokens = len(dataset.splits["train"])
+    settings = with_default_dropout(settings, dataset.vocabulary.sizes, tokens, reporter.log)
+    model = _new_model(settings, dataset, source)
     config = run_config(settings, dataset, budget, source)
     directory.write_vocabulary(dataset.vocabulary)
     directory.write_config(config)
     session = TrainingSession(directory, settings, config, dataset, task, model)
     reporter.log(plan_summary(session))
     return session
+
+
+def _new_model(settings: RunSettings, dataset: AnyDataset, source: Run | None) -> Model:
+    """A model with the weights of `source`, or untrained."""
+    model = build_model(settings, dataset.vocabulary.sizes).to(settings.train.device)
+    if source is not None:
+        load_weights(model, weights_of(source.model))
+    return model
 
 
 def resume(path: Path, more: int | None, reporter: Reporter) -> Run:

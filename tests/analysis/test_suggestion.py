@@ -83,7 +83,7 @@ def test_the_time_is_that_of_timed_steps(documents):
         {"hidden": 16, "embedding": 8, "steps": 100, "documents": documents, "batch_size": 8}, []
     )
     same, expected = estimate_training(wanted, found, corpus)
-    assert same == wanted
+    assert same.settings == {**wanted.settings, "patience": prepare.PATIENCE, "dropout": 0.0}
     assert (expected.steps, expected.threads) == (100, 1)
     assert expected.seconds_per_step > 0
     assert expected.seconds > 100 * expected.seconds_per_step
@@ -94,7 +94,8 @@ def test_a_short_text_is_not_passed_over_too_often():
     text = "the cat sat on the mat. " * 40
     corpus = corpus_from_text(text, "x")
     suggestion, expected = estimate_training(suggest_settings(scan_text(corpus), "stream"), scan_text(corpus), corpus)
-    assert expected.steps == suggestion.settings["steps"] == prepare.MAX_EPOCHS
+    assert expected.steps == suggestion.settings["steps"] == prepare.LEAST_STEPS
+    assert suggestion.settings["dropout"] == 0.5
 
 
 def test_a_sample_stands_for_the_whole():

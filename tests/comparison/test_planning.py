@@ -19,6 +19,7 @@ from seqlab.comparison.plan.timing import time_all
 from seqlab.comparison.plan.trials import with_trial
 from seqlab.errors import DataError
 from seqlab.recipes import Recipe
+from seqlab.training.budget import LEAST_STEPS
 
 pytestmark = pytest.mark.usefixtures("known_times")
 
@@ -54,7 +55,7 @@ def test_equal_seconds(text: Path):
 @pytest.mark.parametrize("minutes", [3, 15])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(planning, "MAX_EPOCHS", 10**6)
+    monkeypatch.setattr(planning, "most_steps", lambda _: 10**9)
     plan, *_ = planned(text, minutes=minutes, jobs=jobs)
     assert len(set(steps(plan).values())) == 1
     assert 0.8 * 60 * minutes <= plan.estimate <= 60 * minutes
@@ -65,7 +66,19 @@ def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int
 def test_a_small_text_is_not_read_more_often_than_helps(text: Path):
     plan, _, data = planned(text, minutes=600)
     epoch = data.task(data.models["rnn"]).steps_per_epoch
-    assert plan.models[0].steps == pytest.approx(40 * epoch, rel=0.02)
+    assert plan.models[0].steps == max(LEAST_STEPS, 40 * epoch)
+
+
+def test_dropout_follows_the_steps_and_is_said(text: Path):
+    long, *_ = planned(text, budget="steps=20000", match="params=25000")
+    short, *_ = planned(text, budget="steps=20", match="params=25000")
+    for plan, dropped in ((long, True), (short, False)):
+        rates = {model.run_settings.model.output_dropout for model in plan.models}
+        assert None not in rates and all(bool(rate) is dropped for rate in rates)
+        assert any(note.startswith("dropout by default: rnn 0.3") for note in plan.notes) is dropped
+    own, *_ = planned(text, budget="steps=20000", match="params=25000", dropout=0.0)
+    assert {model.run_settings.model.output_dropout for model in own.models} == {0.0}
+    assert not any("dropout" in note for note in own.notes)
 
 
 def test_sizes_follow_the_text(text: Path):

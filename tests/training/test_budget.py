@@ -69,9 +69,17 @@ def test_timing_leaves_the_model_as_it_is() -> None:
     assert all(bool((p == b).all()) for p, b in zip(model.parameters(), before, strict=True))
 
 
-def test_without_a_budget_a_small_text_is_read_forty_times() -> None:
-    assert budget()["train.steps"] == min(budget_module.DEFAULT_STEPS, 40 * epoch())
+def test_without_a_budget_a_small_text_is_read_forty_times_or_for_a_thousand_steps() -> None:
+    assert budget()["train.steps"] == 40 * epoch() > budget_module.LEAST_STEPS
+    assert budget_module.most_steps(2) == budget_module.LEAST_STEPS
     assert budget(batch_size=1, window=2)["train.steps"] == budget_module.DEFAULT_STEPS
+    assert budget_module.most_steps(50) == 40 * 50
+
+
+def test_without_a_budget_training_on_a_text_stops_early() -> None:
+    assert budget()["train.patience"] == budget_module.PATIENCE
+    assert budget(patience=7)["train.patience"] == 7
+    assert "train.patience" not in budget(steps=5)
 
 
 def test_threads_that_were_not_given_are_written_down() -> None:

@@ -12,11 +12,12 @@ from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
 from seqlab.comparison.plan.timing import ModelTiming, time_all
 from seqlab.comparison.plan.trials import TrialSettings, first_trials, trial_share, with_trial
-from seqlab.comparison.plan.warnings import plan_warnings
+from seqlab.comparison.plan.warnings import dropout_note, plan_warnings
 from seqlab.config import LARGE_VOCABULARY, RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.threads import default_threads
-from seqlab.training.budget import MAX_EPOCHS
+from seqlab.training.budget import most_steps
+from seqlab.training.dropout import with_default_dropout
 from seqlab.training.progress import clock
 from seqlab.training.timing import OtherPrograms, disturbance, watch_other_programs
 
@@ -63,7 +64,10 @@ def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Pla
         trials=trials,
         trial_results=[],
         fingerprints={"corpus": data.dataset.fingerprint, "tokenizer": data.dataset.vocabulary.fingerprint},
-        notes=_matching_note(request, sized) + sized.notes + ([] if data.deciding_split == "test" else [ON_VALIDATION]),
+        notes=_matching_note(request, sized)
+        + dropout_note(request.models, models)
+        + sized.notes
+        + ([] if data.deciding_split == "test" else [ON_VALIDATION]),
         estimate=estimate,
         vocab_sizes=data.dataset.vocabulary.sizes,
         warnings=plan_warnings(models, data) + _time_warnings(request, sized, estimate, threads),
@@ -233,9 +237,9 @@ def _own_steps(name: str, sized: SizedModels) -> int:
 
 
 def _steps_in_time(request: ComparisonRequest, sized: SizedModels) -> int:
-    """As many steps as fit into the requested minutes, equal for all, and a few dozen epochs at most."""
+    """As many steps as fit into the requested minutes, equal for all, and no more than a small text needs."""
     settings = sized.data.shared
-    most = round(MAX_EPOCHS * sized.data.task(settings).steps_per_epoch / settings.train.accumulate)
+    most = most_steps(sized.data.task(settings).steps_per_epoch / settings.train.accumulate)
     possible = bisect_right(
         range(1, most + 1),
         PLANNED_SHARE * 60 * request.comparison.minutes,
@@ -257,7 +261,8 @@ def _planned_models(
             "train.threads": threads,
             "train.warmup": warmup if _sets_own_budgets(request) else min(warmup, steps[name] // 10),
         }
-        fixed, timing = settings.with_values(**changes), sized.timed[name]
+        sizes, timing = data.dataset.vocabulary.sizes, sized.timed[name]
+        fixed = with_default_dropout(settings.with_values(**changes), sizes, data.tokens("train"))
         planned.append(
             PlannedModel(
                 name=name,

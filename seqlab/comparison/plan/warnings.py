@@ -1,9 +1,10 @@
 """Why a plan may not answer its question, said before the first run and first thing in the report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import PlannedModel
+from seqlab.config import RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 
 FEWEST_PASSES = 3.0  # over the training data
@@ -42,6 +43,16 @@ def _direction_warning(models: Sequence[PlannedModel]) -> Iterator[str]:
             f"between them may be one of direction and not of architecture: make it equal with backbone.bidirectional, "
             f"or leave out one of them."
         )
+
+
+def dropout_note(requested: Mapping[str, RunSettings], models: Sequence[PlannedModel]) -> list[str]:
+    """The rates that follow from the text, where nobody set one."""
+    rates = [
+        f"{model.name} {model.run_settings.model.output_dropout:g}"
+        for model in models
+        if requested[model.name].model.output_dropout is None and model.run_settings.model.output_dropout
+    ]
+    return [f"dropout by default: {', '.join(rates)}, because the text is short for the training"] if rates else []
 
 
 def _passes(model: PlannedModel, data: ComparisonData) -> float:
