@@ -1,6 +1,6 @@
 """All checks of one run, on its own model, task, tokenizer and data."""
 
-from seqlab.audit import data, examples, lengths, metric, model, origins, scoring, training
+from seqlab.audit import data, examples, lengths, looks, metric, model, origins, scoring, training
 from seqlab.audit.result import CheckResult
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.runs.reopen import make_task
@@ -28,6 +28,7 @@ def audit(run: Run) -> list[CheckResult]:
         data.split_overlap(dataset.data),
         data.near_copied(dataset.data),
         origins.origins(run, dataset),
+        looks.test_looks(run, dataset),
         training.same_seed(run.settings, run.vocabulary, task),
         scoring.scored_twice(task, run.model),
         scoring.counted_once(task, run.model),
@@ -49,6 +50,7 @@ def _audit_examples(run: Run, task: ExampleTask, dataset: AnyDataset) -> list[Ch
         examples.shared_groups(dataset),
         examples.given_away(dataset),
         origins.origins(run, dataset),
+        looks.test_looks(run, dataset),
         training.same_seed(run.settings, run.vocabulary, task),
         scoring.scored_twice(task, run.model),
         examples.counted_once(task, run.model),

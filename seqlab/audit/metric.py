@@ -57,7 +57,8 @@ def _recount(
 
     passed, _ = within_tolerance(run.model, measure, ROUNDING)
     expected = counted(run.model, examples)
-    detail = f"{split}: {expected:.4g} counted over {len(examples):,} of {len(given):,} examples"
+    shown = f"{expected:.4g}" if split != "test" or not passed else "the same"  # to print it would be a look at it
+    detail = f"{split}: {shown} counted over {len(examples):,} of {len(given):,} examples"
     if not passed:
         detail += f", {_reported(task, run.model, split, limit, len(examples))[0]:.4g} reported"
     if split == "validation" and len(examples) == len(given) and run.results:

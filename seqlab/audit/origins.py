@@ -9,7 +9,7 @@ from seqlab.audit.result import check
 from seqlab.data.examples.example import Examples
 from seqlab.errors import SeqlabError
 from seqlab.runs.load import load_parts
-from seqlab.runs.origins import training_fingerprint
+from seqlab.runs.origins import split_fingerprint
 from seqlab.runs.reopen import reopen
 from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
@@ -36,7 +36,7 @@ def origins(run: Run, dataset: AnyDataset) -> tuple[bool | None, str]:
 
 def _compare(origin: dict[str, Any], dataset: AnyDataset) -> tuple[bool | None, str]:
     name = f"{origin['role']} '{origin['path']}'"
-    if origin["training_fingerprint"] == training_fingerprint(dataset.data):
+    if origin["training_fingerprint"] == split_fingerprint(dataset.data):
         return True, f"{name} was trained on the same training split"
     try:
         seen = _training_data(origin)

@@ -13,14 +13,14 @@ from seqlab.runs.load import load_parts
 from seqlab.runs.run import Run
 
 
-def training_fingerprint(data: SplitText | Examples) -> str:
-    """SHA-256 of the training split alone."""
+def split_fingerprint(data: SplitText | Examples, split: str = "train") -> str:
+    """SHA-256 of one split alone."""
     digest = hashlib.sha256()
     if isinstance(data, Examples):
-        for example in data.splits["train"]:
+        for example in data.splits[split]:
             digest.update(json.dumps(astuple(example), ensure_ascii=False).encode() + b"\n")
     else:
-        for block in data.blocks("train"):
+        for block in data.blocks(split):
             digest.update(block.encode())
     return digest.hexdigest()
 

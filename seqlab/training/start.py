@@ -13,7 +13,7 @@ from seqlab.models.model import Model
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.machine import git_revision
-from seqlab.runs.origins import origins, training_fingerprint
+from seqlab.runs.origins import origins, split_fingerprint
 from seqlab.runs.results import timestamp
 from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
@@ -43,7 +43,7 @@ def run_config(
         "settings": settings.resolved(),
         "budget": budget,
         "corpus": dataset.facts(),
-        "training_fingerprint": training_fingerprint(dataset.data),
+        "training_fingerprint": split_fingerprint(dataset.data),
         "origins": origins(settings, init),
         "vocab_size": vocabulary.tokenizer.vocab_size,
         "tokenizer_fingerprint": vocabulary.fingerprint,

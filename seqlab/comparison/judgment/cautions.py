@@ -6,6 +6,7 @@ from statistics import fmean
 
 from seqlab.comparison.judgment.verdicts import BETTER, listed
 from seqlab.comparison.results import Audited, Pair, RunResult
+from seqlab.runs.looks import Look, describe_looks
 from seqlab.runs.memorization import LossGap, final_gap, memorization_sentence
 
 FEWEST_STRETCHES = 8  # independent ones, of text
@@ -39,6 +40,15 @@ def audit_warnings(audits: Sequence[Audited]) -> list[str]:
         f"The audit failed for {listed([model for model, _ in models])}, check '{name}': {models[0][1].rstrip('.')}."
         for name, models in failed.items()
     ]
+
+
+def look_warning(looks: Sequence[Look]) -> Iterator[str]:
+    """A test split that was looked at before is no longer new."""
+    if len(looks) > 1:
+        yield (
+            f"The test split was looked at {len(looks)} times, by {describe_looks(looks)}: the more often results are "
+            f"chosen by it, the better they look by chance. New test data would tell."
+        )
 
 
 def seed_warnings(runs: Sequence[RunResult]) -> list[str]:

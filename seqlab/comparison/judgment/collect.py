@@ -12,7 +12,7 @@ from seqlab.audit.audit import audit
 from seqlab.comparison.execution.measuring import read_measure
 from seqlab.comparison.execution.scores import RunScores, read_scores
 from seqlab.comparison.judgment.caps import cap_warnings
-from seqlab.comparison.judgment.cautions import audit_warnings, cautions
+from seqlab.comparison.judgment.cautions import audit_warnings, cautions, look_warning
 from seqlab.comparison.judgment.ledger import ledger
 from seqlab.comparison.judgment.memorization import generate_texts, memorization, sample, shared_prompt
 from seqlab.comparison.judgment.regret import tuning_warnings
@@ -39,6 +39,7 @@ from seqlab.metrics.descriptions import describe
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.log import read_log
+from seqlab.runs.looks import record_comparison
 from seqlab.runs.machine import git_revision, machine
 from seqlab.runs.results import read_results, timestamp
 from seqlab.runs.run import Run, load
@@ -70,8 +71,8 @@ def collect_results(
     advice = recommendation(entrants, runs, metric, pairs)
     chosen = best[advice[0].name]
     samples, copies = _generated(loaded, data)
+    looks = record_comparison(directory, data.dataset.data) if data.deciding_split == "test" else []
     audits = [Audited(name, audit(run)) for name, run in loaded.items()]
-    config = loaded[chosen.name].config
     return Results(
         corpus=_corpus(data),
         protocol=_protocol(task, data, scored),
@@ -97,15 +98,16 @@ def collect_results(
             *audit_warnings(audits),
             *plan.warnings,
             *cautions(runs, pairs, baseline_pairs, chosen.name),
+            *look_warning(looks),
             *cap_warnings(runs, data, scored),
             *tuning_warnings(plan.trial_results, plan.horizon, pairs, task.loss_unit),
             *_failed_measures(runs),
             *plan.notes,
         ],
         machine=machine(),
-        versions=config["versions"],
+        versions=loaded[chosen.name].config["versions"],
         date=timestamp(),
-        commit=config.get("git"),
+        commit=loaded[chosen.name].config.get("git"),
     )
 
 

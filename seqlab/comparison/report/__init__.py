@@ -1,6 +1,6 @@
 """The report of a comparison: a self-contained page, a Markdown table, and figures for papers.
 
-The same results.json and pictures of measures give the same bytes.
+The same results.json, pictures of measures and test-looks.jsonl give the same bytes.
 """
 
 from pathlib import Path
@@ -11,6 +11,7 @@ from seqlab.comparison.report.measures import measure_sections
 from seqlab.comparison.report.page import page
 from seqlab.comparison.report.table import markdown
 from seqlab.comparison.results import Results
+from seqlab.runs.looks import describe_looks, read_looks
 from seqlab.storage import refuse_link, storage_errors, write_atomic
 
 NAME, TABLE, FIGURES = "report.html", "table.md", "figures"
@@ -26,5 +27,6 @@ def write_report(results: Results, directory: Path, comparison: Path | None = No
         figures.mkdir(parents=True, exist_ok=True)
     write_figures(shown, figures)
     write_atomic(directory / TABLE, markdown(shown).encode())
-    write_atomic(directory / NAME, page(shown, measures).encode())
+    looks = read_looks(comparison or directory)
+    write_atomic(directory / NAME, page(shown, measures, describe_looks(looks) if looks else "").encode())
     return directory / NAME

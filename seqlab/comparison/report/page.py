@@ -31,8 +31,10 @@ PLAN_NAMES = {
 }  # fmt: skip
 
 
-def page(results: Results, measures: Sequence[MeasureSection] = ()) -> str:
-    """The whole page. The template escapes every string, matplotlib those in the pictures."""
+def page(results: Results, measures: Sequence[MeasureSection] = (), looks: str = "") -> str:
+    """The whole page; `looks` says what looked at the test split.
+
+    The template escapes every string, matplotlib those in the pictures."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -48,6 +50,7 @@ def page(results: Results, measures: Sequence[MeasureSection] = ()) -> str:
         policy=_policy(style),
         r=results,
         measures=measures,
+        looks=looks,
         colors=len(COLORS),
         is_text="examples" not in results.protocol,
         index={entrant.name: index for index, entrant in enumerate(results.entrants)},

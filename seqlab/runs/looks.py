@@ -1,0 +1,95 @@
+"""test-looks.jsonl: how often a test split was looked at, one line for each comparison and evaluation.
+
+Whoever looks at test scores and then chooses has tuned on the test split. The file lies in the folder of the
+comparison, or of a run that belongs to none; the folders beside it are read too. Every line has a hash of its own.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from seqlab.data.examples.example import Examples
+from seqlab.data.text.split import SplitText
+from seqlab.errors import DataError, StorageError
+from seqlab.runs.directory import comparison_of
+from seqlab.runs.origins import split_fingerprint
+from seqlab.runs.results import timestamp
+from seqlab.storage import JSON_LIMIT, as_bytes, from_json, read_bytes, sha256, storage_errors, validated
+
+NAME = "test-looks.jsonl"
+COMPARISON, EVALUATION = "comparison", "evaluation"
+
+
+@dataclass(frozen=True)
+class Look:
+    kind: str  # COMPARISON or EVALUATION
+    of: str  # the folder of the comparison or run
+    part: str  # SHA-256 of the test split
+    date: str
+
+    @property
+    def checksum(self) -> str:
+        return sha256(as_bytes(json.dumps(asdict(self), sort_keys=True)))
+
+
+def record_comparison(directory: Path, data: SplitText | Examples) -> list[Look]:
+    """Record that a comparison looked at the test split of its data, once; all looks at it, here and beside."""
+    part = split_fingerprint(data, "test")
+    if not any(look.kind == COMPARISON for look in read_looks(directory)):  # else it is resumed
+        _append(directory, directory, COMPARISON, part)
+    return looks_at(directory, part)
+
+
+def record_evaluation(run: Path, data: SplitText | Examples) -> str | None:
+    """Record that a run was scored on its test split; why not, where its folder cannot be written to."""
+    try:
+        _append(comparison_of(run) or run, run, EVALUATION, split_fingerprint(data, "test"))
+    except StorageError as error:
+        return f"this look at the test split is not counted: {error}"
+    return None
+
+
+def _append(folder: Path, path: Path, kind: str, part: str) -> None:
+    look = Look(kind, path.resolve().name, part, timestamp())
+    line = as_bytes(json.dumps({**asdict(look), "sha256": look.checksum}) + "\n")
+    with storage_errors(folder / NAME, len(line)), (folder / NAME).open("ab") as stream:
+        stream.write(line)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def looks_at(path: Path, part: str) -> list[Look]:
+    """All looks at a test split, recorded in the folder of a comparison or run and in those beside it."""
+    folder = (comparison_of(path) or path).absolute()
+    beside = sorted(file.parent for file in folder.parent.glob(f"*/{NAME}"))
+    return [look for one in beside for look in read_looks(one) if look.part == part]
+
+
+def read_looks(folder: Path) -> list[Look]:
+    """The looks that are recorded in one folder; DataError if a line is not what was written."""
+    path = folder / NAME
+    if not path.is_file():
+        return []
+    looks: list[Look] = []
+    for number, line in enumerate(read_bytes(path, JSON_LIMIT).splitlines(), 1):
+        content = from_json(line, path)
+        checksum = content.pop("sha256", None)
+        look = validated(Look, content, path)
+        if look.checksum != checksum:
+            raise DataError(f"'{path}', line {number} was changed after it was written: looks cannot be counted.")
+        looks.append(look)
+    return looks
+
+
+def describe_looks(looks: Sequence[Look]) -> str:
+    """Such as '2 comparisons (c, d) and 1 evaluation (gru-s0)'."""
+    parts: list[str] = []
+    for kind in (COMPARISON, EVALUATION):
+        of = Counter(look.of for look in looks if look.kind == kind)
+        if of:
+            names = ", ".join(name if count == 1 else f"{name} {count} times" for name, count in of.items())
+            parts.append(f"{of.total()} {kind}{'s' if of.total() > 1 else ''} ({names})")
+    return " and ".join(parts) or "nothing"
