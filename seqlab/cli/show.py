@@ -115,8 +115,12 @@ def print_comparison(comparison: "Comparison") -> None:
             console.print(f"\n[bold]{title}[/]")
             for sentence in sentences:
                 print_sentence(sentence)
-    failed = [f"{audit.name}: {check.name}" for audit in results.audits for check in audit.checks if check.failed]
-    console.print(f"\nAudit: {'FAILED: ' + '; '.join(failed) if failed else 'all checks passed'}", markup=False)
+    checks = [(audit.name, check) for audit in results.audits for check in audit.checks]
+    failed = [f"{name}: {check.name}" for name, check in checks if check.failed]
+    skipped = sum(check.passed is None for _, check in checks)
+    verdict = f"FAILED: {'; '.join(failed)}" if failed else f"all {len(checks) - skipped} checks passed"
+    rest = f"; {skipped} not applicable" if skipped else ""
+    console.print(f"\nAudit: {verdict}{rest}", markup=False)
     console.print(f"Report: {comparison.directory / 'report.html'}", markup=False)
 
 

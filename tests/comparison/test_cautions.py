@@ -11,11 +11,12 @@ from verdict_cases import baseline_of, entrant, runs_of
 
 from seqlab.audit.result import CheckResult
 from seqlab.cli import show
-from seqlab.comparison.judgment.cautions import audit_warnings, cautions
+from seqlab.comparison.judgment.cautions import audit_warnings, cautions, look_warning
 from seqlab.comparison.judgment.verdicts import judge_baseline, judge_pairs
 from seqlab.comparison.report.page import page
 from seqlab.comparison.results import Audited, RunResult
 from seqlab.metrics.descriptions import NATS_PER_CHAR
+from seqlab.runs.looks import COMPARISON, Look
 
 TEXT = np.random.default_rng(0).normal(0, 0.2, 40)
 
@@ -93,3 +94,10 @@ def test_a_terminal_breaks_sentences_between_words(monkeypatch: pytest.MonkeyPat
     lines = out.getvalue().splitlines()
     assert len(lines) > 1 and all(line.startswith("  ") for line in lines)
     assert " ".join(" ".join(lines).split()) == sentence
+
+
+def test_a_second_look_at_the_test_split_is_warned_about() -> None:
+    looks = [Look(COMPARISON, name, "part", "2024-01-01") for name in ("c", "d")]
+    assert list(look_warning(looks[:1])) == []
+    [warning] = look_warning(looks)
+    assert warning.startswith("The test split was looked at 2 times, by 2 comparisons (c, d): ")

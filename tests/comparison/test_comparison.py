@@ -12,15 +12,19 @@ from small_comparisons import SMALL, compared
 
 import seqlab
 from seqlab.api import compare
+from seqlab.audit.audit import audit
 from seqlab.comparison.compare import Comparison, time_taken
 from seqlab.comparison.execution.progress import ProgressView
 from seqlab.comparison.judgment.statistics import estimate
 from seqlab.comparison.plan.plan import read_plan
 from seqlab.comparison.plan.trials import SEED
+from seqlab.comparison.report import write_report
 from seqlab.comparison.results import read_comparison, write_comparison
 from seqlab.contracts import TextBatch, TextScores
 from seqlab.errors import DataError, UsageError
 from seqlab.metrics.metric import ratio
+from seqlab.runs.looks import NAME, describe_looks, read_looks
+from seqlab.runs.run import load
 from seqlab.training.progress import clock
 
 
@@ -143,7 +147,7 @@ def test_what_it_hands_over(small: Comparison, tmp_path: Path):
     assert seqlab.load(small.directory).path == small.directory / best.path
     for name in ("gru", "lstm-attention", "kneser-ney"):
         assert name in small.table()
-    assert small.report(tmp_path / "elsewhere").read_bytes() == (small.directory / "report.html").read_bytes()
+    assert small.report(tmp_path / "elsewhere").read_bytes() == small.report().read_bytes()
 
 
 def test_costs_are_those_of_the_models(small: Comparison):
@@ -181,6 +185,23 @@ def test_it_was_audited_and_the_ledger_is_true(small: Comparison):
     assert set(ledger.unequal["core parameters"]) == {"gru", "lstm-attention"}
     assert ledger.equal["steps"] == "40" and "runs as" in ledger.unequal
     assert not set(ledger.equal) & set(ledger.unequal)
+
+
+def test_looks_at_the_test_part_are_counted_and_shown(small: Comparison, tmp_path: Path):
+    copy = tmp_path / "copy"
+    shutil.copytree(small.directory, copy, symlinks=True)
+    first = (copy / NAME).read_text(encoding="utf-8").splitlines(keepends=True)[0]
+    (copy / NAME).write_text(first, encoding="utf-8")  # other tests evaluate these runs too
+    assert describe_looks(read_looks(copy)) == f"1 comparison ({small.directory.name})"
+    run = load(copy)
+    run.evaluate(split="validation")
+    run.evaluate(split="test")
+    looked = f"1 comparison ({small.directory.name}) and 1 evaluation ({run.path.name})"
+    assert describe_looks(read_looks(copy)) == looked and not read_looks(run.path)
+    assert f"looked at 2 times (allowed: 10): {looked}" in [one.detail for one in audit(run)]
+    page = write_report(small.results, copy, copy).read_text(encoding="utf-8")
+    assert f"The test split was looked at by {looked}, as recorded in this folder." in page
+    assert not any("test split was looked at" in warning for warning in small.results.warnings)
 
 
 def test_the_same_call_again_trains_nothing(small: Comparison):
