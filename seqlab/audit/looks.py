@@ -15,5 +15,5 @@ def test_looks(run: Run, dataset: AnyDataset) -> tuple[bool | None, str]:
     if "test" not in dataset.splits:
         return None, "there is no test split"
     looks = looks_at(run.path, split_fingerprint(dataset.data, "test"))
-    detail = f"looked at {len(looks)} times (allowed: {MAX_LOOKS})"
+    detail = f"looked at {len(looks)} time{'s' if len(looks) != 1 else ''} (allowed: {MAX_LOOKS})"
     return len(looks) <= MAX_LOOKS, f"{detail}: {describe_looks(looks)}" if looks else detail

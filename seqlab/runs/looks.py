@@ -6,6 +6,7 @@ comparison, or of a run that belongs to none; the folders beside it are read too
 
 import json
 import os
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
-from seqlab.errors import DataError, StorageError
+from seqlab.errors import DataError, SeqlabWarning, StorageError
 from seqlab.runs.directory import comparison_of
 from seqlab.runs.origins import split_fingerprint
 from seqlab.runs.results import timestamp
@@ -43,13 +44,14 @@ def record_comparison(directory: Path, data: SplitText | Examples) -> list[Look]
     return looks_at(directory, part)
 
 
-def record_evaluation(run: Path, data: SplitText | Examples) -> str | None:
-    """Record that a run was scored on its test split; why not, where its folder cannot be written to."""
+def record_evaluation(run: Path, data: SplitText | Examples) -> None:
+    """Record that a run was scored on its test split; a warning where its folder cannot be written to."""
+    if not run.is_dir():  # it is only in memory
+        return
     try:
         _append(comparison_of(run) or run, run, EVALUATION, split_fingerprint(data, "test"))
     except StorageError as error:
-        return f"this look at the test split is not counted: {error}"
-    return None
+        warnings.warn(f"this look at the test split is not counted: {error}", SeqlabWarning, stacklevel=3)
 
 
 def _append(folder: Path, path: Path, kind: str, part: str) -> None:

@@ -1,7 +1,6 @@
 """A trained run, ready to use: generate, predict, evaluate."""
 
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqlab.config import DataSource, RunSettings, checked, source_items
 from seqlab.decode.limits import MAX_SAMPLES, require_between
-from seqlab.errors import SeqlabWarning, UsageError
+from seqlab.errors import UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
 
@@ -139,6 +138,7 @@ class Run:
     ) -> EvaluationResult:
         """Score a split of the run's own data, or all of `data`, files of the same kind."""
         from seqlab.contracts import TextScores
+        from seqlab.runs.looks import record_evaluation
         from seqlab.runs.reopen import make_task
 
         task_class = TASKS.load(self.settings.task.name)
@@ -155,7 +155,7 @@ class Run:
             raise UsageError(f"this run has no {split!r} split: its data was split into {', '.join(task.splits)}.")
         scores = task.score(self.model, scored, mode)
         if scored == "test":
-            self._count_look()
+            record_evaluation(self.path, self.dataset().data)
         metrics = task.metrics(scores)
         baseline = self.results.main_baseline if self.results and data is None and split == "validation" else None
         baseline = baseline and baseline.in_mode(mode or task.mode, task.mode)
@@ -170,13 +170,6 @@ class Run:
             baseline=baseline,
             signature=task.signature,
         )
-
-    def _count_look(self) -> None:
-        """Record that the test split was looked at; a run that is only in memory has no folder for it."""
-        from seqlab.runs.looks import record_evaluation
-
-        if self.path.is_dir() and (problem := record_evaluation(self.path, self.dataset().data)):
-            warnings.warn(problem, SeqlabWarning, stacklevel=3)
 
     def predict(self, texts: str | Sequence[str], **options: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, depending on its task.

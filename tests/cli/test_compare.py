@@ -45,7 +45,7 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     Path("c/report.html").unlink()
     assert seqlab("report", "c").code == 0
     evaluated = f"1 comparison (c) and 1 evaluation ({Path('c/best').readlink().name})"
-    assert Path("c/report.html").read_text(encoding="utf-8") == page.replace("1 comparison (c)", evaluated)
+    assert Path("c/report.html").read_text(encoding="utf-8") == page.replace("by 1 comparison (c),", f"by {evaluated},")
     assert seqlab("runs", "c").out.count("c/runs/") == 4 and "best" not in seqlab("runs", "c").out
     assert seqlab("runs", ".").out.count("c/best") == 1
 
