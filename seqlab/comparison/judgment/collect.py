@@ -60,8 +60,7 @@ def collect_results(
     for model, seed in planned:
         _refuse_foreign(plan, model, seed, directory)
     runs = [_run_result(model, seed, directory, data, measures) for model, seed in planned]
-    # each entrant's seed with the lowest validation loss
-    best = {run.name: run for run in sorted(runs, key=lambda run: -run.validation)}
+    best = {run.name: run for run in sorted(runs, key=lambda run: -run.validation)}  # the lowest validation loss
     loaded = {model.name: load(directory / best[model.name].path) for model in plan.models}
     entrants = [_entrant(model, loaded[model.name], plan.threads, data) for model in plan.models]
     scored = read_scores(RunDirectory(directory / runs[0].path))
