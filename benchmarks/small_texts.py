@@ -9,6 +9,7 @@ import argparse
 import json
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import seqlab
 from seqlab.data.text.corpus import open_corpus
@@ -25,17 +26,18 @@ def measure(folder: Path, arch: str, characters: int, rate: float | None) -> dic
     text = folder / f"{characters}.txt"
     if not text.exists():
         text.write_text("".join(open_corpus(["tiny-shakespeare"]).blocks())[:characters], encoding="utf-8")
-    dropout = {} if rate is None else {"dropout": rate}
+    dropout: dict[str, Any] = {} if rate is None else {"dropout": rate}
     run = seqlab.train(
         text, arch=arch, sample_tokens=0, threads=1, out=folder / "run", overwrite=True, reporter=Reporter(), **dropout
     )
-    assert run.results.main_baseline is not None
+    results = run.results
+    assert results is not None and results.main_baseline is not None
     return {
         "dropout": run.settings.model.output_dropout or 0.0,
-        "nats": run.results.validation["nats_per_token"],
-        "kneser-ney": run.results.main_baseline.metrics["nats_per_token"],
-        "steps": run.results.steps,
-        "best_step": run.results.best_step,
+        "nats": results.validation["nats_per_token"],
+        "kneser-ney": results.main_baseline.metrics["nats_per_token"],
+        "steps": results.steps,
+        "best_step": results.best_step,
     }
 
 
