@@ -160,7 +160,8 @@ def test_the_recipes_say_what_the_paper_says() -> None:
             found = resolve(tables)
             lstm, train = found.backbone.settings_as(LstmSettings), found.train
             assert (lstm.hidden, lstm.layers, found.model.embedding, lstm.forget_bias) == (width, 2, width, 0)
-            assert {lstm.dropout, found.model.embedding_dropout, found.model.output_dropout} == {dropout}
+            rates = (lstm.dropout, found.model.embedding_dropout, found.model.output_dropout)
+            assert {rate or 0.0 for rate in rates} == {dropout} and any(rate is not None for rate in rates)
             assert found.model.init_scheme() == ("uniform", scale)
             assert found.model.tie_embeddings == (model == "tied")
             assert (train.lr / window, (train.clip_norm or 0) * window) == pytest.approx((1, 5))

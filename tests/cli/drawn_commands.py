@@ -69,6 +69,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "format": ("onnx", "transformers"),
     "prompt": ("the ", "n7", "fish\n", "日"),
     "stop": ("\n", "fish", "a"),
+    "column": ("text", "label", "1", "0", "nothere"),
     "texts": ("red fish", "n7 stone", "a", "日本"),
     "recipe": ("char-rnn", "nothere", "good.toml", "broken.toml", "demo/nothere", "evolution"),
     "assignments": (),  # see `_assignment`

@@ -66,7 +66,7 @@ def kill_one(process: subprocess.Popen[bytes], draw: random.Random) -> int:
 
 def table(results: Results) -> Results:
     """Without what is measured in time and memory."""
-    entrants = [replace(one, step_seconds=0.0, generation={}) for one in results.entrants]
+    entrants = [replace(one, step_seconds=0.0, step_spread=0.0, generation={}) for one in results.entrants]
     runs = [replace(one, seconds=0.0, peak_memory=None) for one in results.runs]
     pairs = [replace(one, sentence="") for one in results.pairs]
     ledger = Ledger(dict(results.ledger.equal), dict(results.ledger.unequal))
@@ -74,7 +74,7 @@ def table(results: Results) -> Results:
     ledger.unequal.pop("training seconds", None)
     return replace(
         results, entrants=entrants, runs=runs, pairs=pairs, recommendation=[], command="", plan={}, date="",
-        ledger=ledger,
+        ledger=ledger, warnings=[warning for warning in results.warnings if "machine is busy" not in warning],
     )  # fmt: skip
 
 
