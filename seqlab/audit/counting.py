@@ -34,12 +34,12 @@ def _accuracy(gold: Sequence[Any], predicted: Sequence[Any]) -> float:
 
 def _entity_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
     """As conlleval counts: F1 of the entities whose type, first word and last word are all correct."""
-    true, found = set[Any](), set[Any]()
+    true, guessed = set[Any](), set[Any]()
     for sentence, (right, guess) in enumerate(zip(gold, predicted, strict=True)):
         guess = [UNSCORED if tag == UNSCORED else word for tag, word in zip(right, guess, strict=True)]
         true |= {(sentence, *entity) for entity in _entities(right)}
-        found |= {(sentence, *entity) for entity in _entities(guess)}
-    return 100 * 2 * len(true & found) / max(1, len(true) + len(found))
+        guessed |= {(sentence, *entity) for entity in _entities(guess)}
+    return 100 * 2 * len(true & guessed) / max(1, len(true) + len(guessed))
 
 
 def _entities(tags: Sequence[str]) -> list[tuple[str, int, int]]:

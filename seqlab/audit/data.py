@@ -37,22 +37,17 @@ def vocabulary(run: Run, text: SplitText) -> tuple[bool, str]:
 def split_overlap(text: SplitText) -> tuple[bool, str]:
     """The splits cover the text, each position once, and repeat little of the training text."""
     texts = text.texts.values() if isinstance(text, GivenSplits) else [text]
-    scattered = [one for one in texts if one.scattering is not None]
+    scattered = [part for part in texts if part.scattering is not None]
     if any(map(_misplaced, scattered)):
         return False, "the splits are not the text without its gaps: some of it is in two splits, or in none"
     whole = [
-        SplitText(one.corpus, one.settings.model_copy(update={"split_ratios": "whole"}), one.stats) for one in texts
+        SplitText(part.corpus, part.settings.model_copy(update={"split_ratios": "whole"}), part.stats) for part in texts
     ]
-    joined, complete = ((text, split) for split in text.splits), ((one, "whole") for one in whole)
+    joined, complete = ((text, split) for split in text.splits), ((part, "whole") for part in whole)
     if not scattered and _checksum(joined) != _checksum(complete):
         return False, "the splits joined are not the text: some of it is in two splits, or in none"
     overlaps = {split: measure_overlap(text, split) for split in text.splits if split != "train"}
-    counts = ", ".join(
-        f"{split}: {overlap.repeated:,} of {overlap.checked:,} {overlap.unit} ({overlap.share:.1%})"
-        for split, overlap in overlaps.items()
-    )
-    passed = all(overlap.share < MAX_OVERLAP for overlap in overlaps.values())
-    return passed, f"{counts} also in the training split (allowed: less than {MAX_OVERLAP:.0%})"
+    return judge_overlaps(overlaps, "also in the training split")
 
 
 @check("held-out data is not copied with small changes")
@@ -65,12 +60,17 @@ def judge_copies(overlaps: Mapping[str, Overlap]) -> tuple[bool | None, str]:
     """Whether few enough of the held-out pieces are near copies, and their counts."""
     if not any(overlap.checked for overlap in overlaps.values()):
         return None, "the held-out data is too short to tell a copy from a coincidence"
+    return judge_overlaps(overlaps, "are near copies of training data")
+
+
+def judge_overlaps(overlaps: Mapping[str, Overlap], what: str) -> tuple[bool, str]:
+    """Whether few enough of each held-out split `what`, and the counts."""
     counts = ", ".join(
         f"{split}: {overlap.repeated:,} of {overlap.checked:,} {overlap.unit} ({overlap.share:.1%})"
         for split, overlap in overlaps.items()
     )
     passed = all(overlap.share < MAX_OVERLAP for overlap in overlaps.values())
-    return passed, f"{counts} are near copies of training data (allowed: less than {MAX_OVERLAP:.0%})"
+    return passed, f"{counts} {what} (allowed: less than {MAX_OVERLAP:.0%})"
 
 
 def _train(text: SplitText, settings: RunSettings, splits: Sequence[str]) -> Tokenizer:

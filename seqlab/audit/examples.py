@@ -8,8 +8,8 @@ import torch
 
 from seqlab.analysis.giveaways import giveaways
 from seqlab.analysis.near_copies import near_copied_examples
-from seqlab.analysis.overlap import MAX_OVERLAP, example_overlap
-from seqlab.audit.data import judge_copies
+from seqlab.analysis.overlap import Overlap, example_overlap
+from seqlab.audit.data import judge_copies, judge_overlaps
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.audit.tolerance import MEAN_TOLERANCE, deviation, format_deviation, largest, within_tolerance
@@ -130,12 +130,7 @@ def split_overlap(dataset: ExampleDataset) -> tuple[bool, str]:
     """Inputs that the training split repeats can be memorized."""
     splits = dataset.data.splits
     overlaps = {split: example_overlap(splits[split], splits["train"]) for split in splits if split != "train"}
-    counts = [
-        f"{split}: {overlap.repeated:,} of {overlap.checked:,} inputs ({overlap.share:.1%})"
-        for split, overlap in overlaps.items()
-    ]
-    passed = all(overlap.share < MAX_OVERLAP for overlap in overlaps.values())
-    return passed, f"{', '.join(counts)} also in the training split (allowed: less than {MAX_OVERLAP:.0%})"
+    return judge_overlaps(overlaps, "also in the training split")
 
 
 @check("held-out data is not copied with small changes")
@@ -162,15 +157,9 @@ def shared_groups(dataset: ExampleDataset) -> tuple[bool | None, str]:
     groups = dataset.data.groups
     if groups is None:
         return None, "no column of the data is known to name groups (corpus.groups)"
-    shares: list[float] = []
-    counts: list[str] = []
-    for split, given in groups.splits.items():
-        if split != "train":
-            shared = groups.shared(split)
-            shares.append(shared / len(given))
-            counts.append(f"{split}: {shared:,} of {len(given):,} examples ({shares[-1]:.1%})")
-    where = f"belong to a group of '{groups.column}' that the training split has too"
-    return max(shares) < MAX_OVERLAP, f"{', '.join(counts)} {where} (allowed: less than {MAX_OVERLAP:.0%})"
+    held_out = {split: given for split, given in groups.splits.items() if split != "train"}
+    overlaps = {split: Overlap("examples", len(given), groups.shared(split)) for split, given in held_out.items()}
+    return judge_overlaps(overlaps, f"belong to a group of '{groups.column}' that the training split has too")
 
 
 @check("evaluation counts every example once")

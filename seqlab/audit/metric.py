@@ -63,8 +63,8 @@ def _recount(
         detail += f", {_reported(task, run.model, split, limit, len(examples))[0]:.4g} reported"
     if split == "validation" and len(examples) == len(given) and run.results:
         recorded = run.results.validation[task.metric.key]
-        one = (task.metric.span or 0.0) / len(given)
-        if abs(recorded - expected) > max(one, RECORDED * max(1.0, abs(expected))):
+        one_example = (task.metric.span or 0.0) / len(given)
+        if abs(recorded - expected) > max(one_example, RECORDED * max(1.0, abs(expected))):
             return False, f"{detail}, {recorded:.4g} in results.json"
     return passed, detail
 

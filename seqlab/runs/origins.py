@@ -27,12 +27,12 @@ def split_fingerprint(data: SplitText | Examples, split: str = "train") -> str:
 
 def origins(settings: RunSettings, init: Run | None) -> list[dict[str, Any]]:
     """For config.json: every run that the weights or targets of a new run come from, the nearest first."""
-    found = [] if init is None else _chain("init", init.path, init.config)
+    chain = [] if init is None else _chain("init", init.path, init.config)
     teacher = settings.task.settings.option("teacher", None)
     if teacher is not None:
         directory, config, _, _ = load_parts(Path(teacher))
-        found += _chain("teacher", directory.path, config)
-    return found
+        chain += _chain("teacher", directory.path, config)
+    return chain
 
 
 def _chain(role: str, path: Path, config: dict[str, Any]) -> list[dict[str, Any]]:

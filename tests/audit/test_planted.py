@@ -190,7 +190,7 @@ def test_a_cache_that_is_stale(text: Path) -> None:
 class DropsAlways(LanguageModel):
     """As if the rate alone decided."""
 
-    def _drop(self, x: Tensor, rate: float) -> Tensor:
+    def _drop(self, x: Tensor, rate: float | None) -> Tensor:
         return dropout(x, rate) if rate else x
 
 

@@ -26,7 +26,7 @@ def cap_warnings(runs: Sequence[RunResult], data: ComparisonData, scored: RunSco
         warnings.append(f"Copies were searched in the first {SEARCHED:,} of {length:,} training characters.")
     for model in dict.fromkeys(run.name for run in runs):
         metrics = [run.metrics for run in runs if run.name == model]
-        if cut := round(sum(one.get("truncated", 0) for one in metrics)):
-            count = round(sum(one["sentences"] for one in metrics))
+        if cut := round(sum(values.get("truncated", 0) for values in metrics)):
+            count = round(sum(values["sentences"] for values in metrics))
             warnings.append(f"{cut:,} of the {count:,} outputs of {model} were cut off at the longest allowed length.")
     return warnings

@@ -139,9 +139,9 @@ def build_request(
         arch = {"arch": name} if recipe is None else {}
         # every model leads to the same messages
         model_log = (lambda _: None) if models else log
-        found = settings_from_request(source, base, settings, {**arch, **short}, log=model_log)
+        resolved = settings_from_request(source, base, settings, {**arch, **short}, log=model_log)
         chosen_split = "split" in short or "corpus.split" in settings or "split" in settings.get("corpus", {})
-        models[name] = found if recipe or chosen_split else _scattered(found)
+        models[name] = resolved if recipe or chosen_split else _scattered(resolved)
         refuse_unfit(models[name])
     _refuse_unfair(models)
     return ComparisonRequest(comparison, models, recipe)

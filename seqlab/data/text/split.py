@@ -46,12 +46,12 @@ class SplitText:
         notes = self.corpus.fixes.notes()
         if not self._wants_scattering:
             return notes
-        found, characters = self.scattering, f"the text has {self.stats.characters:,} characters"
-        if found is None:
+        scattering, characters = self.scattering, f"the text has {self.stats.characters:,} characters"
+        if scattering is None:
             least = MIN_STRETCHES * MIN_STRETCH * SHARE
             return [*notes, f"{characters}, and scattered stretches need {least:,}: the split is contiguous"]
-        if found.is_sparse:
-            notes.append(f"the text is short: {found.count} stretches of each held-out split")
+        if scattering.is_sparse:
+            notes.append(f"the text is short: {scattering.count} stretches of each held-out split")
         return [*notes, f"split {self.rule}"]
 
     def facts(self) -> dict[str, Any]:
