@@ -1,26 +1,30 @@
-"""The data doctor: a report on a text before training.
+"""The data doctor: a report on data before training.
 
-`examine` scans all of it (scan.py), compares held-out with training text (overlap.py), scores the baselines, and
+`diagnose` finds out what training would take it for. Examples are examined in example_doctor.py. Of running text,
+`examine` scans everything (scan.py), compares held-out with training text (overlap.py), scores the baselines, and
 suggests settings with an estimate of their training time (suggestion.py).
 """
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from seqlab.analysis.example_doctor import ExampleDiagnosis, examine_examples
 from seqlab.analysis.overlap import Overlap, measure_overlap
 from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_training, suggest_settings
-from seqlab.config import CorpusSettings, build_settings, checked
+from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.split import SplitText, slice_text, split_text
-from seqlab.errors import DataError, SeqlabWarning
+from seqlab.errors import DataError, SeqlabWarning, UsageError
+from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.runs.reopen import make_task
 from seqlab.runs.results import ValidationBaseline
 from seqlab.tasks.dataset import text_dataset
 from seqlab.tasks.text import one_unit
 from seqlab.training.baselines import measure_baselines
+from seqlab.training.request import least_sizes, settings_from_request
 
 MAX_BASELINE_CHARACTERS = 2_000_000  # baselines of a longer text are scored on a sample
 TIMED_CHARACTERS = 500_000  # of the sample that steps are timed on
@@ -34,6 +38,7 @@ class Diagnosis:
     source: tuple[str, ...]
     documents: str
     scan: TextScan
+    notes: list[str] = field(default_factory=list)  # how files are taken for text and splits
     refusal: str | None = None
     overlap: Overlap | None = None
     baselines: list[ValidationBaseline] = field(default_factory=list)
@@ -53,6 +58,40 @@ class Diagnosis:
         if self.estimate:
             content["estimate"]["sentence"] = str(self.estimate)
         return content
+
+
+def diagnose(
+    source: Sequence[str],
+    documents: str | None = None,
+    task: str | None = None,
+    validation: Sequence[str] = (),
+    test: Sequence[str] = (),
+    assignments: Sequence[str] = (),
+) -> Diagnosis | ExampleDiagnosis:
+    """Examine examples or a text, whichever training would take the source for, with these options of `train`."""
+    settings = dict(map(parse_assignment, assignments))
+    for key in settings:
+        if not key.startswith(("corpus.", "task.")):
+            raise UsageError(f"--set {key}: the doctor takes settings of corpus and task, and suggests the others.")
+    notes: list[str] = []
+    held_out = {name: list(files) for name, files in (("validation", validation), ("test", test)) if files}
+    short = {"documents": documents, "task": task, **held_out}
+    resolved = settings_from_request(list(source), {}, settings, short, log=notes.append)
+    refuse_unfit(resolved)
+    refuse_absurd(resolved, least_sizes(resolved))
+    if resolved.task.settings.examples is not None:
+        options = {**held_out, **({"set": list(assignments)} if assignments else {})}
+        return examine_examples(source, resolved, options, notes)
+    if settings or resolved.task.name != "language":
+        what = f"--set {next(iter(settings))}" if settings else f"--task {resolved.task.name}"
+        raise UsageError(f"{what}: of a running text, the doctor examines what --task language reads. Leave it out.")
+    if resolved.corpus.validation or resolved.corpus.test:
+        notes.append("held-out files are not examined: the training text is, with a split 90/10 of its own")
+    found = replace(examine(resolved.corpus.source, resolved.corpus.documents), source=tuple(source), notes=notes)
+    if not found.suggestion:
+        return found
+    chosen = {**({"task": task} if task else {}), **found.suggestion.settings, **held_out}
+    return replace(found, suggestion=replace(found.suggestion, settings=chosen))
 
 
 def examine(source: Sequence[str], documents: str = "stream") -> Diagnosis:

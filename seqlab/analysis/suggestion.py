@@ -1,4 +1,4 @@
-"""Suggested settings for a text, by simple rules, and an estimate of the training time on this machine."""
+"""Suggested settings for a text, by simple rules, and an estimate of any training time on this machine."""
 
 import shlex
 from collections.abc import Sequence
@@ -7,14 +7,15 @@ from itertools import chain
 from typing import Any
 
 from seqlab.analysis.scan import TextScan
-from seqlab.config import build_settings, expand_short_names
+from seqlab.config import RunSettings, build_settings, expand_short_names
+from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.text.corpus import Corpus
 from seqlab.data.text.split import split_text
 from seqlab.models.parameter_count import parameters
+from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.dataset import text_dataset
-from seqlab.tasks.language import LanguageTask
+from seqlab.tasks.dataset import AnyDataset, text_dataset
 from seqlab.threads import compute_threads, default_threads
 from seqlab.training.baselines import MAX_BASELINE_TOKENS
 from seqlab.training.budget import DEFAULT_STEPS, PATIENCE, most_steps
@@ -63,7 +64,12 @@ class SuggestedSettings:
     reasons: list[str]
 
     def command(self, source: Sequence[str]) -> str:
-        options = [(f"--{name.replace('_', '-')}", str(value)) for name, value in self.settings.items()]
+        """One line for the shell; an option with a list of values is repeated."""
+        options = [
+            (f"--{name.replace('_', '-')}", str(value))
+            for name, given in self.settings.items()
+            for value in (given if isinstance(given, list) else [given])
+        ]
         return shlex.join(["seqlab", "train", *source, *chain.from_iterable(options)])
 
 
@@ -115,31 +121,40 @@ def estimate_training(
     """Time the suggested model on a sample of the text. Steps, early stopping and dropout are those of training."""
     settings = build_settings({"corpus": {"source": ["sample"]}}, expand_short_names(suggestion.settings))
     text = split_text(sample, settings.corpus)
-    dataset = text_dataset(text, settings)
-    settings = LanguageTask.fit_settings(settings, dataset, lambda _: None)
+    dataset, times_sample = text_dataset(text, settings), scan.characters / text.stats.characters
+    estimate = estimate_run(settings, dataset, suggestion.settings["steps"], times_sample)
+    rate = default_dropout(estimate.steps, estimate.parameters, round(len(dataset.splits["train"]) * times_sample))
+    changes = {"steps": estimate.steps, "patience": PATIENCE, "dropout": rate}
+    reason = f"dropout {rate:g}, by the parameters for each token of the text and the steps; early stopping"
+    return SuggestedSettings({**suggestion.settings, **changes}, [*suggestion.reasons, reason]), estimate
+
+
+def estimate_run(
+    settings: RunSettings, dataset: AnyDataset, wanted_steps: int, times_sample: float = 1.0
+) -> TrainingEstimate:
+    """Time a model on a dataset, which may be a sample of data that is `times_sample` as long.
+
+    It takes the wanted steps, or fewer if they are too many epochs."""
+    settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, lambda _: None)
     task = make_task(settings, dataset)
     model = build_model(settings, dataset.vocabulary.sizes)
     threads = settings.train.threads or default_threads()
     with compute_threads(threads), watch_other_programs() as others:
         timing = time_training(model, task, settings.train)
 
-    times_sample = scan.characters / text.stats.characters
-    steps = min(suggestion.settings["steps"], most_steps(task.steps_per_epoch * times_sample))
-    count = parameters(settings, dataset.vocabulary.sizes)
-    rate = default_dropout(steps, count.total, round(len(dataset.splits["train"]) * times_sample))
-    changes = {"steps": steps, "patience": PATIENCE, "dropout": rate}
-    reason = f"dropout {rate:g}, by the parameters for each token of the text and the steps; early stopping"
-    held_out = len(dataset.splits["validation"])
-    evaluated = min(EVALUATED_TOKENS, held_out * times_sample) / held_out
+    train, held_out = dataset.splits["train"], dataset.splits["validation"]
+    steps = min(wanted_steps, most_steps(task.steps_per_epoch * times_sample))
+    evaluated = max(1.0, min(EVALUATED_TOKENS / len(held_out), times_sample))
     evaluations = evaluation_count(settings.train, steps) + 1  # and the final one
     seconds = steps * timing.step_seconds
     seconds += evaluations * (evaluated * timing.evaluation_seconds + EVALUATION_SECONDS)
-    counted = len(dataset.splits["train"]) * times_sample
     seconds += STARTUP_SECONDS + RUN_SECONDS
-    seconds += BASELINE_SECONDS * counted if counted <= MAX_BASELINE_TOKENS else 0.0
+    if len(train) * times_sample <= MAX_BASELINE_TOKENS:
+        tokens = train.tokens if isinstance(train, ExampleSplit) else len(train)
+        seconds += BASELINE_SECONDS * tokens * times_sample
+    count = parameters(settings, dataset.vocabulary.sizes)
     rough = disturbance(others, timing.spread, threads)
-    estimate = TrainingEstimate(steps, seconds, timing.step_seconds, count.total, threads, rough)
-    return SuggestedSettings({**suggestion.settings, **changes}, [*suggestion.reasons, reason]), estimate
+    return TrainingEstimate(steps, seconds, timing.step_seconds, count.total, threads, rough)
 
 
 def format_duration(seconds: float) -> str:

@@ -1,44 +1,114 @@
-"""seqlab doctor: examine a text before training on it."""
+"""seqlab doctor: examine a text or a file of examples before training on it."""
 
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument
 
 from seqlab.cli import options
+from seqlab.cli.options import Data
 from seqlab.registry import CORPORA
 
 if TYPE_CHECKING:
     from seqlab.analysis.doctor import Diagnosis
+    from seqlab.analysis.example_doctor import ExampleDiagnosis
     from seqlab.analysis.scan import TextScan
 
-EXAMPLES = ("seqlab doctor my.txt", "seqlab doctor names.txt --documents lines", "seqlab doctor my-folder --json")
+EXAMPLES = (
+    "seqlab doctor my.txt",
+    "seqlab doctor names.txt --documents lines",
+    "seqlab doctor reviews.csv --json",
+    "seqlab doctor train.conll --validation dev.conll",
+)
 
 
 def doctor(
-    text: Annotated[list[str], Argument(help=f"Files, a folder, - or one of {', '.join(CORPORA)}.")],
+    source: Annotated[list[str], Argument(help=f"Files, a folder, - or one of {', '.join(CORPORA)}.")],
     documents: options.Documents = None,
+    task: options.Task = None,
+    validation: options.Validation = None,
+    test: Annotated[list[str] | None, Data(help="File to test on.")] = None,
+    assignments: Annotated[
+        list[str] | None,
+        Data("--set", metavar="SECTION.KEY=VALUE", help="A setting of corpus or task, for examples; may be repeated."),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Examine a text: encoding faults, rare characters, duplicates, n-gram baselines, and suggested settings."""
+    """Examine a text or labeled examples: faults, rare characters or labels, duplicates, baselines, settings."""
 
     from rich.console import Console
 
-    from seqlab.analysis.doctor import examine
+    from seqlab.analysis.doctor import Diagnosis, diagnose
     from seqlab.cli.show import console
     from seqlab.errors import DataError
 
     with Console(stderr=True).status("reading, counting and timing ..."):
-        diagnosis = examine(text, documents or "stream")
+        found = diagnose(source, documents, task, validation or (), test or (), assignments or ())
     if as_json:
-        console.print_json(data=diagnosis.as_dict())
+        console.print_json(data=found.as_dict())
     else:
-        _show(diagnosis)
-    if diagnosis.refusal:
-        raise DataError(diagnosis.refusal)
+        _show_text(found) if isinstance(found, Diagnosis) else _show_examples(found)
+        _show_suggestion(found)
+    if found.refusal:
+        raise DataError(found.refusal)
 
 
-def _show(diagnosis: "Diagnosis") -> None:
-    from seqlab.cli.show import console, next_steps, table
+def _show_suggestion(diagnosis: "Diagnosis | ExampleDiagnosis") -> None:
+    from seqlab.cli.show import console, next_steps
+
+    if diagnosis.suggestion and diagnosis.estimate:
+        console.print()
+        for reason in diagnosis.suggestion.reasons:
+            console.print(f"- {reason}.", markup=False)
+        console.print(f"- {diagnosis.estimate}")
+        next_steps(str(diagnosis.command))
+
+
+def _show_examples(diagnosis: "ExampleDiagnosis") -> None:
+    from seqlab.analysis.scan import MAX_LISTED
+    from seqlab.cli.show import console, metrics_table, table
+
+    columns = f", in the columns {' and '.join(map(repr, diagnosis.columns))}" if diagnosis.columns else ""
+    counts = ", ".join(f"{count:,} {split}" for split, count in diagnosis.splits.items())
+    amount = f": {counts} examples" if counts else ""
+    console.print(f"{diagnosis.name}{amount} for --task {diagnosis.task}{columns}", markup=False)
+    for note in [*diagnosis.notes, *_example_notes(diagnosis)]:
+        console.print(f"- {note}", markup=False, soft_wrap=True)
+    for warning in diagnosis.warnings:
+        console.print(f"- warning: {warning}", markup=False, soft_wrap=True)
+    if diagnosis.labels:
+        console.print()
+        kind = "tags" if diagnosis.task == "tag" else "labels"
+        more = f", the {MAX_LISTED} most frequent" if len(diagnosis.labels) > MAX_LISTED else ""
+        rows = [
+            [label.label, f"{label.train:,}", f"{label.share:.1%}", f"{label.validation:,}"]
+            for label in diagnosis.labels[:MAX_LISTED]
+        ]
+        table(f"{kind}: {len(diagnosis.labels):,}{more}", ["", "train", "share", "validation"], rows)
+    if diagnosis.baselines and diagnosis.metric:
+        console.print()
+        scores = [(baseline.name, baseline.metrics) for baseline in diagnosis.baselines]
+        metrics_table(f"without a model, on {diagnosis.baselines_on}", scores, [diagnosis.metric])
+
+
+def _example_notes(diagnosis: "ExampleDiagnosis") -> list[str]:
+    """One-line notes on splits, lengths and repeated inputs."""
+    notes = [f"split: {diagnosis.rule}"] if diagnosis.rule else []
+    if lengths := diagnosis.lengths:
+        over = f"{lengths.over:,} of {diagnosis.splits['train']:,} are" if lengths.over else "none is"
+        left_out = " and left out of training" if lengths.over else ""
+        notes.append(
+            f"lengths of training examples in tokens: median {lengths.median:,}, longest {lengths.longest:,}; {over} "
+            f"longer than task.max_length, {lengths.limit:,}{left_out}"
+        )
+    if inputs := diagnosis.inputs:
+        total = sum(diagnosis.splits.values())
+        said = f"{inputs.repeated:,} of {total:,} repeat an earlier one" if inputs.repeated else "none occurs twice"
+        notes.append(f"inputs: {said}")
+    return notes
+
+
+def _show_text(diagnosis: "Diagnosis") -> None:
+    from seqlab.cli.show import console, table
 
     _show_scan(diagnosis)
     if diagnosis.overlap:
@@ -50,12 +120,6 @@ def _show(diagnosis: "Diagnosis") -> None:
             for baseline in diagnosis.baselines
         ]
         table(f"without a model, on {diagnosis.baselines_on}", ["", "", "bits/char"], rows, texts=2)
-    if diagnosis.suggestion and diagnosis.estimate:
-        console.print()
-        for reason in diagnosis.suggestion.reasons:
-            console.print(f"- {reason}.", markup=False)
-        console.print(f"- {diagnosis.estimate}")
-        next_steps(str(diagnosis.command))
 
 
 def _show_scan(diagnosis: "Diagnosis") -> None:
@@ -64,7 +128,7 @@ def _show_scan(diagnosis: "Diagnosis") -> None:
     scan = diagnosis.scan
     sizes = f"{scan.characters:,} characters in {scan.lines.total:,} lines, about {scan.words:,} words"
     console.print(f"{diagnosis.name}: {sizes}, {scan.bytes:,} bytes", markup=False)
-    for note in _notes(scan):
+    for note in [*diagnosis.notes, *_notes(scan)]:
         console.print(f"- {note}", markup=False)
     for fault in scan.faults:
         console.print()

@@ -27,7 +27,7 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:
     """How often each scored label or tag occurs."""
-    return Counter(label for located in examples for label in _labels(located.example))
+    return Counter(label for located in examples for label in labels_of(located.example))
 
 
 def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) -> list[str]:
@@ -36,8 +36,8 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
     unknown = {label: count for label, count in counts.items() if label not in known}
     if not unknown:
         return []
-    first = next(located for located in examples if unknown.keys() & _labels(located.example))
-    label = min(unknown.keys() & _labels(first.example))
+    first = next(located for located in examples if unknown.keys() & labels_of(located.example))
+    label = min(unknown.keys() & labels_of(first.example))
     expected = f"The training split has {quote_list(sorted(known))}."
     if isinstance(first.example, LabeledText):
         raise DataError(
@@ -51,7 +51,7 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
     ]
 
 
-def _labels(example: Example) -> list[str]:
+def labels_of(example: Example) -> list[str]:
     """The label, or the scored tags; none for pairs."""
     if isinstance(example, LabeledText):
         return [example.label]

@@ -1,0 +1,233 @@
+"""The data doctor for examples: a report on a table, tagged words or pairs of texts before training.
+
+Everything is read, split, encoded and scored as training does it.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
+from seqlab.config import RunSettings
+from seqlab.data.examples.checks import labels_of
+from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
+from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.lines import TABLES, Location, quote_list, suffix
+from seqlab.data.examples.tables import header_names
+from seqlab.data.files import shorten
+from seqlab.errors import DataError
+from seqlab.metrics.metric import Metric
+from seqlab.registry import CORPORA, TASKS
+from seqlab.runs.directory import free_run_path
+from seqlab.runs.reopen import make_task
+from seqlab.runs.results import ValidationBaseline
+from seqlab.tasks.example_settings import ExampleSettings
+from seqlab.tasks.task import UnitSums
+from seqlab.training.baselines import measure_baselines
+from seqlab.training.budget import DEFAULT_STEPS
+from seqlab.training.evaluations import FINAL_TOKENS
+
+RARE = 10  # a label with fewer training examples is rare
+IMBALANCE = 10  # how many times as frequent as the rarest the most frequent label is, from which on this is said
+
+
+@dataclass(frozen=True)
+class LabelCount:
+    """A label or tag: how often the splits have it, and its share of the training split."""
+
+    label: str
+    train: int
+    share: float
+    validation: int
+
+
+@dataclass(frozen=True)
+class TokenLengths:
+    """Lengths of the training examples in tokens, of the longer side in pairs; `over` of them exceed the limit."""
+
+    median: int
+    longest: int
+    limit: int
+    over: int
+
+
+@dataclass(frozen=True)
+class RepeatedInputs:
+    """Examples whose input an earlier one has, inputs with several answers, and inputs that training has too."""
+
+    repeated: int
+    contradicting: int
+    in_training: dict[str, int]  # by held-out split
+
+
+@dataclass(frozen=True)
+class ExampleDiagnosis:
+    """The result of `examine_examples`. If training would refuse the data, `refusal` is the reason."""
+
+    name: str
+    source: tuple[str, ...]
+    task: str
+    columns: tuple[str, str] | None = None
+    notes: list[str] = field(default_factory=list)  # what training says about task, files and splits
+    refusal: str | None = None
+    splits: dict[str, int] = field(default_factory=dict)
+    rule: str = ""
+    labels: list[LabelCount] = field(default_factory=list)  # the most frequent first
+    lengths: TokenLengths | None = None
+    inputs: RepeatedInputs | None = None
+    warnings: list[str] = field(default_factory=list)
+    metric: Metric | None = None
+    baselines: list[ValidationBaseline] = field(default_factory=list)
+    baselines_on: str = ""
+    suggestion: SuggestedSettings | None = None
+    estimate: TrainingEstimate | None = None
+
+    @property
+    def command(self) -> str | None:
+        """The command that trains as suggested."""
+        return self.suggestion.command(self.source) if self.suggestion else None
+
+    def as_dict(self) -> dict[str, Any]:
+        content = {**asdict(self), "command": self.command}
+        if self.estimate:
+            content["estimate"]["sentence"] = str(self.estimate)
+        return content
+
+
+def examine_examples(
+    source: Sequence[str], settings: RunSettings, options: Mapping[str, Any], notes: Sequence[str]
+) -> ExampleDiagnosis:
+    """Examine what these settings read; `options` are those that the command repeats, `notes` what was inferred."""
+    try:
+        return _examine(tuple(source), settings, options, notes)
+    except DataError as error:
+        name = Path(source[0]).name
+        return ExampleDiagnosis(name, tuple(source), settings.task.name, notes=[*notes], refusal=str(error))
+
+
+def _examine(
+    source: tuple[str, ...], settings: RunSettings, options: Mapping[str, Any], notes: Sequence[str]
+) -> ExampleDiagnosis:
+    task_type = TASKS.load(settings.task.name)
+    data = task_type.read(settings)
+    assert isinstance(data, Examples)
+    dataset = task_type.encode_splits(data, settings)
+    fitted = task_type.fit_settings(settings, dataset, lambda _: None)
+    task, held_out = make_task(fitted, dataset), dataset.splits["validation"]
+    scored = held_out.count_within(FINAL_TOKENS)
+    labels, (inputs, contradiction) = _count_labels(data), _repeated_inputs(data)
+    warnings = [*_label_warnings(data, labels), *([contradiction] if contradiction else [])]
+    estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
+    return ExampleDiagnosis(
+        data.name,
+        source,
+        settings.task.name,
+        _columns(settings),
+        [*notes, *data.notes],
+        splits={split: len(examples) for split, examples in data.splits.items()},
+        rule=data.rule,
+        labels=labels,
+        lengths=_lengths(dataset.splits["train"], fitted.task.settings_as(ExampleSettings).max_length),
+        inputs=inputs,
+        warnings=warnings,
+        metric=task.headline_metric,
+        baselines=measure_baselines(fitted, dataset, task, UnitSums(np.zeros((scored, 1)), np.ones(scored, int))),
+        baselines_on=f"the {'first ' * (scored < len(held_out))}{scored:,} validation examples",
+        suggestion=_suggestion(data.name, settings, options, estimate, len(data.splits["train"])),
+        estimate=estimate,
+    )
+
+
+def _columns(settings: RunSettings) -> tuple[str, str] | None:
+    """The columns of the table that training reads; None for other files."""
+    corpus, kind = settings.corpus, settings.task.settings.examples
+    path = Path(corpus.source[0])
+    is_table = kind != "tagged" and (suffix(path) in TABLES or len(corpus.source) == 1)
+    if corpus.columns or not is_table or corpus.source[0] in CORPORA:
+        return corpus.columns
+    with suppress(ValueError, csv.Error, RecursionError):  # a broken first line, which reading has passed over
+        return find_columns(header_names(path), LABELED if kind == "labeled" else PAIRS, None, Location(path, 1))
+    return None
+
+
+def _count_labels(data: Examples) -> list[LabelCount]:
+    train, validation = (
+        Counter(label for example in data.splits[split] for label in labels_of(example))
+        for split in ("train", "validation")
+    )
+    return [LabelCount(label, count, count / train.total(), validation[label]) for label, count in train.most_common()]
+
+
+def _label_warnings(data: Examples, labels: Sequence[LabelCount]) -> list[str]:
+    if not labels:
+        return []
+    of_words = isinstance(data.splits["train"][0], TaggedSentence)
+    what, unit = ("tags", "words") if of_words else ("labels", "examples")
+    warnings: list[str] = []
+    most, least = labels[0], labels[-1]
+    if not of_words and most.train >= IMBALANCE * least.train:  # most words are of no entity, as they should be
+        warnings.append(
+            f"'{shorten(most.label, 40)}' is {most.train / least.train:,.0f} times as frequent as "
+            f"'{shorten(least.label, 40)}': accuracy says little about rare labels, macro F1 more"
+        )
+    if rare := [f"{label.label} ({label.train})" for label in labels if label.train < RARE]:
+        warnings.append(
+            f"{what} with fewer than {RARE} training {unit}, too few to learn from: {len(rare):,} of {len(labels):,} "
+            f"({quote_list(rare, 5)})"
+        )
+    return warnings
+
+
+def _lengths(train: ExampleSplit, limit: int) -> TokenLengths:
+    lengths_N = train.longest_N
+    return TokenLengths(int(np.median(lengths_N)), int(lengths_N.max()), limit, int((lengths_N > limit).sum()))
+
+
+def _repeated_inputs(data: Examples) -> tuple[RepeatedInputs, str | None]:
+    """Counts over all splits, and a sentence if equal inputs have different answers."""
+    answers: dict[str, set[str | tuple[str, ...]]] = {}
+    for examples in data.splits.values():
+        for example in examples:
+            answers.setdefault(example.input, set()).add(_answer(example))
+    several = {text: given for text, given in answers.items() if len(given) > 1}
+    known = {example.input for example in data.splits["train"]}
+    in_training = {
+        split: sum(example.input in known for example in examples)
+        for split, examples in data.splits.items()
+        if split != "train"
+    }
+    repeated = sum(map(len, data.splits.values())) - len(answers)
+    found = RepeatedInputs(repeated, len(several), in_training)
+    if not several:
+        return found, None
+    text, given = next(iter(several.items()))
+    what = {LabeledText: "labels", TaggedSentence: "tags", TextPair: "targets"}[type(data.splits["train"][0])]
+    shown = sorted(answer if isinstance(answer, str) else " ".join(answer) for answer in given)
+    have = "1 input has" if len(several) == 1 else f"{len(several):,} inputs have"
+    return (
+        found,
+        f"{have} different {what} in different examples, such as '{shorten(text, 60)}': {quote_list(shown, 3)}",
+    )
+
+
+def _answer(example: Example) -> str | tuple[str, ...]:
+    if isinstance(example, LabeledText):
+        return example.label
+    return example.tags if isinstance(example, TaggedSentence) else example.target
+
+
+def _suggestion(
+    name: str, settings: RunSettings, options: Mapping[str, Any], estimate: TrainingEstimate, examples: int
+) -> SuggestedSettings:
+    """The defaults of the task, for as many steps as training takes by itself."""
+    arch, task, tokenizer = settings.backbone.name, settings.task.name, settings.tokenizer.name
+    chosen = {"task": task, **options, "arch": arch, "steps": estimate.steps, "out": str(free_run_path(name, arch))}
+    reason = f"{examples:,} training examples: {arch} and {tokenizer} tokens, the defaults of --task {task}"
+    return SuggestedSettings(chosen, [reason])
