@@ -77,9 +77,9 @@ def diagnose(
     held_out = {name: list(files) for name, files in (("validation", validation), ("test", test)) if files}
     short = {"documents": documents, "task": task, **held_out}
     resolved = settings_from_request(list(source), {}, settings, short, log=notes.append)
-    refuse_unfit(resolved)
-    refuse_absurd(resolved, least_sizes(resolved))
     if resolved.task.settings.examples is not None:
+        refuse_unfit(resolved)
+        refuse_absurd(resolved, least_sizes(resolved))
         options = {**held_out, **({"set": list(assignments)} if assignments else {})}
         return examine_examples(source, resolved, options, notes)
     if settings or resolved.task.name != "language":

@@ -152,7 +152,7 @@ def _columns(settings: RunSettings) -> tuple[str, str] | None:
     is_table = kind != "tagged" and (suffix(path) in TABLES or len(corpus.source) == 1)
     if corpus.columns or not is_table or corpus.source[0] in CORPORA:
         return corpus.columns
-    with suppress(ValueError, csv.Error, RecursionError):  # a broken first line, which reading has passed over
+    with suppress(DataError, ValueError, csv.Error, RecursionError):  # a broken first line, which reading skipped
         return find_columns(header_names(path), LABELED if kind == "labeled" else PAIRS, None, Location(path, 1))
     return None
 

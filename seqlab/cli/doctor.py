@@ -94,11 +94,10 @@ def _example_notes(diagnosis: "ExampleDiagnosis") -> list[str]:
     """One-line notes on splits, lengths and repeated inputs."""
     notes = [f"split: {diagnosis.rule}"] if diagnosis.rule else []
     if lengths := diagnosis.lengths:
-        over = f"{lengths.over:,} of {diagnosis.splits['train']:,} are" if lengths.over else "none is"
-        left_out = " and left out of training" if lengths.over else ""
+        over = f"{lengths.over:,} of {diagnosis.splits['train']:,}" if lengths.over else "none"
         notes.append(
-            f"lengths of training examples in tokens: median {lengths.median:,}, longest {lengths.longest:,}; {over} "
-            f"longer than task.max_length, {lengths.limit:,}{left_out}"
+            f"lengths of training examples in tokens: median {lengths.median:,}, longest {lengths.longest:,}; longer "
+            f"than task.max_length ({lengths.limit:,}) and left out of training: {over}"
         )
     if inputs := diagnosis.inputs:
         total = sum(diagnosis.splits.values())
