@@ -10,7 +10,8 @@ from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import BACKBONES
-from seqlab.runs.run import EvaluationResult, Run, run_path
+from seqlab.runs.evaluation import EvaluationResult
+from seqlab.runs.run import Run, run_path
 from seqlab.runs.run import load as load
 from seqlab.training.request import least_sizes, settings_from_request, settings_of
 
@@ -52,6 +53,10 @@ def train(
         raise UsageError("'like' takes all settings from a run: do not combine it with 'recipe' or 'init'.")
     if not isinstance(overwrite, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"overwrite is {overwrite!r}: expected True or False.")
+    if overwrite and not out:
+        raise UsageError(
+            "overwrite does nothing without 'out', since a new folder is made: name the folder to replace."
+        )
     _check_recipe(recipe)
     base = settings_of(run_path(like)) if like else read_recipe(recipe) if recipe else {}
     start = run_path(init) if init else None
@@ -106,12 +111,12 @@ def resume(run: str | Path | Run, more: int | None = None, reporter: "Reporter |
 
 
 def evaluate(
-    run: str | Path | Run, data: DataSource | None = None, *, split: str = "validation", mode: str | None = None
+    run: str | Path | Run, data: DataSource | None = None, *, split: str | None = None, mode: str | None = None
 ) -> EvaluationResult:
     """Score a run on a split of its own data, or on all of `data`, files of the same kind.
 
     Other data is compared with the training data first: `trained_share` says how much of it was trained on.
-    split: train, validation or test; for the run's own data only.
+    split: train, validation (if not given) or test; for the run's own data only.
     mode: for text, "window" (every window starts with a fresh state) or "carry" (the state runs through the text).
 
     >>> seqlab.evaluate("runs/my-gru-1", split="test").metrics["bits_per_char"]
@@ -121,8 +126,9 @@ def evaluate(
         return loaded.evaluate(split=split, mode=mode)
     from seqlab.analysis.trained_on import trained_on
 
+    result = loaded.evaluate(data, split=split, mode=mode)
     share, note = trained_on(loaded, source_items(data))
-    return replace(loaded.evaluate(data, split=split, mode=mode), trained_share=share, trained_note=note)
+    return replace(result, trained_share=share, trained_note=note)
 
 
 def compare(

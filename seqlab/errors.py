@@ -4,6 +4,8 @@ A message says what was given, what was expected and what to do. The command lin
 bugs stay ordinary exceptions.
 """
 
+from collections.abc import Mapping
+
 
 class SeqlabError(Exception):
     """Base class: something that the user can fix."""
@@ -15,6 +17,14 @@ class UsageError(SeqlabError):
     """A setting or argument is wrong, unknown or contradicts another."""
 
     exit_code = 2
+
+
+def refuse_given(options: Mapping[str, object], where: str) -> None:
+    """UsageError for options that were given, that is, not None or empty, and do nothing there."""
+    given = [name for name, value in options.items() if value is not None and value != [] and value != ()]
+    if given:
+        do, them = ("do", "them") if len(given) > 1 else ("does", "it")
+        raise UsageError(f"{' and '.join(given)} {do} nothing {where}: leave {them} out.")
 
 
 class DataError(SeqlabError):

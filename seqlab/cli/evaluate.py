@@ -19,7 +19,9 @@ def evaluate(
     data: Annotated[
         list[str] | None, Argument(help="Other data of the same kind; default the run's own held-out data.")
     ] = None,
-    split: Annotated[str, Option(help="Split of the run's own data: train, validation or test.")] = "validation",
+    split: Annotated[
+        str | None, Option(help="Split of the run's own data: train, validation (the default) or test.")
+    ] = None,
     mode: Annotated[
         str | None,
         Option(help="For text: window (every window starts with a fresh state) or carry (the state runs through)."),
@@ -31,15 +33,16 @@ def evaluate(
     from seqlab import api
     from seqlab.cli.show import console, metrics_table, scored_amount, table
 
-    result = api.evaluate(run, data, split=split, mode=mode)
+    result = api.evaluate(run, data or None, split=split, mode=mode)
     content = result.as_dict()
     if as_json:
         console.print_json(data=content)
         return
     if result.trained_note:
         console.print(result.trained_note, markup=False)
-    name = ", ".join(data) if data else split
-    protocol = f", mode {result.mode} (windows of {result.window} tokens)" if result.window else ""
+    name = ", ".join(data) if data else result.split
+    how = f"windows of {result.window} tokens" if result.mode == "window" else "the state runs through"
+    protocol = f", mode {result.mode} ({how})" if result.window else ""
     title = f"{name}: {scored_amount(result.metrics)}{protocol}"
     metrics_table(title, [(run.name, result.metrics)], [result.headline_metric])
     console.print(str(result)[0].upper() + str(result)[1:] + ".")

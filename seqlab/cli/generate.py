@@ -30,16 +30,16 @@ def generate(
     ] = 300,
     samples: Annotated[int | None, Option("--samples", "-n", help="Number of texts.", min=1, max=MAX_SAMPLES)] = None,
     stop: Annotated[list[str] | None, Option(help="Stop before this string; may be repeated.")] = None,
-    temperature: Annotated[float, Sampling(help="Softmax temperature; 0 is greedy.")] = 1.0,
+    temperature: Annotated[float | None, Sampling(help="Softmax temperature; default 1, 0 is greedy.")] = None,
     top_k: Annotated[int | None, Sampling(help="Sample from the k most probable tokens.")] = None,
     top_p: Annotated[float | None, Sampling(help="Nucleus sampling: tokens with total probability p.")] = None,
-    repetition_penalty: Annotated[float, Sampling(help="Above 1 makes repeated tokens less likely.")] = 1.0,
-    seed: Annotated[int, Sampling(help="Same seed and engine, same text.")] = 0,
+    repetition_penalty: Annotated[float | None, Sampling(help="Above 1 makes repeated tokens less likely.")] = None,
+    seed: Annotated[int | None, Sampling(help="Same seed and engine, same text; default 0.")] = None,
     beam: Annotated[
         int | None, Beam(help="Beam search with this beam size instead of sampling.", min=1, max=MAX_BEAM)
     ] = None,
-    length_penalty: Annotated[float, Beam(help="Divide log-probabilities by length to this power.")] = 0.0,
-    n_best: Annotated[int, Beam(help="Number of results.", min=1, max=MAX_BEAM)] = 1,
+    length_penalty: Annotated[float | None, Beam(help="Divide log-probabilities by length to this power.")] = None,
+    n_best: Annotated[int | None, Beam(help="Number of results; default 1.", min=1, max=MAX_BEAM)] = None,
     engine: Annotated[
         str, Option(help="plain (torch), compiled (compiled once, then fast), or auto: what finishes sooner.")
     ] = "auto",
@@ -47,16 +47,24 @@ def generate(
 ) -> None:
     """Generate text by sampling or beam search, streamed to the terminal."""
     from seqlab import api
+    from seqlab.errors import refuse_given
 
+    sampling = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "repetition_penalty": repetition_penalty}
+    sampling = _given({**sampling, "seed": seed})
+    searching = _given({"length_penalty": length_penalty, "n_best": n_best})
+    if beam is None:
+        refuse_given(_as_options(searching), "without beam search, --beam")
+    else:
+        refuse_given(_as_options({**sampling, "samples": samples, "stop": stop}), "in beam search, --beam")
+    if beam == 1:
+        refuse_given({"--length-penalty": length_penalty}, "with a beam of 1")
     loaded = api.load(run)
     if beam is not None:
-        results = loaded.search(prompt, length, width=beam, length_penalty=length_penalty, n_best=n_best, engine=engine)
-        _show_search(results, prompt, as_json)
+        _show_search(loaded.search(prompt, length, width=beam, engine=engine, **searching), prompt, as_json)
         return
-    sampling = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "repetition_penalty": repetition_penalty}
-    choices = {**sampling, "seed": seed, "engine": engine, "stop": stop or []}
+    choices = {**sampling, "engine": engine, "stop": stop or []}
     if as_json or loaded.tokenizer.documents or (samples or 1) > 1:
-        samples = samples or (10 if loaded.tokenizer.documents else 1)
+        samples = samples or (10 if loaded.tokenizer.documents and temperature != 0 else 1)
         _show_samples(loaded, prompt, loaded.generate(prompt, length, samples=samples, **choices), as_json)
         return
     pieces = loaded.stream(prompt, length, **choices)
@@ -64,6 +72,14 @@ def generate(
     for piece in pieces:
         _write(piece)
     _write("\n")
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _as_options(words: dict[str, Any]) -> dict[str, Any]:
+    return {f"--{word.replace('_', '-')}": value for word, value in words.items()}
 
 
 def _show_search(results: "list[BeamResult]", prompt: str, as_json: bool) -> None:

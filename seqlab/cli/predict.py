@@ -34,7 +34,7 @@ def predict(
     as_json: options.Json = False,
     beam: Annotated[int | None, Translating(help="Beam size; default the run's setting.", min=1, max=MAX_BEAM)] = None,
     length_penalty: Annotated[float | None, Translating(help="Divide log-probability by length to this power.")] = None,
-    n_best: Annotated[int, Translating(help="Translations per text.", min=1, max=MAX_BEAM)] = 1,
+    n_best: Annotated[int | None, Translating(help="Translations per text; default 1.", min=1, max=MAX_BEAM)] = None,
     max_length: Annotated[
         int | None,
         Translating(help="Tokens of a translation at most; default the run's settings.", min=1, max=LONGEST_TARGET),
@@ -68,8 +68,6 @@ def predict(
         max_length=max_length,
         weights=attention or picture is not None,
     )
-    if attention and not predictions[0].has_attention:
-        raise UsageError(f"'{run}' has no attention to show.")
     if picture is not None:
         _draw(predictions[0], picture)
     remaining = iter(predictions)

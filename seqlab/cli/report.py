@@ -21,14 +21,14 @@ def report(
     from seqlab.runs.directory import PLAN
 
     results = [read_comparison(folder) for folder in comparisons]
+    if out is not None and (out / PLAN).exists() and [out.resolve()] != [folder.resolve() for folder in comparisons]:
+        raise UsageError(f"'{out}' is a comparison itself: choose another --out.")
     if len(results) == 1:
         path = write_report(results[0], out or comparisons[0])
     else:
         merged = merge(results, [str(folder) for folder in comparisons])
         if out is None:
             raise UsageError("several comparisons were given: name a folder for their report with --out.")
-        if (out / PLAN).exists():
-            raise UsageError(f"'{out}' is a comparison itself: choose another --out.")
         out.mkdir(parents=True, exist_ok=True)
         write_comparison(merged, out)
         path = write_report(merged, out)

@@ -10,7 +10,7 @@ from seqlab.comparison.execution.progress import view_for_stderr
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.request import build_request
 from seqlab.config import DataSource
-from seqlab.errors import UsageError
+from seqlab.errors import UsageError, refuse_given
 from seqlab.recipes import Recipe
 from seqlab.runs.directory import folder_name
 from seqlab.runs.reopen import teacher_at
@@ -34,6 +34,8 @@ def distill(
     """Train a student with and without a teacher, and compare the two (`seqlab.api.distill` has the details)."""
     if str(options.get("budget", "")).startswith("flops"):
         raise UsageError("the teacher's computation is not counted in FLOPs: give a budget in steps or seconds.")
+    if source is None:
+        refuse_given({"split_ratios": options.get("split_ratios")}, "on the teacher's own data, whose split is kept")
     recipe = students(teacher, arch, {"teacher_weight": teacher_weight, "temperature": temperature})
     request = build_request(source, recipe, settings or {}, options)
     corpus = next(iter(request.models.values())).corpus.source[0]

@@ -20,11 +20,12 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 @dataclass(frozen=True)
 class FileLayout:
-    """Lines that form columns; `certain` if nothing else has such lines."""
+    """Lines that form columns; `certain` if nothing else has such lines. Of `other`, no examples can be read."""
 
-    kind: Literal["tagged", "conllu", "table"]
+    kind: Literal["tagged", "conllu", "table", "other"]
     reason: str
     certain: bool = False
+    columns: tuple[str, str] | None = None  # two columns that the user may name, for example
 
 
 def recognize_layout(path: Path) -> FileLayout | None:

@@ -20,6 +20,7 @@ from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 BLOCK = 1 << 20
 MAX_NAMED = 5  # files in a note
 STANDARD_INPUT = "-"
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")  # how zip files and the older .xls begin
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
 
 
@@ -118,10 +119,12 @@ def read_bytes(path: Path) -> Iterator[bytes]:
 def read_beginning(path: Path, size: int) -> tuple[list[str], bool]:
     """The lines of the first bytes of a file, as far as they are complete, and whether these are all of the file.
 
-    Bytes that do not fit the encoding are replaced; OSError, EOFError or zlib.error if the file cannot be read."""
+    Bytes that do not fit the encoding are replaced. DataError for a workbook; OSError, EOFError or zlib.error if the
+    file cannot be read."""
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
         raw = stream.read(size)
         complete = not stream.read(1)
+    _refuse_workbook(raw, str(path))
     codec = recognize_encoding([raw if complete else raw[: raw.rfind(b"\n") + 1] or raw]) or UTF8
     text = raw.decode("utf-8-sig" if codec == UTF8 else codec, errors="replace")
     lines = [line.removesuffix("\r") for line in text.split("\n")]
@@ -135,6 +138,8 @@ def decode(blocks: Iterable[bytes], name: str, fixes: InputFixes, codec: str = U
     if codec != UTF8:
         fixes.encodings.setdefault(codec, {}).setdefault(name, "")
     for block in chain(blocks, [b""]):  # the empty block flushes the decoder
+        if end == 0:
+            _refuse_workbook(block, name)
         raw = _remove_mark(block, fixes) if end == 0 else block
         end += len(block)
         pending = len(decoder.getstate()[0])
@@ -173,6 +178,15 @@ def split_lines(blocks: Iterable[str]) -> Iterator[str]:
             line.append(rest)
     if line:
         yield "".join(line)
+
+
+def _refuse_workbook(beginning: bytes, name: str) -> None:
+    """DataError for the bytes of a spreadsheet program, whatever the file is called."""
+    if beginning.startswith(WORKBOOKS):
+        raise DataError(
+            f"'{name}' is a workbook (xlsx, ods or xls) or another packed file, not text. Save the sheet as CSV, or "
+            f"unpack the file, and give that."
+        )
 
 
 def _remove_mark(raw: bytes, fixes: InputFixes) -> bytes:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seqlab.config import ExampleKind
-from seqlab.data.examples.columns import LABELED, PAIRS, known_columns
-from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, suffix
-from seqlab.data.examples.tables import header_names
+from seqlab.data.examples.columns import LABELED, PAIRS, columns_example, known_columns
+from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
+from seqlab.data.examples.tables import SAMPLE_BYTES, header_names
 from seqlab.data.file_layout import FileLayout, recognize_layout
+from seqlab.data.files import name_files, read_beginning
+from seqlab.data.text.corpus import files_below
 from seqlab.registry import CORPORA, TASKS
 
 # suffixes of two or three letters that are not language codes
@@ -48,8 +50,11 @@ def plain_text_note(source: Sequence[str]) -> str | None:
     """A note if files that look like examples are read as running text."""
     paths = [Path(item) for item in source if item not in CORPORA]
     names = " and ".join(path.name for path in paths)
-    if any(suffix(path) in TABLES for path in paths):
-        return f"{names}: read as running text, since no columns are known. For examples, set --task and corpus.columns"
+    for folder in filter(_is_folder, paths):
+        files = files_below(folder)
+        if tables := [str(path) for path in files if suffix(path) in TABLES]:
+            count = f"{len(tables):,} of the {len(files):,} files of {folder} are tables"
+            return f"{count}, read as running text: {name_files(tables)}"
     if len(paths) == 2 and all(_may_be_language(suffix(path)) for path in paths):
         return f"{names}: read as one running text. For pairs of lines, set --task translate"
     return None
@@ -67,26 +72,83 @@ def _from_file(path: Path, columns: tuple[str, str] | None) -> InferredTask | No
     if suffix(path) in COLUMNS:
         return _task("tagged", f"{path.name} has a word and its tag on each line, by its suffix")
     if suffix(path) in TABLES:
-        return _from_table(path, columns)
+        task = _from_table(path, columns)
+        if task or columns or suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
+            return task
     layout = recognize_layout(path)
     return _task("tagged", layout.reason) if layout and layout.certain else None
 
 
 def unclear_layout(source: Sequence[str]) -> FileLayout | None:
-    """The layout of a file that may be examples, although its name does not say so: the user must choose the task."""
-    for item in source:
-        path = Path(item)
-        if item in CORPORA or not _is_file(path) or suffix(path) in (*TABLES, *COLUMNS, CONLLU):
-            continue
-        if layout := recognize_layout(path):
+    """The layout of files that may be examples, but do not say of which kind: the user must choose the task."""
+    paths = [Path(item) for item in source if item not in CORPORA]
+    for path in paths:
+        if layout := _unclear(path):
             return layout
+    if len(paths) > 1 and any(suffix(path) in TABLES for path in filter(_is_file, paths)):
+        return FileLayout("other", f"the files are not of one kind, {name_files([*map(str, paths)])}: give one kind")
     return None
+
+
+def _unclear(path: Path) -> FileLayout | None:
+    if _is_folder(path):
+        return _folder_of_tables(path)
+    if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU):
+        return None
+    if suffix(path) not in TABLES:
+        return recognize_layout(path)
+    if _from_table(path, None):
+        return None
+    layout = recognize_layout(path) if suffix(path) == ".tsv" else None
+    return layout if layout and layout.kind == "tagged" else _unclear_table(path)
+
+
+def _unclear_table(path: Path) -> FileLayout | None:
+    """Which columns a table has, if they do not tell the task; None if reading the file will say what is wrong."""
+    try:
+        names = header_names(path)
+        if not names and read_beginning(path, SAMPLE_BYTES)[1]:
+            return None  # it is empty
+    except (OSError, EOFError, zlib.error):
+        return None
+    except (ValueError, RecursionError, csv.Error) as error:
+        if suffix(path) in JSON_LINES:
+            convert = f"to convert an array: jq -c '.[]' {path.name} > new.jsonl"
+            return FileLayout("other", f"{path.name} has no JSON object on its first line, as JSON lines do; {convert}")
+        return FileLayout("other", f"the first line of {path.name} is no header: {error}")
+    if not names:
+        return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
+    word = "key" if suffix(path) in JSON_LINES else "column"
+    if twice := [name for name in names if names.count(name) > 1]:
+        return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
+    expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
+    seen = f"the {word}s {quote_list(names, 10)}" if len(names) > 1 else f"only the {word} '{names[0]}'"
+    reason = f"{path.name} has {seen}: {expected}"
+    if len(names) < 2:
+        return FileLayout("other", reason)
+    return FileLayout("table", reason, columns=columns_example(names, LABELED, word == "key"))
+
+
+def _folder_of_tables(folder: Path) -> FileLayout | None:
+    files = files_below(folder)
+    if not files or not all(suffix(path) in TABLES for path in files):
+        return None
+    return FileLayout(
+        "other", f"the folder '{folder}' has only tables: name those to read, of {name_files([*map(str, files)])}"
+    )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()  # a pipe could not be read a second time
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqlab.config import DataSource, RunSettings, checked, source_items
 from seqlab.decode.limits import MAX_SAMPLES, require_between
-from seqlab.errors import UsageError
-from seqlab.metrics.metric import Metric
+from seqlab.errors import UsageError, refuse_given
 from seqlab.registry import TASKS
+from seqlab.runs.evaluation import EvaluationResult
 
 if TYPE_CHECKING:
-    from seqlab.contracts import AutoregressiveModel, Scores, TextScores
+    from seqlab.contracts import AutoregressiveModel
     from seqlab.data.text.split import SplitText
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
     from seqlab.runs.directory import RunDirectory
-    from seqlab.runs.results import RunResults, ValidationBaseline
+    from seqlab.runs.results import RunResults
     from seqlab.tasks.dataset import AnyDataset
     from seqlab.tasks.predictions import Prediction
     from seqlab.tasks.task import Task
@@ -26,51 +26,6 @@ if TYPE_CHECKING:
     from seqlab.tokenization.vocabulary import Vocabulary
 
 TRANSLATOR_OPTIONS = ("beam", "length_penalty", "n_best", "max_length")
-
-
-@dataclass(frozen=True)
-class EvaluationResult:
-    """How well a run does on held-out data; `metrics` are by key."""
-
-    metrics: dict[str, float]
-    scores: "Scores"
-    split: str
-    mode: str
-    window: int | None  # tokens of a window; None where examples are scored
-    headline_metric: Metric
-    sentence: str  # the result in words
-    baseline: "ValidationBaseline | None" = None
-    signature: str | None = None  # how sacrebleu computed BLEU
-    trained_share: float | None = None  # of other data, how much is in the training split; None if not compared
-    trained_note: str = ""  # the same in words
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    @property
-    def by_position(self) -> list[float]:
-        """For running text: the mean loss at the first, second, ... position of a window."""
-        scores = cast("TextScores", self.scores)
-        return (scores.nats_by_position_T / scores.tokens_by_position_T).tolist()
-
-    def as_dict(self) -> dict[str, Any]:
-        content = {**self.metrics, "split": self.split, "mode": self.mode, "sentence": str(self)}
-        content |= {"signature": self.signature} if self.signature else {}
-        if self.trained_note:
-            content |= {"trained_share": self.trained_share, "trained_note": self.trained_note}
-        if self.window is None:
-            return content
-        scores = cast("TextScores", self.scores)
-        unknown = scores.unknown_tokens
-        return {
-            **content,
-            "characters": scores.characters,
-            "bytes": scores.bytes,
-            "window": self.window,
-            "unknown_share": unknown / scores.tokens,
-            "unknown_nats_per_token": scores.unknown_nats / unknown if unknown else None,
-            "loss_by_position": self.by_position,
-        }
 
 
 @dataclass(eq=False, repr=False)
@@ -134,18 +89,22 @@ class Run:
         return read_results(self.directory)
 
     def evaluate(
-        self, data: DataSource | None = None, *, split: str = "validation", mode: str | None = None
+        self, data: DataSource | None = None, *, split: str | None = None, mode: str | None = None
     ) -> EvaluationResult:
-        """Score a split of the run's own data, or all of `data`, files of the same kind."""
+        """Score a split of the run's own data (validation if not given), or all of `data`, files of the same kind."""
         from seqlab.contracts import TextScores
         from seqlab.runs.looks import record_evaluation
         from seqlab.runs.reopen import make_task
 
         task_class = TASKS.load(self.settings.task.name)
+        if self.settings.task.settings.examples is not None:
+            refuse_given({"mode": mode}, f"for a {task_class.model_kind}, which scores example by example")
         if mode is not None and mode not in task_class.modes:
-            raise UsageError(f"unknown mode '{mode}': expected {' or '.join(task_class.modes)}.")
-        if data is not None and split != "validation":
+            choices = " or ".join(task_class.modes)
+            raise UsageError(f"a {task_class.model_kind} has no mode '{mode}': expected {choices}.")
+        if data is not None and split is not None:
             raise UsageError(f"'{split}' is a split of the run's own data; all of other data is scored: leave it out.")
+        split = "validation" if split is None else split
         if data is None:
             task, scored = self.task(), split
         else:
@@ -190,10 +149,12 @@ class Run:
         if unknown := options.keys() - {*TRANSLATOR_OPTIONS, "weights"}:
             known = ", ".join((*TRANSLATOR_OPTIONS, "weights"))
             raise UsageError(f"predict has no option {' and '.join(sorted(unknown))}: it takes {known}.")
-        refused = [name for name in TRANSLATOR_OPTIONS if options.get(name) not in (None, 1)]
-        if refused and task.name != "translate":
-            raise UsageError(f"'{self.path}' is a {task.model_kind}: {' and '.join(refused)} are for translators.")
-        return list(task.predict(self.model, inputs, self.vocabulary, self.settings, **options))
+        if task.name != "translate":
+            refuse_given({name: options.get(name) for name in TRANSLATOR_OPTIONS}, f"for a {task.model_kind}")
+        predictions = list(task.predict(self.model, inputs, self.vocabulary, self.settings, **options))
+        if options.get("weights") and predictions and not predictions[0].has_attention:
+            raise UsageError(f"'{self.path}' has no attention to show.")
+        return predictions
 
     def generate(
         self,
@@ -210,7 +171,10 @@ class Run:
         `sampling`: temperature, top_k, top_p, repetition_penalty, seed. `engine`: plain, compiled, or auto for the one
         that finishes sooner. One engine gives the same text for the same seed; see docs/generation.md for both."""
         require_between("the number of texts", samples, 1, MAX_SAMPLES)
-        return self._generator.generate([prompt] * samples, length, _sampling(sampling), stop, engine)
+        settings = _sampling(sampling)
+        if samples > 1 and settings.temperature == 0:
+            raise UsageError(f"at temperature 0 all {samples} texts would be the same: leave out the number of texts.")
+        return self._generator.generate([prompt] * samples, length, settings, stop, engine)
 
     def continue_from(self, previous: "GeneratedText", length: int = 200) -> "GeneratedText":
         """Continue a generated text, with the same tokens as in one call of `generate`."""
@@ -273,7 +237,11 @@ class Run:
 def _sampling(options: Mapping[str, Any]) -> Any:
     from seqlab.decode.sampling import SamplingSettings
 
-    return checked(SamplingSettings, options, "sampling")
+    settings = checked(SamplingSettings, options, "sampling")
+    if settings.temperature == 0:
+        drawn = {name: options.get(name) for name in ("top_k", "top_p", "seed")}
+        refuse_given(drawn, "at temperature 0, which takes the most probable token")
+    return settings
 
 
 def run_path(run: str | Path | Run) -> Path:

@@ -1,5 +1,6 @@
 """A dataset: data in splits, as text and as ids, and the vocabulary that was built from the training split."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
 from seqlab.data.text.tokens import TokenSplit, encode_split
+from seqlab.errors import SeqlabWarning
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -44,6 +46,12 @@ class Dataset(Generic[Data, Split]):
 TextDataset = Dataset[SplitText, TokenSplit]
 ExampleDataset = Dataset[Examples, ExampleSplit]
 AnyDataset = Dataset[Any, Any]
+
+
+def warn_of_notes(data: SplitText | Examples) -> None:
+    """Say what was noticed while other data was read."""
+    for note in data.notes:
+        warnings.warn(note, SeqlabWarning, stacklevel=3)
 
 
 def text_dataset(split: SplitText, settings: RunSettings, vocabulary: Vocabulary | None = None) -> TextDataset:

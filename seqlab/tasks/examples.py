@@ -20,7 +20,7 @@ from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.metrics.example_metric import ExampleMetric, find_metric
 from seqlab.registry import TOKENIZERS
-from seqlab.tasks.dataset import Dataset, ExampleDataset, Log
+from seqlab.tasks.dataset import Dataset, ExampleDataset, Log, warn_of_notes
 from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.predictions import Prediction
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
@@ -99,8 +99,7 @@ class ExampleTask(Task):
         columns = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
         corpus = CorpusSettings(source=source, columns=columns, skip_limit=trained_on.skip_limit)
         examples = open_unsplit(cls._example_kind(settings), corpus, vocabulary.labels)
-        for note in examples.notes:
-            warnings.warn(note, SeqlabWarning, stacklevel=2)
+        warn_of_notes(examples)
         return cls.encode_splits(examples, settings, vocabulary)
 
     @classmethod

@@ -26,7 +26,7 @@ from seqlab.metrics.descriptions import BITS_PER_CHAR, NATS_PER_CHAR
 from seqlab.metrics.likelihood import as_metrics, likelihood, of_scores
 from seqlab.models.token_model import TokenModel
 from seqlab.registry import BACKBONES
-from seqlab.tasks.dataset import Log, TextDataset, text_dataset
+from seqlab.tasks.dataset import Log, TextDataset, text_dataset, warn_of_notes
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tasks.text_settings import TextSettings
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -65,7 +65,9 @@ class TextTask(Task):
         whole = CorpusSettings(source=source, layout=layout, documents=documents, split_ratios="whole")
         corpus = open_corpus(source, layout=layout)
         try:
-            return text_dataset(split_text(corpus, whole), settings, vocabulary)
+            text = split_text(corpus, whole)
+            warn_of_notes(text)
+            return text_dataset(text, settings, vocabulary)
         finally:
             if corpus.stdin_copy is not None:  # standard input, by now encoded
                 corpus.stdin_copy.unlink(missing_ok=True)

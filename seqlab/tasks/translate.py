@@ -20,6 +20,7 @@ from seqlab.data.examples.example import TextPair
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.decode.limits import MAX_BEAM, require_between
 from seqlab.decode.translation import attention_weights, search, translate
+from seqlab.errors import refuse_given
 from seqlab.metrics.bleu import bleu_signature
 from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
 from seqlab.models.translator import SourceBatch, Translator
@@ -153,17 +154,20 @@ class TranslateTask(ExampleTask):
         settings: RunSettings,
         beam: int | None = None,
         length_penalty: float | None = None,
-        n_best: int = 1,
+        n_best: int | None = None,
         weights: bool = False,
         **options: Any,
     ) -> list[Translation]:
         """`options`: max_length, the tokens of a translation at most, instead of what the settings allow."""
         task = settings.task.settings_as(TranslateSettings)
         require_between("the beam width", 1 if beam is None else beam, 1, MAX_BEAM)
-        require_between("n_best", n_best, 1, MAX_BEAM)
+        n_best = 1 if n_best is None else n_best
+        require_between("n_best", n_best, 1, MAX_BEAM if beam is None else beam)
         max_length: int | None = options.get("max_length")
         require_between("max_length", 1 if max_length is None else max_length, 1, LONGEST_TARGET)
         width, power = max(beam or task.beam, n_best), task.length_penalty if length_penalty is None else length_penalty
+        if width == 1:
+            refuse_given({"length_penalty": length_penalty}, "with a beam of 1")
         sources = encode_all(vocabulary.tokenizer, texts)
         require_readable(np.array([len(source) for source in sources]), task.max_length, "text")
         translations = []

@@ -1,7 +1,8 @@
 """The settings of a run from recipe, TOML, options and the data itself. Nothing here needs torch."""
 
+import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def settings_from_request(
     """The tables of a recipe or a run, then tables and dotted settings, then one-word settings: the later wins.
 
     If no task is named, it is inferred from the file when unambiguous, and logged."""
-    changes = _dotted(settings)
+    changes = dotted_settings(settings)
     changes += expand_short_names({word: value for word, value in short.items() if value is not None})
     if source is not None:
         changes.append(("corpus.source", source_items(source)))
@@ -81,9 +82,10 @@ def settings_from_request(
             f"corpus.split=scattered is for running text, and the task is {resolved.task.name}: leave it out. "
             f"Examples are shuffled before they are split."
         )
-    if resolved.corpus.difficulty is not None and not all(item in CORPORA for item in resolved.corpus.source):
-        raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files.")
-    _refuse_unused(resolved, [key for key, _ in changes])
+    generated = [name for name in resolved.corpus.source if name in CORPORA and _has_examples(name)]
+    if resolved.corpus.difficulty is not None and not generated:
+        raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files and for texts.")
+    _refuse_unused(resolved, dict(changes))
     return resolved
 
 
@@ -111,15 +113,47 @@ EXAMPLES_ONLY = {
 }
 
 
-def _refuse_unused(settings: RunSettings, given: Sequence[str]) -> None:
-    """UsageError for settings that do not apply to the task."""
-    unused = EXAMPLES_ONLY if settings.task.settings.examples is None else TEXT_ONLY
+def _refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
+    """UsageError for settings that do nothing for the task or beside the others."""
+    task = settings.task.settings
+    unused = EXAMPLES_ONLY if task.examples is None else TEXT_ONLY
     for key in given:
         if key in unused:
             option = key.removeprefix("corpus.")
             raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
-        if key in ("train.decay", "train.decay_after") and settings.train.schedule != "decay":
-            raise UsageError(f"{key} does nothing with train.schedule={settings.train.schedule}: use --schedule decay.")
+    for key, reason in _idle_settings(settings).items():
+        if given.get(key) is not None:
+            raise UsageError(f"{key} does nothing: {reason}. Leave it out.")
+
+
+def _idle_settings(settings: RunSettings) -> dict[str, str]:
+    """Settings that others make idle, and why."""
+    task, train, corpus = settings.task.settings, settings.train, settings.corpus
+    idle: dict[str, str] = {}
+    if task.examples is not None and corpus.source[0] in CORPORA:
+        keys = ("corpus.split_ratios", "corpus.columns", "corpus.groups", "corpus.skip_limit")
+        idle |= dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
+    if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
+        idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
+    if task.examples in ("labeled", "tagged"):
+        idle["model.tie_embeddings"] = f"a model for --task {settings.task.name} has no output layer over tokens"
+    if corpus.documents == "lines":
+        idle["task.batching"] = "with corpus.documents=lines, a batch has lines of similar length"
+    if task.option("batch_tokens", None) is not None:
+        idle["task.batch_size"] = "task.batch_tokens replaces it"
+    if task.option("teacher", None) is None:
+        idle |= dict.fromkeys(("task.teacher_weight", "task.temperature"), "there is no task.teacher")
+    idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
+    if train.schedule not in ("cosine", "linear"):
+        idle["train.final_lr"] = f"train.schedule is {train.schedule}"
+    if train.schedule != "decay":
+        reason = f"train.schedule is {train.schedule}, not decay"
+        idle |= dict.fromkeys(("train.decay", "train.decay_after"), reason)
+    return idle
+
+
+def _has_examples(corpus: str) -> bool:
+    return "task.name" in CORPORA.default_overrides(corpus)
 
 
 def _split_files(
@@ -156,7 +190,7 @@ def _is_folder(item: str) -> bool:
         return False
 
 
-def _dotted(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def dotted_settings(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Nested tables and dotted settings as dotted settings."""
     if not isinstance(settings, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"the settings are {settings!r}: expected a mapping, such as {{'train.lr': 0.003}}.")
@@ -196,14 +230,17 @@ def _which_task(layout: FileLayout, corpus: Mapping[str, Any]) -> str:
     files = [str(item) for item in corpus["source"]]
     for split in ("validation", "test"):
         files += [word for item in corpus.get(split) or () for word in (f"--{split}", str(item))]
-    readings = {"tag": "a word and its tag on each line"}
+    readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
     if layout.kind == "table":
         readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
+    columns = ["--set", f"corpus.columns={json.dumps(layout.columns, ensure_ascii=False)}"] if layout.columns else []
+    options = {**dict.fromkeys(readings, columns), "language": []}
     commands = "".join(
-        f"\n  {shlex.join(['seqlab', 'train', *files, '--task', task])}   # {meaning}"
+        f"\n  {shlex.join(['seqlab', 'train', *files, '--task', task, *options[task]])}   # {meaning}"
         for task, meaning in {**readings, "language": "running text"}.items()
     )
-    return f"{layout.reason}. Say what it is with --task:{commands}"
+    ask = "Say what it is with --task:" if readings else "To train on it as it is:"
+    return f"{layout.reason}. {ask}{commands}"
 
 
 def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:

@@ -236,7 +236,7 @@ def test_a_run_may_have_the_name_of_a_built_in_corpus(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("command", "code", "words"),
     [
-        (["unnamed.tsv"], 0, "unnamed.tsv: read as running text, since no columns are known"),
+        (["unnamed.tsv"], 2, "unnamed.tsv has the columns 'one', 'two': expected 'text' and 'label'"),
         (["train.en", "other.de"], 0, "train.en and other.de: read as one running text"),
         (
             ["reviews.tsv", "--set", 'corpus.columns=["txt","lbl"]'],

@@ -7,7 +7,9 @@ import os
 import pytest
 
 from seqlab.data.examples import tables
-from seqlab.data.task_inference import infer_task
+from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
+from seqlab.data.text.corpus import open_corpus
+from seqlab.errors import DataError
 from seqlab.registry import CORPORA
 
 
@@ -144,3 +146,57 @@ def test_built_in_corpora_say_what_they_are_for(monkeypatch):
         assert (guess and guess[0]) == task
     assert infer_task(["reverse"]) == ("translate", "the built-in corpus 'reverse' is made for it")
     assert infer_task(["toy-words"]) is None
+
+
+@pytest.mark.parametrize(
+    "name, content, kind, columns, words",
+    [
+        ("a.csv", "phrase,stars\nfine,5\n", "table", ("phrase", "stars"), "has the columns 'phrase', 'stars'"),
+        ("a.tsv", "id\tnotes\tstars\n1\tfine\t5\n", "table", ("...", "..."), "the columns 'id', 'notes', 'stars'"),
+        ("a.csv", "a fine film,5\nno film,1\n", "table", ("1", "2"), "has the columns 'a fine film', '5'"),
+        ("a.csv", "text,text\na,b\n", "other", None, "several columns named 'text': rename all but one"),
+        ("a.csv", "text\na\n", "other", None, "has only the column 'text'"),
+        ("a.csv", 'text,"label\n', "other", None, "the first line of a.csv is no header"),
+        ("a.jsonl", '{"body": "a", "stars": 5}\n', "table", ("body", "stars"), "has the keys 'body', 'stars'"),
+        ("a.json", '[\n{"text": "a", "label": "b"}\n]\n', "other", None, "jq -c '.[]' a.json > new.jsonl"),
+        ("a.jsonl", '{"text": "' + "a" * 70_000 + '"}', "other", None, "has more than 65,536 bytes"),
+        ("a.tsv", "cats\tNOUN\nrun\tVERB\n\ncats\tNOUN\nrun\tVERB\n", "tagged", None, "the last of them one of 2 tags"),
+    ],
+)
+def test_a_table_that_does_not_tell_its_task_says_what_it_has(written, name, content, kind, columns, words):
+    layout = unclear_layout([written(name, content)])
+    assert layout is not None
+    assert (layout.kind, layout.columns) == (kind, columns)
+    assert words in layout.reason, layout.reason
+
+
+def test_tables_with_known_columns_and_empty_ones_are_not_unclear(written):
+    assert unclear_layout([written("a.csv", "text,label\n")]) is None
+    assert unclear_layout([written("b.csv", "")]) is None
+
+
+def test_tagged_words_may_be_called_tsv(written):
+    task = infer_task([written("a.tsv", "Ann\tB-PER\nran\tO\n\nBob\tB-PER\nran\tO\n")])
+    assert task is not None and task.name == "tag"
+
+
+def test_files_of_several_kinds_are_refused(written):
+    layout = unclear_layout([written("a.csv", "text,label\n"), written("b.txt", "a running text\n")])
+    assert layout is not None and "not of one kind, a.csv, b.txt" in layout.reason
+
+
+def test_tables_in_a_folder_are_not_taken_for_text_in_silence(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\n")
+    layout = unclear_layout([str(tmp_path)])
+    assert layout is not None and "has only tables: name those to read, of a.csv" in layout.reason
+    (tmp_path / "b.txt").write_text("a running text\n")
+    assert unclear_layout([str(tmp_path)]) is None
+    assert "1 of the 2 files" in str(plain_text_note([str(tmp_path)]))
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x14\0\0", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0"])
+def test_a_workbook_is_recognized_whatever_its_name(written, content):
+    path = written("a.csv", content)
+    for read in (lambda: infer_task([path]), lambda: list(open_corpus([path]).blocks())):
+        with pytest.raises(DataError, match=r"a workbook .xlsx, ods or xls.*as CSV"):
+            read()

@@ -1,18 +1,18 @@
 """The request for a comparison. Nothing here imports torch: a wrong request is refused at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from seqlab.config import DataSource, RunSettings, Settings, checked
-from seqlab.errors import UsageError
+from seqlab.config import DataSource, RunSettings, Settings, checked, expand_short_names
+from seqlab.errors import UsageError, refuse_given
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import BACKBONES, did_you_mean
 from seqlab.tasks.text_settings import TextSettings
-from seqlab.training.request import settings_from_request
+from seqlab.training.request import dotted_settings, settings_from_request
 
 SPLIT = "80/10/10"
 BUDGETS = ("steps", "tokens", "flops", "seconds")
@@ -22,6 +22,7 @@ SCORED_ALIKE = (
     *("name", "window", "batching", "mode", "batch_size", "max_length", "max_target_length"),
     *("max_target_ratio", "shared_vocabulary", "beam", "length_penalty", "metric", "bleu_tokenizer"),
 )
+TUNED = {"lr": "train.lr", "batch_size": "task.batch_size", "layers": "backbone.layers"}
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -129,6 +130,11 @@ def build_request(
         if word in short:
             instead = {"arch": "archs", "seed": "seeds"}.get(word, "budget")
             raise UsageError(f"'{word}' is for one run: a comparison has '{instead}'.")
+    given = [key for key, _ in [*dotted_settings(settings), *expand_short_names(short)]]
+    if recipe and not recipe.models:
+        words = {"source": source, **dict.fromkeys([*chosen, *given], True)}
+        refuse_given(words, f"for the recipe '{recipe.name}', which trains nothing")
+    _refuse_overruled(comparison, chosen, given)
     models: dict[str, RunSettings] = {}
     for name in comparison.archs or (recipe.models if recipe else BACKBONES.compared()):
         if recipe and name not in recipe.models:
@@ -143,8 +149,27 @@ def build_request(
         chosen_split = "split" in short or "corpus.split" in settings or "split" in settings.get("corpus", {})
         models[name] = resolved if recipe or chosen_split else _scattered(resolved)
         refuse_unfit(models[name])
+    if "minutes" in chosen and any(model.train.budget for model in models.values()):
+        raise UsageError("minutes does nothing with the budget of the settings or the recipe: give 'budget' instead.")
     _refuse_unfair(models)
     return ComparisonRequest(comparison, models, recipe)
+
+
+def _refuse_overruled(comparison: ComparisonSettings, chosen: Mapping[str, Any], given: Sequence[str]) -> None:
+    """UsageError for options and settings that do nothing under this plan."""
+
+    def refuse(keys: Iterable[str], where: str) -> None:
+        refuse_given({key: True for key in keys if key in (*chosen, *given)}, where)
+
+    refuse(["train.seed"], "in a comparison, which has 'seeds'")
+    if comparison.budget is not None:
+        refuse(["minutes", "train.steps", "train.epochs", "train.seconds"], f"with the budget {comparison.budget}")
+    if comparison.tune:
+        refuse([TUNED[name] for name in comparison.tune_over], "while it is tuned; tune=0 keeps it")
+    else:
+        refuse(["tune_over"], "without trials; 'tune' is their number")
+    if comparison.match is None or comparison.sizes is not None:
+        refuse(["backbone.hidden", "decoder.hidden"], "where sizes are matched; match=none keeps it")
 
 
 def _scattered(settings: RunSettings) -> RunSettings:

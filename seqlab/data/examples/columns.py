@@ -85,10 +85,19 @@ def _infer(names: Sequence[str], pair: ColumnPair, header: Location) -> tuple[st
     raise DataError(f"{header}: {_explain(names, first, second, pair, suffix(header.path) in JSON_LINES)}")
 
 
+def columns_example(names: Sequence[str], pair: ColumnPair, keys: bool) -> tuple[str, str]:
+    """Two columns that the user may name; by their numbers if the first line of a table does not look like a header."""
+    if not keys and not all(map(_is_name, names)):
+        return "1", "2"
+    first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
+    pattern = names if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
+    one, other = (name if len(name) <= 40 else "..." for name in pattern)
+    return one, other
+
+
 def _explain(names: Sequence[str], first: list[str], second: list[str], pair: ColumnPair, keys: bool) -> str:
     """Why the columns are unclear, and what to do."""
-    pattern = list(names) if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
-    example = json.dumps([name if len(name) <= 40 else "..." for name in pattern], ensure_ascii=False)
+    example = json.dumps(columns_example(names, pair, keys=True), ensure_ascii=False) if len(names) > 1 else ""
     advice = f"name the two columns: --set 'corpus.columns={example}'"
     given, expected = quote_list(names, 10), f"a header line such as {pair.header}"
     if keys:

@@ -80,11 +80,12 @@ def read_pairs(
 
 
 def header_names(path: Path) -> list[str]:
-    """The columns that the first line of a table names; ValueError, csv.Error or an error of reading if it is none."""
+    """The columns that the first line of a table names, none if there is no line or too long a one; ValueError,
+    csv.Error or an error of reading if the line is no header."""
     lines, _ = read_beginning(path, SAMPLE_BYTES)
     filled = [line for line in lines if line.strip()]
     if not filled:
-        raise ValueError("no line")
+        return []
     if suffix(path) in JSON_LINES:
         fields = json.loads(filled[0])
         if not isinstance(fields, dict):

@@ -170,8 +170,8 @@ def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
     return _text_files(path, fixes) if path.is_dir() else {path: _recognize(path)[0] or UTF8}
 
 
-def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
-    """The text files of a folder, without its runs and comparisons and without files that are not readable text."""
+def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
+    """The visible files of a folder and those below it, without its runs and comparisons, which `fixes` counts."""
     files: list[Path] = []
 
     def fail(error: OSError) -> None:
@@ -181,13 +181,20 @@ def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
         for place, folders, names in os.walk(folder, onerror=fail):
             visible = [Path(place, name) for name in folders if not name.startswith(".")]
             results = [path for path in visible if _is_result(path)]
-            fixes.run_folders += len(results)
+            if fixes is not None:
+                fixes.run_folders += len(results)
             folders[:] = [path.name for path in visible if path not in results]
             files += [path for name in names if not name.startswith(".") and (path := Path(place, name)).is_file()]
     except OSError as error:
         raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
+    return sorted(files)
+
+
+def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
+    """The text files of a folder, each with its encoding; those that are not readable text are left out."""
+    files = files_below(folder, fixes)
     texts: dict[Path, str] = {}
-    for path in sorted(files):
+    for path in files:
         codec, why = _recognize(path)
         if codec is None:
             fixes.unreadable[str(path)] = why

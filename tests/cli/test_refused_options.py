@@ -1,0 +1,103 @@
+"""Options that cannot apply to a run or to each other are refused with a sentence, and nothing is read in silence."""
+
+from pathlib import Path
+
+import pytest
+
+import seqlab as lab
+from seqlab.training.progress import Reporter
+from tests.small_runs import SMALL, train_small
+
+PAIRS = "source\ttarget\n" + "".join(f"the {n}\tdas {n}\n" for n in range(40))
+TABLE = "text\tlabel\n" + "".join(f"film {n}\t{'good' if n % 2 else 'bad'}\n" for n in range(40))
+TEXT = "the cat sat on the mat and the dog ran to the sea. " * 40
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A language model, one of lines, a classifier and a translator, in a folder of these names."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, content in {"my.txt": TEXT, "lines.txt": TEXT.replace(". ", "\n"), "films.tsv": TABLE}.items():
+        (folder / name).write_text(content)
+    (folder / "pairs.tsv").write_text(PAIRS)
+    train_small(folder / "my.txt", folder / "text")
+    train_small(folder / "lines.txt", folder / "lines", documents="lines")
+    examples = {name: value for name, value in SMALL.items() if name != "window"}
+    for file in ("films", "pairs"):
+        lab.train(folder / f"{file}.tsv", out=folder / file, reporter=Reporter(), **examples)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("evaluate text my.txt --split validation", "'validation' is a split of the run's own data"),
+        ("evaluate text --mode all", "a language model has no mode 'all': expected window or carry"),
+        ("evaluate films --mode window", "mode does nothing for a classifier"),
+        ("evaluate films --mode example", "mode does nothing for a classifier"),
+        ("predict films fine --beam 1", "beam does nothing for a classifier"),
+        ("predict films fine --n-best 1 --max-length 1", "n_best and max_length do nothing for a classifier"),
+        ("predict films fine --length-penalty 1", "length_penalty does nothing for a classifier"),
+        ("predict films fine --attention", "has no attention to show"),
+        ("predict films fine --picture a.png", "has no attention to show"),
+        ("predict pairs fine --beam 2 --n-best 3", "n_best is 3: expected 1 to 2"),
+        ("predict pairs fine --beam 1 --length-penalty 1", "length_penalty does nothing with a beam of 1"),
+        ("generate text --beam 2 --temperature 1", "--temperature does nothing in beam search"),
+        ("generate text --beam 2 --top-k 1 --seed 0", "--top-k and --seed do nothing in beam search"),
+        ("generate text --beam 2 --samples 1", "--samples does nothing in beam search"),
+        ("generate text --beam 2 --stop a", "--stop does nothing in beam search"),
+        ("generate text --beam 1 --length-penalty 0", "--length-penalty does nothing with a beam of 1"),
+        ("generate text --n-best 1", "--n-best does nothing without beam search"),
+        ("generate text --length-penalty 0", "--length-penalty does nothing without beam search"),
+        ("generate text --temperature 0 --top-p 0.5", "top_p does nothing at temperature 0"),
+        ("generate text --temperature 0 --seed 0", "seed does nothing at temperature 0"),
+        ("generate text --temperature 0 --samples 2", "at temperature 0 all 2 texts would be the same"),
+    ],
+)
+def test_an_option_that_cannot_apply_is_refused(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab, command: str, words: str
+) -> None:
+    monkeypatch.chdir(runs)
+    answer = seqlab(*command.split())
+    assert answer.code == 2 and words in answer.err, answer.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "generate text --beam 2 --length-penalty 0.5 --n-best 2 -l 4",
+        "generate text --temperature 0 --repetition-penalty 1.1 --stop z -l 4",
+        "generate text --top-k 2 --top-p 0.5 --seed 1 -n 2 -l 4",
+        "predict pairs fine --beam 2 --n-best 2 --length-penalty 1 --max-length 3",
+    ],
+)
+def test_options_that_apply_are_taken(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab, command: str) -> None:
+    monkeypatch.chdir(runs)
+    answer = seqlab(*command.split())
+    assert answer.code == 0, answer.err
+
+
+def test_greedy_lines_are_written_once(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    assert "of 1 are new" in seqlab("generate", "lines", "--temperature", "0", "-l", "4").out
+    assert "of 10 are new" in seqlab("generate", "lines", "-l", "4").out
+
+
+def test_evaluate_says_how_it_scored(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    assert "mode window (windows of 16 tokens)" in seqlab("evaluate", "text").out
+    carried = seqlab("evaluate", "text", "--mode", "carry").out
+    assert "mode carry (the state runs through)" in carried and "windows" not in carried
+
+
+@pytest.mark.filterwarnings("default::seqlab.errors.SeqlabWarning")
+def test_evaluate_says_what_it_noticed_in_other_text(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab
+) -> None:
+    monkeypatch.chdir(runs)
+    (tmp_path / "a.txt").write_bytes(("the café and the mat " * 20).encode("cp1252"))
+    (tmp_path / "b.bin").write_bytes(b"\0\1\2")
+    answer = seqlab("evaluate", "text", str(tmp_path))
+    assert answer.code == 0
+    assert "read a.txt as Windows-1252 (Latin-1), not UTF-8, such as 'café'" in answer.err
+    assert "left out 1 files: b.bin (binary)" in answer.err
