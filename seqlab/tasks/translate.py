@@ -162,7 +162,10 @@ class TranslateTask(ExampleTask):
         task = settings.task.settings_as(TranslateSettings)
         require_between("the beam width", 1 if beam is None else beam, 1, MAX_BEAM)
         n_best = 1 if n_best is None else n_best
-        require_between("n_best", n_best, 1, MAX_BEAM if beam is None else beam)
+        if beam is None:
+            require_between("n_best", n_best, 1, MAX_BEAM)
+        else:
+            require_between(f"n_best, in a beam of {beam},", n_best, 1, beam)
         max_length: int | None = options.get("max_length")
         require_between("max_length", 1 if max_length is None else max_length, 1, LONGEST_TARGET)
         width, power = max(beam or task.beam, n_best), task.length_penalty if length_penalty is None else length_penalty
