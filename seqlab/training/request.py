@@ -147,8 +147,7 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
     if train.schedule not in ("cosine", "linear"):
         idle["train.final_lr"] = f"train.schedule is {train.schedule}"
     if train.schedule != "decay":
-        reason = f"train.schedule is {train.schedule}, not decay"
-        idle |= dict.fromkeys(("train.decay", "train.decay_after"), reason)
+        idle |= dict.fromkeys(("train.decay", "train.decay_after"), f"train.schedule is {train.schedule}, not decay")
     return idle
 
 

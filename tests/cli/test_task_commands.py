@@ -60,7 +60,7 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     blank = seqlab("predict", "run", " ")
     assert blank.code == 2 and "text 1 is ' '" in blank.err
     for options, words in (
-        (("--n-best", "3"), "is a classifier: n_best"),
+        (("--n-best", "3"), "n_best does nothing for a classifier"),
         (("--attention",), "has no attention to show"),
     ):
         refused = seqlab("predict", "run", "red", *options)

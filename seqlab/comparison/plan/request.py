@@ -22,7 +22,7 @@ SCORED_ALIKE = (
     *("name", "window", "batching", "mode", "batch_size", "max_length", "max_target_length"),
     *("max_target_ratio", "shared_vocabulary", "beam", "length_penalty", "metric", "bleu_tokenizer"),
 )
-TUNED = {"lr": "train.lr", "batch_size": "task.batch_size", "layers": "backbone.layers"}
+TUNED = {"lr": "train.lr", "layers": "backbone.layers"}  # whatever they are set to; trials begin at the batch size
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -165,7 +165,9 @@ def _refuse_overruled(comparison: ComparisonSettings, chosen: Mapping[str, Any],
     if comparison.budget is not None:
         refuse(["minutes", "train.steps", "train.epochs", "train.seconds"], f"with the budget {comparison.budget}")
     if comparison.tune:
-        refuse([TUNED[name] for name in comparison.tune_over], "while it is tuned; tune=0 keeps it")
+        refuse(
+            [key for name, key in TUNED.items() if name in comparison.tune_over], "while it is tuned; tune=0 keeps it"
+        )
     else:
         refuse(["tune_over"], "without trials; 'tune' is their number")
     if comparison.match is None or comparison.sizes is not None:
