@@ -143,7 +143,7 @@ def estimate_run(
         timing = time_training(model, task, settings.train)
 
     train, held_out = dataset.splits["train"], dataset.splits["validation"]
-    steps = min(wanted_steps, most_steps(task.steps_per_epoch * times_sample))
+    steps = min(wanted_steps, most_steps(settings, task.steps_per_epoch * times_sample))
     evaluated = max(1.0, min(EVALUATED_TOKENS / len(held_out), times_sample))
     evaluations = evaluation_count(settings.train, steps) + 1  # and the final one
     seconds = steps * timing.step_seconds

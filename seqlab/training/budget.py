@@ -14,7 +14,7 @@ from seqlab.training.progress import Reporter
 from seqlab.training.timing import TIMED_STEPS, time_training
 
 DEFAULT_STEPS = 2500
-MAX_EPOCHS = 40  # passes over a small text if no budget is given
+MAX_EPOCHS = 40  # passes over small data if no budget is given
 LEAST_STEPS = 1000  # a text of some thousand words needs more passes, and dropout
 PATIENCE = 3  # evaluations of a text without a better loss, if no budget is given
 DEVICES = ("cpu", "cuda", "mps")
@@ -61,12 +61,13 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
         milliseconds = f"{timing.step_seconds * 1000:.1f} ms"
         reporter.log(f"a step takes {milliseconds} ({TIMED_STEPS} timed): {train.seconds:g} s are {steps:,} steps")
     else:
-        steps = min(DEFAULT_STEPS, most_steps(epoch))
+        steps = min(DEFAULT_STEPS, most_steps(settings, epoch))
         if settings.task.settings.examples is None:
             fixed["train.patience"] = train.patience or PATIENCE
     return {**fixed, "train.steps": steps}
 
 
-def most_steps(steps_per_epoch: float) -> int:
-    """As many steps as make sense on a small text; more would only memorize it."""
-    return max(LEAST_STEPS, round(MAX_EPOCHS * steps_per_epoch))
+def most_steps(settings: RunSettings, steps_per_epoch: float) -> int:
+    """As many steps as make sense on small data; more would only memorize it."""
+    least = LEAST_STEPS if settings.task.settings.examples is None else 1
+    return max(least, round(MAX_EPOCHS * steps_per_epoch))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
+from small_runs import SMALL
 
 from seqlab import api
 from seqlab.audit.audit import audit
@@ -22,15 +23,7 @@ from seqlab.tasks.dataset import train_tokenizer
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 from seqlab.tokenization.vocabulary import Vocabulary
 
-TINY: dict[str, Any] = {
-    "hidden": 16,
-    "embedding": 8,
-    "window": 16,
-    "batch_size": 4,
-    "threads": 1,
-    "steps": 2,
-    "sample_tokens": 0,
-}
+TINY = {key: value for key, value in {**SMALL, "hidden": 16}.items() if key != "arch"}
 Learn = Callable[[SplitText, RunSettings], Tokenizer]
 SIZES = {"hidden": 8, "layers": 2, "heads": 2}
 

@@ -55,7 +55,7 @@ def test_equal_seconds(text: Path):
 @pytest.mark.parametrize("minutes", [3, 15])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(planning, "most_steps", lambda _: 10**9)
+    monkeypatch.setattr(planning, "most_steps", lambda *_: 10**9)
     plan, *_ = planned(text, minutes=minutes, jobs=jobs)
     assert len(set(steps(plan).values())) == 1
     assert 0.8 * 60 * minutes <= plan.estimate <= 60 * minutes

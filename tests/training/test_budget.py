@@ -7,6 +7,7 @@ import torch
 from train_cases import material_of, run_settings, task_and_model
 
 from seqlab import threads
+from seqlab.config import resolve
 from seqlab.errors import UsageError
 from seqlab.tasks.text import TextTask
 from seqlab.threads import default_threads
@@ -71,9 +72,11 @@ def test_timing_leaves_the_model_as_it_is() -> None:
 
 def test_without_a_budget_a_small_text_is_read_forty_times_or_for_a_thousand_steps() -> None:
     assert budget()["train.steps"] == 40 * epoch() > budget_module.LEAST_STEPS
-    assert budget_module.most_steps(2) == budget_module.LEAST_STEPS
+    assert budget_module.most_steps(run_settings(), 2) == budget_module.LEAST_STEPS
     assert budget(batch_size=1, window=2)["train.steps"] == budget_module.DEFAULT_STEPS
-    assert budget_module.most_steps(50) == 40 * 50
+    assert budget_module.most_steps(run_settings(), 50) == 40 * 50
+    examples = resolve({"corpus": {"source": ["t.tsv"]}, "task": {"name": "classify"}})
+    assert budget_module.most_steps(examples, 2) == 40 * 2  # a table is read forty times, however small
 
 
 def test_without_a_budget_training_on_a_text_stops_early() -> None:

@@ -239,7 +239,7 @@ def _own_steps(name: str, sized: SizedModels) -> int:
 def _steps_in_time(request: ComparisonRequest, sized: SizedModels) -> int:
     """As many steps as fit into the requested minutes, equal for all, and no more than a small text needs."""
     settings = sized.data.shared
-    most = most_steps(sized.data.task(settings).steps_per_epoch / settings.train.accumulate)
+    most = most_steps(settings, sized.data.task(settings).steps_per_epoch / settings.train.accumulate)
     possible = bisect_right(
         range(1, most + 1),
         PLANNED_SHARE * 60 * request.comparison.minutes,
