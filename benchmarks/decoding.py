@@ -127,8 +127,8 @@ class OnnxSteps:
             inputs[one.name] = np.zeros([sizes.get(axis, axis) for axis in one.shape], kind)
         names = list(inputs)
         for _ in range(TOKENS):
-            found: Any = self.session.run(None, inputs)
-            logits_BV, *after = found
+            result: Any = self.session.run(None, inputs)
+            logits_BV, *after = result
             weights_BV = np.exp(logits_BV - logits_BV.max(1, keepdims=True)).cumsum(1)
             drawn_B1 = self.draw.random((rows, 1), np.float32) * weights_BV[:, -1:]
             inputs = dict(zip(names, [(weights_BV < drawn_B1).sum(1), *after], strict=True))
@@ -147,10 +147,10 @@ def competitors() -> dict[str, Callable[[], Step]]:
     our_lstm = our_model("lstm", hidden=HIDDEN)
     sizes: dict[str, Any] = {"hidden": WIDTH, "layers": LAYERS, "heads": HEADS, "context": CONTEXT, "embedding": WIDTH}
     our_transformer = our_model("transformer", **sizes)
-    found: dict[str, Callable[[], Step]] = {}
+    result: dict[str, Callable[[], Step]] = {}
     onnx_lstm, onnx_transformer = OnnxSteps(our_lstm), OnnxSteps(our_transformer)
     for rows in (1, BATCH):
-        found |= {
+        result |= {
             f"onnx lstm {rows}": lambda rows=rows: lambda: onnx_lstm.write(rows),
             f"onnx transformer {rows}": lambda rows=rows: lambda: onnx_transformer.write(rows),
             f"lstm {rows}": lambda rows=rows: ours(our_lstm, rows),
@@ -161,7 +161,7 @@ def competitors() -> dict[str, Callable[[], Step]]:
             f"uncached {rows}": lambda rows=rows: lambda: transformer.write_uncached(rows),
             f"cached {rows}": lambda rows=rows: lambda: transformer.write_cached(rows),
         }
-    return found
+    return result
 
 
 COMPARISONS = [

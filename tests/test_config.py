@@ -152,12 +152,12 @@ def test_every_recipe_resolves() -> None:
 
     for name, about in recipes().items():
         assert about
-        found = find_recipe(name)
-        assert found.models or found.shows
-        for model, tables in found.models.items():
+        result = find_recipe(name)
+        assert result.models or result.shows
+        for model, tables in result.models.items():
             refuse_unfit(build_settings(tables, []))
             assert recipe(f"{name}/{model}") == tables
-        for measure in (*found.measures, *found.shows):
+        for measure in (*result.measures, *result.shows):
             assert measure in MEASURES
     with pytest.raises(UsageError, match="did you mean 'demo'"):
         recipe("demoo")

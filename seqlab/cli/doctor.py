@@ -17,7 +17,6 @@ EXAMPLES = (
     "seqlab doctor my.txt",
     "seqlab doctor names.txt --documents lines",
     "seqlab doctor reviews.csv --json",
-    "seqlab doctor train.conll --validation dev.conll",
 )
 
 

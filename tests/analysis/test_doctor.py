@@ -47,30 +47,30 @@ def run(*arguments):
 def test_a_healthy_text(tmp_path):
     text = prose(2000)
     path = write(tmp_path, text)
-    found = examine([path])
-    assert (found.name, found.refusal, found.scan.characters) == ("my text", None, len(text))
-    assert found.overlap is not None
-    assert found.overlap.checked
-    assert found.baselines_on == "the whole text"
-    unigram, counting, xz = found.baselines
+    result = examine([path])
+    assert (result.name, result.refusal, result.scan.characters) == ("my text", None, len(text))
+    assert result.overlap is not None
+    assert result.overlap.checked
+    assert result.baselines_on == "the whole text"
+    unigram, counting, xz = result.baselines
     assert [unigram.name, counting.name[:10], xz.name] == ["unigram", "kneser-ney", "xz"]
     assert counting.metrics["bits_per_char"] < unigram.metrics["bits_per_char"]
     cut = len(text) * 9 // 10
     bits = xz_bits(text[:cut].encode(), text[cut:].encode())
     assert xz.metrics["bits_per_char"] == pytest.approx(bits / (len(text) - cut - 1))
-    assert found.command is not None
-    assert found.command.startswith(f"seqlab train '{path}' --arch lstm --tokenizer char")
+    assert result.command is not None
+    assert result.command.startswith(f"seqlab train '{path}' --arch lstm --tokenizer char")
 
 
 def test_lines(tmp_path):
     draw = random.Random(0)
     names = "".join("".join(draw.choices("abcde", k=draw.randint(2, 5))) + "\n" for _ in range(300))
-    found = examine([write(tmp_path, names)], "lines")
-    assert found.overlap is not None
-    assert (found.overlap.unit, found.overlap.checked) == ("lines", 30)
-    assert found.baselines[0].metrics["tokens"] == sum(len(line) + 1 for line in held_out_lines(names))
-    assert found.command is not None
-    assert "--documents lines" in found.command
+    result = examine([write(tmp_path, names)], "lines")
+    assert result.overlap is not None
+    assert (result.overlap.unit, result.overlap.checked) == ("lines", 30)
+    assert result.baselines[0].metrics["tokens"] == sum(len(line) + 1 for line in held_out_lines(names))
+    assert result.command is not None
+    assert "--documents lines" in result.command
 
 
 def held_out_lines(text):
@@ -86,16 +86,16 @@ def test_of_a_long_text_samples_are_taken_and_named(tmp_path, monkeypatch, docum
     monkeypatch.setattr(module, "MAX_BASELINE_CHARACTERS", 3000)
     monkeypatch.setattr(module, "TIMED_CHARACTERS", 2000)
     text = prose(3000)
-    found = examine([write(tmp_path, text)], documents)
-    assert "3,000 characters" in found.baselines_on
+    result = examine([write(tmp_path, text)], documents)
+    assert "3,000 characters" in result.baselines_on
     if documents == "stream":
         # the sample is held out from where the whole text is
-        assert found.baselines[0].metrics["tokens"] == 299
+        assert result.baselines[0].metrics["tokens"] == 299
         cut = len(text) * 9 // 10
         bits = xz_bits(text[cut - 2700 : cut].encode(), text[cut : cut + 300].encode())
-        assert found.baselines[2].metrics["bits_per_char"] == pytest.approx(bits / 299)
-    assert found.estimate is not None
-    assert found.scan.characters == len(text)
+        assert result.baselines[2].metrics["bits_per_char"] == pytest.approx(bits / 299)
+    assert result.estimate is not None
+    assert result.scan.characters == len(text)
 
 
 def test_unknown_characters_of_the_held_out_part_are_no_trouble(tmp_path):
@@ -109,10 +109,10 @@ def test_standard_input_is_not_kept(monkeypatch):
 
 
 def test_a_built_in_corpus():
-    found = examine(["toy-words"])
-    assert found.overlap is not None
-    assert found.overlap.repeated == 0
-    assert found.scan.faults == []
+    result = examine(["toy-words"])
+    assert result.overlap is not None
+    assert result.overlap.repeated == 0
+    assert result.scan.faults == []
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_a_built_in_corpus():
     ],
 )
 def test_a_text_that_training_refuses(tmp_path, content, reason):
-    found = examine([write(tmp_path, content)])
-    assert found.refusal is not None
-    assert reason in found.refusal
-    assert found.scan.bytes == len(content)
-    assert (found.overlap, found.baselines, found.suggestion, found.command) == (None, [], None, None)
+    result = examine([write(tmp_path, content)])
+    assert result.refusal is not None
+    assert reason in result.refusal
+    assert result.scan.bytes == len(content)
+    assert (result.overlap, result.baselines, result.suggestion, result.command) == (None, [], None, None)
 
 
 def test_what_cannot_be_examined(tmp_path):

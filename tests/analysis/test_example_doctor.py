@@ -34,10 +34,10 @@ def run(*words):
 
 
 def examined(*source, **options) -> ExampleDiagnosis:
-    found = diagnose(source, **options)
-    assert isinstance(found, ExampleDiagnosis)
-    assert found.refusal is None
-    return found
+    result = diagnose(source, **options)
+    assert isinstance(result, ExampleDiagnosis)
+    assert result.refusal is None
+    return result
 
 
 @pytest.mark.parametrize(
@@ -77,28 +77,28 @@ MESSY = [
 def test_what_is_said_about_a_table():
     Path("urteile.csv").write_bytes("\n".join(MESSY).encode("cp1252"))
     options = {"task": "classify", "assignments": ['corpus.columns=["Menü","Urteil"]', "task.max_length=10"]}
-    found = examined("urteile.csv", **options)
-    notes = " ".join(found.notes)
+    result = examined("urteile.csv", **options)
+    notes = " ".join(result.notes)
     for words in ("Windows-1252", "separated by semicolons", "skipped 1 of the 126 rows", "line 125: 'Menü' is empty"):
         assert words in notes
-    assert sum(found.splits.values()) == 125
-    counts = {label.label: label.train + label.validation for label in found.labels}
+    assert sum(result.splits.values()) == 125
+    counts = {label.label: label.train + label.validation for label in result.labels}
     assert counts == {"gut": 113, "schlecht": 11, "lau": 1}
-    assert sum(label.share for label in found.labels) == pytest.approx(1)
-    assert found.lengths is not None
-    assert (found.lengths.median, found.lengths.longest, found.lengths.limit, found.lengths.over) == (3, 20, 10, 1)
-    assert found.inputs is not None
-    assert (found.inputs.repeated, found.inputs.contradicting, found.inputs.in_training) == (2, 1, {"validation": 0})
-    frequent, rare, contradiction = found.warnings
+    assert sum(label.share for label in result.labels) == pytest.approx(1)
+    assert result.lengths is not None
+    assert (result.lengths.median, result.lengths.longest, result.lengths.limit, result.lengths.over) == (3, 20, 10, 1)
+    assert result.inputs is not None
+    assert (result.inputs.repeated, result.inputs.contradicting, result.inputs.in_training) == (2, 1, {"validation": 0})
+    frequent, rare, contradiction = result.warnings
     assert "'gut' is" in frequent
     assert "times as frequent as 'lau'" in frequent
     assert "'lau (1)'" in rare
     assert contradiction == "1 input has different labels in different examples, such as 'Café': 'gut', 'schlecht'"
-    assert [baseline.name for baseline in found.baselines] == ["majority", "naive Bayes"]
-    assert found.estimate is not None
-    assert found.command is not None
-    assert shlex.split(found.command)[:3] == ["seqlab", "train", "urteile.csv"]
-    said = " ".join(run("doctor", "urteile.csv", *shlex.split(found.command)[3:9]).output.split())
+    assert [baseline.name for baseline in result.baselines] == ["majority", "naive Bayes"]
+    assert result.estimate is not None
+    assert result.command is not None
+    assert shlex.split(result.command)[:3] == ["seqlab", "train", "urteile.csv"]
+    said = " ".join(run("doctor", "urteile.csv", *shlex.split(result.command)[3:9]).output.split())
     for words in (
         "in the columns 'Menü' and 'Urteil'",
         "longest 20; longer than task.max_length (10) and left out of training: 1 of 112",
@@ -117,14 +117,14 @@ def test_the_columns_of_a_task_that_is_named():
 
 def test_held_out_files_that_repeat_the_training_file():
     write_all(Path())
-    found = examined("entities.conll", validation=["entities.conll"])
-    assert found.inputs is not None
-    assert found.inputs.in_training == {"validation": 60}
+    result = examined("entities.conll", validation=["entities.conll"])
+    assert result.inputs is not None
+    assert result.inputs.in_training == {"validation": 60}
     assert any(
-        "60 of the 60 validation inputs (100.0 %) are also in the training split" in note for note in found.notes
+        "60 of the 60 validation inputs (100.0 %) are also in the training split" in note for note in result.notes
     )
-    assert {label.label for label in found.labels} == {"O", "B-x"}
-    assert found.warnings == []
+    assert {label.label for label in result.labels} == {"O", "B-x"}
+    assert result.warnings == []
 
 
 def test_json():
@@ -163,17 +163,17 @@ def test_options_that_do_not_apply_are_refused(words, reason):
 def test_a_table_and_given_splits_as_running_text():
     """The command says what the report is about: without --task, training would read examples."""
     write_all(Path())
-    found = diagnose(["reviews.tsv"], task="language", validation=["train.en"])
-    assert isinstance(found, Diagnosis)
-    assert found.command is not None
-    assert "--task language" in found.command
-    assert found.command.endswith("--validation train.en")
-    assert any("held-out files are not examined" in note for note in found.notes)
+    result = diagnose(["reviews.tsv"], task="language", validation=["train.en"])
+    assert isinstance(result, Diagnosis)
+    assert result.command is not None
+    assert "--task language" in result.command
+    assert result.command.endswith("--validation train.en")
+    assert any("held-out files are not examined" in note for note in result.notes)
 
 
 def test_a_text_of_line_ends_is_refused_as_in_training():
     Path("empty.txt").write_bytes(b"\n" * 5_000_000)
     with pytest.raises(DataError, match="5,000,000 characters, all of them spaces or line ends") as refused:
         api.train("empty.txt")
-    found = diagnose(["empty.txt"])
-    assert (found.refusal, found.command) == (str(refused.value), None)
+    result = diagnose(["empty.txt"])
+    assert (result.refusal, result.command) == (str(refused.value), None)

@@ -43,8 +43,8 @@ def test_a_copy_of_running_text_with_changes() -> None:
 
 
 def test_new_text_of_the_same_words_is_no_copy() -> None:
-    found = near_copies(split(words(10_000)), "validation")
-    assert found.repeated == 0 and found.checked > 30
+    result = near_copies(split(words(10_000)), "validation")
+    assert result.repeated == 0 and result.checked > 30
 
 
 def test_lines_and_examples() -> None:
@@ -53,8 +53,8 @@ def test_lines_and_examples() -> None:
     copied = [changed(line, 30, seed) for seed, line in enumerate(known[:40])]
     training = [LabeledText(line, "a") for line in known]
     for lines, least, most in ((new, 0, 0), (copied, 36, 40)):
-        found = near_copied_examples([LabeledText(line, "a") for line in lines], training)
-        assert found.checked == 40 and least <= found.repeated <= most
+        result = near_copied_examples([LabeledText(line, "a") for line in lines], training)
+        assert result.checked == 40 and least <= result.repeated <= most
     text = split("\n".join([*known, *copied]), "lines")
     assert near_copies(text, "validation").repeated > 0
 
@@ -63,9 +63,9 @@ def test_short_inputs_are_compared_but_for_case_and_punctuation() -> None:
     known = ("Thank you, everybody here!", "7* 3 1* 2 2 3 4 5 6 7 8", "fine")
     training = [LabeledText(text, "a") for text in known]
     short = ["thank you everybody here", "7* 3 1 2 2 3* 4 5 6 7 8", "thank you everybody there", "Fine."]
-    found = near_copied_examples([LabeledText(text, "a") for text in short], training)
-    assert (found.checked, found.repeated) == (3, 1)  # "Fine." may be a coincidence
-    assert found.unit == "inputs of 20 characters or more (3 under 40: but for case and punctuation)"
+    result = near_copied_examples([LabeledText(text, "a") for text in short], training)
+    assert (result.checked, result.repeated) == (3, 1)  # "Fine." may be a coincidence
+    assert result.unit == "inputs of 20 characters or more (3 under 40: but for case and punctuation)"
     mixed = near_copied_examples([LabeledText(text, "a") for text in (short[0], words(12))], training)
     assert (mixed.checked, mixed.repeated) == (2, 1) and "(1 under 40" in mixed.unit
 

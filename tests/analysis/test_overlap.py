@@ -34,11 +34,11 @@ def test_windows_are_found_where_python_finds_them(data, block, chunk):
         source = data.draw(st.sampled_from([known, new]))
         first = data.draw(st.integers(0, 300))
         held_out += source[first : first + data.draw(st.integers(1, 90))]
-    found = split(known + held_out[:200], block=block)
+    actual = split(known + held_out[:200], block=block)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "CHUNK", chunk)
-        result = measure_overlap(found)
-    train, validation = found.text("train"), found.text("validation")
+        result = measure_overlap(actual)
+    train, validation = actual.text("train"), actual.text("validation")
     windows = [validation[at : at + WINDOW] for at in range(0, len(validation) - WINDOW + 1, WINDOW)]
     assert result == Overlap("windows of 32 characters", len(windows), sum(window in train for window in windows))
 
@@ -55,22 +55,22 @@ def test_a_long_held_out_part_is_sampled_evenly(monkeypatch):
 def test_lines_that_stand_in_both_parts():
     draw = random.Random(0)
     lines = [draw.choice(["anna", "bob", f"name {number}"]) for number in range(500)]
-    found = split("\n".join(lines) + "\n", documents="lines")
-    train, held_out = set(found.lines("train")), list(found.lines("validation"))
-    assert measure_overlap(found) == Overlap("lines", len(held_out), sum(line in train for line in held_out))
+    result = split("\n".join(lines) + "\n", documents="lines")
+    train, held_out = set(result.lines("train")), list(result.lines("validation"))
+    assert measure_overlap(result) == Overlap("lines", len(held_out), sum(line in train for line in held_out))
 
 
 def test_many_lines_are_sampled(monkeypatch):
     monkeypatch.setattr(module, "MAX_CHECKED", 20)
-    found = measure_overlap(split("".join(f"{number % 700}\n" for number in range(1400)), documents="lines"))
-    assert found.checked == 20
-    assert 0.7 < found.share <= 1
+    result = measure_overlap(split("".join(f"{number % 700}\n" for number in range(1400)), documents="lines"))
+    assert result.checked == 20
+    assert 0.7 < result.share <= 1
 
 
 def test_a_held_out_part_shorter_than_a_window():
-    found = measure_overlap(split(random_text(100)))
-    assert (found.checked, found.share) == (0, 0)
-    assert "too short" in str(found)
+    result = measure_overlap(split(random_text(100)))
+    assert (result.checked, result.share) == (0, 0)
+    assert "too short" in str(result)
 
 
 @pytest.mark.parametrize(

@@ -42,20 +42,20 @@ def test_sizes_are_those_that_training_reads(folder, contents, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK", size)
         corpus = of_bytes(folder, *(content.encode() for content in contents))
-        text, found, known = "".join(corpus.blocks()), scan_text(corpus), measure_corpus(corpus)
+        text, result, known = "".join(corpus.blocks()), scan_text(corpus), measure_corpus(corpus)
     lines = text.split("\n")[: known.lines]
-    assert (found.characters, found.lines.total) == (known.characters, known.lines)
-    assert found.bytes == sum(len(content.encode()) for content in contents)
-    assert found.words == len(text.split())
-    assert found.character_stats.distinct == len(set(text))
-    assert (found.byte_order_marks, found.lines.crlf) == (
+    assert (result.characters, result.lines.total) == (known.characters, known.lines)
+    assert result.bytes == sum(len(content.encode()) for content in contents)
+    assert result.words == len(text.split())
+    assert result.character_stats.distinct == len(set(text))
+    assert (result.byte_order_marks, result.lines.crlf) == (
         corpus.fixes.byte_order_marks,
         corpus.fixes.crlf_lines,
     )
-    assert found.lines.longest == max(map(len, lines), default=0)
-    assert found.lines.empty == lines.count("")
-    assert found.lines.lone_cr == text.count("\r")
-    assert found.lines.lf + found.lines.crlf == text.count("\n")
+    assert result.lines.longest == max(map(len, lines), default=0)
+    assert result.lines.empty == lines.count("")
+    assert result.lines.lone_cr == text.count("\r")
+    assert result.lines.lf + result.lines.crlf == text.count("\n")
 
 
 @quick
@@ -64,19 +64,19 @@ def test_the_first_fault_is_the_one_that_training_stops_at(folder, content, size
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK", size)
         corpus = of_bytes(folder, content)
-        found = faults(scan_text(corpus))
+        result = faults(scan_text(corpus))
     try:
         list(corpus.blocks())
     except DataError as error:
         refusal = str(error)
     else:
         refusal = None
-    refused = {"bytes that are not UTF-8", "NUL characters", "U+FFFD, left by a conversion that went wrong"} & {*found}
+    refused = {"bytes that are not UTF-8", "NUL characters", "U+FFFD, left by a conversion that went wrong"} & {*result}
     if b"\xef\xbf\xbd" in content or content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return
     assert bool(refused) == (refusal is not None)
     if "bytes that are not UTF-8" in refused:
-        place = found["bytes that are not UTF-8"].locations[0]
+        place = result["bytes that are not UTF-8"].locations[0]
         assert refusal is not None
         assert f"line {place.line}, offset {place.offset}: byte {place.what} is not UTF-8" in refusal
         assert content[place.offset] == int(place.what, 16)
@@ -84,8 +84,8 @@ def test_the_first_fault_is_the_one_that_training_stops_at(folder, content, size
 
 def test_every_bad_byte_is_listed_with_its_place(tmp_path, small_blocks):
     content = b"\xef\xbb\xbfcaf\xe9\r\n\xff\xfe\nok \xe2\x82\n\x80"
-    found = faults(scan_text(of_bytes(tmp_path, content)))["bytes that are not UTF-8"]
-    assert [(place.line, place.offset, place.what) for place in found.locations] == [
+    result = faults(scan_text(of_bytes(tmp_path, content)))["bytes that are not UTF-8"]
+    assert [(place.line, place.offset, place.what) for place in result.locations] == [
         (1, 6, "0xe9"),
         (2, 9, "0xff"),
         (2, 10, "0xfe"),
@@ -93,15 +93,15 @@ def test_every_bad_byte_is_listed_with_its_place(tmp_path, small_blocks):
         (3, 16, "0x82"),
         (4, 18, "0x80"),
     ]
-    assert {place.file for place in found.locations} == {str(tmp_path / "0.txt")}
+    assert {place.file for place in result.locations} == {str(tmp_path / "0.txt")}
 
 
 def test_many_bad_bytes_are_counted_and_the_first_shown(tmp_path):
-    found = scan_text(of_bytes(tmp_path, b"a\x81\n" * 1000, b"b\x81\n" * 10))
-    fault = faults(found)["bytes that are not UTF-8"]
+    result = scan_text(of_bytes(tmp_path, b"a\x81\n" * 1000, b"b\x81\n" * 10))
+    fault = faults(result)["bytes that are not UTF-8"]
     assert (fault.count, len(fault.locations)) == (1010, scanning.MAX_LISTED)
     assert [place.line for place in fault.locations] == list(range(1, 21))
-    assert found.character_stats.distinct == 3  # a byte is not a symbol
+    assert result.character_stats.distinct == 3  # a byte is not a symbol
 
 
 def test_lines_are_counted_in_each_file(tmp_path):
@@ -110,8 +110,8 @@ def test_lines_are_counted_in_each_file(tmp_path):
 
 
 def test_other_faults(tmp_path):
-    found = faults(scan_text(of_bytes(tmp_path, "a\0b\x1b\n\t\x85\ufffd\r\n".encode())))
-    assert {kind: [(p.line, p.offset, p.what) for p in fault.locations] for kind, fault in found.items()} == {
+    result = faults(scan_text(of_bytes(tmp_path, "a\0b\x1b\n\t\x85\ufffd\r\n".encode())))
+    assert {kind: [(p.line, p.offset, p.what) for p in fault.locations] for kind, fault in result.items()} == {
         "NUL characters": [(1, 1, "U+0000")],
         "control characters": [(1, 3, "U+001B"), (2, 6, "U+0085")],
         "U+FFFD, left by a conversion that went wrong": [(2, 8, "U+FFFD")],
@@ -119,10 +119,10 @@ def test_other_faults(tmp_path):
 
 
 def test_other_encodings_are_scanned_as_training_reads_them(tmp_path):
-    found = scan_text(of_bytes(tmp_path, b"narrow\n", "wïde\r\n".encode("utf-16"), b"caf\xe9 au lait\n"))
-    assert faults(found) == {}
-    assert (found.characters, found.bytes, found.lines.crlf) == (7 + 5 + 13, 7 + 7 + 14, 1)
-    assert found.encodings == {
+    result = scan_text(of_bytes(tmp_path, b"narrow\n", "wïde\r\n".encode("utf-16"), b"caf\xe9 au lait\n"))
+    assert faults(result) == {}
+    assert (result.characters, result.bytes, result.lines.crlf) == (7 + 5 + 13, 7 + 7 + 14, 1)
+    assert result.encodings == {
         str(tmp_path / "1.txt"): "UTF-16",
         str(tmp_path / "2.txt"): "Windows-1252 (Latin-1)",
     }
@@ -131,9 +131,9 @@ def test_other_encodings_are_scanned_as_training_reads_them(tmp_path):
 def test_a_packed_file_that_breaks_off_is_read_as_far_as_possible(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "BLOCK", 100)
     packed = gzip.compress(b"".join(b"line %d\n" % number for number in range(5000)))
-    found = scan_text(of_bytes(tmp_path, packed[: len(packed) // 2], suffix=".gz"))
-    assert "cannot be unpacked" in faults(found)["truncated .gz files"].locations[0].what
-    assert found.characters > 1000
+    result = scan_text(of_bytes(tmp_path, packed[: len(packed) // 2], suffix=".gz"))
+    assert "cannot be unpacked" in faults(result)["truncated .gz files"].locations[0].what
+    assert result.characters > 1000
 
 
 def test_line_ends(tmp_path, small_blocks):
@@ -181,12 +181,12 @@ def test_what_looks_like_a_list(text, expected):
 
 
 def test_a_built_in_corpus_has_no_faults():
-    found = scan_text(open_corpus(["toy-words"]))
-    assert found.faults == []
-    assert found.words == 20_000
-    assert not found.looks_like_a_list
+    result = scan_text(open_corpus(["toy-words"]))
+    assert result.faults == []
+    assert result.words == 20_000
+    assert not result.looks_like_a_list
 
 
 def test_nothing():
-    found = scan_text(Corpus("x", lambda: iter([])))
-    assert (found.characters, found.lines.total, found.words, found.faults) == (0, 0, 0, [])
+    result = scan_text(Corpus("x", lambda: iter([])))
+    assert (result.characters, result.lines.total, result.words, result.faults) == (0, 0, 0, [])

@@ -29,9 +29,9 @@ def quick_timing(monkeypatch):
 
 def found_in(text="some text\n", **changes):
     """What a scan would tell of a text with these numbers."""
-    found = scan_text(corpus_from_text(text, "x"))
+    result = scan_text(corpus_from_text(text, "x"))
     distinct = changes.pop("distinct", 60)
-    return replace(found, character_stats=replace(found.character_stats, distinct=distinct), **changes)
+    return replace(result, character_stats=replace(result.character_stats, distinct=distinct), **changes)
 
 
 @pytest.mark.parametrize(
@@ -46,27 +46,27 @@ def found_in(text="some text\n", **changes):
     ],
 )
 def test_settings_follow_from_length_and_symbols(characters, distinct, expected):
-    found = suggest_settings(found_in(characters=characters, distinct=distinct), "stream")
-    assert expected.items() <= found.settings.items()
-    assert "documents" not in found.settings
-    assert found.reasons
+    actual = suggest_settings(found_in(characters=characters, distinct=distinct), "stream")
+    assert expected.items() <= actual.settings.items()
+    assert "documents" not in actual.settings
+    assert actual.reasons
 
 
 def test_what_is_suggested_can_be_set():
     for characters in (100, 10**6, 10**7, 10**9):
         for documents in ("stream", "lines"):
-            found = suggest_settings(found_in(characters=characters), documents)
-            settings = build_settings(SOURCE, expand_short_names(found.settings))
+            result = suggest_settings(found_in(characters=characters), documents)
+            settings = build_settings(SOURCE, expand_short_names(result.settings))
             assert settings.corpus.documents == documents
 
 
 def test_a_list_is_read_line_by_line():
     names = "".join(f"name {number}\n" for number in range(100))
-    found = suggest_settings(found_in(names), "stream")
-    assert found.settings["documents"] == "lines"
-    assert any("--documents lines" in reason for reason in found.reasons)
+    result = suggest_settings(found_in(names), "stream")
+    assert result.settings["documents"] == "lines"
+    assert any("--documents lines" in reason for reason in result.reasons)
     asked_for = suggest_settings(found_in(names), "lines")
-    assert asked_for.settings == found.settings
+    assert asked_for.settings == result.settings
     assert not any("--documents" in reason for reason in asked_for.reasons)
 
 
@@ -78,11 +78,11 @@ def test_the_command_is_one_line_for_the_shell():
 @pytest.mark.parametrize("documents", ["stream", "lines"])
 def test_the_time_is_that_of_timed_steps(documents):
     corpus = open_corpus(["toy-words"])
-    found = scan_text(corpus)
+    actual = scan_text(corpus)
     wanted = SuggestedSettings(
         {"hidden": 16, "embedding": 8, "steps": 100, "documents": documents, "batch_size": 8}, []
     )
-    same, expected = estimate_training(wanted, found, corpus)
+    same, expected = estimate_training(wanted, actual, corpus)
     assert same.settings == {**wanted.settings, "patience": prepare.PATIENCE, "dropout": 0.0}
     assert (expected.steps, expected.threads) == (100, 1)
     assert expected.seconds_per_step > 0
@@ -101,9 +101,9 @@ def test_a_short_text_is_not_passed_over_too_often():
 def test_a_sample_stands_for_the_whole():
     """Ten times the text allows ten times the steps."""
     sample = corpus_from_text("the cat sat on the mat. " * 200, "x")
-    found = replace(scan_text(sample), characters=10 * 4800)
+    result = replace(scan_text(sample), characters=10 * 4800)
     wanted = SuggestedSettings({"hidden": 8, "embedding": 4, "window": 16, "batch_size": 4, "steps": 10**9}, [])
-    suggestion, _ = estimate_training(wanted, found, sample)
+    suggestion, _ = estimate_training(wanted, result, sample)
     assert suggestion.settings["steps"] == 10 * prepare.MAX_EPOCHS * (4320 // 64)
 
 

@@ -40,9 +40,9 @@ def test_it_learns_and_says_so(run: seqlab.Run) -> None:
 
 def test_evaluation_equals_what_was_recorded(run: seqlab.Run) -> None:
     assert run.results is not None
-    found = run.evaluate()
-    assert found.metrics == run.results.validation
-    content = found.as_dict()
+    result = run.evaluate()
+    assert result.metrics == run.results.validation
+    content = result.as_dict()
     assert content["tokens"] == len(TEXT) - len(TEXT) * 9 // 10 - 1
     assert math.isclose(content["bits_per_char"], content["nats_per_token"] / math.log(2))
     assert math.isclose(content["perplexity"], math.exp(content["nats_per_token"]))

@@ -65,8 +65,8 @@ def test_a_folder_of_named_files_is_the_same_data_and_said(
     run: seqlab.Run, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     (folder / "LICENSE").write_text("free")
-    found = seqlab.train(folder, **TINY, out=tmp_path / "found")
-    assert found.config["corpus"]["fingerprint"] == run.config["corpus"]["fingerprint"]
+    result = seqlab.train(folder, **TINY, out=tmp_path / "found")
+    assert result.config["corpus"]["fingerprint"] == run.config["corpus"]["fingerprint"]
     said = capsys.readouterr().err
     assert "train: train.txt, validation: valid.txt, test: test.txt (not used: LICENSE)" in said
 

@@ -157,13 +157,13 @@ def test_the_recipes_say_what_the_paper_says() -> None:
     published = {"zaremba-200": (200, 20, 0.0, 0.1, 4, 13, 0.5), "zaremba-650": (650, 35, 0.5, 0.05, 6, 39, 1 / 1.2)}
     for name, (width, window, dropout, scale, after, epochs, decay) in published.items():
         for model, tables in find_recipe(name).models.items():
-            found = resolve(tables)
-            lstm, train = found.backbone.settings_as(LstmSettings), found.train
-            assert (lstm.hidden, lstm.layers, found.model.embedding, lstm.forget_bias) == (width, 2, width, 0)
-            rates = (lstm.dropout, found.model.embedding_dropout, found.model.output_dropout)
+            result = resolve(tables)
+            lstm, train = result.backbone.settings_as(LstmSettings), result.train
+            assert (lstm.hidden, lstm.layers, result.model.embedding, lstm.forget_bias) == (width, 2, width, 0)
+            rates = (lstm.dropout, result.model.embedding_dropout, result.model.output_dropout)
             assert {rate or 0.0 for rate in rates} == {dropout} and any(rate is not None for rate in rates)
-            assert found.model.init_scheme() == ("uniform", scale)
-            assert found.model.tie_embeddings == (model == "tied")
+            assert result.model.init_scheme() == ("uniform", scale)
+            assert result.model.tie_embeddings == (model == "tied")
             assert (train.lr / window, (train.clip_norm or 0) * window) == pytest.approx((1, 5))
             assert (train.decay_after, train.epochs, train.optimizer, train.momentum) == (after, epochs, "sgd", 0)
             assert train.decay == pytest.approx(decay)

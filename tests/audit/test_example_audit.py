@@ -38,9 +38,9 @@ EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "ever
 @pytest.mark.parametrize("arch", [*BACKBONES])
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None:
-    found = audit(trained(task, tmp_path, arch=arch))
-    assert [one for one in found if one.failed] == []
-    assert sum(one.passed is True for one in found) >= 7
+    result = audit(trained(task, tmp_path, arch=arch))
+    assert [one for one in result if one.failed] == []
+    assert sum(one.passed is True for one in result) >= 7
 
 
 def failing(run: api.Run) -> list[str]:
@@ -96,8 +96,8 @@ def test_inputs_on_both_sides_are_found(tmp_path: Path) -> None:
     run = trained("classify", tmp_path)
     dataset = run.dataset()
     parts = {**dataset.data.splits, "validation": dataset.data.splits["train"][:6]}
-    found = examples.split_overlap(replace(dataset, data=replace(dataset.data, splits=parts)))
-    assert not found.passed and "6 of 6" in found.detail
+    result = examples.split_overlap(replace(dataset, data=replace(dataset.data, splits=parts)))
+    assert not result.passed and "6 of 6" in result.detail
 
 
 @pytest.mark.parametrize("column", ["auto", "author", "none"])
@@ -107,10 +107,10 @@ def test_groups_on_both_sides_are_found(column: str, tmp_path: Path) -> None:
     source = tmp_path / "reviews.tsv"
     source.write_text("\n".join([f"{header}\tauthor", *authored]) + "\n", encoding="utf-8")
     run = api.train(source, out=tmp_path / "run", reporter=Reporter(), groups=column, **TINY)
-    found = next(one for one in audit(run) if one.name == examples.shared_groups.name)
-    assert found.passed is {"auto": False, "author": True, "none": None}[column]
+    result = next(one for one in audit(run) if one.name == examples.shared_groups.name)
+    assert result.passed is {"auto": False, "author": True, "none": None}[column]
     shared = {"auto": "validation: 6 of 6 examples (100.0%)", "author": "0 of 6 examples (0.0%)", "none": "no column"}
-    assert shared[column] in found.detail
+    assert shared[column] in result.detail
 
 
 def test_an_example_that_is_scored_twice_is_found(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
@@ -131,8 +131,8 @@ def test_generation_with_another_state_is_found(tmp_path: Path, monkeypatch: Mon
         return logits_BV, replace(after, inner=state.inner)
 
     monkeypatch.setattr(run.model, "step", stale)
-    found = failing(run)
-    assert "step by step equals parallel" in found and "cached equals uncached generation" in found
+    result = failing(run)
+    assert "step by step equals parallel" in result and "cached equals uncached generation" in result
 
 
 class ReportsMore:
@@ -177,8 +177,8 @@ def test_results_that_the_weights_do_not_give_are_found(task: str, tmp_path: Pat
     key = run.results.headline_metric.key
     run.results = replace(run.results, validation={**run.results.validation, key: 99.0})
     assert failing(run) == [METRIC]
-    found = next(one for one in audit(run) if one.name == METRIC)
-    assert "99 in results.json" in found.detail
+    result = next(one for one in audit(run) if one.name == METRIC)
+    assert "99 in results.json" in result.detail
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ ASKED_OF_WRITERS = 4
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=named)
 def test_every_architecture(text: Path, variant: dict[str, Any]) -> None:
-    found = audit(untrained(text, **variant))
-    assert not [one for one in found if one.failed]
-    left_out = [one for one in found if "not applicable: the model is bidirectional" in one.detail]
+    result = audit(untrained(text, **variant))
+    assert not [one for one in result if one.failed]
+    left_out = [one for one in result if "not applicable: the model is bidirectional" in one.detail]
     assert len(left_out) == (ASKED_OF_WRITERS if variant["task"] == "masked" else 0)
 
 
@@ -32,9 +32,9 @@ def test_every_tokenizer_and_kind_of_text(text: Path, tokenizer: str, documents:
 
 @pytest.mark.parametrize("arch", sorted({variant["arch"] for variant in VARIANTS if variant["task"] == "language"}))
 def test_a_stream_whose_state_is_carried(text: Path, arch: str) -> None:
-    found = {one.name: one for one in audit(untrained(text, arch=arch, batching="stream"))}
-    assert not any(one.failed for one in found.values())
-    assert "at most" in found["training carries its state"].detail
+    result = {one.name: one for one in audit(untrained(text, arch=arch, batching="stream"))}
+    assert not any(one.failed for one in result.values())
+    assert "at most" in result["training carries its state"].detail
 
 
 def test_a_text_that_is_shorter_than_everything(tmp_path: Path, text: Path) -> None:
@@ -52,9 +52,9 @@ def test_a_long_text_is_counted_at_its_beginning(text: Path, monkeypatch: pytest
 def test_rounding_that_a_model_amplifies_is_no_mistake(text: Path) -> None:
     """Large weights make a recurrence chaotic: two ways of computing it part within a few dozen tokens."""
     run = untrained(text, {"model.initialization": "normal:0.25"}, arch="rnn", hidden=64)
-    found = {one.name: one for one in audit(run)}
-    assert "amplifies" in found["a padded row equals the row alone"].detail
-    assert not any(one.failed for one in found.values())
+    result = {one.name: one for one in audit(run)}
+    assert "amplifies" in result["a padded row equals the row alone"].detail
+    assert not any(one.failed for one in result.values())
 
 
 def test_an_audit_leaves_everything_as_it_was(text: Path) -> None:

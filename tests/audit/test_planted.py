@@ -50,8 +50,8 @@ class Centred(Lstm):
 
 
 def test_a_convolution_that_is_not_causal(text: Path) -> None:
-    found = red(with_backbone(untrained(text), Centred))
-    assert found == {FUTURE, STEPS, CHUNKS, GENERATION, PADDING, BY_HAND}
+    result = red(with_backbone(untrained(text), Centred))
+    assert result == {FUTURE, STEPS, CHUNKS, GENERATION, PADDING, BY_HAND}
 
 
 # --- 2: a mask that is off by one -----------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def test_held_out_text_that_is_copied_with_small_changes(tmp_path: Path) -> None
 
 def test_a_test_part_that_stands_in_the_training_part(tmp_path: Path) -> None:
     new = new_text(9000)[:9000]
-    found = {one.name: one for one in audit(untrained(written(tmp_path, new + new[:1000]), split_ratios="80/10/10"))}
-    assert not found[OVERLAP].passed
-    assert "validation: 0 of" in found[OVERLAP].detail and "test: 31 of 31" in found[OVERLAP].detail
+    result = {one.name: one for one in audit(untrained(written(tmp_path, new + new[:1000]), split_ratios="80/10/10"))}
+    assert not result[OVERLAP].passed
+    assert "validation: 0 of" in result[OVERLAP].detail and "test: 31 of 31" in result[OVERLAP].detail
 
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])
@@ -64,8 +64,8 @@ def test_parts_that_share_positions(text: Path, monkeypatch: pytest.MonkeyPatch,
         return {"train": (0, total * 91 // 100), "validation": (total * 9 // 10, total), "whole": (0, total)}[part]
 
     monkeypatch.setattr(SplitText, "_bounds", overlapping)
-    found = {one.name: one for one in audit(run)}
-    assert not found[OVERLAP].passed and "in two splits" in found[OVERLAP].detail
+    result = {one.name: one for one in audit(run)}
+    assert not result[OVERLAP].passed and "in two splits" in result[OVERLAP].detail
 
 
 def test_scattered_parts_that_share_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,8 +77,8 @@ def test_scattered_parts_that_share_positions(tmp_path: Path, monkeypatch: pytes
         return [(first - 200 * (part == "train"), last) if first else (0, last) for first, last in proper(self, part)]
 
     monkeypatch.setattr(SplitText, "ranges", overlapping)
-    found = {one.name: one for one in audit(run)}
-    assert not found[OVERLAP].passed and "without its gaps" in found[OVERLAP].detail
+    result = {one.name: one for one in audit(run)}
+    assert not result[OVERLAP].passed and "without its gaps" in result[OVERLAP].detail
 
 
 # --- a vocabulary from elsewhere ------------------------------------------------------------------------------------
@@ -109,10 +109,10 @@ def test_a_vocabulary_of_another_run_is_no_leak(tmp_path: Path) -> None:
     run = untrained(written(tmp_path, new_text(3000) + "é"), learn=learnt_from(other))
     assert red(run) == {VOCABULARY}  # nobody says where it comes from
     run.config["origins"] = [origin_of(run, str(tmp_path / "gone"))]
-    found = {one.name: one for one in audit(run)}
-    assert not any(one.failed for one in found.values())
-    assert found[VOCABULARY].detail.endswith("gone'")
-    assert found[ORIGINS].passed is None and "cannot be compared: there is no run" in found[ORIGINS].detail
+    result = {one.name: one for one in audit(run)}
+    assert not any(one.failed for one in result.values())
+    assert result[VOCABULARY].detail.endswith("gone'")
+    assert result[ORIGINS].passed is None and "cannot be compared: there is no run" in result[ORIGINS].detail
 
 
 def test_a_vocabulary_of_a_run_that_was_trained_on_what_is_held_out_here(tmp_path: Path) -> None:
@@ -182,10 +182,10 @@ def test_a_check_that_breaks_off_fails_and_the_others_are_made(text: Path, monke
         raise IndexError("out of range")
 
     monkeypatch.setattr(run.model, "step", breaks)
-    found = {one.name: one for one in audit(run)}
-    assert len(found) == whole
-    assert found[steps.name].detail == "raised IndexError: out of range"
-    assert not found[steps.name].passed
+    result = {one.name: one for one in audit(run)}
+    assert len(result) == whole
+    assert result[steps.name].detail == "raised IndexError: out of range"
+    assert not result[steps.name].passed
 
 
 def test_numbers_that_are_not_finite_never_pass(text: Path) -> None:

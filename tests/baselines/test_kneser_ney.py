@@ -285,5 +285,5 @@ def test_the_figures_of_tiny_shakespeare(shared_data: Path):
     ids_N = np.unique(list(text), return_inverse=True)[1]
     train_N, test_N = ids_N[: len(text) * 8 // 10], ids_N[len(text) * 9 // 10 :]
     model = KneserNey.fit(train_N, 65, 6)
-    found = [round(float(model.nats(test_N, window=window).mean()), 3) for window in (None, 128, 64, 32)]
-    assert found == [1.692, 1.715, 1.740, 1.786]
+    result = [round(float(model.nats(test_N, window=window).mean()), 3) for window in (None, 128, 64, 32)]
+    assert result == [1.692, 1.715, 1.740, 1.786]

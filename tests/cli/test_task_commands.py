@@ -54,9 +54,9 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     assert answer.code == 0 and answer.out.count("%") == 4 and "warm" in answer.out and "cold" in answer.out
     Path("more.txt").write_text("new bird\n\nblue\n", encoding="utf-8")
     answer = seqlab("predict", "run", "--file", "more.txt", "--json")
-    found = json.loads(answer.out)
-    assert [one["text"] for one in found] == ["new bird", "", "blue"], "answers stand where the lines stand"
-    assert all(sum(found[at]["probabilities"].values()) == pytest.approx(1) for at in (0, 2))
+    result = json.loads(answer.out)
+    assert [one["text"] for one in result] == ["new bird", "", "blue"], "answers stand where the lines stand"
+    assert all(sum(result[at]["probabilities"].values()) == pytest.approx(1) for at in (0, 2))
     blank = seqlab("predict", "run", " ")
     assert blank.code == 2 and "text 1 is ' '" in blank.err
     for options, words in (
@@ -103,8 +103,8 @@ def test_tags_under_their_words(here: Path, seqlab) -> None:
     (one,) = json.loads(answer.out)
     assert one["words"] == ["small", "red", "fish", ",", "n3"]
     assert set(one["tags"]) <= {"O", "B-x"} and all(0 < chance <= 1 for chance in one["probabilities"])
-    found = json.loads(seqlab("predict", "run", "--file", "entities.conll", "--json").out)
-    assert len(found) == 60 and found[0]["words"][-1] == "n0"
+    result = json.loads(seqlab("predict", "run", "--file", "entities.conll", "--json").out)
+    assert len(result) == 60 and result[0]["words"][-1] == "n0"
     above = seqlab("predict", "run", "small red fish").out.splitlines()[0]
     assert above.split() == ["small", "red", "fish"]
 
@@ -116,8 +116,8 @@ def test_translations_with_scores_and_attention(here: Path, seqlab) -> None:
     answer = seqlab("predict", "run", "small fish", "--n-best", "2", "--attention", "--picture", "look.png")
     assert answer.code == 0 and len(re.findall(r"\(-\d+\.\d\d\)", answer.out)) == 2
     assert Path("look.png").read_bytes().startswith(b"\x89PNG")
-    found = json.loads(seqlab("predict", "run", "small fish", "--json").out)[0]
-    assert {"translation", "score", "logprob"} <= found.keys() and "weights" not in found
+    result = json.loads(seqlab("predict", "run", "small fish", "--json").out)[0]
+    assert {"translation", "score", "logprob"} <= result.keys() and "weights" not in result
 
 
 def test_both_sides_may_be_set_apart(here: Path, seqlab) -> None:

@@ -234,19 +234,19 @@ def replaced(results: Results, change: Callable[[str], str]) -> Results:
             return {change(key) if keys else key: walk(one, keys or key in FREE) for key, one in value.items()}
         return [walk(one, keys) for one in value] if isinstance(value, list) else value
 
-    found = walk(asdict(results), keys=False)
-    found["ledger"] = dict(zip(("equal", "unequal"), found["ledger"].values(), strict=True))
-    for advice, before in zip(found["recommendation"], results.recommendation, strict=True):
+    result = walk(asdict(results), keys=False)
+    result["ledger"] = dict(zip(("equal", "unequal"), result["ledger"].values(), strict=True))
+    for advice, before in zip(result["recommendation"], results.recommendation, strict=True):
         advice["lens"] = before.lens  # one of four words
     for pair, before in zip(
-        found["pairs"] + found["baseline_pairs"], results.pairs + results.baseline_pairs, strict=True
+        result["pairs"] + result["baseline_pairs"], results.pairs + results.baseline_pairs, strict=True
     ):
         pair["verdict"] = before.verdict
     for metric, before in zip(
-        [found["metric"], *found["reported_metrics"]], [results.metric, *results.reported_metrics], strict=True
+        [result["metric"], *result["reported_metrics"]], [results.metric, *results.reported_metrics], strict=True
     ):
         metric |= {"key": before.key, "aggregate": before.aggregate}  # what code reads
-    for baseline, before in zip(found["baselines"], results.baselines, strict=True):
+    for baseline, before in zip(result["baselines"], results.baselines, strict=True):
         baseline["role"] = before.role
-    found["memorization"][-1]["name"] = results.memorization[-1].name  # that of the reference
-    return TypeAdapter(Results).validate_python(found)
+    result["memorization"][-1]["name"] = results.memorization[-1].name  # that of the reference
+    return TypeAdapter(Results).validate_python(result)

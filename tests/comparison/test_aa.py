@@ -34,9 +34,9 @@ def test_one_architecture_is_not_better_than_itself(tmp_path: Path, capsys: pyte
     different = 0
     for _ in range(DRAWS):
         six = draw.permutation(SEEDS)[:6]
-        found = estimate(sums[six[:3]], sums[six[3:]], ratio)
-        assert found.low is not None and found.high is not None
-        different += not found.low <= 0 <= found.high
+        result = estimate(sums[six[:3]], sums[six[3:]], ratio)
+        assert result.low is not None and result.high is not None
+        different += not result.low <= 0 <= result.high
     values = [run.value for run in done.results.runs]
     spread = f"{np.mean(values):.4f} +- {np.std(values, ddof=1):.4f}"
     with capsys.disabled():

@@ -37,9 +37,9 @@ def test_strings_do_not_run_and_the_page_fits(width: int, tmp_path: Path) -> Non
         "--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "look.html").as_uri(),
     ]  # fmt: skip
     shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
-    found = re.search(r'<p id="found">(.*?)</p>', shown, flags=re.DOTALL)
-    assert found, "the browser did not come up"
-    across, limit, color, pictures, title = html.unescape(found[1]).split(" | ", 4)
+    result = re.search(r'<p id="found">(.*?)</p>', shown, flags=re.DOTALL)
+    assert result, "the browser did not come up"
+    across, limit, color, pictures, title = html.unescape(result[1]).split(" | ", 4)
     assert int(across) <= width
     assert limit.endswith("px") and color.startswith("rgb(")  # the style passed its own policy
     assert int(pictures) == 10  # the browser draws every chart

@@ -56,8 +56,8 @@ def test_floors_are_on_the_same_units_of_text(small: Comparison):
 def test_the_pair_is_judged_by_the_sums_of_its_runs(small: Comparison):
     (pair,) = small.results.pairs
     sums = {name: np.array([run.sums for run in small.results.runs_of(name)]) for name in (pair.a, pair.b)}
-    found = estimate(sums[pair.a], sums[pair.b], ratio)
-    assert (pair.difference, pair.low, pair.high, pair.p) == (found.difference, found.low, found.high, found.p)
+    result = estimate(sums[pair.a], sums[pair.b], ratio)
+    assert (pair.difference, pair.low, pair.high, pair.p) == (result.difference, result.low, result.high, result.p)
     assert pair.difference >= 0 and small.verdicts == [pair.sentence]
 
 

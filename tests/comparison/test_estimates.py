@@ -22,16 +22,16 @@ def trial_steps(text: Path, budget: str | None, **options: Any) -> list[tuple[di
 
 
 def test_trials_of_other_layers_spend_seconds_if_that_is_the_budget(text: Path):
-    found = trial_steps(text, "seconds=8", tune_over="lr,layers")
-    assert len({one["backbone.layers"] for one, _ in found}) > 1
-    assert all(steps == round(8 / (one["backbone.layers"] * SECONDS["lstm"])) for one, steps in found)
+    result = trial_steps(text, "seconds=8", tune_over="lr,layers")
+    assert len({one["backbone.layers"] for one, _ in result}) > 1
+    assert all(steps == round(8 / (one["backbone.layers"] * SECONDS["lstm"])) for one, steps in result)
 
 
 def test_trials_of_other_batches_spend_the_unit_of_the_budget(text: Path):
     assert all(steps == 70 for _, steps in trial_steps(text, "steps=70", tune_over="batch_size"))
-    found = trial_steps(text, "tokens=25600", tune_over="batch_size")
-    assert len({one["task.batch_size"] for one, _ in found}) > 1
-    assert all(steps * one["task.batch_size"] * 32 == pytest.approx(25600, rel=0.01) for one, steps in found)
+    result = trial_steps(text, "tokens=25600", tune_over="batch_size")
+    assert len({one["task.batch_size"] for one, _ in result}) > 1
+    assert all(steps * one["task.batch_size"] * 32 == pytest.approx(25600, rel=0.01) for one, steps in result)
     spent = {steps * one["task.batch_size"] for one, steps in trial_steps(text, None, tune_over="batch_size")}
     assert max(spent) == pytest.approx(min(spent), rel=0.01)  # minutes for everything: equal tokens
 

@@ -33,11 +33,11 @@ def settings(name: str, **backbone) -> RunSettings:
 @every_architecture
 @given(target=st.integers(30_000, 3_000_000))
 def test_within_one_percent(name: str, target: int):
-    found = match_size(settings(name), Amount("params", target), ONE_EACH)
-    assert found.size == core_parameters(found.settings)
-    step = core_parameters(wider(found.settings)) - found.size
+    result = match_size(settings(name), Amount("params", target), ONE_EACH)
+    assert result.size == core_parameters(result.settings)
+    step = core_parameters(wider(result.settings)) - result.size
     # a width more may be further than 1 % away; then nothing nearer is to be had
-    assert abs(found.gap) <= max(CLOSE, 0.5 * step / target)
+    assert abs(result.gap) <= max(CLOSE, 0.5 * step / target)
 
 
 def wider(found: RunSettings) -> RunSettings:
@@ -53,14 +53,14 @@ def wider(found: RunSettings) -> RunSettings:
 @given(target=st.integers(200, 6_000))
 def test_no_width_comes_nearer(name: str, target: int):
     """Every width is tried; where a feed-forward width closes the gap, 1 % is near enough."""
-    found = match_size(settings(name), Amount("params", target), ONE_EACH)
+    result = match_size(settings(name), Amount("params", target), ONE_EACH)
     sizes = []
     for hidden in range(1, 120):
         try:
             sizes.append(core_parameters(settings(name, hidden=hidden)))
         except UsageError:
             continue
-    assert abs(found.size - target) <= max(min(abs(size - target) for size in sizes), CLOSE * target)
+    assert abs(result.size - target) <= max(min(abs(size - target) for size in sizes), CLOSE * target)
 
 
 @every_architecture
@@ -78,27 +78,27 @@ def test_only_widths_change(name: str):
 
 @every_architecture
 def test_equal_operations(name: str):
-    found = match_size(settings(name), Amount("flops", 500_000), ONE_EACH)
-    assert abs(found.gap) <= CLOSE
-    model = build_model(found.settings, 50)
-    assert model.backbone.flops_per_token(16) == found.size == core_flops(found.settings)
+    result = match_size(settings(name), Amount("flops", 500_000), ONE_EACH)
+    assert abs(result.gap) <= CLOSE
+    model = build_model(result.settings, 50)
+    assert model.backbone.flops_per_token(16) == result.size == core_flops(result.settings)
     assert all(p.device.type == "cpu" for p in model.parameters())
 
 
 @every_architecture
 def test_the_core_leaves_out_embedding_output_and_positions(name: str):
     one = settings(name, **({"positions": "learned"} if "positions" in BACKBONES.settings(name).model_fields else {}))
-    found = match_size(one, Amount("params", 60_000), ONE_EACH).settings
-    model = build_model(found, 50)
+    result = match_size(one, Amount("params", 60_000), ONE_EACH).settings
+    model = build_model(result, 50)
     tables = [p for n, p in model.backbone.named_parameters() if "position" in n]
     inside = sum(p.numel() for p in model.backbone.parameters()) - sum(p.numel() for p in tables)
-    assert inside == core_parameters(found)
+    assert inside == core_parameters(result)
     assert isinstance(model.embedding.weight, torch.nn.Parameter)
 
 
 def test_a_target_below_the_smallest_model_takes_the_smallest():
-    found = match_size(settings("lstm"), Amount("params", 1), ONE_EACH)
-    assert found.settings.backbone.settings.model_dump()["hidden"] == 1 and found.gap > CLOSE
+    result = match_size(settings("lstm"), Amount("params", 1), ONE_EACH)
+    assert result.settings.backbone.settings.model_dump()["hidden"] == 1 and result.gap > CLOSE
 
 
 @pytest.mark.parametrize(("vocab_size", "target"), [(2_000, 1_000_000), (20_000, 6_000_000)])
@@ -107,10 +107,10 @@ def test_a_target_below_the_smallest_model_takes_the_smallest():
 @every_architecture
 def test_totals_match_with_a_large_vocabulary(name: str, kind: str, tied: bool, vocab_size: int, target: int):
     model = settings(name).with_values(**{"model.embedding": 128, "model.tie_embeddings": tied})
-    found = match_size(model, Amount(kind, target), VocabSizes.of(vocab_size))
-    count = parameters(found.settings, vocab_size)
+    actual = match_size(model, Amount(kind, target), VocabSizes.of(vocab_size))
+    count = parameters(actual.settings, vocab_size)
     expected = count.total if kind == "total" else count.core + count.output
-    assert found.size == expected == pytest.approx(target, rel=0.02)
+    assert actual.size == expected == pytest.approx(target, rel=0.02)
 
 
 def test_a_total_below_the_tables_is_refused():

@@ -92,11 +92,11 @@ def test_it_chooses_checkpoints_and_lists_runs(done: Comparison) -> None:
 
 def test_one_number_for_each_example_is_averaged(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "my_metrics:wrong")
-    found = find_metric("my_metrics:wrong", "labels")
-    assert found.description.label == "wrong, points" and found.description.lower_is_better
-    sums_UK = found.sums(["a", "b", "c"], ["a", "x", "y"])
-    assert float(found.description.value(sums_UK.sum(0))) == pytest.approx(2 / 3)
-    assert found.description.cost(0.25) == 0.25
+    result = find_metric("my_metrics:wrong", "labels")
+    assert result.description.label == "wrong, points" and result.description.lower_is_better
+    sums_UK = result.sums(["a", "b", "c"], ["a", "x", "y"])
+    assert float(result.description.value(sums_UK.sum(0))) == pytest.approx(2 / 3)
+    assert result.description.cost(0.25) == 0.25
 
 
 def test_it_has_to_be_named_by_the_user(outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:

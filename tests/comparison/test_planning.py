@@ -121,9 +121,9 @@ def test_rates_that_won_change_nothing_else(text: Path):
         model.name: with_trial(model.run_settings, plan.size, {"train.lr": 0.007}, plan.vocab_sizes)
         for model in plan.models
     }
-    found = with_winners(plan, request, data, winners, lambda _: None)
-    assert {model.run_settings.train.lr for model in found.models} == {0.007}
-    assert [model.changed(**{"train.lr": 1.0}) for model in found.models] == [
+    result = with_winners(plan, request, data, winners, lambda _: None)
+    assert {model.run_settings.train.lr for model in result.models} == {0.007}
+    assert [model.changed(**{"train.lr": 1.0}) for model in result.models] == [
         model.changed(**{"train.lr": 1.0}) for model in plan.models
     ]
 
@@ -132,10 +132,10 @@ def test_other_winners_are_planned_anew(text: Path):
     plan, request, data = planned(text, budget="seconds=4", tune_over="lr,layers,batch_size")
     tried = {"train.lr": 0.007, "backbone.layers": 2, "task.batch_size": 16}
     winners = {model.name: with_trial(model.run_settings, plan.size, tried, plan.vocab_sizes) for model in plan.models}
-    found = with_winners(plan, request, data, winners, lambda _: None)
-    assert {model.tokens_per_step for model in found.models} == {16 * 32}
-    assert all(model.core == pytest.approx(25_000, rel=0.05) for model in found.models)
-    assert all(model.seconds == pytest.approx(4) for model in found.models)
+    result = with_winners(plan, request, data, winners, lambda _: None)
+    assert {model.tokens_per_step for model in result.models} == {16 * 32}
+    assert all(model.core == pytest.approx(25_000, rel=0.05) for model in result.models)
+    assert all(model.seconds == pytest.approx(4) for model in result.models)
 
 
 def test_documents_are_counted_on_average(tmp_path: Path):

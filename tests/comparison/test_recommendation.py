@@ -25,17 +25,17 @@ def judged(gru, rnn, difference=0.02):
 
 
 def test_the_best_alone():
-    found = advised(judged("better", "better"))
-    assert {lens: advice.name for lens, advice in found.items()} == dict.fromkeys(
+    result = advised(judged("better", "better"))
+    assert {lens: advice.name for lens, advice in result.items()} == dict.fromkeys(
         ("quality", "time", "size", "memory"), "lstm"
     )
-    assert found["quality"].sentence == "Use lstm: it is better than gru and rnn."
-    assert found["time"].sentence == (
+    assert result["quality"].sentence == "Use lstm: it is better than gru and rnn."
+    assert result["time"].sentence == (
         "lstm has the best mean, and all others are behind it; "
         "rnn trains in 0.4 of the time of lstm and gives up 0.210 nats/char."
     )
-    assert "rnn has 0.25 of the parameters of lstm and gives up 0.210 nats/char." in found["size"].sentence
-    assert "rnn needs 0.5 of the memory of lstm when generating and gives up 0.210" in found["memory"].sentence
+    assert "rnn has 0.25 of the parameters of lstm and gives up 0.210 nats/char." in result["size"].sentence
+    assert "rnn needs 0.5 of the memory of lstm when generating and gives up 0.210" in result["memory"].sentence
 
 
 def test_the_cheapest_of_those_that_may_be_as_good():
@@ -43,19 +43,19 @@ def test_the_cheapest_of_those_that_may_be_as_good():
         ("not distinguishable", "is not distinguishable from it"),
         ("equal for practical purposes", "is equal to it for practical purposes"),
     ):
-        found = advised(judged(verdict, "better"))
-        assert found["quality"].name == "lstm"
-        assert [found[lens].name for lens in ("time", "size", "memory")] == ["gru"] * 3
-        assert found["time"].sentence == (
+        result = advised(judged(verdict, "better"))
+        assert result["quality"].name == "lstm"
+        assert [result[lens].name for lens in ("time", "size", "memory")] == ["gru"] * 3
+        assert result["time"].sentence == (
             f"gru trains in 0.8 of the time of lstm and {words}; "
             "rnn trains in 0.4 of the time of lstm and gives up 0.210 nats/char."
         )
 
 
 def test_quality_says_what_is_not_shown():
-    found = advised(judged("not distinguishable", "suggestive"))
+    result = advised(judged("not distinguishable", "suggestive"))
     sentence = "Use lstm: it is probably better than rnn; gru may be as good."
-    assert found["quality"].sentence == sentence
+    assert result["quality"].sentence == sentence
 
 
 @pytest.mark.parametrize(
@@ -99,34 +99,34 @@ def test_the_best_may_be_the_cheapest():
 
 def test_of_equally_cheap_contenders_the_better_is_named():
     same = dict.fromkeys(COSTS, (100.0, 1000, 4000))
-    found = advised(judged("not distinguishable", "not distinguishable"), same)
-    assert {advice.name for advice in found.values()} == {"lstm"}
+    result = advised(judged("not distinguishable", "not distinguishable"), same)
+    assert {advice.name for advice in result.values()} == {"lstm"}
 
 
 def test_what_saves_next_to_nothing_is_no_reason_to_choose_it():
     near = {"lstm": (100.0, 1000, 4000), "gru": (96.0, 960, 3900), "rnn": (95.5, 955, 3880)}
-    found = advised(judged("not distinguishable", "better"), near)
-    assert {advice.name for advice in found.values()} == {"lstm"}
-    assert found["time"].sentence.endswith("may be as good; no other model is noticeably cheaper.")
+    result = advised(judged("not distinguishable", "better"), near)
+    assert {advice.name for advice in result.values()} == {"lstm"}
+    assert result["time"].sentence.endswith("may be as good; no other model is noticeably cheaper.")
     assert advised(judged("better", "better"), near)["size"].sentence.endswith(
         "; no other model is noticeably cheaper."
     )
 
 
 def test_the_best_is_found_whatever_the_order_of_entrants():
-    found = advised(judged("better", "better"), dict(reversed(COSTS.items())))
-    assert found["quality"].name == "lstm"
+    result = advised(judged("better", "better"), dict(reversed(COSTS.items())))
+    assert result["quality"].name == "lstm"
 
 
 def test_memory_is_left_out_where_it_is_unknown():
-    found = advised(judged("better", "better"), COSTS | {"gru": (80.0, 750, None)})
-    assert list(found) == ["quality", "time", "size"]
+    result = advised(judged("better", "better"), COSTS | {"gru": (80.0, 750, None)})
+    assert list(result) == ["quality", "time", "size"]
 
 
 def test_one_entrant_and_none():
-    found = advised([], {"a {} b": (1.0, 100, 1)})
-    assert {advice.name for advice in found.values()} == {"a {} b"}
-    assert found["quality"].sentence == "Use a {} b: it is the only model."
+    result = advised([], {"a {} b": (1.0, 100, 1)})
+    assert {advice.name for advice in result.values()} == {"a {} b"}
+    assert result["quality"].sentence == "Use a {} b: it is the only model."
     assert recommendation([entrant("a")], [], NATS, []) == []
 
 

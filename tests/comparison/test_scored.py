@@ -63,7 +63,7 @@ def test_units_never_cross_a_seam(segments: list[list[int]]):
 
 @given(st.text("ab", max_size=14), st.text("ab", max_size=30))
 def test_the_longest_copy(text: str, known: str):
-    found = longest_copy(text, known)
+    result = longest_copy(text, known)
     stretches = {text[i:j] for i in range(len(text) + 1) for j in range(i, len(text) + 1)}
-    assert found in text and found in known
-    assert len(found) == max(len(one) for one in stretches if one in known)
+    assert result in text and result in known
+    assert len(result) == max(len(one) for one in stretches if one in known)

@@ -19,11 +19,11 @@ def requested(recipe: str | None = None, settings: dict[str, Any] | None = None,
 
 
 def test_without_options_the_usual_architectures_on_three_parts():
-    found = requested()
-    assert tuple(found.models) == ARCHS == ("rnn", "gru", "lstm", "lstm-attention", "transformer")
-    assert {one.corpus.split_ratios for one in found.models.values()} == {"80/10/10"}
-    assert {name: one.backbone.name for name, one in found.models.items()} == {name: name for name in ARCHS}
-    assert found.comparison.seeds == 3
+    result = requested()
+    assert tuple(result.models) == ARCHS == ("rnn", "gru", "lstm", "lstm-attention", "transformer")
+    assert {one.corpus.split_ratios for one in result.models.values()} == {"80/10/10"}
+    assert {name: one.backbone.name for name, one in result.models.items()} == {name: name for name in ARCHS}
+    assert result.comparison.seeds == 3
 
 
 @pytest.mark.parametrize("task", ["classify", "tag", "translate"])
@@ -51,8 +51,8 @@ def test_by_default_all_read_in_both_directions_where_the_whole_text_is_known(ta
 def test_held_out_text_is_scattered_unless_a_recipe_or_the_user_says_otherwise(
     recipe: str | None, settings: dict[str, Any], options: dict[str, Any], split: str
 ):
-    found = requested(recipe, settings, **options)
-    assert {one.corpus.split for one in found.models.values()} == {split}
+    result = requested(recipe, settings, **options)
+    assert {one.corpus.split for one in result.models.values()} == {split}
 
 
 def test_examples_cannot_be_scattered():
@@ -114,25 +114,25 @@ def test_what_reads_ahead_is_no_language_model(name: str):
 
 
 def test_reading_both_ways_is_compared_where_the_task_allows_it():
-    found = requested(archs="transformer-encoder", task="masked")
-    assert list(found.models) == ["transformer-encoder"]
+    result = requested(archs="transformer-encoder", task="masked")
+    assert list(result.models) == ["transformer-encoder"]
 
 
 def test_one_word_and_dotted_settings_reach_every_model():
-    found = requested(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tie_embeddings": True}})
-    for one in found.models.values():
+    result = requested(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tie_embeddings": True}})
+    for one in result.models.values():
         assert one.task.settings.model_dump()["window"] == 32
         assert (one.model.embedding, one.model.tie_embeddings, one.train.clip_norm) == (24, True, 0.5)
 
 
 def test_models_of_a_recipe_keep_their_names_rates_and_sizes():
-    found = requested("evolution", archs="lstm,lstm-attention-add")
-    assert {name: one.backbone.name for name, one in found.models.items()} == {
+    result = requested("evolution", archs="lstm,lstm-attention-add")
+    assert {name: one.backbone.name for name, one in result.models.items()} == {
         "lstm": "lstm",
         "lstm-attention-add": "lstm-attention",
     }
-    assert {one.train.lr for one in found.models.values()} == {3e-4}
-    assert found.comparison.tune == 0 and found.comparison.sizes is None
+    assert {one.train.lr for one in result.models.values()} == {3e-4}
+    assert result.comparison.tune == 0 and result.comparison.sizes is None
     assert requested("evolution", archs="lstm", tune=2).comparison.tune == 2
 
 

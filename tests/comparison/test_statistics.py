@@ -57,14 +57,14 @@ def test_noise_of_seeds_alone_is_welchs_test():
     draw = np.random.default_rng(0)
     a_S, b_S = draw.normal(0, 1, 3), draw.normal(1, 3, 7)
     units = np.ones(25)
-    found = estimate(sums(a_S[:, None] * units), sums(b_S[:, None] * units))
+    result = estimate(sums(a_S[:, None] * units), sums(b_S[:, None] * units))
     known: Any = stats.ttest_ind(b_S, a_S, equal_var=False)  # its attributes are not declared
     interval = known.confidence_interval(0.95)
-    assert found.difference == pytest.approx(b_S.mean() - a_S.mean())
-    assert (found.p, found.df) == pytest.approx((known.pvalue, known.df))
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert found.v_seeds == pytest.approx(a_S.var(ddof=1) / 3 + b_S.var(ddof=1) / 7)
-    assert text_of(found).variance == pytest.approx(0, abs=1e-20)
+    assert result.difference == pytest.approx(b_S.mean() - a_S.mean())
+    assert (result.p, result.df) == pytest.approx((known.pvalue, known.df))
+    assert (result.low, result.high) == pytest.approx((interval.low, interval.high))
+    assert result.v_seeds == pytest.approx(a_S.var(ddof=1) / 3 + b_S.var(ddof=1) / 7)
+    assert text_of(result).variance == pytest.approx(0, abs=1e-20)
 
 
 @pytest.mark.parametrize("seeds", [0, 1, 4])
@@ -74,12 +74,12 @@ def test_noise_of_text_alone_is_the_paired_test(seeds):
     hard_U = draw.normal(0, 50, 20)
     a_U, b_U = hard_U + draw.normal(0, 1, 20), hard_U + draw.normal(0.5, 1, 20)
     a, b = (np.tile(one, (seeds, 1)) if seeds > 1 else one for one in (a_U, b_U))
-    found = estimate(sums(a), sums(b))
+    result = estimate(sums(a), sums(b))
     known = stats.ttest_rel(b_U, a_U)
     interval = known.confidence_interval(0.95)
-    assert (found.p, found.df) == pytest.approx((known.pvalue, 19))
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert (text_of(found).units, text_of(found).variance) == pytest.approx((20, np.var(b_U - a_U, ddof=1) / 20))
+    assert (result.p, result.df) == pytest.approx((known.pvalue, 19))
+    assert (result.low, result.high) == pytest.approx((interval.low, interval.high))
+    assert (text_of(result).units, text_of(result).variance) == pytest.approx((20, np.var(b_U - a_U, ddof=1) / 20))
 
 
 def interaction(values_SU):
@@ -92,27 +92,27 @@ def interaction(values_SU):
 def test_both_noises_together_count_their_interaction_once():
     a, b = drawn(0, seeds=3), drawn(1, seeds=5, spread=3)
     assert lag_1(b.mean(0) - a.mean(0)) < 0.1
-    found = estimate(sums(a), sums(b))
+    result = estimate(sums(a), sums(b))
     terms = [a.mean(1).var(ddof=1) / 3, b.mean(1).var(ddof=1) / 5, (b.mean(0) - a.mean(0)).var(ddof=1) / 20]
     both = interaction(a) + interaction(b)
     net = sum(terms) - both
     df = net**2 / (terms[0] ** 2 / 2 + terms[1] ** 2 / 4 + terms[2] ** 2 / 19)
     known = stats.t(df, loc=b.mean() - a.mean(), scale=math.sqrt(net))
-    assert (found.v_seeds, text_of(found).variance) == pytest.approx((terms[0] + terms[1], terms[2]))
-    assert (found.v_both, found.seed_variances) == (pytest.approx(both), pytest.approx((terms[0] * 3, terms[1] * 5)))
-    assert found.df == pytest.approx(df)
-    assert (found.low, found.high) == pytest.approx(known.interval(0.95))
-    assert found.p == pytest.approx(2 * min(known.cdf(0), known.sf(0)))
+    assert (result.v_seeds, text_of(result).variance) == pytest.approx((terms[0] + terms[1], terms[2]))
+    assert (result.v_both, result.seed_variances) == (pytest.approx(both), pytest.approx((terms[0] * 3, terms[1] * 5)))
+    assert result.df == pytest.approx(df)
+    assert (result.low, result.high) == pytest.approx(known.interval(0.95))
+    assert result.p == pytest.approx(2 * min(known.cdf(0), known.sf(0)))
 
 
 def test_the_interval_is_never_narrower_than_one_noise_alone():
     """Runs whose units scatter at random, and whose means happen to agree."""
     a, b = drawn(0, spread=0), drawn(1, spread=0)
     a, b = a - a.mean(1, keepdims=True), b - b.mean(1, keepdims=True)
-    found = estimate(sums(a), sums(b))
-    assert found.v_seeds == pytest.approx(0, abs=1e-20) and found.v_both > 0
-    assert found.low is not None and found.high is not None
-    assert found.high - found.low > 2 * 1.96 * math.sqrt(text_of(found).variance)
+    result = estimate(sums(a), sums(b))
+    assert result.v_seeds == pytest.approx(0, abs=1e-20) and result.v_both > 0
+    assert result.low is not None and result.high is not None
+    assert result.high - result.low > 2 * 1.96 * math.sqrt(text_of(result).variance)
 
 
 @pytest.mark.parametrize("value", [ratio, perplexity])
@@ -120,11 +120,11 @@ def test_any_metric_is_jackknifed(value):
     """Units of unequal size, and a metric that is no mean."""
     characters = np.random.default_rng(0).integers(200, 1500, 20)
     a, b = sums(drawn(0) / 10, characters), sums(drawn(1, seeds=2) / 10, characters)
-    found = estimate(a, b, value)
+    result = estimate(a, b, value)
     values = [[value(run.sum(0)) for run in side] for side in (a, b)]
-    assert found.difference == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
-    assert text_of(found).variance == pytest.approx(jackknife(a, b, value))
-    assert found.v_seeds == pytest.approx(np.var(values[0], ddof=1) / 3 + np.var(values[1], ddof=1) / 2)
+    assert result.difference == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
+    assert text_of(result).variance == pytest.approx(jackknife(a, b, value))
+    assert result.v_seeds == pytest.approx(np.var(values[0], ddof=1) / 3 + np.var(values[1], ddof=1) / 2)
     assert level(a, value) == pytest.approx(np.mean(values[0]))
     assert level(a[0], value) == pytest.approx(values[0][0])
 
@@ -140,10 +140,10 @@ def test_correlated_neighbors_count_as_fewer_units(times):
     texts = np.random.default_rng(3).normal(size=60)
     assert lag_1(texts) < 0.1
     alone = text_of(estimate(sums(np.zeros(60)), sums(texts)))
-    found = text_of(estimate(sums(np.zeros(60 * times)), sums(np.repeat(texts, times))))
+    result = text_of(estimate(sums(np.zeros(60 * times)), sums(np.repeat(texts, times))))
     assert alone.units == 60
-    assert 20 <= found.units <= 65 and found.df < found.units
-    assert found.variance > 0.8 * alone.variance
+    assert 20 <= result.units <= 65 and result.df < result.units
+    assert result.variance > 0.8 * alone.variance
 
 
 def test_correlation_is_that_of_the_difference_of_the_averaged_seeds():
@@ -160,11 +160,11 @@ def test_correlation_is_that_of_the_difference_of_the_averaged_seeds():
 def test_a_text_that_drifts_tells_next_to_nothing(units):
     """No floor: the interval of a slope is wide however many units there are."""
     slope = np.arange(units) / units
-    found = estimate(sums(np.zeros((3, units))), sums(np.tile(slope, (3, 1))))
-    text = text_of(found)
+    result = estimate(sums(np.zeros((3, units))), sums(np.tile(slope, (3, 1))))
+    text = text_of(result)
     assert text.units < max(3, units / 20) and text.df <= max(2, units / 20)
-    assert found.difference == pytest.approx(slope.mean())
-    assert found.low is not None and found.high is not None and found.high - found.low > 0.5
+    assert result.difference == pytest.approx(slope.mean())
+    assert result.low is not None and result.high is not None and result.high - result.low > 0.5
 
 
 @pytest.mark.parametrize("units", [401, 799, 1000, 2399])
@@ -186,10 +186,10 @@ def test_groups_of_units_are_of_nearly_the_same_size(units):
 def test_equal_scores_on_few_examples_do_not_prove_equality(examples):
     """The rule of three: what none of n examples shows may be true of 3 in n."""
     right = sums(np.ones((3, examples)), 1.0)
-    found, interval = estimate(right, right, span=1.0), level_interval(right, span=1.0)
-    assert found.low is not None and found.high is not None and interval is not None
-    assert (found.difference, found.p) == (0.0, 1.0)
-    assert found.high == -found.low >= 2.9 / examples
+    result, interval = estimate(right, right, span=1.0), level_interval(right, span=1.0)
+    assert result.low is not None and result.high is not None and interval is not None
+    assert (result.difference, result.p) == (0.0, 1.0)
+    assert result.high == -result.low >= 2.9 / examples
     assert interval[1] - interval[0] >= 2 * 2.9 / examples
     assert estimate(right, right).high == 0.0  # a metric without bounds has no such prior
 
@@ -197,45 +197,45 @@ def test_equal_scores_on_few_examples_do_not_prove_equality(examples):
 def test_the_noise_of_one_seed_is_unknown():
     one, three = sums(drawn(0, seeds=1)), sums(drawn(1, seeds=3))
     for a, b in ((one, three), (three, one), (one, one + 1)):
-        found = estimate(a, b)
-        assert (found.low, found.high, found.p, found.df, found.v_seeds, found.seed_variances) == (None,) * 6
-        assert text_of(found).variance >= 0
-        assert found.difference == pytest.approx(level(b) - level(a))
+        result = estimate(a, b)
+        assert (result.low, result.high, result.p, result.df, result.v_seeds, result.seed_variances) == (None,) * 6
+        assert text_of(result).variance >= 0
+        assert result.difference == pytest.approx(level(b) - level(a))
 
 
 def test_what_has_no_seeds_has_no_noise_of_seeds():
     counting, model = sums(drawn(0, seeds=1)[0]), sums(drawn(1, seeds=4))
-    found = estimate(counting, model)
+    result = estimate(counting, model)
     own = drawn(1, seeds=4).mean(1).var(ddof=1)
-    assert found.seed_variances == pytest.approx((0.0, own))
-    assert found.v_seeds == pytest.approx(own / 4)
-    assert found.p is not None and found.low is not None
+    assert result.seed_variances == pytest.approx((0.0, own))
+    assert result.v_seeds == pytest.approx(own / 4)
+    assert result.p is not None and result.low is not None
     assert estimate(counting, counting + np.array([1, 0])).v_seeds == 0
 
 
 def test_the_noise_of_one_unit_is_unknown():
-    found = estimate(sums(drawn(0, units=1)), sums(drawn(1, units=1)))
-    assert (found.low, found.high, found.p, found.df, found.text) == (None,) * 5
-    assert found.v_seeds is not None and found.v_seeds > 0
+    result = estimate(sums(drawn(0, units=1)), sums(drawn(1, units=1)))
+    assert (result.low, result.high, result.p, result.df, result.text) == (None,) * 5
+    assert result.v_seeds is not None and result.v_seeds > 0
 
 
 def test_two_units_are_enough():
-    found = estimate(sums([[1.0, 2.0]] * 2), sums([[2.0, 5.0]] * 2))
-    assert (text_of(found).units, found.difference, text_of(found).variance) == pytest.approx((2, 2.0, 1.0))
-    assert found.p == pytest.approx(stats.ttest_rel([2, 5], [1, 2]).pvalue)
+    result = estimate(sums([[1.0, 2.0]] * 2), sums([[2.0, 5.0]] * 2))
+    assert (text_of(result).units, result.difference, text_of(result).variance) == pytest.approx((2, 2.0, 1.0))
+    assert result.p == pytest.approx(stats.ttest_rel([2, 5], [1, 2]).pvalue)
 
 
 def test_the_same_runs_do_not_differ():
     for runs in (sums(drawn(0)), sums(drawn(0, seeds=1)[0])):
-        found = estimate(runs, runs)
-        assert (found.difference, found.p, text_of(found).variance) == (0.0, 1.0, 0.0)
-        assert found.low is not None and found.high is not None and -found.low == found.high
+        result = estimate(runs, runs)
+        assert (result.difference, result.p, text_of(result).variance) == (0.0, 1.0, 0.0)
+        assert result.low is not None and result.high is not None and -result.low == result.high
 
 
 def test_a_difference_without_any_noise_is_certain():
-    found = estimate(sums(np.full((3, 8), 2.0)), sums(np.full((3, 8), 2.5)))
-    assert (found.difference, found.low, found.high, found.p) == (0.5, 0.5, 0.5, 0.0)
-    assert found.df is not None and math.isfinite(found.df)
+    result = estimate(sums(np.full((3, 8), 2.0)), sums(np.full((3, 8), 2.5)))
+    assert (result.difference, result.low, result.high, result.p) == (0.5, 0.5, 0.5, 0.0)
+    assert result.df is not None and math.isfinite(result.df)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -329,9 +329,9 @@ def test_seeds_average_out_their_interaction_with_text():
     """The noise of 3 runs that scatter at random on each unit is no noise of text, which would forbid the proof."""
     draw = np.random.default_rng(0)
     a, b = draw.normal(size=(3, 200)), 0.1 + draw.normal(size=(3, 200))
-    found = estimate(sums(a), sums(b))
-    assert found.seeds_needed(0.05) is not None
-    assert seeds_needed(found.difference, found.seed_variances or (), text_of(found)) is None
+    result = estimate(sums(a), sums(b))
+    assert result.seeds_needed(0.05) is not None
+    assert seeds_needed(result.difference, result.seed_variances or (), text_of(result)) is None
 
 
 @quick

@@ -99,9 +99,9 @@ def test_trials_are_long_enough_to_tell():
 def test_other_layers_keep_the_size():
     size = Amount("params", 400_000)
     for layers in (1, 3):
-        found = with_trial(model().run_settings, size, {"backbone.layers": layers}, ONE_EACH).backbone.settings
-        assert found.model_dump()["layers"] == layers
-        assert found.core_parameters(128) == pytest.approx(400_000, rel=0.01)  # pyright: ignore[reportAttributeAccessIssue]
+        result = with_trial(model().run_settings, size, {"backbone.layers": layers}, ONE_EACH).backbone.settings
+        assert result.model_dump()["layers"] == layers
+        assert result.core_parameters(128) == pytest.approx(400_000, rel=0.01)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_the_lowest_loss_wins_and_a_failure_never_does():

@@ -25,7 +25,7 @@ def noisy(mean):
 
 
 def judged(entrants, metric=NATS, seconds=None):
-    runs = [run for name, found in entrants.items() for run in runs_of(name, found, (seconds or {}).get(name, 100.0))]
+    runs = [run for name, result in entrants.items() for run in runs_of(name, result, (seconds or {}).get(name, 100.0))]
     return judge_pairs([entrant(name) for name in entrants], runs, metric)
 
 
@@ -36,7 +36,7 @@ def one(a, b, metric=NATS, a_seconds=100.0):
 
 
 def counted(baseline, entrants):
-    runs = [run for name, found in entrants.items() for run in runs_of(name, found)]
+    runs = [run for name, result in entrants.items() for run in runs_of(name, result)]
     baselines = [baseline_of("unigram", HARD + 9), baseline_of(KNESER_NEY, baseline, "main"), baseline_of("xz", None)]
     return judge_baseline([entrant(name) for name in entrants], runs, baselines, NATS)
 
@@ -66,12 +66,12 @@ def test_where_more_is_better_the_higher_is_ahead():
 
 
 def test_all_pairs_best_first_whatever_the_order_of_entrants():
-    found = judged({"rnn": values(1.9), "lstm": values(1.5), "gru": values(1.6)})
-    assert [(pair.a, pair.b) for pair in found] == [("lstm", "gru"), ("lstm", "rnn"), ("gru", "rnn")]
-    assert [pair.difference for pair in found] == pytest.approx([0.1, 0.4, 0.3])
+    result = judged({"rnn": values(1.9), "lstm": values(1.5), "gru": values(1.6)})
+    assert [(pair.a, pair.b) for pair in result] == [("lstm", "gru"), ("lstm", "rnn"), ("gru", "rnn")]
+    assert [pair.difference for pair in result] == pytest.approx([0.1, 0.4, 0.3])
     more = replace(NATS, lower_is_better=False)
-    found = judged({"gru": values(1.6), "lstm": values(1.5), "rnn": values(1.9)}, more)
-    assert [(pair.a, pair.b) for pair in found] == [("rnn", "gru"), ("rnn", "lstm"), ("gru", "lstm")]
+    result = judged({"gru": values(1.6), "lstm": values(1.5), "rnn": values(1.9)}, more)
+    assert [(pair.a, pair.b) for pair in result] == [("rnn", "gru"), ("rnn", "lstm"), ("gru", "lstm")]
     same = one(values(1.5), values(1.5), more)
     assert (same.a, same.difference) == ("a", 0.0)
 
@@ -87,8 +87,8 @@ def test_holm_decides_between_better_and_suggestive():
     """The same two are better alone, and only suggestive beside a third."""
     alone = one(noisy(1.5), noisy(1.53))
     assert alone.verdict == "better" and alone.p == alone.adjusted_p and 0.05 / 3 < (alone.p or 0) < 0.05
-    found = judged({"a": noisy(1.5), "b": noisy(1.53), "c": noisy(1.515)})
-    pair = next(pair for pair in found if (pair.a, pair.b) == ("a", "b"))
+    result = judged({"a": noisy(1.5), "b": noisy(1.53), "c": noisy(1.515)})
+    pair = next(pair for pair in result if (pair.a, pair.b) == ("a", "b"))
     assert (pair.p, pair.adjusted_p) == pytest.approx((alone.p, 3 * (alone.p or 0)))
     assert pair.verdict == "suggestive" and (pair.low or 0) > 0
     assert pair.sentence == (
@@ -121,8 +121,8 @@ def test_equal_scores_on_75_examples_are_no_proof_of_equality():
 def test_promised_seeds_follow_from_the_pairs_that_were_judged():
     """Beside a third entrant, the same difference has to pass a stricter level."""
     alone = one(noisy(1.5), noisy(1.51)).seeds_needed
-    found = judged({"a": noisy(1.5), "b": noisy(1.51), "c": noisy(1.505)})
-    pair = next(pair for pair in found if (pair.a, pair.b) == ("a", "b"))
+    result = judged({"a": noisy(1.5), "b": noisy(1.51), "c": noisy(1.505)})
+    pair = next(pair for pair in result if (pair.a, pair.b) == ("a", "b"))
     assert alone is not None and pair.seeds_needed is not None
     assert pair.seeds_needed > 1.3 * alone
 
@@ -182,9 +182,9 @@ def test_one_seed_is_never_better():
 
 
 def test_holm_counts_only_what_was_tested():
-    found = judged({"x": values(1.0, seeds=(0,)), "a": noisy(1.5), "b": noisy(1.53), "c": noisy(1.515)})
-    tested = [pair for pair in found if pair.p is not None]
-    assert (len(found), len(tested)) == (6, 3) and all("x" not in (pair.a, pair.b) for pair in tested)
+    result = judged({"x": values(1.0, seeds=(0,)), "a": noisy(1.5), "b": noisy(1.53), "c": noisy(1.515)})
+    tested = [pair for pair in result if pair.p is not None]
+    assert (len(result), len(tested)) == (6, 3) and all("x" not in (pair.a, pair.b) for pair in tested)
     pair = next(pair for pair in tested if pair.verdict == "suggestive")
     assert pair.adjusted_p == pytest.approx(3 * (pair.p or 0))
     assert "because 3 pairs were judged" in pair.sentence

@@ -35,16 +35,16 @@ def folder_with(folder: Path, *names: str) -> Path:
 
 
 def test_the_files_of_a_benchmark_are_found_and_the_others_named(tmp_path: Path):
-    found = find_split_files(
+    result = find_split_files(
         folder_with(tmp_path, "wiki.test.tokens", "wiki.train.tokens", "wiki.valid.tokens", "README")
     )
-    assert found is not None
-    assert {split: path.name for split, path in found.files.items()} == {
+    assert result is not None
+    assert {split: path.name for split, path in result.files.items()} == {
         "train": "wiki.train.tokens",
         "validation": "wiki.valid.tokens",
         "test": "wiki.test.tokens",
     }
-    assert "not used: README" in str(found)
+    assert "not used: README" in str(result)
 
 
 @pytest.mark.parametrize(

@@ -142,15 +142,15 @@ def test_a_late_end_may_still_win_when_length_is_divided_out():
     values = {k: (math.log(0.5) + (k - 1) * math.log(0.999) + math.log(0.001)) / (k + 1) for k in range(1, 30)}
     winner = max(values, key=lambda k: values[k])
     assert values[winner] > math.log(0.5)
-    found = beam_search(model, [0], 4, winner + 1, length_penalty=1.0, n_best=4, rules=rules)
+    actual = beam_search(model, [0], 4, winner + 1, length_penalty=1.0, n_best=4, rules=rules)
     # what the length cuts off never paid for its end; then the latest end wins, and ending at once comes third
     expected = {(1,) * (winner + 1): (math.log(0.5) + winner * math.log(0.999)) / (winner + 1), (0,): math.log(0.5)}
     expected |= {(*[1] * k, 0): values[k] for k in range(1, winner + 1)}
     best = sorted(expected, key=lambda tokens: expected[tokens], reverse=True)[:4]
     assert best[:2] == [(1,) * (winner + 1), (*[1] * winner, 0)]
-    assert [tuple(hypothesis.tokens) for hypothesis in found] == best
-    assert [hypothesis.score for hypothesis in found] == pytest.approx([expected[tokens] for tokens in best])
-    assert [hypothesis.finished for hypothesis in found] == [tokens[-1] == 0 for tokens in best]
+    assert [tuple(hypothesis.tokens) for hypothesis in actual] == best
+    assert [hypothesis.score for hypothesis in actual] == pytest.approx([expected[tokens] for tokens in best])
+    assert [hypothesis.finished for hypothesis in actual] == [tokens[-1] == 0 for tokens in best]
 
 
 def test_a_cap_does_not_make_an_early_end_win():

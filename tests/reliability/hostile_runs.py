@@ -77,14 +77,14 @@ def main(folder: Path) -> dict[str, Any]:
     # an odd number of steps, so that the next batch does not begin the text anew and the state is read
     pristine = train(folder / "small.txt", folder / "pristine", batching="stream", steps=3, evaluate_every=3)
     resume(pristine)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, (spoil, open_run) in CASES.items():
         run = Path(shutil.copytree(pristine, folder / "run"))
         refused = spoil(run)
         size = refused.stat().st_size if refused.is_file() else 0
-        found[name] = {**in_a_process(run, open_run, pristine), "file": str(refused), "size": size}
+        result[name] = {**in_a_process(run, open_run, pristine), "file": str(refused), "size": size}
         shutil.rmtree(run)
-    return found
+    return result
 
 
 if __name__ == "__main__":

@@ -37,17 +37,17 @@ def main(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     text.write_text(TEXT, encoding="utf-8")
     whole = uninterrupted(text, folder / "whole")
     draw = random.Random(seed)
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     equal = rounds = 0
-    while len(found) < kills or not equal:
+    while len(result) < kills or not equal:
         run = folder / f"run-{rounds}"
-        while len(found) < kills and killed(text, run, draw.uniform(0, LONGEST_LIFE), draw.random() < EARLY):
-            found.append(look_at(run, whole))
+        while len(result) < kills and killed(text, run, draw.uniform(0, LONGEST_LIFE), draw.random() < EARLY):
+            result.append(look_at(run, whole))
         if not (run / "results.json").exists():
             alone(text, run)
         rounds += 1
         equal += outcome(run) == outcome(whole)
-    return {"found": found, "rounds": rounds, "equal": equal}
+    return {"found": result, "rounds": rounds, "equal": equal}
 
 
 def uninterrupted(text: Path, run: Path) -> Path:
@@ -136,12 +136,12 @@ def why_not(run: Path, newest: Path) -> str | None:
 
 
 def lines_to(run: Path, logged: list[dict[str, Any]] | None, step: int) -> list[dict[str, Any]]:
-    found = (
+    result = (
         lines(run)
         if logged is None
         else [{k: v for k, v in line.items() if k not in ("seconds", "sample")} for line in logged]
     )
-    return [line for line in found if line["step"] <= step]
+    return [line for line in result if line["step"] <= step]
 
 
 if __name__ == "__main__":

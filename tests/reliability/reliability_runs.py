@@ -138,8 +138,8 @@ def outcome(run: Path) -> dict[str, Any]:
 
 def lines(run: Path) -> list[dict[str, Any]]:
     """The log, timings and samples aside."""
-    found = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    return [{key: value for key, value in line.items() if key not in ("seconds", "sample")} for line in found]
+    result = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key not in ("seconds", "sample")} for line in result]
 
 
 # --- other processes ------------------------------------------------------------------------------------------------

@@ -15,16 +15,16 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def assert_promises_are_kept(report: dict[str, Any], kills: int) -> None:
-    found = report["found"]
-    assert len(found) == kills
-    saved = [one for one in found if one["saved"] is not None]
+    result = report["found"]
+    assert len(result) == kills
+    saved = [one for one in result if one["saved"] is not None]
     assert len(saved) >= kills / 2, "most kills should come while there is something to lose"
     for one in saved:
         assert one["error"] is None and one["equal"], one
         assert one["reached"] - 1 <= one["saved"] <= one["reached"], "more than one save interval is lost"
         assert one["log_is_right"] and one["log_equal"], one
         assert one["leftovers"] <= 1, "what a killed save leaves is removed by the next"
-    assert not [one for one in found if one["saved"] is None and one["reached"]], "steps without a checkpoint"
+    assert not [one for one in result if one["saved"] is None and one["reached"]], "steps without a checkpoint"
     assert report["equal"] == report["rounds"], "a run that was killed and resumed ends differently"
 
 

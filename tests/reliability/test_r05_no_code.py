@@ -23,22 +23,22 @@ ATTRIBUTES = {"torch.load", "yaml.load", "yaml.unsafe_load", "numpy.load", "np.l
 
 
 def offences(source: str) -> list[str]:
-    found: list[str] = []
+    result: list[str] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names if alias.name.split(".")[0] in MODULES]
+            result += [alias.name for alias in node.names if alias.name.split(".")[0] in MODULES]
         elif isinstance(node, ast.ImportFrom):
-            found += [node.module or ""] if (node.module or "").split(".")[0] in MODULES else []
-            found += [f"{node.module}.{a.name}" for a in node.names if f"{node.module}.{a.name}" in ATTRIBUTES]
+            result += [node.module or ""] if (node.module or "").split(".")[0] in MODULES else []
+            result += [f"{node.module}.{a.name}" for a in node.names if f"{node.module}.{a.name}" in ATTRIBUTES]
         elif isinstance(node, ast.Name) and node.id in CALLS:
-            found.append(node.id)
+            result.append(node.id)
         elif isinstance(node, ast.Attribute) and ast.unparse(node) in ATTRIBUTES:
-            found.append(ast.unparse(node))
+            result.append(ast.unparse(node))
         elif isinstance(node, ast.keyword) and node.arg in ("allow_pickle", "shell"):
-            found.append(node.arg)
+            result.append(node.arg)
         elif isinstance(node, ast.Constant) and node.value in MODULES:
-            found.append(str(node.value))
-    return found
+            result.append(str(node.value))
+    return result
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

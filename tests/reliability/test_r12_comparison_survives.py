@@ -87,9 +87,9 @@ def check(tmp_path: Path, kills: int, seed: int, **options) -> None:
     assert ended.value.code in (0, None)
     killed = survive(tmp_path / "killed" / "c", kills, random.Random(seed), **options)
     assert killed >= kills // 2
-    expected, found = (read_comparison(tmp_path / name / "c") for name in ("whole", "killed"))
-    assert table(found) == table(expected)
-    for run in found.runs:
+    expected, actual = (read_comparison(tmp_path / name / "c") for name in ("whole", "killed"))
+    assert table(actual) == table(expected)
+    for run in actual.runs:
         steps = [
             line["step"] for line in read_log(tmp_path / "killed" / "c" / run.path / "metrics.jsonl") if "loss" in line
         ]

@@ -84,22 +84,22 @@ def test_the_card_says_what_it_was_trained_on(run: api.Run, card: str) -> None:
 
 
 def test_the_card_has_the_figures_that_an_evaluation_finds(run: api.Run, card: str) -> None:
-    found = run.evaluate()
-    values = [found.metrics[key] for key in ("nats_per_token", "perplexity", "bits_per_char", "bits_per_byte")]
+    result = run.evaluate()
+    values = [result.metrics[key] for key in ("nats_per_token", "perplexity", "bits_per_char", "bits_per_byte")]
     assert "| this model | {:.4f} | {:.2f} | {:.4f} | {:.4f} |".format(*values) in card
     assert run.results is not None and run.results.main_baseline is not None
     main = run.results.main_baseline
     assert main.name.startswith("kneser-ney")
-    assert str(found) == run.results.sentence and f"{found}." in card
-    assert str(found) == (
-        f"as uncertain as a choice among {2 ** found.metrics['bits_per_char']:.1f} equally likely characters; "
+    assert str(result) == run.results.sentence and f"{result}." in card
+    assert str(result) == (
+        f"as uncertain as a choice among {2 ** result.metrics['bits_per_char']:.1f} equally likely characters; "
         f"{main.name}: {2 ** main.metrics['bits_per_char']:.1f}"
     )
-    assert f"{int(found.metrics['tokens']):,} tokens" in card
+    assert f"{int(result.metrics['tokens']):,} tokens" in card
     for baseline in run.results.baselines:
         assert f"| {baseline.name} | {baseline.metrics['nats_per_token']:.4f} |" in card
         assert f"- {baseline.name}: {baseline.about}." in card
-    assert f"Unknown tokens: {found.as_dict()['unknown_share']:.2%}." in card
+    assert f"Unknown tokens: {result.as_dict()['unknown_share']:.2%}." in card
 
 
 def test_the_card_has_every_setting(run: api.Run, card: str) -> None:

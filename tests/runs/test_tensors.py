@@ -22,10 +22,10 @@ PATH = Path("file.safetensors")
 def test_tensors_come_back(given_: dict[str, tuple[list[int], torch.dtype]]) -> None:
     tensors = {name: torch.randn(shape).mul(9).to(dtype) for name, (shape, dtype) in given_.items()}
     content = to_bytes(tensors)
-    found = from_bytes(content, PATH, tensors)
-    assert found.keys() == tensors.keys()
+    result = from_bytes(content, PATH, tensors)
+    assert result.keys() == tensors.keys()
     for name, tensor in tensors.items():
-        assert torch.equal(found[name], tensor) and found[name].dtype == tensor.dtype
+        assert torch.equal(result[name], tensor) and result[name].dtype == tensor.dtype
     assert safetensors.torch.load(content).keys() == tensors.keys()  # others can read it too
     assert read_header(content, PATH).keys() == tensors.keys()
 
@@ -33,8 +33,8 @@ def test_tensors_come_back(given_: dict[str, tuple[list[int], torch.dtype]]) -> 
 def test_views_are_written_as_they_read() -> None:
     matrix = torch.arange(12.0).view(3, 4)
     views = {"transposed": matrix.t(), "part": matrix[1:, ::2], "whole": matrix, "again": matrix}
-    found = from_bytes(to_bytes(views), PATH, views)
-    assert all(torch.equal(found[name], view) for name, view in views.items())
+    result = from_bytes(to_bytes(views), PATH, views)
+    assert all(torch.equal(result[name], view) for name, view in views.items())
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_any_changed_header_is_refused_or_read(place: int, change: int) -> None:
     content = bytearray(to_bytes(tensors))
     content[place % (len(content) - 32)] ^= change
     try:
-        found = from_bytes(bytes(content), PATH, tensors)
+        result = from_bytes(bytes(content), PATH, tensors)
     except DataError as error:
         assert str(PATH) in str(error)
     else:
-        assert {name: tensor.shape for name, tensor in found.items()} == {name: t.shape for name, t in tensors.items()}
+        assert {name: tensor.shape for name, tensor in result.items()} == {name: t.shape for name, t in tensors.items()}

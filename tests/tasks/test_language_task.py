@@ -95,13 +95,13 @@ def documents_of(split):
 
 def nats_by_hand(model, tokens, window):
     """Of a text's tokens but the first, in passes of `window` inputs, each with a fresh state."""
-    found = []
+    result = []
     for first in range(0, len(tokens) - 1, window):
         piece = torch.from_numpy(np.array(tokens[first : first + window + 1], dtype=np.int64))[None]
         with torch.no_grad():
             log_p_1TV = model(piece[:, :-1])[0].log_softmax(2)
-        found.append([-float(log_p_1TV[0, t, piece[0, t + 1]]) for t in range(piece.shape[1] - 1)])
-    return found
+        result.append([-float(log_p_1TV[0, t, piece[0, t + 1]]) for t in range(piece.shape[1] - 1)])
+    return result
 
 
 # --- the loss -------------------------------------------------------------------------------------------------------
@@ -199,8 +199,8 @@ def test_windows_are_fresh(folder, lengths):
     np.testing.assert_allclose(scores.nats_U, [sum(nats) for nats in recount], rtol=1e-12)
     np.testing.assert_array_equal(scores.tokens_U, [len(nats) for nats in recount])
     at_T = [[nats[t] for nats in recount if t < len(nats)] for t in range(5)]
-    np.testing.assert_allclose(scores.nats_by_position_T, [sum(found) for found in at_T], rtol=1e-12)
-    np.testing.assert_array_equal(scores.tokens_by_position_T, [len(found) for found in at_T])
+    np.testing.assert_allclose(scores.nats_by_position_T, [sum(result) for result in at_T], rtol=1e-12)
+    np.testing.assert_array_equal(scores.tokens_by_position_T, [len(result) for result in at_T])
 
 
 @pytest.mark.parametrize("lengths", [(38,), (7, 2, 19, 12, 3)])
@@ -227,12 +227,12 @@ def test_a_limit_scores_the_beginning(folder, context, limit):
     """Windows that begin before it, whole; characters in proportion."""
     split = split_of(folder, 41, characters=4000)
     task, model = task_on(split, window=5), known_odds()
-    whole, found = task.score(model, "validation", context), task.score(model, "validation", context, limit)
+    whole, result = task.score(model, "validation", context), task.score(model, "validation", context, limit)
     units = min(-(-limit // (5 if context == "window" else 8)), len(whole.nats_U))
-    np.testing.assert_array_equal(found.tokens_U, whole.tokens_U[:units])
-    np.testing.assert_array_equal(found.nats_U, whole.nats_U[:units])
-    assert found.characters == 100 * found.tokens
-    assert found.bytes == 2 * found.characters
+    np.testing.assert_array_equal(result.tokens_U, whole.tokens_U[:units])
+    np.testing.assert_array_equal(result.nats_U, whole.nats_U[:units])
+    assert result.characters == 100 * result.tokens
+    assert result.bytes == 2 * result.characters
 
 
 def test_scoring_leaves_no_trace(folder):

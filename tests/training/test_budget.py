@@ -36,8 +36,8 @@ def epoch(**train: Any) -> int:
 
 
 def test_steps_are_steps() -> None:
-    found = budget(steps=17)
-    assert found == {"train.steps": 17, "train.threads": 1, "train.epochs": None, "train.seconds": None}
+    result = budget(steps=17)
+    assert result == {"train.steps": 17, "train.threads": 1, "train.epochs": None, "train.seconds": None}
 
 
 @pytest.mark.parametrize("epochs", [0.01, 0.5, 1.0, 2.5])

@@ -41,8 +41,8 @@ def test_the_rate(steps: int, parameters: int, tokens: int, rate: float) -> None
 
 
 def test_the_rate_rises_with_steps_and_parameters_and_falls_with_text() -> None:
-    found = [default_dropout(HARMLESS, 100_000 * factor, 100_000) for factor in range(1, 60)]
-    assert found[0] == 0 and found[-1] == MAX_RATE and found == sorted(found)
+    result = [default_dropout(HARMLESS, 100_000 * factor, 100_000) for factor in range(1, 60)]
+    assert result[0] == 0 and result[-1] == MAX_RATE and result == sorted(result)
     assert default_dropout(8000, 10, 10) == default_dropout(1000, 80, 10) == default_dropout(4000, 10, 5) == 0.3
 
 

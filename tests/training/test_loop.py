@@ -203,8 +203,8 @@ def test_the_plateau_schedule_halves_after_two_evaluations_without_a_new_best(
     Scripted([3, 4, 4, 4, 4, 2, 4, 4], monkeypatch)
     trainer = trainer_in(tmp_path, steps=8, evaluate_every=1, schedule="plateau", warmup=0, lr=0.8)
     trainer.run()
-    found = [line["lr"] for line in read_log(trainer.directory.metrics) if "lr" in line]
-    assert found == pytest.approx([0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.2])
+    result = [line["lr"] for line in read_log(trainer.directory.metrics) if "lr" in line]
+    assert result == pytest.approx([0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.2])
 
 
 # --- checkpoints ----------------------------------------------------------------------------------------------------

@@ -30,9 +30,9 @@ def test_decay_is_constant_for_some_epochs_and_then_falls_once_per_epoch() -> No
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_warmup_rises_in_equal_steps_to_the_peak(schedule: Any) -> None:
-    found = rates(100, schedule=schedule, warmup=10, lr=0.2)
-    assert found[:10] == pytest.approx([0.02 * step for step in range(1, 11)])
-    assert found[10] == pytest.approx(0.2)
+    result = rates(100, schedule=schedule, warmup=10, lr=0.2)
+    assert result[:10] == pytest.approx([0.02 * step for step in range(1, 11)])
+    assert result[10] == pytest.approx(0.2)
 
 
 def test_constant_stays() -> None:
@@ -40,15 +40,15 @@ def test_constant_stays() -> None:
 
 
 def test_cosine_is_half_a_cosine_down_to_the_last_share() -> None:
-    found = rates(110, schedule="cosine", warmup=10, lr=1.0, final_lr=0.1)
+    actual = rates(110, schedule="cosine", warmup=10, lr=1.0, final_lr=0.1)
     expected = [0.1 + 0.9 * (1 + math.cos(math.pi * step / 100)) / 2 for step in range(100)]
-    assert found[10:] == pytest.approx(expected)
-    assert found[60] == pytest.approx(0.55)  # half way
+    assert actual[10:] == pytest.approx(expected)
+    assert actual[60] == pytest.approx(0.55)  # half way
 
 
 def test_linear_falls_in_equal_steps() -> None:
-    found = rates(110, schedule="linear", warmup=10, lr=1.0, final_lr=0.2)
-    assert found[10:] == pytest.approx([1 - 0.8 * step / 100 for step in range(100)])
+    result = rates(110, schedule="linear", warmup=10, lr=1.0, final_lr=0.2)
+    assert result[10:] == pytest.approx([1 - 0.8 * step / 100 for step in range(100)])
 
 
 def test_cosine_is_torchs_own() -> None:
@@ -72,11 +72,11 @@ def test_plateau_multiplies_what_it_has_come_down_to() -> None:
     final_lr=st.floats(0, 1),
 )
 def test_every_rate_is_positive_and_at_most_the_peak(steps: int, warmup: int, schedule: Any, final_lr: float) -> None:
-    found = rates(steps, warmup=warmup, schedule=schedule, final_lr=final_lr, lr=0.5)
-    assert all(0 <= rate <= 0.5 * (1 + 1e-9) for rate in found)
-    assert all(rate > 0 for rate in found[:-1])
-    top = found.index(max(found))
-    assert found[top:] == sorted(found[top:], reverse=True)  # never up again
+    result = rates(steps, warmup=warmup, schedule=schedule, final_lr=final_lr, lr=0.5)
+    assert all(0 <= rate <= 0.5 * (1 + 1e-9) for rate in result)
+    assert all(rate > 0 for rate in result[:-1])
+    top = result.index(max(result))
+    assert result[top:] == sorted(result[top:], reverse=True)  # never up again
     assert top <= steps / 5  # a warmup longer than the run is cut short
 
 

@@ -22,8 +22,8 @@ def test_the_median_and_half_the_range_of_the_middle_half() -> None:
 def test_every_round_takes_one_repeat_of_each_and_the_first_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, int]] = []
     monkeypatch.setattr(timing, "ENOUGH_SECONDS", 0.0)
-    found = time_rounds({name: lambda number, name=name: seen.append((name, number)) for name in ("a", "b")}, 3)
-    assert set(found) == {"a", "b"}
+    result = time_rounds({name: lambda number, name=name: seen.append((name, number)) for name in ("a", "b")}, 3)
+    assert set(result) == {"a", "b"}
     assert seen == [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2), ("b", 2), ("a", 3), ("b", 3)]
     seen.clear()
     monkeypatch.setattr(timing, "ENOUGH_SECONDS", 1000.0)  # fast steps take more rounds, but not endlessly

@@ -53,30 +53,29 @@ def read_labeled(
     path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
 ) -> list[LocatedExample]:
     """Texts and their labels; whitespace around labels is removed."""
-    table = open_table(path, LABELED, fixes, columns)
-    text, label = find_columns(table.names, LABELED, columns, table.header)
-    group = find_group_column(table.names, groups, (text, label), table.header)
-
-    def labeled(row: TableRow) -> LocatedExample:
-        example = LabeledText(text_in(row, text), _label(row, label))
-        return LocatedExample(example, row.location, group_of(row.fields, group))
-
-    return collect(path, table.rows, labeled, fixes, "rows")
+    return _read(path, LABELED, columns, fixes, groups)
 
 
 def read_pairs(
     path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
 ) -> list[LocatedExample]:
     """Sources and targets."""
-    table = open_table(path, PAIRS, fixes, columns)
-    source, target = find_columns(table.names, PAIRS, columns, table.header)
-    group = find_group_column(table.names, groups, (source, target), table.header)
+    return _read(path, PAIRS, columns, fixes, groups)
 
-    def pair(row: TableRow) -> LocatedExample:
-        example = TextPair(text_in(row, source), text_in(row, target))
+
+def _read(
+    path: Path, pair: ColumnPair, columns: tuple[str, str] | None, fixes: InputFixes, groups: str
+) -> list[LocatedExample]:
+    table = open_table(path, pair, fixes, columns)
+    first, second = find_columns(table.names, pair, columns, table.header)
+    group = find_group_column(table.names, groups, (first, second), table.header)
+
+    def located(row: TableRow) -> LocatedExample:
+        text = text_in(row, first)
+        example = LabeledText(text, _label(row, second)) if pair is LABELED else TextPair(text, text_in(row, second))
         return LocatedExample(example, row.location, group_of(row.fields, group))
 
-    return collect(path, table.rows, pair, fixes, "rows")
+    return collect(path, table.rows, located, fixes, "rows")
 
 
 def header_names(path: Path) -> list[str]:

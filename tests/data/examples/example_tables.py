@@ -25,8 +25,8 @@ def corpus(
 
 def labels(examples: Examples, *names: str) -> list[Any]:
     """The labels or tags of some parts."""
-    found: list[Any] = []
+    result: list[Any] = []
     for one in (one for name in names for one in examples.splits[name]):
         assert isinstance(one, LabeledText | TaggedSentence)
-        found.append(one.label if isinstance(one, LabeledText) else one.tags)
-    return found
+        result.append(one.label if isinstance(one, LabeledText) else one.tags)
+    return result

@@ -175,8 +175,8 @@ def test_what_is_wrong_with_conllu_is_said_with_its_line(write, content, message
 def test_a_sentence_with_a_bad_line_is_skipped_and_named(write):
     path = write("a.conll", "a O\nb O\n\nc O\nd\ne O\n\nf O x\n\n" + "g O\n\n" * 8)
     fixes = InputFixes(skip_limit=0.2)
-    found = [located.example.words for located in read_columns(path, fixes)]
-    assert found == [("a", "b"), *[("g",)] * 8]
+    result = [located.example.words for located in read_columns(path, fixes)]
+    assert result == [("a", "b"), *[("g",)] * 8]
     [note] = fixes.notes()
     assert note.startswith("skipped 2 of the 11 sentences of '")
     assert "line 5: one column only" in note

@@ -24,13 +24,13 @@ def opened(folder: Path, rows: list[str], header: str = HEADER, **corpus: object
 
 @pytest.mark.parametrize("ratios", ["90/10", "80/10/10"])
 def test_groups_stay_together_when_asked(tmp_path: Path, ratios: str) -> None:
-    found = opened(tmp_path, ROWS, groups="author", split_ratios=ratios)
-    assert found.groups is not None and found.groups.column == "author"
-    sides = [{group for group in found.groups.splits[split] if group} for split in found.splits]
+    result = opened(tmp_path, ROWS, groups="author", split_ratios=ratios)
+    assert result.groups is not None and result.groups.column == "author"
+    sides = [{group for group in result.groups.splits[split] if group} for split in result.splits]
     assert all(not one & other for at, one in enumerate(sides) for other in sides[at + 1 :])
-    assert sum(map(len, sides)) == 40 and [len(some) for some in found.splits.values()][1:] == [20] * (len(sides) - 1)
-    assert "keeps equal inputs and groups of 'author' together" in found.rule
-    assert not [note for note in found.notes if "group" in note]
+    assert sum(map(len, sides)) == 40 and [len(some) for some in result.splits.values()][1:] == [20] * (len(sides) - 1)
+    assert "keeps equal inputs and groups of 'author' together" in result.rule
+    assert not [note for note in result.notes if "group" in note]
 
 
 def test_equal_inputs_tie_their_groups(tmp_path: Path) -> None:
@@ -45,11 +45,11 @@ def test_equal_inputs_tie_their_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize("column", ["author", "Author_ID", "userId", "document", "thread_id"])
 def test_a_known_column_is_said_and_changes_nothing(tmp_path: Path, column: str) -> None:
     plain = opened(tmp_path, ROWS, "text,label,stars\n")
-    found = opened(tmp_path, ROWS, f"text,label,{column}\n")
-    assert found.splits == plain.splits and found.fingerprint == plain.fingerprint
-    assert plain.groups is None and found.groups is not None and found.groups.shared("validation") > 10
-    [note] = [note for note in found.notes if "group" in note]
-    assert f"'{column}' seems to name groups: {found.groups.shared('validation')} of the 20 validation" in note
+    result = opened(tmp_path, ROWS, f"text,label,{column}\n")
+    assert result.splits == plain.splits and result.fingerprint == plain.fingerprint
+    assert plain.groups is None and result.groups is not None and result.groups.shared("validation") > 10
+    [note] = [note for note in result.notes if "group" in note]
+    assert f"'{column}' seems to name groups: {result.groups.shared('validation')} of the 20 validation" in note
     assert f"Give corpus.groups={column} to keep every group in one split" in note
     assert opened(tmp_path, ROWS, f"text,label,{column}\n", groups="none").groups is None
 
@@ -67,8 +67,8 @@ def test_examples_without_a_group_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "reviews.jsonl"
     rows = [{"text": f"text {at}", "label": at % 2, "user": None if at % 10 == 0 else at % 20} for at in range(200)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    found = open_examples("labeled", CorpusSettings(source=(str(path),), groups="user"))
-    assert "20 examples have no value in 'user': each is a group of its own" in found.notes
+    result = open_examples("labeled", CorpusSettings(source=(str(path),), groups="user"))
+    assert "20 examples have no value in 'user': each is a group of its own" in result.notes
 
 
 def test_what_cannot_be_kept_together_is_refused(tmp_path: Path) -> None:

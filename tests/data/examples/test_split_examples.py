@@ -28,14 +28,14 @@ def placed(inputs):
 def test_examples_are_dealt_out_as_lines_are(write, split, count):
     """The same shuffle as of a text's lines, an example beside its line."""
     rows = many(count)
-    found = open_examples("labeled", corpus(write("a.tsv", reviews(*rows)), split_ratios=split))
+    result = open_examples("labeled", corpus(write("a.tsv", reviews(*rows)), split_ratios=split))
     text = corpus_from_text("".join(text + "\n" for text, _ in rows), "lines")
     lines = split_text(text, corpus("x", split_ratios=split, documents="lines"))
-    assert list(found.splits) == lines.splits
+    assert list(result.splits) == lines.splits
     for part in lines.splits:
-        assert [one.input for one in found.splits[part]] == list(lines.lines(part))
-    assert found.rule == f"{split}, assigned by a fixed shuffle that keeps equal inputs together"
-    assert found.notes == ()
+        assert [one.input for one in result.splits[part]] == list(lines.lines(part))
+    assert result.rule == f"{split}, assigned by a fixed shuffle that keeps equal inputs together"
+    assert result.notes == ()
 
 
 @quick
@@ -73,10 +73,10 @@ def test_given_files_fix_the_parts(write):
 
 def test_with_a_test_file_a_tenth_of_the_training_examples_is_held_out(write):
     train, test = write("a.tsv", reviews(*many(40))), write("b.tsv", reviews(*many(3, 100)))
-    found = open_examples("labeled", corpus(train, test=(test,), split_ratios="80/10/10"))
-    assert {part: len(found.splits[part]) for part in found.splits} == {"train": 36, "validation": 4, "test": 3}
-    assert found.rule.startswith("test from files; validation is a tenth of the training examples, assigned")
-    assert found.splits["train"] == open_examples("labeled", corpus(train)).splits["train"]
+    result = open_examples("labeled", corpus(train, test=(test,), split_ratios="80/10/10"))
+    assert {part: len(result.splits[part]) for part in result.splits} == {"train": 36, "validation": 4, "test": 3}
+    assert result.rule.startswith("test from files; validation is a tenth of the training examples, assigned")
+    assert result.splits["train"] == open_examples("labeled", corpus(train)).splits["train"]
 
 
 def test_too_few_to_deal_out(write):
@@ -91,11 +91,11 @@ def test_every_label_is_in_the_training_part(write):
     """Each stands once among a hundred, so that some would be dealt out."""
     rare = [f"rare {number}" for number in range(30)]
     rows = [*many(70), *((f"single {label}", label) for label in rare)]
-    found = open_examples("labeled", corpus(write("a.tsv", reviews(*rows)), split_ratios="80/10/10"))
-    assert set(labels(found, "train")) == {"odd", "even", *rare}
-    assert set(labels(found, "validation", "test")) <= {"odd", "even"}
-    assert sum(map(len, found.splits.values())) == 100
-    [note] = found.notes
+    result = open_examples("labeled", corpus(write("a.tsv", reviews(*rows)), split_ratios="80/10/10"))
+    assert set(labels(result, "train")) == {"odd", "even", *rare}
+    assert set(labels(result, "validation", "test")) <= {"odd", "even"}
+    assert sum(map(len, result.splits.values())) == 100
+    [note] = result.notes
     assert note.startswith("moved examples into the training split, which had none with these labels: 'rare ")
 
 

@@ -127,10 +127,10 @@ DAY_WORDS += ["thirtieth", "thirty-first"]
 def read_date(text: str) -> date:
     """Slashes have the month first, dots the day; a year of two digits lies in 1970 to 2030."""
     text = text.lower()
-    if found := re.fullmatch(r"(\d\d)/(\d\d)/(\d{4})", text):
-        return date(int(found[3]), int(found[1]), int(found[2]))
-    if found := re.fullmatch(r"([1-9]\d?)\.([1-9]\d?)\.(\d{4})", text):
-        return date(int(found[3]), int(found[2]), int(found[1]))
+    if result := re.fullmatch(r"(\d\d)/(\d\d)/(\d{4})", text):
+        return date(int(result[3]), int(result[1]), int(result[2]))
+    if result := re.fullmatch(r"([1-9]\d?)\.([1-9]\d?)\.(\d{4})", text):
+        return date(int(result[3]), int(result[2]), int(result[1]))
     day = month = year = weekday = None
     for token in re.findall(r"'?\d+(?:st|nd|rd|th)?|[a-z]+(?:-[a-z]+)?", text):
         if token in ("the", "of"):
@@ -160,8 +160,8 @@ def read_date(text: str) -> date:
 
 def named(token: str, names: Any) -> int | None:
     """The number of a name, written in full or by three letters."""
-    found = [number for number, name in enumerate(names) if name and token in (name.lower(), name.lower()[:3])]
-    return found[0] if found else None
+    result = [number for number, name in enumerate(names) if name and token in (name.lower(), name.lower()[:3])]
+    return result[0] if result else None
 
 
 def check_dates(pair: TextPair, difficulty: int) -> None:
@@ -235,8 +235,8 @@ def test_the_examples_are_the_same_on_every_machine(name: str, begins: str) -> N
 
 @every_end
 def test_no_input_comes_twice(name: str, difficulty: int) -> None:
-    found = Counter(inputs(made(name, difficulty), "train", "validation", "test"))
-    assert max(found.values()) == 1
+    result = Counter(inputs(made(name, difficulty), "train", "validation", "test"))
+    assert max(result.values()) == 1
 
 
 @every_task
@@ -344,8 +344,8 @@ def test_recall_draws_pairs_and_asks_in_any_order() -> None:
         told = [word.split("=") for word in tagged.words[:24]]
         keys.update(key for key, _ in told)
         values.update(value for _, value in told)
-        found = {key: place for place, (key, _) in enumerate(told)}
-        places.update((place, found[key]) for place, key in enumerate(tagged.words[24:]))
+        result = {key: place for place, (key, _) in enumerate(told)}
+        places.update((place, result[key]) for place, key in enumerate(tagged.words[24:]))
     assert len(places) == 24 * 24 and max(places.values()) < 80  # 42 each if any order is as likely
     assert len(keys) == 64 and max(keys.values()) < 1.5 * min(keys.values())
     assert len(values) == 16 and max(values.values()) < 1.5 * min(values.values())

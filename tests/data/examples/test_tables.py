@@ -274,8 +274,8 @@ def test_texts_are_kept_as_they_are(write):
 )
 def test_other_delimiters_are_recognized_and_said(write, name, content, word):
     fixes = InputFixes()
-    found = read_labeled(write(name, content), None, fixes)
-    assert [located.example for located in found] == [LabeledText("a, b", "x"), LabeledText("c; d", "y")]
+    result = read_labeled(write(name, content), None, fixes)
+    assert [located.example for located in result] == [LabeledText("a, b", "x"), LabeledText("c; d", "y")]
     assert fixes.notes() == [f"{name}: fields are separated by {word}"]
 
 
@@ -306,8 +306,8 @@ def skipping(path, limit, read=read_labeled):
 def test_bad_rows_are_skipped_and_named(write):
     rows = [f"text {number},x" for number in range(30)]
     rows[3], rows[7], rows[11], rows[20] = ",x", "too,many,x", '"open,x', 'quoted "" twice,'
-    found, notes = skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.2)
-    assert found == [f"text {number}" for number in range(30) if number not in (3, 7, 11, 20)]
+    result, notes = skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.2)
+    assert result == [f"text {number}" for number in range(30) if number not in (3, 7, 11, 20)]
     [note] = notes
     assert note.startswith("skipped 4 of the 30 rows of '")
     assert "line 5: 'text' is empty" in note
@@ -339,14 +339,14 @@ def test_the_limit_is_rounded_up_but_something_must_be_left(write):
 
 def test_bad_objects_are_skipped(write):
     lines = ['{"text": "a", "label": "x"}'] * 5 + ['{"text": "b"}', "{", '{"text": null, "label": "x"}']
-    found, [note] = skipping(write("a.jsonl", "\n".join(lines)), 0.5)
-    assert found == ["a"] * 5
+    result, [note] = skipping(write("a.jsonl", "\n".join(lines)), 0.5)
+    assert result == ["a"] * 5
     assert "skipped 3 of the 8 rows" in note
 
 
 def test_rows_of_empty_cells_are_blank_lines(write):
-    found, notes = skipping(write("a.csv", "text;label;\na;x;\n;;\n;;\n;;\n"), 0.1)
-    assert found == ["a"]
+    result, notes = skipping(write("a.csv", "text;label;\na;x;\n;;\n;;\n;;\n"), 0.1)
+    assert result == ["a"]
     assert "passed over 3 rows or pairs of lines without content" in notes
 
 
@@ -354,8 +354,8 @@ def test_an_open_quote_does_not_swallow_the_rest(write, monkeypatch):
     monkeypatch.setattr(delimiters, "MAX_RECORD_LINES", 50)
     rows = [f"text {number},x" for number in range(400)]
     rows[5], rows[300] = '"open,x', '"open too,x'
-    found, [note] = skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.1)
-    assert len(found) == 398
+    result, [note] = skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.1)
+    assert len(result) == 398
     assert "a quote is not closed within 50 lines" in note
 
 

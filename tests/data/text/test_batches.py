@@ -112,14 +112,14 @@ def test_a_text_barely_longer_than_a_window(folder):
 @given(batch=st.integers(1, 6), window=st.integers(1, 9), tokens=st.integers(10, 120), epoch=st.integers(0, 2))
 def test_a_stream_covers_each_row_once_and_in_order(folder, batch, window, tokens, epoch):
     stream = StreamBatches(split_of(folder, tokens), batch, window)
-    found = [stream.rows(epoch, epoch * stream.batches_per_epoch + index) for index in range(stream.batches_per_epoch)]
-    for rows in found:
+    result = [stream.rows(epoch, epoch * stream.batches_per_epoch + index) for index in range(stream.batches_per_epoch)]
+    for rows in result:
         assert_next(rows)
-    assert [rows.fresh for rows in found] == [True] + [False] * (len(found) - 1)
-    inputs_BT = np.concatenate([rows.inputs_BT for rows in found], axis=1)
+    assert [rows.fresh for rows in result] == [True] + [False] * (len(result) - 1)
+    inputs_BT = np.concatenate([rows.inputs_BT for rows in result], axis=1)
     length = (tokens - 1) // batch
     np.testing.assert_array_equal(inputs_BT, np.arange(batch * length).reshape(batch, length))
-    assert all(rows.inputs_BT.shape[1] == window for rows in found[:-1])
+    assert all(rows.inputs_BT.shape[1] == window for rows in result[:-1])
 
 
 # --- documents ------------------------------------------------------------------------------------------------------
@@ -156,15 +156,15 @@ def test_every_piece_comes_once_in_an_epoch(folder, lengths, window, batch, seed
     firsts_P, lengths_P, _ = cut_windows(split, window)
     expected = sorted(zip(firsts_P.tolist(), lengths_P.tolist(), strict=True))
     for epoch in range(2):
-        found = []
+        actual = []
         for index in range(lines.batches_per_epoch):
             rows = lines.rows(seed, epoch * lines.batches_per_epoch + index)
             assert_next(rows)
             assert rows.fresh
             kept_BT = np.ones(rows.inputs_BT.shape, bool) if rows.mask_BT is None else rows.mask_BT
             assert len(kept_BT) <= batch
-            found += [(int(row[0]), int(kept.sum())) for row, kept in zip(rows.inputs_BT, kept_BT, strict=True)]
-        assert sorted(found) == expected
+            actual += [(int(row[0]), int(kept.sum())) for row, kept in zip(rows.inputs_BT, kept_BT, strict=True)]
+        assert sorted(actual) == expected
 
 
 def test_epochs_differ(folder):
@@ -180,7 +180,7 @@ def test_lines_of_similar_length_go_together(folder):
     split = split_of(folder, *draw.integers(2, 60, 800).tolist())
     lines = LineBatches(split, 8, 100)
     rows = [lines.rows(0, index) for index in range(lines.batches_per_epoch)]
-    positions = sum(found.inputs_BT.size for found in rows)
+    positions = sum(result.inputs_BT.size for result in rows)
     assert len(split) - 800 > 0.9 * positions  # in random order it would be about half
 
 

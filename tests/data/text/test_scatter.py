@@ -33,44 +33,44 @@ def some_text(characters: int, seed: int = 0) -> str:
 @quick
 @given(lengths, ratios)
 def test_every_character_is_in_one_split_or_in_a_gap(characters, shares):
-    found = scatter(characters, HELD_OUT[shares])
-    assert found is not None
-    places = sorted((first, last, split) for split, ranges in found.ranges.items() for first, last in ranges)
+    result = scatter(characters, HELD_OUT[shares])
+    assert result is not None
+    places = sorted((first, last, split) for split, ranges in result.ranges.items() for first, last in ranges)
     position = gaps = 0
     for number, (first, last, split) in enumerate(places):
         assert first < last
         # training text and held-out stretches take turns, with a gap between them
         assert (split == "train") == (number % 2 == 0)
-        assert first - position == (found.gap if number else 0)
+        assert first - position == (result.gap if number else 0)
         gaps, position = gaps + first - position, last
     assert position == characters
-    assert 0 < found.gap <= MAX_GAP and gaps == found.unused
+    assert 0 < result.gap <= MAX_GAP and gaps == result.unused
     held_out = [split for _, _, split in places if split != "train"]
-    assert held_out == HELD_OUT[shares] * found.count  # interleaved
+    assert held_out == HELD_OUT[shares] * result.count  # interleaved
 
 
 @quick
 @given(lengths, ratios)
 def test_shares_and_places_are_even(characters, shares):
-    found = scatter(characters, HELD_OUT[shares])
-    assert found is not None and found == scatter(characters, HELD_OUT[shares])
-    cell = characters / (found.count * len(HELD_OUT[shares]))
+    result = scatter(characters, HELD_OUT[shares])
+    assert result is not None and result == scatter(characters, HELD_OUT[shares])
+    cell = characters / (result.count * len(HELD_OUT[shares]))
     for name in HELD_OUT[shares]:
-        sizes = [last - first for first, last in found.ranges[name]]
-        assert sizes == [found.stretch] * found.count and found.stretch >= 1000
-        assert 0 <= characters / 10 - sum(sizes) <= found.count
-    middles = sorted((a + b) / 2 for name in HELD_OUT[shares] for a, b in found.ranges[name])
+        sizes = [last - first for first, last in result.ranges[name]]
+        assert sizes == [result.stretch] * result.count and result.stretch >= 1000
+        assert 0 <= characters / 10 - sum(sizes) <= result.count
+    middles = sorted((a + b) / 2 for name in HELD_OUT[shares] for a, b in result.ranges[name])
     np.testing.assert_allclose(middles, (np.arange(len(middles)) + 0.5) * cell, atol=2)
-    assert 128 <= found.gap <= 512 and found.unused <= 0.052 * characters
+    assert 128 <= result.gap <= 512 and result.unused <= 0.052 * characters
 
 
 @pytest.mark.parametrize(
     ("characters", "count"), [(20_000, 2), (99_999, 9), (100_000, 10), (199_999, 19), (200_000, 20), (10**9, 20)]
 )
 def test_the_number_of_stretches_follows_from_the_length(characters, count):
-    found = scatter(characters, ["validation"])
-    assert found is not None and found.count == count
-    assert found.is_sparse == (count < 10)
+    result = scatter(characters, ["validation"])
+    assert result is not None and result.count == count
+    assert result.is_sparse == (count < 10)
 
 
 def test_the_notes_say_what_was_done():
@@ -109,10 +109,10 @@ def test_reading_gives_the_text_of_each_range(characters, size, shares):
 def test_slices_of_any_ranges(cuts, size):
     text = some_text(30)
     ranges = [(a, b) for a, b in zip(sorted(cuts)[::2], sorted(cuts)[1::2], strict=False)]
-    found = [""] * len(ranges)
+    result = [""] * len(ranges)
     for number, block in slice_ranges((text[at : at + size] for at in range(0, 30, size)), ranges):
-        found[number] += block
-    assert found == [text[a:b] for a, b in ranges]
+        result[number] += block
+    assert result == [text[a:b] for a, b in ranges]
 
 
 # --- tokens and batches ---------------------------------------------------------------------------------------------

@@ -161,8 +161,8 @@ def test_an_interrupted_encoding_leaves_no_entry(monkeypatch):
 
 def test_somebody_else_may_be_encoding_it(monkeypatch):
     tokenizer, text_splits = learnt("char", TEXT), split(TEXT)
-    true_first, found = tokenizer.first_token_bytes, []
-    second = Thread(target=lambda: found.append(encode_split(text_splits, tokenizer)))
+    true_first, result = tokenizer.first_token_bytes, []
+    second = Thread(target=lambda: result.append(encode_split(text_splits, tokenizer)))
 
     def first(text):
         monkeypatch.setattr(tokenizer, "first_token_bytes", true_first)
@@ -174,7 +174,7 @@ def test_somebody_else_may_be_encoding_it(monkeypatch):
     monkeypatch.setattr(tokenizer, "first_token_bytes", first)
     encoded = encode_split(text_splits, tokenizer)
     second.join()
-    assert found[0]["train"].stats == encoded["train"].stats
+    assert result[0]["train"].stats == encoded["train"].stats
     assert len(entries()) == 1
 
 
