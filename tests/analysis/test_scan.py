@@ -139,6 +139,7 @@ def test_a_packed_file_that_breaks_off_is_read_as_far_as_possible(tmp_path, monk
 def test_line_ends(tmp_path, small_blocks):
     lines = scan_text(of_bytes(tmp_path, b"a\r\nb\nc\rd\r\n\n")).lines
     assert (lines.crlf, lines.lf, lines.lone_cr, lines.total) == (2, 2, 1, 4)
+    assert (lines.longest, lines.empty) == (len("c\rd"), 1), "a line does not include its end"
 
 
 def test_long_lines(tmp_path):

@@ -64,6 +64,12 @@ def test_unknown_parts_and_contexts_are_refused(run: seqlab.Run) -> None:
         run.evaluate(mode="all")
 
 
+@pytest.mark.parametrize("other", ["recipe", "init"])
+def test_all_settings_of_a_run_leave_no_room_for_others(run: seqlab.Run, other: str) -> None:
+    with pytest.raises(UsageError, match="do not combine"):
+        seqlab.train(like=run, **{other: "demo" if other == "recipe" else run})  # pyright: ignore[reportArgumentType]
+
+
 def test_a_changed_corpus_is_refused(folder: Path) -> None:
     text = folder / "changing.txt"
     text.write_text(TEXT, encoding="utf-8")

@@ -14,6 +14,7 @@ from seqlab.audit.audit import audit
 from seqlab.audit.data import near_copied, split_overlap, vocabulary
 from seqlab.audit.model import steps
 from seqlab.audit.origins import origins
+from seqlab.audit.tolerance import largest
 from seqlab.audit.training import same_seed
 from seqlab.config import RunSettings
 from seqlab.contracts import TextBatch
@@ -195,6 +196,10 @@ def test_numbers_that_are_not_finite_never_pass(text: Path) -> None:
         weight[:] = torch.nan
     right = {one.name for one in audit(run) if one.passed}
     assert right <= {VOCABULARY, OVERLAP, COPIED, SEED, "evaluation counts every token once"}
+
+
+def test_one_number_that_is_not_finite_is_the_largest() -> None:
+    assert np.isnan(largest([0.0, float("nan"), 1.0])), "Python's max would depend on the order"
 
 
 class Flatters(LanguageTask):

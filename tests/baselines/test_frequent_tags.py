@@ -71,6 +71,7 @@ def test_frequent_words_say_nothing_of_unknown_ones():
     """'being' is a verb four times, and so not rare; 'king' and 'sting' are."""
     model = fitted("being/VERB " * 4 + "king/NOUN", "king/NOUN sting/NOUN")
     assert tags(model, "being boeing") == "VERB NOUN"
+    assert tags(fitted("sing/VERB " * 3 + "the/DET " * 9), "ping") == "VERB", "three times is still rare"
 
 
 def test_what_is_like_nothing_gets_the_tag_of_rare_words():

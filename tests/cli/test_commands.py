@@ -18,13 +18,16 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     trained = seqlab("train", "my.txt", "--arch", "gru", "--steps", "20", *SMALL)
     assert trained.code == 0
     assert "kneser-ney" in trained.out and "curves.png" in trained.out and "gru" in trained.out
+    assert "is still better than the model" in trained.out, "20 steps do not beat counting"
     assert "validation loss" in trained.err
     assert Path("runs/my-gru-1/README.md").is_file()
 
     evaluated = seqlab("evaluate", "runs/my-gru-1", "--json")
     content = json.loads(evaluated.out)
     assert {"nats_per_token", "perplexity", "bits_per_char", "bits_per_byte", "tokens"} <= content.keys()
-    assert "Loss by position" in seqlab("evaluate", "runs/my-gru-1").out
+    shown = seqlab("evaluate", "runs/my-gru-1").out.partition("Loss by position")[2].splitlines()
+    positions, losses = (line.split() for line in shown if line[:1].isdigit())
+    assert losses == [f"{content['loss_by_position'][int(position) - 1]:.3f}" for position in positions]
 
     beam = seqlab("generate", "runs/my-gru-1", "--prompt", "the ", "--beam", "5", "--length", "20")
     assert beam.code == 0 and beam.out.startswith("the ")

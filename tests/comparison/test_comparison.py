@@ -155,7 +155,8 @@ def test_costs_are_those_of_the_models(small: Comparison):
         run = seqlab.load(small.directory / "runs" / f"{entrant.name}-0")
         assert entrant.parameters == sum(p.numel() for p in run.model.parameters())
         assert entrant.state_bytes == {str(n): run.model.backbone.state_bytes(n) for n in (100, 1000, 10_000)}
-        assert all(speed > 0 for speed in entrant.generation.values()) and len(entrant.generation) == 3
+        assert all(speed > 5 for speed in entrant.generation.values()), "tokens per second, not seconds per token"
+        assert len(entrant.generation) == 3
     assert all(run.peak_memory is None or run.peak_memory > 50e6 for run in small.results.runs)
 
 

@@ -48,10 +48,11 @@ def test_more_seeds_of_the_same() -> None:
 
 def test_the_ledger_says_what_differs_between_them() -> None:
     other = realistic(names=B)
-    other = replace(other, ledger=replace(other.ledger, equal={**other.ledger.equal, "steps": "2,000"}))
-    ledger = merge([realistic(names=A), other], SOURCES).ledger
+    equal = {**other.ledger.equal, "steps": "2,000", "reads": "left to right"}
+    ledger = merge([realistic(names=A), replace(other, ledger=replace(other.ledger, equal=equal))], SOURCES).ledger
     assert ledger.unequal["steps"] == {"lstm": "4,000", "gru": "4,000", "rnn": "2,000", "transformer": "2,000"}
     assert set(ledger.unequal["width"]) == {*A, *B}
+    assert set(ledger.unequal["reads"]) == {*B}, "what only one of them knows is not equal for all"
     assert ledger.equal["batch x window"] == "32 x 128" and "steps" not in ledger.equal
 
 

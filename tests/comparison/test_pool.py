@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,10 @@ def test_jobs_are_done_once(tmp_path: Path):
 
 def test_a_run_that_fails_leaves_the_others_be(tmp_path: Path):
     bad, good = job("runs/bad", lr=1e38, max_skipped=0, clip_norm=None, optimizer="sgd", steps=9), job("runs/good")
-    with Pool(tmp_path, 1, 1, ProgressView()) as pool, pytest.raises(TrainingFailed, match="runs/bad") as failed:
-        pool.run([bad, good], "runs")
+    view, longest = Told(), replace(bad, seconds=2.0)
+    with Pool(tmp_path, 1, 1, view) as pool, pytest.raises(TrainingFailed, match="runs/bad") as failed:
+        pool.run([good, longest], "runs")
+    assert view.heard[0][0] == "runs/bad", "the longest comes first"
     assert failed.value.exit_code == 70 and good.is_done(tmp_path) and not bad.is_done(tmp_path)
 
 

@@ -11,6 +11,7 @@ import torch
 import seqlab
 from seqlab.measures import mask_off
 from seqlab.measures.contextual import contextual
+from seqlab.measures.lengths import by_length
 from seqlab.measures.measurement import MeasureContext
 from seqlab.measures.samples import TAIL, beam, closed, closing, temperatures
 from seqlab.measures.scaling import attention_scaling, entropy_and_gradient
@@ -83,8 +84,32 @@ def test_speed(run: Run, tmp_path: Path) -> None:
 def test_memory(run: Run, tmp_path: Path) -> None:
     data = memory(run, MeasureContext(tmp_path, WRITING)).data
     assert data["weights"] == 4 * run.config["parameters"]["total"]
+    assert data["training"] == 4 * data["weights"], "weights, gradients and two moments"
     assert data["state"] == {"128": 32, "1024": 32}
     assert data["process"] > 50e6
+
+
+def test_quality_by_length_takes_the_shortest_sources_first(tmp_path: Path) -> None:
+    lengths = [1 + 7 * number % 12 for number in range(48)]
+    (tmp_path / "pairs.tsv").write_text(
+        "source\ttarget\n" + "".join(f"{' '.join(['a'] * n)} {i}\tb {i}\n" for i, n in enumerate(lengths))
+    )
+    files: dict[str, Any] = {
+        "task": "translate",
+        "validation": tmp_path / "pairs.tsv",
+        "metric": "chrf",
+        "tokenizer": "word",
+    }
+    files |= {key: value for key, value in TINY.items() if key != "window"}
+    run = seqlab.train(tmp_path / "pairs.tsv", out=tmp_path / "run", **files)
+    measured = by_length(run, MeasureContext(tmp_path, WRITING))
+    bins = measured.data["bins"]
+    assert [(first, last) for first, last, *_ in bins] == [(2, 3), (4, 5), (6, 7), (8, 9), (10, 11), (12, 13)]
+    assert [count for _, _, count, _ in bins] == [8] * 6
+    assert [figure.is_file() for figure in measured.figures] == [True]
+    task, scores = MeasureContext(tmp_path).scores(run)
+    short_K = task.unit_sums(scores).sums_UK[[at for at, n in enumerate(lengths) if n <= 2]].sum(0)
+    assert bins[0][3] == pytest.approx(float(task.metric.value(short_K)))
 
 
 def test_every_word_in_its_context(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
+from seqlab.metrics.descriptions import ACCURACY, NATS_PER_CHAR
 from seqlab.metrics.labels import accuracy, correct_sums, macro_f1
 
 pairs = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=20)
@@ -51,3 +52,8 @@ def test_words_without_a_gold_tag_are_not_counted():
 def test_no_label_is_left_over():
     with pytest.raises(AssertionError, match="1 predictions for 2 labels"):
         correct_sums(["a", "b"], ["a"])
+
+
+def test_an_interval_ends_where_the_metric_does():
+    assert ACCURACY.possible((-3.0, 104.0)) == (0.0, 100.0)
+    assert NATS_PER_CHAR.possible((-0.1, 104.0)) == (0.0, 104.0)

@@ -223,6 +223,12 @@ def test_scoring_takes_all_examples_within_bounds(sizes: list[int], tokens: int,
         assert len(rows) <= most and (len(rows) == 1 or longest * len(rows) <= tokens)
 
 
+def test_a_limit_takes_the_examples_that_reach_it() -> None:
+    rows = [np.zeros(size, dtype=np.int64) for size in (3, 1, 2)]  # 6, 8 and 12 ids up to the end of each
+    split = ExampleSplit((), rows, rows)
+    assert [split.count_within(limit) for limit in (None, 1, 6, 7, 8, 9, 1000)] == [3, 1, 1, 2, 2, 3, 3]
+
+
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=8), min_size=1, max_size=6))
 def test_padding_is_on_the_right_and_as_little_as_can_be(rows: list[list[int]]) -> None:
     ids_BT, mask_BT = pad_rows([np.array(row) for row in rows], fill=-1)

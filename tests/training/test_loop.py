@@ -17,6 +17,7 @@ from seqlab.runs.checkpoint import checkpoints
 from seqlab.runs.log import read_log
 from seqlab.runs.tensors import from_bytes
 from seqlab.tasks.language import LanguageTask
+from seqlab.training.optimization import learning_rate
 from seqlab.training.progress import EvaluationEvent, Reporter
 from seqlab.training.step import TrainingStep, step_seed
 
@@ -205,6 +206,15 @@ def test_the_plateau_schedule_halves_after_two_evaluations_without_a_new_best(
     trainer.run()
     result = [line["lr"] for line in read_log(trainer.directory.metrics) if "lr" in line]
     assert result == pytest.approx([0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.2])
+
+
+def test_more_steps_have_a_schedule_of_their_own(tmp_path: Path) -> None:
+    trainer = trainer_in(tmp_path, steps=30, start_step=20, warmup=2, schedule="linear", lr=0.8)
+    trainer.progress.step = 20
+    trainer.run()
+    found = [line["lr"] for line in read_log(trainer.directory.metrics) if "lr" in line]
+    assert found == pytest.approx([learning_rate(trainer.settings, step, 10) for step in range(10)])
+    assert found[:2] == pytest.approx([0.4, 0.8]), "it warms up again"
 
 
 # --- checkpoints ----------------------------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ def test_a_limit_is_the_beginning_of_a_part():
     assert text_splits.text("train", 15) == "abcdefghijabcde"
     assert text_splits.text("validation", 10**9) == "abcdefghij" * 2
     assert text_splits.text("train", 0) == ""
+    assert text_splits.tail("train", 12) == "ijabcdefghij"
 
 
 @pytest.mark.parametrize("length", [0, 1, MIN_CHARACTERS - 1])
