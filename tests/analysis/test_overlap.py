@@ -43,6 +43,12 @@ def test_windows_are_found_where_python_finds_them(data, block, chunk):
     assert result == Overlap("windows of 32 characters", len(windows), sum(window in train for window in windows))
 
 
+def test_a_window_that_is_repeated_counts_each_time():
+    known = random_text(1800)
+    overlap = measure_overlap(split(known + known[:WINDOW] * 6 + known[:8]))
+    assert (overlap.checked, overlap.repeated) == (6, 6)
+
+
 def test_a_long_held_out_part_is_sampled_evenly(monkeypatch):
     """The second half of the held-out part repeats the training text."""
     monkeypatch.setattr(module, "MAX_CHECKED", 100)
