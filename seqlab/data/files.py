@@ -35,6 +35,7 @@ class InputFixes:
     unreadable: dict[str, str] = field(default_factory=dict)  # files left out of a folder, and why
     blank_rows: int = 0  # of tables
     delimiters: dict[str, str] = field(default_factory=dict)  # what separates fields, by file, where it is unusual
+    first_lines: dict[str, str] = field(default_factory=dict)  # read as data, by file, since columns are numbered
     skip_limit: float = 0.0  # the share of bad rows that may be skipped
     skipped: list[str] = field(default_factory=list)  # notes on them
     encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
@@ -47,8 +48,11 @@ class InputFixes:
             notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
         if self.unreadable:
             reasons = ", ".join(f"{Path(file).name} ({why})" for file, why in list(self.unreadable.items())[:MAX_NAMED])
-            more = len(self.unreadable) - MAX_NAMED
-            notes.append(f"left out {len(self.unreadable):,} files: {reasons}{f' and {more} more' if more > 0 else ''}")
+            count, more = len(self.unreadable), len(self.unreadable) - MAX_NAMED
+            files = f"{count:,} file{'s' if count > 1 else ''}"
+            notes.append(f"left out {files}: {reasons}{f' and {more} more' if more > 0 else ''}")
+        for file, line in self.first_lines.items():
+            notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
         if self.byte_order_marks:
             notes.append("removed a byte-order mark at the start of a file")
         if self.crlf_lines:

@@ -1,5 +1,6 @@
 """Whether a model memorizes: its loss on the training data is far below that on held-out data."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,20 +15,24 @@ class LossGap:
 
     training: float
     validation: float
+    improving: bool = False  # the validation loss was still falling, so longer training may help
 
     @property
     def memorizes(self) -> bool:
-        return self.validation > FACTOR * self.training and self.validation - self.training > LEAST_GAP
+        far_apart = self.validation > FACTOR * self.training and self.validation - self.training > LEAST_GAP
+        return far_apart and not self.improving
 
 
 def final_gap(curve: Sequence[Mapping[str, Any]]) -> LossGap | None:
     """The losses of the last evaluation, also where earlier weights are kept: it shows where training was going."""
-    for point in reversed(curve):
+    gap, lowest = None, math.inf
+    for point in curve:
         training, validation = point.get("train_cross_entropy"), point.get("validation_loss")
         training = point.get("train_loss") if training is None else training
         if training is not None and validation is not None:  # None: not finite
-            return LossGap(training, validation)
-    return None
+            gap = LossGap(training, validation, validation < lowest < math.inf)
+            lowest = min(lowest, validation)
+    return gap
 
 
 def memorization_sentence(name: str, gap: LossGap) -> str:

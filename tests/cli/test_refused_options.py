@@ -100,4 +100,4 @@ def test_evaluate_says_what_it_noticed_in_other_text(
     answer = seqlab("evaluate", "text", str(tmp_path))
     assert answer.code == 0
     assert "read a.txt as Windows-1252 (Latin-1), not UTF-8, such as 'café'" in answer.err
-    assert "left out 1 files: b.bin (binary)" in answer.err
+    assert "left out 1 file: b.bin (binary)" in answer.err

@@ -38,3 +38,11 @@ def test_a_run_that_memorizes_says_so(tmp_path: Path) -> None:
     assert run.results.caution.startswith("The model memorizes the training data: at the end, the loss is ")
     assert "Longer training will not help" in run.results.caution
     assert run.results.caution in (tmp_path / "r" / "README.md").read_text()
+
+
+def test_a_validation_loss_that_still_falls_is_no_memorizing() -> None:
+    falling = [{"train_loss": 1.0 - step / 10, "validation_loss": 1.5 - step / 10} for step in range(4)]
+    gap = final_gap(falling)
+    assert gap is not None and gap.improving and not gap.memorizes
+    risen = final_gap([*falling, {"train_loss": 0.6, "validation_loss": 1.3}])
+    assert risen is not None and not risen.improving and risen.memorizes

@@ -89,6 +89,7 @@ def _memorization_warning(runs: Sequence[RunResult]) -> Iterator[str]:
         if gap := final_gap(run.curve):
             gaps.setdefault(run.name, []).append(gap)
     for name, of_seeds in gaps.items():
-        mean = LossGap(fmean(gap.training for gap in of_seeds), fmean(gap.validation for gap in of_seeds))
+        means = fmean(gap.training for gap in of_seeds), fmean(gap.validation for gap in of_seeds)
+        mean = LossGap(*means, improving=all(gap.improving for gap in of_seeds))
         if mean.memorizes:
             yield memorization_sentence(name, mean)

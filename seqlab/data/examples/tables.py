@@ -113,6 +113,8 @@ def open_table(path: Path, pair: ColumnPair, fixes: InputFixes, columns: tuple[s
         raise DataError(f"'{path}' is empty. Expected a header line such as {pair.header}, and rows below it.")
     location, names = header[0], [name.strip() for name in header[1]]
     if columns and all(name.isdigit() and name not in names for name in columns):
+        shown = " | ".join(f"{name:.30}" for name in names[:4])
+        fixes.first_lines[path.name] = shown
         names = [str(number) for number in range(1, len(names) + 1)]
     else:
         records.remove(header)

@@ -293,6 +293,9 @@ def test_the_usual_delimiter_is_kept_where_another_fits_no_better(write):
 def test_a_table_without_a_header_has_columns_by_number(write):
     path = write("sms.tsv", "ham\tsee you\nspam\twin now\n")
     assert rows_of(path, ("2", "1")) == [("see you", "ham"), ("win now", "spam")]
+    fixes = InputFixes()
+    read_labeled(path, ("2", "1"), fixes)
+    assert fixes.notes() == ["the columns of sms.tsv are numbered, so its first line is data: ham | see you"]
     with pytest.raises(DataError, match=r"corpus\.columns names '3'"):
         rows_of(path, ("3", "1"))
     assert rows_of(write("named.tsv", "1\t2\na\tx\n"), ("1", "2")) == [("a", "x")]
