@@ -13,7 +13,7 @@ from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quot
 from seqlab.data.examples.tables import SAMPLE_BYTES, header_names
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
-from seqlab.data.text.corpus import files_below
+from seqlab.data.text.corpus import files_below, is_result
 from seqlab.registry import CORPORA, TASKS
 
 # suffixes of two or three letters that are not language codes
@@ -130,7 +130,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
 
 
 def _folder_of_tables(folder: Path) -> FileLayout | None:
-    files = files_below(folder)
+    files = [] if is_result(folder) else files_below(folder)  # opening it says what it is
     if not files or not all(suffix(path) in TABLES for path in files):
         return None
     return FileLayout(

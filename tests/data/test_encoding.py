@@ -119,7 +119,7 @@ def test_many_files_are_counted(tmp_path):
 
 def test_a_folder_without_readable_text_says_what_it_has(tmp_path):
     (tmp_path / "e.txt").write_bytes(RUSSIAN.encode("cp1251"))
-    with pytest.raises(DataError, match=r"no text file among its 1 files.*Left out 1 files: e\.txt \(neither UTF-8"):
+    with pytest.raises(DataError, match=r"no text file among its 1 files.*Left out 1 file: e\.txt \(neither UTF-8"):
         open_corpus([str(tmp_path)])
 
 

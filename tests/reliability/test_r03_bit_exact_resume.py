@@ -29,7 +29,6 @@ BATCHINGS = {
     "windows": {"batching": "windows"},
     "stream": {"batching": "stream"},
     "lines": {"documents": "lines"},
-    "lines-in-a-stream": {"documents": "lines", "batching": "stream"},  # nothing is carried from line to line
 }
 
 

@@ -161,7 +161,7 @@ def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
             f"there is no file, folder or built-in corpus '{shorten(item)}'{did_you_mean(item, CORPORA)}. "
             f"Built in: {', '.join(CORPORA)}."
         )
-    if path.is_dir() and _is_result(path):
+    if path.is_dir() and is_result(path):
         name = shlex.quote(item)
         raise DataError(
             f"'{item}' is a run or a comparison, not a folder of texts. To train with its settings, give a text and "
@@ -180,7 +180,7 @@ def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
     try:
         for place, folders, names in os.walk(folder, onerror=fail):
             visible = [Path(place, name) for name in folders if not name.startswith(".")]
-            results = [path for path in visible if _is_result(path)]
+            results = [path for path in visible if is_result(path)]
             if fixes is not None:
                 fixes.run_folders += len(results)
             folders[:] = [path.name for path in visible if path not in results]
@@ -219,7 +219,7 @@ def _recognize(path: Path) -> tuple[str | None, str]:
     return codec, "binary" if b"\0" in first else "neither UTF-8, UTF-16 nor Windows-1252"
 
 
-def _is_result(folder: Path) -> bool:
+def is_result(folder: Path) -> bool:
     """Whether seqlab wrote the folder: a run, or a comparison, finished or not."""
     for name, mark in (("manifest.json", b'"seqlab-run"'), ("results.json", b'"seqlab-comparison"')):
         path = folder / name
