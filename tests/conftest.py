@@ -58,3 +58,12 @@ def workers_in_process() -> Iterator[None]:
 
     with in_process_workers():
         yield
+
+
+# they take ten seconds and more, so a worker that begins one last would keep the others waiting
+LONG = ("tests/docs/test_docs.py", "tests/extension/", "tests/reliability/test_r12", "tests/comparison/test_comparison")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, everything else in its order."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))

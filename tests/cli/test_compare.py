@@ -14,7 +14,7 @@ OPTIONS = [
 ]
 
 
-def test_the_whole_way(seqlab, text: Path) -> None:
+def test_the_whole_way(seqlab, text: Path, workers_in_process: None) -> None:
     done = seqlab("compare", "my.txt", "--out", "c", *OPTIONS)
     assert done.code == 0, done.err
     for word in ("rnn", "gru", "kneser-ney", "Recommendation", "Verdicts", "Baseline", "c/report.html"):
