@@ -39,7 +39,7 @@ def agreement(folder: Path) -> list[list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="a finished comparison of a running text, with a scattered split")
-    heads = ["ahead, behind", "test (95 % interval)", "validation (95 % interval)", "validation within that of test"]
+    heads = ["ahead, behind", "test (95% interval)", "validation (95% interval)", "validation within that of test"]
     print(markdown_table(heads, agreement(parser.parse_args().folder), right=True))
 
 

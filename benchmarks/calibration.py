@@ -1,4 +1,4 @@
-"""How often 95 % intervals cover the truth, on simulated runs: `python -m benchmarks.calibration`.
+"""How often 95% intervals cover the truth, on simulated runs: `python -m benchmarks.calibration`.
 
 A run's loss on a unit of text = its architecture + its seed + the unit, which is as hard for both + what this
 architecture makes of this unit. The variance of the difference is 1, of which `seed_share` comes from seeds.
@@ -226,7 +226,7 @@ def _shown(result: Coverage) -> str:
 
 def _summary(results: Sequence[Coverage]) -> str:
     covered = [100 * result.covered for result in results]
-    return f"{len(covered)} cells: {min(covered):.1f} to {max(covered):.1f} %, {np.mean(covered):.1f} % on average.\n"
+    return f"{len(covered)} cells: {min(covered):.1f} to {max(covered):.1f}%, {np.mean(covered):.1f}% on average.\n"
 
 
 def print_coverage(title: str, cells: Sequence[Cell], cases: int) -> list[Coverage]:
@@ -259,7 +259,7 @@ def print_accuracies(cases: int) -> None:
         results += row
         rows.append([str(examples), f"{agreement:g}", *map(_shown, row)])
     print("Accuracies, three seeds: coverage in % / mean width in points\n")
-    heads = ["examples", "agreement", *(f"{100 * a:.0f} and {100 * b:.0f} %" for a, b in ACCURACIES)]
+    heads = ["examples", "agreement", *(f"{100 * a:.0f} and {100 * b:.0f}%" for a, b in ACCURACIES)]
     print(markdown_table(heads, rows, right=True), _summary(results), sep="\n\n")
 
 
@@ -273,7 +273,7 @@ def main(cases: int = CASES) -> None:
     print_accuracies(cases)
     print("Power at the promised number of seeds, for the strictest of the pairs\n")
     rows = [
-        [str(pairs), str(seeds), f"{100 * shown:.1f} %"]
+        [str(pairs), str(seeds), f"{100 * shown:.1f}%"]
         for pairs in (1, 3, 10)
         for seeds, shown in [power(pairs, cases)]
     ]

@@ -1,4 +1,4 @@
-"""How often 95 % intervals cover on real text: `python -m benchmarks.text_calibration runs/calibration`.
+"""How often 95% intervals cover on real text: `python -m benchmarks.text_calibration runs/calibration`.
 
 Three architectures are trained with six seeds each on three texts, with the scattered split of a comparison. A draw
 takes half of the held-out stretches, as many as a comparison is judged on, and computes the interval of a comparison.

@@ -7,13 +7,14 @@ suggests settings with an estimate of their training time (suggestion.py).
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.example_doctor import ExampleDiagnosis, examine_examples
 from seqlab.analysis.overlap import Overlap, measure_overlap
 from seqlab.analysis.scan import TextScan, scan_text
-from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_training, suggest_settings
+from seqlab.analysis.suggestion import estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.split import SplitText, slice_text, split_text
@@ -30,33 +31,18 @@ MAX_BASELINE_CHARACTERS = 2_000_000  # baselines of a longer text are scored on 
 TIMED_CHARACTERS = 500_000  # of the sample that steps are timed on
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """The result of `examine`. If training would refuse the text, `refusal` is the reason and the rest is missing."""
+@dataclass(frozen=True, kw_only=True)
+class TextDiagnosis(Diagnosis):
+    """The result of `examine`."""
 
-    name: str
-    source: tuple[str, ...]
     documents: str
     scan: TextScan
-    notes: list[str] = field(default_factory=list)  # how files are taken for text and splits
-    refusal: str | None = None
     overlap: Overlap | None = None
-    baselines: list[ValidationBaseline] = field(default_factory=list)
-    baselines_on: str = ""
-    suggestion: SuggestedSettings | None = None
-    estimate: TrainingEstimate | None = None
-
-    @property
-    def command(self) -> str | None:
-        """The command that trains as suggested."""
-        return self.suggestion.command(self.source) if self.suggestion else None
 
     def as_dict(self) -> dict[str, Any]:
-        content = {**asdict(self), "command": self.command}
+        content = super().as_dict()
         if self.overlap:
             content["overlap"] |= {"share": self.overlap.share, "sentence": str(self.overlap)}
-        if self.estimate:
-            content["estimate"]["sentence"] = str(self.estimate)
         return content
 
 
@@ -67,7 +53,7 @@ def diagnose(
     validation: Sequence[str] = (),
     test: Sequence[str] = (),
     assignments: Sequence[str] = (),
-) -> Diagnosis | ExampleDiagnosis:
+) -> TextDiagnosis | ExampleDiagnosis:
     """Examine examples or a text, whichever training would take the source for, with these options of `train`."""
     settings = dict(map(parse_assignment, assignments))
     for key in settings:
@@ -94,7 +80,7 @@ def diagnose(
     return replace(found, suggestion=replace(found.suggestion, settings=chosen))
 
 
-def examine(source: Sequence[str], documents: str = "stream") -> Diagnosis:
+def examine(source: Sequence[str], documents: str = "stream") -> TextDiagnosis:
     """Examine the text at paths, a built-in name or '-'; a text with faults is examined as far as possible."""
     settings = checked(CorpusSettings, {"source": tuple(source), "documents": documents}, "corpus")
     corpus = open_corpus(settings.source)
@@ -107,7 +93,7 @@ def examine(source: Sequence[str], documents: str = "stream") -> Diagnosis:
             corpus.stdin_copy.unlink(missing_ok=True)
 
 
-def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
+def _examine(corpus: Corpus, settings: CorpusSettings) -> TextDiagnosis:
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
     try:
@@ -115,7 +101,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
         baselines, baselines_on = _score_baselines(text)
         suggestion = suggest_settings(scan, settings.documents)
         suggestion, estimate = estimate_training(suggestion, scan, _sample(text, TIMED_CHARACTERS)[0])
-        return Diagnosis(
+        return TextDiagnosis(
             **about,
             overlap=measure_overlap(text),
             baselines=baselines,
@@ -126,7 +112,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings) -> Diagnosis:
     except DataError as error:
         if not scan.bytes:
             raise
-        return Diagnosis(**about, refusal=str(error))
+        return TextDiagnosis(**about, refusal=str(error))
 
 
 def _score_baselines(text: SplitText) -> tuple[list[ValidationBaseline], str]:

@@ -7,12 +7,13 @@ import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
 from seqlab.config import RunSettings
 from seqlab.data.examples.checks import labels_of
@@ -27,7 +28,6 @@ from seqlab.metrics.metric import Metric
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.directory import free_run_path
 from seqlab.runs.reopen import make_task
-from seqlab.runs.results import ValidationBaseline
 from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.task import UnitSums
 from seqlab.training.baselines import measure_baselines
@@ -67,16 +67,12 @@ class RepeatedInputs:
     in_training: dict[str, int]  # by held-out split
 
 
-@dataclass(frozen=True)
-class ExampleDiagnosis:
-    """The result of `examine_examples`. If training would refuse the data, `refusal` is the reason."""
+@dataclass(frozen=True, kw_only=True)
+class ExampleDiagnosis(Diagnosis):
+    """The result of `examine_examples`."""
 
-    name: str
-    source: tuple[str, ...]
     task: str
     columns: tuple[str, str] | None = None
-    notes: list[str] = field(default_factory=list)  # what training says about task, files and splits
-    refusal: str | None = None
     splits: dict[str, int] = field(default_factory=dict)
     rule: str = ""
     labels: list[LabelCount] = field(default_factory=list)  # the most frequent first
@@ -84,21 +80,6 @@ class ExampleDiagnosis:
     inputs: RepeatedInputs | None = None
     warnings: list[str] = field(default_factory=list)
     metric: Metric | None = None
-    baselines: list[ValidationBaseline] = field(default_factory=list)
-    baselines_on: str = ""
-    suggestion: SuggestedSettings | None = None
-    estimate: TrainingEstimate | None = None
-
-    @property
-    def command(self) -> str | None:
-        """The command that trains as suggested."""
-        return self.suggestion.command(self.source) if self.suggestion else None
-
-    def as_dict(self) -> dict[str, Any]:
-        content = {**asdict(self), "command": self.command}
-        if self.estimate:
-            content["estimate"]["sentence"] = str(self.estimate)
-        return content
 
 
 def examine_examples(
@@ -109,7 +90,8 @@ def examine_examples(
         return _examine(tuple(source), settings, options, notes)
     except DataError as error:
         name = Path(source[0]).name
-        return ExampleDiagnosis(name, tuple(source), settings.task.name, notes=[*notes], refusal=str(error))
+        about = {"name": name, "source": tuple(source), "task": settings.task.name}
+        return ExampleDiagnosis(**about, notes=[*notes], refusal=str(error))
 
 
 def _examine(
@@ -126,11 +108,11 @@ def _examine(
     warnings = [*_label_warnings(data, labels), *([contradiction] if contradiction else [])]
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     return ExampleDiagnosis(
-        data.name,
-        source,
-        settings.task.name,
-        _columns(settings),
-        [*notes, *data.notes],
+        name=data.name,
+        source=source,
+        task=settings.task.name,
+        columns=_columns(settings),
+        notes=[*notes, *data.notes],
         splits={split: len(examples) for split, examples in data.splits.items()},
         rule=data.rule,
         labels=labels,

@@ -36,9 +36,9 @@ class Similarity:
     shortest: int  # characters; shorter pieces are not compared
 
 
-# Near copies in honest data: Tiny Shakespeare 0.0 %, Multi30k as running text 0.3 % (en) and 1.6 % (de); of sentences,
-# Multi30k 1.5 %, UD-EWT 1.1 %, SST 0.1 %, WNUT17 0.0 %. Of copies with one character in 30 changed, 97 % of the pieces
-# and 81 to 100 % of the sentences are found.
+# Near copies in honest data: Tiny Shakespeare 0.0%, Multi30k as running text 0.3% (en) and 1.6% (de); of sentences,
+# Multi30k 1.5%, UD-EWT 1.1%, SST 0.1%, WNUT17 0.0%. Of copies with one character in 30 changed, 97% of the pieces
+# and 81 to 100% of the sentences are found.
 RUNNING_TEXT = Similarity(16, 0.25, PIECE)
 SENTENCES = Similarity(8, 0.6, 40)
 

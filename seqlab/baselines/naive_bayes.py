@@ -101,7 +101,7 @@ class NaiveBayes:
         about = "naive Bayes on words and word pairs, each counted "
         about += "once per text" if once > often else "every time"
         if not math.isnan(once):
-            about += f" (a tenth of the training examples: {max(once, often):.2f} %, else {min(once, often):.2f} %)"
+            about += f" (a tenth of the training examples: {max(once, often):.2f}%, else {min(once, often):.2f}%)"
         if text_grams.texts < len(examples):
             about += f"; {text_grams.texts:,} training examples drawn at random"
         return cls(ids, labels, weights, once > often, about)

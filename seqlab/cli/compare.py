@@ -39,7 +39,7 @@ def compare(
     ] = None,
     negligible: Annotated[
         float | None,
-        Protocol(help="Largest difference that does not matter; default 0.01 nats/char, 0.2 % accuracy or 0.3 BLEU."),
+        Protocol(help="Largest difference that does not matter; default 0.01 nats/char, 0.2% accuracy or 0.3 BLEU."),
     ] = None,
     jobs: options.Jobs = None,
     task: options.Task = None,

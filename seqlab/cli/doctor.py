@@ -9,7 +9,8 @@ from seqlab.cli.options import Data
 from seqlab.registry import CORPORA
 
 if TYPE_CHECKING:
-    from seqlab.analysis.doctor import Diagnosis
+    from seqlab.analysis.diagnosis import Diagnosis
+    from seqlab.analysis.doctor import TextDiagnosis
     from seqlab.analysis.example_doctor import ExampleDiagnosis
     from seqlab.analysis.scan import TextScan
 
@@ -36,7 +37,7 @@ def doctor(
 
     from rich.console import Console
 
-    from seqlab.analysis.doctor import Diagnosis, diagnose
+    from seqlab.analysis.doctor import TextDiagnosis, diagnose
     from seqlab.cli.show import console
     from seqlab.errors import DataError
 
@@ -45,13 +46,13 @@ def doctor(
     if as_json:
         console.print_json(data=found.as_dict())
     else:
-        _show_text(found) if isinstance(found, Diagnosis) else _show_examples(found)
+        _show_text(found) if isinstance(found, TextDiagnosis) else _show_examples(found)
         _show_suggestion(found)
     if found.refusal:
         raise DataError(found.refusal)
 
 
-def _show_suggestion(diagnosis: "Diagnosis | ExampleDiagnosis") -> None:
+def _show_suggestion(diagnosis: "Diagnosis") -> None:
     from seqlab.cli.show import console, next_steps
 
     if diagnosis.suggestion and diagnosis.estimate:
@@ -105,7 +106,7 @@ def _example_notes(diagnosis: "ExampleDiagnosis") -> list[str]:
     return notes
 
 
-def _show_text(diagnosis: "Diagnosis") -> None:
+def _show_text(diagnosis: "TextDiagnosis") -> None:
     from seqlab.cli.show import console, table
 
     _show_scan(diagnosis)
@@ -120,7 +121,7 @@ def _show_text(diagnosis: "Diagnosis") -> None:
         table(f"without a model, on {diagnosis.baselines_on}", ["", "", "bits/char"], rows, texts=2)
 
 
-def _show_scan(diagnosis: "Diagnosis") -> None:
+def _show_scan(diagnosis: "TextDiagnosis") -> None:
     from seqlab.cli.show import console, table
 
     scan = diagnosis.scan

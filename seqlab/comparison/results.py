@@ -94,7 +94,7 @@ class BaselineResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two entrants, `a` ahead of `b` by `difference`, which is never negative; low to high is its 95 % interval."""
+    """Two entrants, `a` ahead of `b` by `difference`, which is never negative; low to high is its 95% interval."""
 
     a: str
     b: str
@@ -107,7 +107,7 @@ class Pair:
     v_seeds: float | None = None
     v_text: float
     units: int  # of text that count as independent
-    seeds_needed: int | None = None  # per entrant, for 80 % power at this difference; None: no number is enough
+    seeds_needed: int | None = None  # per entrant, for 80% power at this difference; None: no number is enough
     verdict: str  # better, suggestive, equal for practical purposes, not distinguishable, ahead on this text
     sentence: str
 

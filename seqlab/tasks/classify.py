@@ -49,7 +49,7 @@ class ClassifyTask(ExampleTask):
     model_kind = "classifier"
     loss_unit = "nats"
     reported_metrics = ("accuracy", "macro_f1")
-    wordings: ClassVar = {"accuracy": "{accuracy:.1f} % of the texts labeled correctly"}
+    wordings: ClassVar = {"accuracy": "{accuracy:.1f}% of the texts labeled correctly"}
     baselines: ClassVar = (("majority", "reference", Majority), ("naive Bayes", "main", NaiveBayes))
 
     @classmethod

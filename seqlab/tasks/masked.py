@@ -18,7 +18,7 @@ PASSES = 7  # when scoring: each pass masks every seventh token
 
 
 class MaskedTask(TextTask):
-    """By default 15 % of the tokens are predicted: 80 % of them masked, 10 % replaced at random, 10 % unchanged."""
+    """By default 15% of the tokens are predicted: 80% of them masked, 10% replaced at random, 10% unchanged."""
 
     Model = MaskedLanguageModel
     model_kind = "masked language model"

@@ -62,7 +62,7 @@ class TagTask(ExampleTask):
     model_kind = "tagger"
     loss_unit = "nats"
     wordings: ClassVar = {
-        "accuracy": "{accuracy:.1f} % of the words tagged correctly",
+        "accuracy": "{accuracy:.1f}% of the words tagged correctly",
         "entity_f1": "entity F1 {entity_f1:.1f}",
     }
     baselines: ClassVar = (("most frequent tag", "main", FrequentTags),)

@@ -57,8 +57,8 @@ class TranslateTask(ExampleTask):
     model_kind = "translator"
     reported_metrics = ("chrf", "exact")
     wordings: ClassVar = {
-        "bleu": "BLEU {bleu:.1f}, {exact:.0f} % of the sentences identical to the reference",
-        "exact": "{exact:.1f} % of the texts identical to the reference",
+        "bleu": "BLEU {bleu:.1f}, {exact:.0f}% of the sentences identical to the reference",
+        "exact": "{exact:.1f}% of the texts identical to the reference",
     }
     baselines: ClassVar = (("copy", "reference", Copy), ("dictionary", "main", Dictionary))
     settings: TranslateSettings  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from seqlab import api
 from seqlab.analysis import suggestion
-from seqlab.analysis.doctor import Diagnosis, diagnose
+from seqlab.analysis.doctor import TextDiagnosis, diagnose
 from seqlab.analysis.example_doctor import ExampleDiagnosis
 from seqlab.cli.app import app
 from seqlab.errors import DataError, UsageError
@@ -121,7 +121,7 @@ def test_held_out_files_that_repeat_the_training_file():
     assert result.inputs is not None
     assert result.inputs.in_training == {"validation": 60}
     assert any(
-        "60 of the 60 validation inputs (100.0 %) are also in the training split" in note for note in result.notes
+        "60 of the 60 validation inputs (100.0%) are also in the training split" in note for note in result.notes
     )
     assert {label.label for label in result.labels} == {"O", "B-x"}
     assert result.warnings == []
@@ -164,7 +164,7 @@ def test_a_table_and_given_splits_as_running_text():
     """The command says what the report is about: without --task, training would read examples."""
     write_all(Path())
     result = diagnose(["reviews.tsv"], task="language", validation=["train.en"])
-    assert isinstance(result, Diagnosis)
+    assert isinstance(result, TextDiagnosis)
     assert result.command is not None
     assert "--task language" in result.command
     assert result.command.endswith("--validation train.en")

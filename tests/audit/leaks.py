@@ -255,7 +255,7 @@ LEAKS: dict[str, Leak] = {
     ),
     "words of all examples": Leak(words_of_all_examples, examples.vocabulary.name),
     "weights that saw held-out examples": Leak(examples_seen_before, origins.origins.name),
-    "a classifier of 100 %": Leak(praises_itself("classify", "compare"), metric.metric.name),
-    "a tagger of 100 %": Leak(praises_itself("tag", "unit_sums"), metric.metric.name),
-    "a translator of 100 %": Leak(praises_itself("translate", "compare"), metric.metric.name),
+    "a classifier of 100%": Leak(praises_itself("classify", "compare"), metric.metric.name),
+    "a tagger of 100%": Leak(praises_itself("tag", "unit_sums"), metric.metric.name),
+    "a translator of 100%": Leak(praises_itself("translate", "compare"), metric.metric.name),
 }

@@ -133,7 +133,7 @@ def test_given_parts_are_kept_and_overlap_is_told(here: Path, seqlab) -> None:
     Path("dev.tsv").write_text("\n".join([rows[0], *rows[1:11], "unseen fish\tcold"]) + "\n", encoding="utf-8")
     answer = seqlab("train", "reviews.tsv", "--validation", "dev.tsv", "--test", "dev.tsv", *TINY, "--out", "run")
     assert answer.code == 0
-    assert "10 of the 11 validation inputs (90.9 %) are also in the training split" in answer.err
+    assert "10 of the 11 validation inputs (90.9%) are also in the training split" in answer.err
     assert json.loads(seqlab("evaluate", "run", "--split", "test", "--json").out)["examples"] == 11
     answer = seqlab("audit", "run")
     assert answer.code == 1 and "the splits do not overlap" in answer.out

@@ -74,7 +74,7 @@ def test_one_architecture_is_seldom_told_apart_from_itself():
 def test_intervals_cover_over_the_whole_grid():
     """Mean widths are those of all cells with so many seeds.
 
-    One kind of cell is wider than the mean may be, by 1 %: three seeds with standard deviations 1:3 and nothing but
+    One kind of cell is wider than the mean may be, by 1%: three seeds with standard deviations 1:3 and nothing but
     their noise. There the interval is that of Welch's test, whose mean width is 1.72 times an oracle's. With 20 units
     and little noise of seeds, not knowing the correlation of the units costs up to a quarter of the width.
     """

@@ -89,7 +89,7 @@ def test_cautions_stand_before_the_details_of_the_report():
 def test_a_terminal_breaks_sentences_between_words(monkeypatch: pytest.MonkeyPatch):
     out = io.StringIO()
     monkeypatch.setattr(show, "console", Console(file=out, force_terminal=True, width=40, highlight=False))
-    sentence = "gru is better than transformer by 0.011 nats/char (95 % interval 0.009 to 0.013)"
+    sentence = "gru is better than transformer by 0.011 nats/char (95% interval 0.009 to 0.013)"
     show.print_sentence(sentence)
     lines = out.getvalue().splitlines()
     assert len(lines) > 1 and all(line.startswith("  ") for line in lines)

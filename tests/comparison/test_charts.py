@@ -128,8 +128,8 @@ def test_pairs_are_drawn_at_their_differences() -> None:
 
 
 def test_one_seed_has_no_interval() -> None:
-    assert "95 % interval" in forest_picture(realistic()).alt
-    assert "95 % interval" not in forest_picture(realistic(seeds=1)).alt
+    assert "95% interval" in forest_picture(realistic()).alt
+    assert "95% interval" not in forest_picture(realistic(seeds=1)).alt
 
 
 def test_runs_that_diverged_do_not_stretch_the_axis() -> None:

@@ -1,4 +1,4 @@
-"""Models of equal size: within 1 % where some width reaches it, else the nearest that there is."""
+"""Models of equal size: within 1% where some width reaches it, else the nearest that there is."""
 
 from itertools import count
 
@@ -36,7 +36,7 @@ def test_within_one_percent(name: str, target: int):
     result = match_size(settings(name), Amount("params", target), ONE_EACH)
     assert result.size == core_parameters(result.settings)
     step = core_parameters(wider(result.settings)) - result.size
-    # a width more may be further than 1 % away; then nothing nearer is to be had
+    # a width more may be further than 1% away; then nothing nearer is to be had
     assert abs(result.gap) <= max(CLOSE, 0.5 * step / target)
 
 
@@ -52,7 +52,7 @@ def wider(found: RunSettings) -> RunSettings:
 @every_architecture
 @given(target=st.integers(200, 6_000))
 def test_no_width_comes_nearer(name: str, target: int):
-    """Every width is tried; where a feed-forward width closes the gap, 1 % is near enough."""
+    """Every width is tried; where a feed-forward width closes the gap, 1% is near enough."""
     result = match_size(settings(name), Amount("params", target), ONE_EACH)
     sizes = []
     for hidden in range(1, 120):

@@ -131,7 +131,7 @@ def test_one_entrant_and_none():
 
 
 def test_time_is_no_advice_if_timings_vary_by_more():
-    """gru takes 0.8 of the time of lstm: enough if timings vary by 5 %, too little if they vary by 15 %."""
+    """gru takes 0.8 of the time of lstm: enough if timings vary by 5%, too little if they vary by 15%."""
     pairs = judged("not distinguishable", "better")
     assert advised(pairs, spread=0.05)["time"].name == "gru"
     vague = advised(pairs, spread=0.15)

@@ -315,7 +315,7 @@ def noise(variance, units):
 
 @pytest.mark.parametrize(("effect", "seeds"), [(0.5, 64), (0.8, 26), (1.0, 17), (1.2, 12), (1.4, 9)])
 def test_seeds_needed_are_those_of_cohens_table(effect, seeds):
-    """Statistical Power Analysis (1988), table 2.4.1: two-sided 5 %, power 80 %, no noise of text."""
+    """Statistical Power Analysis (1988), table 2.4.1: two-sided 5%, power 80%, no noise of text."""
     assert abs((seeds_needed(effect, (1.0, 1.0), noise(0.0, 100)) or 0) - seeds) <= 1
 
 

@@ -52,7 +52,7 @@ def test_better_with_effect_interval_and_cost():
     assert (pair.a, pair.b, pair.verdict) == ("lstm-attention", "lstm", "better")
     assert pair.difference == pytest.approx(0.011)
     assert (pair.low, pair.high) == pytest.approx((0.011 - 0.002267, 0.011 + 0.002267), abs=1e-6)
-    said = "lstm-attention is better than lstm by 0.011 nats/char (95 % interval 0.009 to 0.013), at 1.3 times the time"
+    said = "lstm-attention is better than lstm by 0.011 nats/char (95% interval 0.009 to 0.013), at 1.3 times the time"
     assert pair.sentence == said
 
 
@@ -92,7 +92,7 @@ def test_holm_decides_between_better_and_suggestive():
     assert (pair.p, pair.adjusted_p) == pytest.approx((alone.p, 3 * (alone.p or 0)))
     assert pair.verdict == "suggestive" and (pair.low or 0) > 0
     assert pair.sentence == (
-        "a is ahead of b by 0.030 nats/char (95 % interval 0.007 to 0.053), in the same time; "
+        "a is ahead of b by 0.030 nats/char (95% interval 0.007 to 0.053), in the same time; "
         f"suggestive only, because 3 pairs were judged (adjusted p = {pair.adjusted_p:.2g})"
     )
 
@@ -102,7 +102,7 @@ def test_equal_only_if_the_whole_interval_is_negligible():
     assert near.verdict == "equal for practical purposes"
     assert near.sentence == (
         "a and b are equal for practical purposes: "
-        "a is ahead by 0.0020 nats/char (95 % interval -0.0003 to 0.0043), in the same time"
+        "a is ahead by 0.0020 nats/char (95% interval -0.0003 to 0.0043), in the same time"
     )
     assert one(noisy(1.5), noisy(1.502)).verdict == "not distinguishable"
     # from -0.0207 to 0.0247
@@ -139,9 +139,9 @@ def test_not_distinguishable_says_how_many_seeds_would_tell():
     # Cohen: an effect of one standard deviation is shown by 17 of each
     assert pair.seeds_needed in (17, 18)
     assert pair.sentence == (
-        "a and b are not distinguishable: a is ahead by 0.010 nats/char (95 % interval -0.013 to 0.033), "
+        "a and b are not distinguishable: a is ahead by 0.010 nats/char (95% interval -0.013 to 0.033), "
         "in the same time; "
-        f"with {pair.seeds_needed} seeds such a difference would be shown at 80 % power"
+        f"with {pair.seeds_needed} seeds such a difference would be shown at 80% power"
     )
 
 
@@ -217,9 +217,9 @@ def test_cost(seconds, said):
 
 def test_digits_suffice_to_tell_from_zero():
     pair = one(values(1.5, noise=0.00001), values(1.5003, noise=0.00001))
-    assert "by 0.00030 nats/char (95 % interval 0.00028 to 0.00032)" in pair.sentence
+    assert "by 0.00030 nats/char (95% interval 0.00028 to 0.00032)" in pair.sentence
     pair = one(values(1.5, noise=1e-9), values(1.5, noise=1e-9))
-    assert "by 0.000000 nats/char (95 % interval 0.000000 to 0.000000)" in pair.sentence
+    assert "by 0.000000 nats/char (95% interval 0.000000 to 0.000000)" in pair.sentence
 
 
 def test_any_name_is_only_text():
@@ -287,7 +287,7 @@ def test_what_is_said_of_counting(baseline, said):
     pairs = counted(HARD + baseline, {"lstm": noisy(1.2), "gru": noisy(1.501), "rnn": noisy(1.8)})
     sentence = baseline_sentence(pairs, MAIN, NATS)
     # t(2) 0.01 / sqrt(3) = 0.025
-    for interval in ("95 % interval 0.175 to 0.225", "95 % interval 1.175 to 1.225"):
+    for interval in ("95% interval 0.175 to 0.225", "95% interval 1.175 to 1.225"):
         sentence = sentence.replace(interval, "I")
     sentence = sentence.replace(f"The baseline {KNESER_NEY}", "C").replace(f"the baseline {KNESER_NEY}", "c")
     assert sentence == said

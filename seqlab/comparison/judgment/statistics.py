@@ -2,7 +2,7 @@
 
 difference ± t(df) √(v_seeds + v_text - v_both), with df by Welch and Satterthwaite. The interaction of seeds and text
 is in both of the first two terms and is subtracted once. Welch's other formula, with n + 1 instead of n - 1 and 2
-subtracted, is narrower for three seeds, but then the interval covers only 92 %.
+subtracted, is narrower for three seeds, but then the interval covers only 92%.
 
 Neighboring units of text are correlated. v_text is that of a first-order autoregressive series: the correlation ρ of
 neighbors is estimated, corrected for its bias, and N units count as N (1 - ρ) / (1 + ρ) independent ones, in the
@@ -89,7 +89,7 @@ def level(sums: np.ndarray, value: Value = ratio) -> float:
 
 
 def level_interval(sums_SUK: np.ndarray, value: Value = ratio, span: float | None = None) -> tuple[float, float] | None:
-    """The 95 % interval of the metric for fresh seeds and fresh text; None with one seed or one unit of text."""
+    """The 95% interval of the metric for fresh seeds and fresh text; None with one seed or one unit of text."""
     runs_S = _values(sums_SUK.sum(1), value)
     without_SN, seeds = _without(sums_SUK, value), len(runs_S)
     text = _text_noise(without_SN.mean(0), sums_SUK.shape[1], span)
@@ -113,10 +113,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def seeds_needed(
     difference: float, seed_variances: Sequence[float], text: TextNoise, level: float = LEVEL
 ) -> int | None:
-    """The seeds per side that give 80 % power for this difference on the same text; None: no number is enough.
+    """The seeds per side that give 80% power for this difference on the same text; None: no number is enough.
 
     `level` is the one that Holm's correction leaves for the test. `text` is the noise of text alone, without its
-    interaction with seeds. The variances are taken as true. Power is 80 % if the difference is
+    interaction with seeds. The variances are taken as true. Power is 80% if the difference is
     t(1 - level / 2) + t(0.8) standard errors, which approximates the noncentral t.
     """
 

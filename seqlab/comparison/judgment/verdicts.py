@@ -256,7 +256,7 @@ def _what_would_settle(pair: Pair) -> str:
     if pair.seeds_needed is not None and pair.seeds_needed > REALISTIC_SEEDS:
         return "the noise of seeds is far larger than this difference: no realistic number of seeds would show it"
     if pair.seeds_needed is not None:
-        return f"with {pair.seeds_needed:,} seeds such a difference would be shown at 80 % power"
+        return f"with {pair.seeds_needed:,} seeds such a difference would be shown at 80% power"
     if not pair.difference:
         return "there is no difference to show"
     return "more seeds will not settle this; more test data could"
@@ -284,7 +284,7 @@ def _amount(difference: float, low: float | None, high: float | None, metric: Me
     shown = [abs(number) for number in (difference, *bounds, (bounds[-1] - bounds[0]) / 2 if bounds else 0.0) if number]
     digits = min(6, max(min(3, metric.digits), -math.floor(math.log10(min(shown, default=1.0)))))
     written = [f"{round(number, digits) + 0.0:.{digits}f}" for number in (difference, *bounds)]
-    interval = f" (95 % interval {' to '.join(written[1:])})" if bounds else ""
+    interval = f" (95% interval {' to '.join(written[1:])})" if bounds else ""
     return f"{written[0]} {metric.difference_unit}{interval}"
 
 

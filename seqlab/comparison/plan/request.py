@@ -70,7 +70,7 @@ class ComparisonSettings(Settings):
     negligible: float | None = Field(
         default=None,
         ge=0,
-        description="a difference that does not matter; 0.01 nats/char, 0.2 % accuracy, 0.3 BLEU, ...",
+        description="a difference that does not matter; 0.01 nats/char, 0.2% accuracy, 0.3 BLEU, ...",
     )
 
     @field_validator("archs", "tune_over", mode="before")

@@ -26,7 +26,7 @@ def plan_warnings(models: Sequence[PlannedModel], data: ComparisonData) -> list[
     if isinstance(split, ExampleSplit) and len(split) < FEWEST_EXAMPLES:
         warnings.append(
             f"Verdicts are based on {len(split):,} {data.deciding_split} examples, fewer than {FEWEST_EXAMPLES}: a "
-            f"single example is {100 / len(split):.1f} % of them, so only large differences can be shown."
+            f"single example is {100 / len(split):.1f}% of them, so only large differences can be shown."
         )
     return warnings
 

@@ -206,7 +206,7 @@ def _pair_in_words(pair: Pair) -> str:
     words = f"{pair.a} ahead of {pair.b} by {pair.difference:.4f}"
     if pair.low is None or pair.high is None:
         return words
-    return f"{words}, 95 % interval {pair.low:.4f} to {pair.high:.4f}"
+    return f"{words}, 95% interval {pair.low:.4f} to {pair.high:.4f}"
 
 
 def _name(name: str) -> str:

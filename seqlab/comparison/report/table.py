@@ -21,7 +21,7 @@ from seqlab.models.parameter_count import in_units
 from seqlab.text_table import markdown_table
 
 NO_TRAINING = "baseline"
-INTERVAL = "95 % interval"
+INTERVAL = "95% interval"
 GENERATION = "generation"
 LENGTHS = ("100", "1000", "10000")  # tokens of context
 SPECIAL = re.compile(r"([\\`*_\[\]|~#!])")

@@ -66,7 +66,7 @@ def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
         if split in splits and earlier in splits:
             total = len(splits[split])
             count = sum(located.example.input in inputs[earlier] for located in splits[split])
-            share, are = f"{100 * count / total:.1f} %", "is" if count == 1 else "are"
+            share, are = f"{100 * count / total:.1f}%", "is" if count == 1 else "are"
             name = "training" if earlier == "train" else earlier
             if count:
                 notes.append(f"{count:,} of the {total:,} {split} inputs ({share}) {are} also in the {name} split")

@@ -69,9 +69,9 @@ def test_inputs_on_two_sides_are_counted_and_stay(write):
     test = write("c.tsv", reviews(("text 1", "even"), ("text 20", "odd"), ("text 21", "odd"), ("new", "odd")))
     examples = open_examples("labeled", corpus(train, validation=(dev,), test=(test,)))
     assert examples.notes == (
-        "4 of the 24 validation inputs (16.7 %) are also in the training split",
-        "1 of the 4 test inputs (25.0 %) is also in the training split",
-        "2 of the 4 test inputs (50.0 %) are also in the validation split",
+        "4 of the 24 validation inputs (16.7%) are also in the training split",
+        "1 of the 4 test inputs (25.0%) is also in the training split",
+        "2 of the 4 test inputs (50.0%) are also in the validation split",
     )
     assert [len(split) for split in examples.splits.values()] == [10, 24, 4]
 
