@@ -19,16 +19,15 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # file names need not be UTF-8
             stream.reconfigure(errors="backslashreplace")
     from seqlab.cli.app import app
+    from seqlab.typed_command import typed_command
 
     try:
-        app()
+        with typed_command(sys.argv[1:]):
+            app()
     except SeqlabError as error:
         stopped_by_signal = error.exit_code > 128
         _to_stderr(str(error) if stopped_by_signal else f"error: {error}")
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # the reader is gone: `seqlab generate ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
     except OSError as error:  # a full disk, a missing permission
         _to_stderr(f"error: {error}")
         sys.exit(StorageError.exit_code)

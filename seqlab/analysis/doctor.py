@@ -73,7 +73,8 @@ def diagnose(
         raise UsageError(f"{what}: of a running text, the doctor examines what --task language reads. Leave it out.")
     if resolved.corpus.validation or resolved.corpus.test:
         notes.append("held-out files are not examined: the training text is, with a split 90/10 of its own")
-    found = replace(examine(resolved.corpus.source, resolved.corpus.documents), source=tuple(source), notes=notes)
+    found = examine(resolved.corpus.source, resolved.corpus.documents)
+    found = replace(found, source=tuple(source), notes=[*notes, *found.notes])
     if not found.suggestion:
         return found
     chosen = {**({"task": task} if task else {}), **found.suggestion.settings, **held_out}
@@ -96,6 +97,7 @@ def examine(source: Sequence[str], documents: str = "stream") -> TextDiagnosis:
 def _examine(corpus: Corpus, settings: CorpusSettings) -> TextDiagnosis:
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
+    about["notes"] = corpus.fixes.left_out_notes
     try:
         text = split_text(corpus, settings)
         baselines, baselines_on = _score_baselines(text)

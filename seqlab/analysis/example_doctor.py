@@ -16,7 +16,7 @@ import numpy as np
 from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
 from seqlab.config import RunSettings
-from seqlab.data.examples.checks import labels_of
+from seqlab.data.examples.checks import few_examples_note, labels_of
 from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
@@ -33,6 +33,7 @@ from seqlab.tasks.task import UnitSums
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.budget import DEFAULT_STEPS
 from seqlab.training.evaluations import FINAL_TOKENS
+from seqlab.wording import counted
 
 RARE = 10  # a label with fewer training examples is rare
 IMBALANCE = 10  # how many times as frequent as the rarest the most frequent label is, from which on this is said
@@ -106,6 +107,7 @@ def _examine(
     scored = held_out.count_within(FINAL_TOKENS)
     labels, (inputs, contradiction) = _count_labels(data), _repeated_inputs(data)
     warnings = [*_label_warnings(data, labels), *([contradiction] if contradiction else [])]
+    warnings += few_examples_note(len(held_out))
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     return ExampleDiagnosis(
         name=data.name,
@@ -121,7 +123,7 @@ def _examine(
         warnings=warnings,
         metric=task.headline_metric,
         baselines=measure_baselines(fitted, dataset, task, UnitSums(np.zeros((scored, 1)), np.ones(scored, int))),
-        baselines_on=f"the {'first ' * (scored < len(held_out))}{scored:,} validation examples",
+        baselines_on=f"the {'first ' * (scored < len(held_out))}{counted(scored, 'validation example')}",
         suggestion=_suggestion(data.name, settings, options, estimate, len(data.splits["train"])),
         estimate=estimate,
     )
@@ -192,7 +194,7 @@ def _repeated_inputs(data: Examples) -> tuple[RepeatedInputs, str | None]:
     text, given = next(iter(several.items()))
     what = {LabeledText: "labels", TaggedSentence: "tags", TextPair: "targets"}[type(data.splits["train"][0])]
     shown = sorted(answer if isinstance(answer, str) else " ".join(answer) for answer in given)
-    have = "1 input has" if len(several) == 1 else f"{len(several):,} inputs have"
+    have = f"{counted(len(several), 'input')} {'has' if len(several) == 1 else 'have'}"
     return (
         found,
         f"{have} different {what} in different examples, such as '{shorten(text, 60)}': {quote_list(shown, 3)}",
@@ -211,5 +213,5 @@ def _suggestion(
     """The defaults of the task, for as many steps as training takes by itself."""
     arch, task, tokenizer = settings.backbone.name, settings.task.name, settings.tokenizer.name
     chosen = {"task": task, **options, "arch": arch, "steps": estimate.steps, "out": str(free_run_path(name, arch))}
-    reason = f"{examples:,} training examples: {arch} and {tokenizer} tokens, the defaults of --task {task}"
+    reason = f"{counted(examples, 'training example')}: {arch} and {tokenizer} tokens, the defaults of --task {task}"
     return SuggestedSettings(chosen, [reason])

@@ -4,7 +4,6 @@ A stream is compared by windows that lie end to end in the held-out split and ar
 training split, by hashes of 64 bits. Documents are compared line by line.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -12,10 +11,9 @@ from itertools import chain
 import numpy as np
 
 from seqlab.data.examples.example import Example
-from seqlab.data.text.split import SplitText
+from seqlab.data.text.split import MAX_CHECKED, SplitText, repeated_lines
 
 WINDOW = 32  # characters, a power of two
-MAX_CHECKED = 20_000  # windows or lines of a long held-out split
 CHUNK = 1 << 16  # characters hashed at once: the intermediate arrays stay in the processor's cache
 FILTER_BITS = 20
 MAX_OVERLAP = 0.1  # beyond this share, a model that memorizes looks better than it is
@@ -64,11 +62,7 @@ def example_overlap(examples: Sequence[Example], training: Sequence[Example]) ->
 
 
 def _compare_lines(text: SplitText, split: str, training: SplitText) -> Overlap:
-    lines = sum(1 for _ in text.lines(split))
-    every = max(1, lines // MAX_CHECKED)
-    checked = Counter(line for index, line in enumerate(text.lines(split)) if index % every == 0)
-    repeated = {line for line in training.lines("train") if line in checked}
-    return Overlap("lines", checked.total(), sum(checked[line] for line in repeated))
+    return Overlap("lines", *repeated_lines(text, split, training))
 
 
 def _compare_windows(text: SplitText, split: str, training: SplitText) -> Overlap:

@@ -30,6 +30,7 @@ from seqlab.training.timing import (
     time_training,
     watch_other_programs,
 )
+from seqlab.wording import counted
 
 MAX_DISTINCT = 500  # with more, as in Chinese or Japanese, there are too many characters to learn each
 MAX_CHARACTERS = 20_000_000  # for a character tokenizer
@@ -85,11 +86,10 @@ class TrainingEstimate:
     disturbance: str | None = None  # why it is rough, if other programs use the machine
 
     def __str__(self) -> str:
-        plural = "s" if self.threads > 1 else ""
         rough = f" {self.disturbance}" if self.disturbance else ""
         return (
-            f"{self.steps:,} steps of {self.parameters:,} parameters take about {format_duration(self.seconds)} "
-            f"on {self.threads} thread{plural} of this machine.{rough}"
+            f"{counted(self.steps, 'step')} of {self.parameters:,} parameters take about "
+            f"{format_duration(self.seconds)} on {counted(self.threads, 'thread')} of this machine.{rough}"
         )
 
 

@@ -1,9 +1,12 @@
 """All commands, in the groups that `seqlab --help` shows."""
 
+import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from seqlab.cli.audit import audit
 from seqlab.cli.bench import bench
@@ -24,8 +27,21 @@ from seqlab.cli.runs import runs
 from seqlab.cli.train import train
 from seqlab.registry import allow_plugin
 
+
+class Commands(TyperGroup):
+    """All commands; they end quietly if the reader of their output is gone: `seqlab list archs | head -1`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(141)  # as if by the signal
+
+
 app = typer.Typer(
     name="seqlab",
+    cls=Commands,
     help="Train, compare and inspect sequence models on your own text.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -85,7 +85,7 @@ def compare(
     print_comparison(comparison)
     folder = shlex.quote(str(comparison.directory))
     next_steps(
-        f"seqlab generate {folder}" if comparison.results.samples else using_command(comparison.best, folder),
+        using_command(comparison.best, folder),
         f"seqlab train --from {folder}",
         f"seqlab audit {folder}",
     )

@@ -99,10 +99,8 @@ def _example_notes(diagnosis: "ExampleDiagnosis") -> list[str]:
             f"lengths of training examples in tokens: median {lengths.median:,}, longest {lengths.longest:,}; longer "
             f"than task.max_length ({lengths.limit:,}) and left out of training: {over}"
         )
-    if inputs := diagnosis.inputs:
-        total = sum(diagnosis.splits.values())
-        said = f"{inputs.repeated:,} of {total:,} repeat an earlier one" if inputs.repeated else "none occurs twice"
-        notes.append(f"inputs: {said}")
+    if diagnosis.inputs and not diagnosis.inputs.repeated:
+        notes.append("no input occurs twice")
     return notes
 
 
@@ -123,11 +121,15 @@ def _show_text(diagnosis: "TextDiagnosis") -> None:
 
 def _show_scan(diagnosis: "TextDiagnosis") -> None:
     from seqlab.cli.show import console, table
+    from seqlab.wording import counted
 
     scan = diagnosis.scan
-    sizes = f"{scan.characters:,} characters in {scan.lines.total:,} lines, about {scan.words:,} words"
+    sizes = (
+        f"{scan.characters:,} characters in {counted(scan.lines.total, 'line')}, about {counted(scan.words, 'word')}"
+    )
     console.print(f"{diagnosis.name}: {sizes}, {scan.bytes:,} bytes", markup=False)
-    for note in [*diagnosis.notes, *_notes(scan)]:
+    empty = [f"empty lines: {scan.lines.empty:,}, skipped"] * (diagnosis.documents == "lines" and scan.lines.empty > 0)
+    for note in [*diagnosis.notes, *_notes(scan), *empty]:
         console.print(f"- {note}", markup=False)
     for fault in scan.faults:
         console.print()

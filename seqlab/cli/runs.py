@@ -23,6 +23,7 @@ def runs(
 
     from seqlab.cli.show import console, table
     from seqlab.runs.listing import LEVELS, list_runs
+    from seqlab.wording import counted
 
     entries = list_runs(folder)
     if as_json:
@@ -37,8 +38,7 @@ def runs(
         table(_title(group[0]), COLUMNS, [_row(entry) for entry in group], texts=3)
         console.print()
     several = "; only runs of one table can be compared" if len(groups) > 1 else ""
-    number = "1 run" if len(entries) == 1 else f"{len(entries):,} runs"
-    console.print(f"{number} in {searched}{several}.", markup=False)
+    console.print(f"{counted(len(entries), 'run')} in {searched}{several}.", markup=False)
 
 
 def _title(entry: "RunEntry") -> str:

@@ -14,6 +14,7 @@ from seqlab.metrics.descriptions import describe
 from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS, with_plugins
 from seqlab.terminal import SafeConsole
+from seqlab.wording import counted
 
 if TYPE_CHECKING:
     from seqlab.comparison.compare import Comparison
@@ -70,7 +71,7 @@ def metrics_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]], k
 def scored_amount(metrics: Mapping[str, float]) -> str:
     """How much was scored: '1,821 examples'."""
     counts = [metric for metric in map(describe, metrics) if metric.is_count]
-    return f"{counts[0].format(metrics[counts[0].key])} {counts[0].label}" if counts else ""
+    return counted(round(metrics[counts[0].key]), counts[0].label.removesuffix("s")) if counts else ""
 
 
 def print_run(run: "Run") -> None:
@@ -149,10 +150,8 @@ def print_sample(comparison: "Comparison") -> None:
 
 
 def using_command(run: "Run", place: str | None = None) -> str:
-    """The command that uses a run: generate, with a prompt unless it generates whole lines, or predict."""
+    """The command that uses a run: generate or predict."""
     place = place or shlex.quote(str(run.path))
-    if run.generates:
-        return f"seqlab generate {place}" + ("" if run.tokenizer.documents else ' --prompt "The "')
     return TASKS.load(run.settings.task.name).usage(place)[0].strip()
 
 

@@ -106,10 +106,14 @@ class Pair:
     df: float | None = None
     v_seeds: float | None = None
     v_text: float
-    units: int  # of text that count as independent
+    units: int  # of held-out data that count as independent
     seeds_needed: int | None = None  # per entrant, for 80% power at this difference; None: no number is enough
-    verdict: str  # better, suggestive, equal for practical purposes, not distinguishable, ahead on this text
+    verdict: str  # better, suggestive, equal for practical purposes, not distinguishable, ahead on this data
     sentence: str
+
+    def __post_init__(self) -> None:
+        if self.verdict == "ahead on this text":  # its former name, in stored results
+            object.__setattr__(self, "verdict", "ahead on this data")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ MIN_LINES = 4
 FITTING = 0.95  # the share of lines that have the columns of a layout
 MAX_COLUMNS = 60
 SPAN_TAG = re.compile(r"O|[BIESLUM]-\S+")
+SENTENCE_END = re.compile(r"\w[.!?…]['\"”’»)]*$")  # a word of prose, at the end of its line
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 
@@ -56,6 +57,8 @@ def _tagged(name: str, lines: Sequence[str], filled: Sequence[str]) -> FileLayou
         return FileLayout("tagged", f"{about}, the last of them span tags such as {_example(tags)}", certain=True)
     has_sentences = any(not line.strip() for line in lines[:-1])
     one_word_each = all(" " not in row[0].strip() for row in rows)
+    if sum(row[0][:1].isupper() and bool(SENTENCE_END.search(row[-1])) for row in rows) > len(rows) / 2:
+        return None  # sentences of equal length
     if has_sentences and one_word_each and len(tags) <= max(2, len(rows) // 4) and not any(map(_is_long, tags)):
         return FileLayout("tagged", f"{about}, the last of them one of {len(tags)} tags such as {_example(tags)}")
     return None

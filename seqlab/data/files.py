@@ -16,10 +16,12 @@ from pathlib import Path
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
+from seqlab.wording import counted
 
 BLOCK = 1 << 20
 MAX_NAMED = 5  # files in a note
 STANDARD_INPUT = "-"
+HIDDEN = "hidden"  # why a file or folder is left out
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")  # how zip files and the older .xls begin
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
 
@@ -32,8 +34,10 @@ class InputFixes:
     crlf_lines: int = 0
     double_tags: int = 0
     run_folders: int = 0  # left out of a folder of texts
-    unreadable: dict[str, str] = field(default_factory=dict)  # files left out of a folder, and why
+    left_out: dict[str, str] = field(default_factory=dict)  # files and folders left out of a folder, and why
+    joined: list[str] = field(default_factory=list)  # notes on files that became one set of examples
     blank_rows: int = 0  # of tables
+    trimmed_labels: int = 0
     delimiters: dict[str, str] = field(default_factory=dict)  # what separates fields, by file, where it is unusual
     first_lines: dict[str, str] = field(default_factory=dict)  # read as data, by file, since columns are numbered
     skip_limit: float = 0.0  # the share of bad rows that may be skipped
@@ -46,25 +50,34 @@ class InputFixes:
             first, word = next(iter(files.items()))
             example = f", such as '{word}' in {Path(first).name}" if word else ""
             notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
-        if self.unreadable:
-            reasons = ", ".join(f"{Path(file).name} ({why})" for file, why in list(self.unreadable.items())[:MAX_NAMED])
-            count, more = len(self.unreadable), len(self.unreadable) - MAX_NAMED
-            files = f"{count:,} file{'s' if count > 1 else ''}"
-            notes.append(f"left out {files}: {reasons}{f' and {more} more' if more > 0 else ''}")
+        notes += [*self.left_out_notes, *self.joined]
         for file, line in self.first_lines.items():
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
         if self.byte_order_marks:
             notes.append("removed a byte-order mark at the start of a file")
         if self.crlf_lines:
-            notes.append(f"read {self.crlf_lines:,} CRLF line endings as LF")
+            notes.append(f"read {counted(self.crlf_lines, 'CRLF line ending')} as LF")
         notes += [f"{name}: fields are separated by {word}" for name, word in self.delimiters.items()]
         if self.blank_rows:
-            notes.append(f"passed over {self.blank_rows:,} rows or pairs of lines without content")
+            rows = counted(self.blank_rows, "row or pair of lines", "rows or pairs of lines")
+            notes.append(f"passed over {rows} without content")
+        if self.trimmed_labels:
+            notes.append(f"removed the spaces around {counted(self.trimmed_labels, 'label')}")
         notes += self.skipped
         if self.double_tags:
-            notes.append(f"{self.double_tags:,} words have two tags joined by a comma; only the first is used")
+            notes.append(f"words with two tags joined by a comma: {self.double_tags:,}; only the first tag is used")
+        return notes
+
+    @property
+    def left_out_notes(self) -> list[str]:
+        """What a folder has besides the files that are read."""
+        notes = []
+        for why in dict.fromkeys(self.left_out.values()):
+            files = [file for file, reason in self.left_out.items() if reason == why]
+            noun, nouns = ("file or folder", "files or folders") if why == HIDDEN else ("file", "files")
+            notes.append(f"left out {counted(len(files), noun, nouns)} ({why}): {first_names(files)}")
         if self.run_folders:
-            notes.append(f"left out {self.run_folders:,} folders of seqlab runs and comparisons")
+            notes.append(f"left out {counted(self.run_folders, 'folder')} of seqlab runs and comparisons")
         return notes
 
 
@@ -96,8 +109,14 @@ def shorten(text: str, longest: int = 200) -> str:
 
 def name_files(files: Sequence[str]) -> str:
     """The names of a few files; of many, also their number."""
+    names = first_names(files)
+    return names if len(files) <= MAX_NAMED else f"{len(files):,} files ({names})"
+
+
+def first_names(files: Sequence[str]) -> str:
+    """The names of the first few files, and the number of the others."""
     names = ", ".join(Path(file).name for file in files[:MAX_NAMED])
-    return names if len(files) <= MAX_NAMED else f"{len(files):,} files ({names} and {len(files) - MAX_NAMED} more)"
+    return names if len(files) <= MAX_NAMED else f"{names} and {len(files) - MAX_NAMED:,} more"
 
 
 def read_file(path: Path, fixes: InputFixes, codec: str | None = None) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """Files that are named after the splits of a data set: wiki.train.tokens, ptb.valid.txt, dev.txt, test/."""
 
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from seqlab.errors import StorageError, UsageError
+from seqlab.typed_command import command_again
 
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training", "trn"), "train"),
@@ -51,17 +51,18 @@ def find_split_files(folder: Path) -> SplitFiles | None:
     if not complete:
         return None
     if len(complete) > 1 or ambiguous:
-        commands = "".join(f"\n  {_command(layout)}" for layout in complete)
+        commands = "".join(f"\n  {_command(folder, layout)}" for layout in complete)
         raise UsageError(f"'{folder}' has more than one set of files named after splits. Name the files:{commands}")
     files = {split: complete[0][split] for split in ("train", "validation", "test") if split in complete[0]}
     return SplitFiles(files, [path.name for path in paths if path not in files.values()])
 
 
-def _command(layout: dict[str, Path]) -> str:
-    words = ["seqlab", "train", str(layout["train"])]
+def _command(folder: Path, layout: dict[str, Path]) -> str:
+    """The command with the files of the splits instead of their folder."""
+    options: list[str] = []
     for split in ("validation", "test"):
-        words += [f"--{split}", str(layout[split])] if split in layout else []
-    return shlex.join(words)
+        options += [f"--{split}", str(layout[split])] if split in layout else []
+    return command_again(["train", str(folder)], options, (folder, layout["train"]))
 
 
 def _some(names: list[str], most: int = 5) -> str:

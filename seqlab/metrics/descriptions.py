@@ -64,7 +64,11 @@ DESCRIPTIONS = {
             lower_is_better=True,
         ),
         BITS_PER_CHAR,
-        _loss("bits_per_byte", "bits/byte", "the same loss in bits per byte of UTF-8"),
+        _loss(
+            "bits_per_byte",
+            "bits/byte",
+            "the same loss in bits per byte of the text in UTF-8, whatever the encoding of the file",
+        ),
         Metric(
             "spelling",
             "spelling, %",

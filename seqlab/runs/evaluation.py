@@ -44,12 +44,13 @@ class EvaluationResult:
             return content
         scores = cast("TextScores", self.scores)
         unknown = scores.unknown_tokens
-        return {
-            **content,
+        content |= {
             "characters": scores.characters,
             "bytes": scores.bytes,
-            "window": self.window,
             "unknown_share": unknown / scores.tokens,
             "unknown_nats_per_token": scores.unknown_nats / unknown if unknown else None,
-            "loss_by_position": self.by_position,
         }
+        # a state that runs through the text has no windows
+        return content | (
+            {"window": self.window, "loss_by_position": self.by_position} if self.mode == "window" else {}
+        )

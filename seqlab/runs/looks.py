@@ -19,6 +19,7 @@ from seqlab.runs.directory import comparison_of
 from seqlab.runs.origins import split_fingerprint
 from seqlab.runs.results import timestamp
 from seqlab.storage import JSON_LIMIT, as_bytes, from_json, read_bytes, sha256, storage_errors, validated
+from seqlab.wording import counted
 
 NAME = "test-looks.jsonl"
 COMPARISON, EVALUATION = "comparison", "evaluation"
@@ -93,5 +94,5 @@ def describe_looks(looks: Sequence[Look]) -> str:
         of = Counter(look.of for look in looks if look.kind == kind)
         if of:
             names = ", ".join(name if count == 1 else f"{name} {count} times" for name, count in of.items())
-            parts.append(f"{of.total()} {kind}{'s' if of.total() > 1 else ''} ({names})")
+            parts.append(f"{counted(of.total(), kind)} ({names})")
     return " and ".join(parts) or "nothing"

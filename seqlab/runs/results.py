@@ -14,6 +14,7 @@ from seqlab.runs.directory import RunDirectory
 from seqlab.runs.manifest import read_verified
 from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, validated, write_atomic
 from seqlab.text_table import markdown_table
+from seqlab.wording import counted
 
 NAME = "results.json"
 
@@ -106,8 +107,8 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
 
 A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
 output {count["output"]:,}), trained on {_amount(corpus)} of `{corpus["name"]}`{about}
-for {results.steps:,} steps in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,}, the best
-on validation. Training ended because {results.stop_reason}.
+for {counted(results.steps, "step")} in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,},
+the best on validation. Training ended because {results.stop_reason}.
 
 ## Quality
 
@@ -153,13 +154,13 @@ def metrics_markdown(results: RunResults) -> str:
 
 def _amount(corpus: dict[str, Any]) -> str:
     if "examples" in corpus:
-        return f"{corpus['examples']['train']:,} examples"
+        return counted(corpus["examples"]["train"], "example")
     return f"{corpus['characters']:,} characters"
 
 
 def _protocol(settings: RunSettings, corpus: dict[str, Any], results: RunResults) -> str:
     if results.window is None:
-        return f"{corpus['examples']['validation']:,} examples; {corpus['rule']}"
+        return f"{counted(corpus['examples']['validation'], 'example')}; {corpus['rule']}"
     tokens = int(results.validation["tokens"])
     rule = corpus.get("rule", settings.corpus.split_ratios)
     return f"split: {rule}; {tokens:,} tokens, {settings.task.settings.evaluation}"

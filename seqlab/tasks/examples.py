@@ -14,6 +14,7 @@ from torch import Tensor
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import CorpusSettings, ExampleKind, RunSettings
 from seqlab.contracts import Scores
+from seqlab.data.examples.checks import few_examples_note
 from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.load import open_examples, open_unsplit
@@ -26,6 +27,7 @@ from seqlab.tasks.predictions import Prediction
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.wording import counted
 
 MAX_READ_TOKENS = 8_192  # of one example that is scored or predicted, unless task.max_length is larger
 
@@ -68,6 +70,13 @@ class ExampleTask(Task):
     # --- data ---------------------------------------------------------------------------------------------------------
 
     @classmethod
+    def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> ExampleDataset:
+        dataset = super().open_dataset(settings, log, vocabulary)
+        for note in few_examples_note(len(dataset.splits["validation"])):
+            log(note)
+        return dataset
+
+    @classmethod
     def read(cls, settings: RunSettings, stdin_copy: Path | None = None) -> Examples:
         return open_examples(cls._example_kind(settings), settings.corpus)
 
@@ -90,7 +99,7 @@ class ExampleTask(Task):
         if not fit:
             raise DataError(f"every training example has more than {longest} tokens: raise task.max_length.")
         if fit < len(train):
-            log(f"leaving out {len(train) - fit:,} training examples of more than {longest} tokens")
+            log(f"leaving out {counted(len(train) - fit, 'training example')} of more than {longest} tokens")
         return settings
 
     @classmethod

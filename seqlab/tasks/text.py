@@ -99,7 +99,7 @@ class TextTask(Task):
     def usage(cls, run: str) -> tuple[str, str]:
         if not cls.generates:
             return "", "run.evaluate()"
-        return f'seqlab generate {run} --prompt "The "\n', 'run.generate("The ", temperature=0.8)'
+        return f"seqlab generate {run}\n", "run.generate(temperature=0.8)"  # a prompt may be strange to the text
 
     @abstractmethod
     def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores: ...
@@ -170,6 +170,13 @@ def _begin_blocks(characters_U: np.ndarray) -> np.ndarray:
     count = max(1, round(ends_U[-1] / BLOCK))
     block_U = np.minimum(np.ceil(ends_U / BLOCK - 1e-9).astype(int) - 1, count - 1)
     return np.diff(block_U, prepend=-1) > 0
+
+
+def most_units(split: TokenSplit) -> int:
+    """How many units a split has at most, before it is scored."""
+    tokens_D = [len(split)] if split.stats.by_lines else np.diff(split.document_starts()).tolist()
+    blocks_D = [max(1, round(tokens * split.stats.characters / len(split) / BLOCK)) for tokens in tokens_D]
+    return len(blocks_D) if len(blocks_D) >= MIN_SEGMENTS else sum(blocks_D)
 
 
 def one_unit(split: TokenSplit) -> UnitSums:

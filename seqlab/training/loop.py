@@ -157,7 +157,7 @@ class Trainer:
         scores = self.task.validate(model, EVALUATED_TOKENS)
         loss, criterion = scores.loss, scores.criterion
         is_finite = math.isfinite(loss)
-        is_best = is_finite and self._is_better(criterion, loss)
+        is_best, is_tie = is_finite and self._is_better(criterion, loss), criterion == progress.best_loss
         train_loss, train_cross_entropy = self._training_losses()
         if is_best:
             self.directory.write_weights(model)
@@ -175,7 +175,9 @@ class Trainer:
                   seconds=round(self._seconds(), 3), sample=sample,
                   **({f"validation_{metric.key}": value} if metric else {}))  # fmt: skip
         self.reporter.evaluation(
-            EvaluationEvent(progress.step, train_loss, loss, is_best, sample, metric, value, train_cross_entropy)
+            EvaluationEvent(
+                progress.step, train_loss, loss, is_best, sample, metric, value, train_cross_entropy, is_tie
+            )
         )
 
     def _is_better(self, criterion: float, loss: float) -> bool:

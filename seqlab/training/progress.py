@@ -23,6 +23,7 @@ class EvaluationEvent:
     metric: Metric | None = None  # selects the best weights, if not the loss
     value: float | None = None  # of that metric
     train_cross_entropy: float | None = None  # if the training loss is another one
+    is_tie: bool = False  # whether the metric equals the best so far
 
 
 class Reporter:
@@ -104,7 +105,7 @@ def losses(result: EvaluationEvent) -> str:
     plain_note = f" (cross-entropy {plain:.4f})" if plain is not None else ""
     train = f"training loss {result.train_loss:.4f}{plain_note}  " if result.train_loss is not None else ""
     metrics = f"  {result.metric.label} {result.metric.format(result.value)}" if result.metric else ""
-    best = "  (best so far)" if result.is_best else ""
+    best = f"  (best so far{', by its loss' if result.is_tie else ''})" if result.is_best else ""
     return f"{train}validation loss {result.validation_loss:.4f}{metrics}{best}"
 
 

@@ -1,7 +1,6 @@
 """The settings of a run from recipe, TOML, options and the data itself. Nothing here needs torch."""
 
 import json
-import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layo
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
 from seqlab.tasks.text_settings import TextSettings
+from seqlab.typed_command import command_again
 
 
 def least_sizes(settings: RunSettings) -> VocabSizes:
@@ -226,19 +226,19 @@ def _inferred_task(
 
 def _which_task(layout: FileLayout, corpus: Mapping[str, Any]) -> str:
     """Ask what a file is, with the command for each answer."""
-    files = [str(item) for item in corpus["source"]]
+    train = ["train", *map(str, corpus["source"])]  # as the command, if Python called
     for split in ("validation", "test"):
-        files += [word for item in corpus.get(split) or () for word in (f"--{split}", str(item))]
+        train += [word for item in corpus.get(split) or () for word in (f"--{split}", str(item))]
     readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
     if layout.kind == "table":
         readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
     columns = ["--set", f"corpus.columns={json.dumps(layout.columns, ensure_ascii=False)}"] if layout.columns else []
     options = {**dict.fromkeys(readings, columns), "language": []}
     commands = "".join(
-        f"\n  {shlex.join(['seqlab', 'train', *files, '--task', task, *options[task]])}   # {meaning}"
+        f"\n  {command_again(train, ['--task', task, *options[task]])}   # {meaning}"
         for task, meaning in {**readings, "language": "running text"}.items()
     )
-    ask = "Say what it is with --task:" if readings else "To train on it as it is:"
+    ask = "Say what it is with --task:" if readings else "To read it as it is:"
     return f"{layout.reason}. {ask}{commands}"
 
 

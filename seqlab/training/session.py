@@ -35,6 +35,7 @@ from seqlab.training.finish import finish
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
 from seqlab.training.progress import Reporter
 from seqlab.training.start import TrainingSession, plan_summary, run_config
+from seqlab.wording import counted
 
 
 def train(
@@ -172,7 +173,7 @@ def _train_further(session: TrainingSession, done: TrainingProgress, more: int, 
     trainer.restore()
     trainer.reopen()
     warmup = f"the learning rate warms up again to {settings.train.lr:g}"
-    reporter.log(f"{more:,} more steps from step {done.step}: {warmup}")
+    reporter.log(f"{counted(more, 'more step')} from step {done.step}: {warmup}")
     return finish(session, trainer.run())
 
 

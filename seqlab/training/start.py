@@ -19,6 +19,7 @@ from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.task import Task
 from seqlab.training.evaluations import EVALUATED_TOKENS, FINAL_TOKENS
+from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,6 @@ def plan_summary(session: TrainingSession) -> str:
     settings, config = session.settings, session.config
     count = config["parameters"]
     steps, threads = settings.train.steps or 0, settings.train.threads
-    plural = "thread" if threads == 1 else "threads"
     about = f" ({config['corpus']['about']})" if config["corpus"]["about"] else ""
     unit = "examples" if "examples" in config["corpus"] else "text"
     epochs = steps * settings.train.accumulate / session.task.steps_per_epoch
@@ -69,7 +69,7 @@ def plan_summary(session: TrainingSession) -> str:
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{settings.tokenizer.name} vocabulary of {config['vocab_size']:,}\n"
         f"{config['corpus']['name']}{about}: {_amounts(session.dataset)}\n"
-        f"{steps:,} steps ({epochs:.1f} passes over the {unit}) on {threads} {plural}, "
+        f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {counted(threads or 1, 'thread')}, "
         f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"
     )
 
@@ -91,6 +91,6 @@ def _architecture(settings: RunSettings) -> str:
 
 def _amounts(dataset: AnyDataset) -> str:
     sizes: dict[str, int] = {name: len(split) for name, split in dataset.splits.items()}
-    unit = "examples" if "examples" in dataset.facts() else "tokens"
+    unit = "example" if "examples" in dataset.facts() else "token"
     test = f", {sizes['test']:,} to test" if "test" in sizes else ""
-    return f"{sizes['train']:,} training {unit}, {sizes['validation']:,} for validation{test}"
+    return f"{counted(sizes['train'], f'training {unit}')}, {sizes['validation']:,} for validation{test}"

@@ -15,6 +15,7 @@ from seqlab.tasks.task import Task
 from seqlab.threads import default_threads
 from seqlab.training.evaluations import EVALUATED_TOKENS
 from seqlab.training.step import TrainingStep
+from seqlab.wording import counted
 
 TIMED_STEPS = 20
 FEWEST_ROUNDS = 9
@@ -109,8 +110,8 @@ def disturbance(others: OtherPrograms, spread: float, cores: int) -> str | None:
     available = default_threads()
     if others.cores is not None and others.cores + min(cores, available) > available + ROOM:
         return (
-            f"The machine is busy: other programs used about {others.cores:.1f} of its {available} "
-            f"{'core' if available == 1 else 'cores'} while steps were timed. Timings and estimates are rough."
+            f"The machine is busy: other programs used about {others.cores:.1f} of its "
+            f"{counted(available, 'core')} while steps were timed. Timings and estimates are rough."
         )
     if spread > UNSTEADY:
         return (

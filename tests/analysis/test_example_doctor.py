@@ -14,6 +14,7 @@ from seqlab.analysis import suggestion
 from seqlab.analysis.doctor import TextDiagnosis, diagnose
 from seqlab.analysis.example_doctor import ExampleDiagnosis
 from seqlab.cli.app import app
+from seqlab.data.examples.checks import few_examples_note
 from seqlab.errors import DataError, UsageError
 from seqlab.runs.run import load
 from seqlab.training import budget, timing
@@ -89,7 +90,8 @@ def test_what_is_said_about_a_table():
     assert (result.lengths.median, result.lengths.longest, result.lengths.limit, result.lengths.over) == (3, 20, 10, 1)
     assert result.inputs is not None
     assert (result.inputs.repeated, result.inputs.contradicting, result.inputs.in_training) == (2, 1, {"validation": 0})
-    frequent, rare, contradiction = result.warnings
+    frequent, rare, contradiction, few = result.warnings
+    assert "fewer than 200" in few
     assert "'gut' is" in frequent
     assert "times as frequent as 'lau'" in frequent
     assert "'lau (1)'" in rare
@@ -102,7 +104,7 @@ def test_what_is_said_about_a_table():
     for words in (
         "in the columns 'Menü' and 'Urteil'",
         "longest 20; longer than task.max_length (10) and left out of training: 1 of 112",
-        "inputs: 2 of 125 repeat an earlier one",
+        "2 of the 125 examples repeat an earlier input, 1 of them with its answer",
         "- warning: 1 input has different labels",
         "labels: 3",
         "macro F1, %",
@@ -124,7 +126,7 @@ def test_held_out_files_that_repeat_the_training_file():
         "60 of the 60 validation inputs (100.0%) are also in the training split" in note for note in result.notes
     )
     assert {label.label for label in result.labels} == {"O", "B-x"}
-    assert result.warnings == []
+    assert result.warnings == few_examples_note(60)
 
 
 def test_json():

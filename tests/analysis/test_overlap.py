@@ -67,7 +67,7 @@ def test_lines_that_stand_in_both_parts():
 
 
 def test_many_lines_are_sampled(monkeypatch):
-    monkeypatch.setattr(module, "MAX_CHECKED", 20)
+    monkeypatch.setattr("seqlab.data.text.split.MAX_CHECKED", 20)
     result = measure_overlap(split("".join(f"{number % 700}\n" for number in range(1400)), documents="lines"))
     assert result.checked == 20
     assert 0.7 < result.share <= 1

@@ -20,6 +20,7 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     assert "kneser-ney" in trained.out and "curves.png" in trained.out and "gru" in trained.out
     assert "is still better than the model" in trained.out, "20 steps do not beat counting"
     assert "validation loss" in trained.err
+    assert "  seqlab generate runs/my-gru-1\n" in trained.out, "a prompt may be strange to the text"
     assert Path("runs/my-gru-1/README.md").is_file()
 
     evaluated = seqlab("evaluate", "runs/my-gru-1", "--json")

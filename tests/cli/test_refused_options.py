@@ -1,5 +1,8 @@
 """Options that cannot apply to a run or to each other are refused with a sentence, and nothing is read in silence."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,6 +91,10 @@ def test_evaluate_says_how_it_scored(runs: Path, monkeypatch: pytest.MonkeyPatch
     assert "mode window (windows of 16 tokens)" in " ".join(seqlab("evaluate", "text").out.split())
     carried = " ".join(seqlab("evaluate", "text", "--mode", "carry").out.split())
     assert "mode carry (the state runs through)" in carried and "windows" not in carried
+    window, carry = (
+        json.loads(seqlab("evaluate", "text", "--mode", mode, "--json").out).keys() for mode in ("window", "carry")
+    )
+    assert window - carry == {"window", "loss_by_position"} and carry <= window
 
 
 @pytest.mark.filterwarnings("default::seqlab.errors.SeqlabWarning")
@@ -100,4 +107,25 @@ def test_evaluate_says_what_it_noticed_in_other_text(
     answer = seqlab("evaluate", "text", str(tmp_path))
     assert answer.code == 0
     assert "read a.txt as Windows-1252 (Latin-1), not UTF-8, such as 'café'" in answer.err
-    assert "left out 1 file: b.bin (binary)" in answer.err
+    assert "left out 1 file (binary): b.bin" in answer.err
+
+
+@pytest.mark.parametrize("command", ["train", "compare --seeds 2", "doctor --documents stream"])
+def test_the_readings_of_an_unclear_file_repeat_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("words.txt").write_text("The DT\ncat NN\nsat VBD\n\n" * 8)
+    answer = seqlab(*command.split(), "words.txt")
+    assert answer.code == 2
+    for task in ("tag", "language"):
+        assert f"\n  seqlab {command} words.txt --task {task}   # " in answer.err
+
+
+def test_a_reader_who_leaves_ends_a_command_quietly() -> None:
+    command = [sys.executable, "-m", "seqlab", "list", "settings"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.wait() == 141
+        assert process.stderr.read() == b""

@@ -82,6 +82,7 @@ def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     assert answer.code == 0, answer.err
     for said in ("fields are separated by semicolons", "as UTF-16", "skipped 1 of the 61 rows", "line 62: 'message'"):
         assert said in answer.err
+    assert "results are based on 6 validation examples, fewer than 200" in answer.err
     Path("new.csv").write_bytes("id,message\n1,na\xefve a\n2,\n3,b\n".encode("cp1252"))
     answer = seqlab("predict", "run", "--file", "new.csv", "--json")
     assert [one["text"] for one in json.loads(answer.out)] == ["naïve a", "", "b"]

@@ -81,6 +81,14 @@ def test_text_that_drifts_is_said_to_be_few_stretches():
     assert "independent stretch" in warning and "wide" in warning
 
 
+def test_examples_are_not_called_text():
+    models = {"gru": runs("gru", 1.5), "rnn": runs("rnn", 1.9, drift=0.3)}
+    for run in (run for group in models.values() for run in group):
+        run.metrics["examples"] = 40
+    (warning,) = said(models)
+    assert warning.startswith("The 40 held-out examples count as only ") and "text" not in warning
+
+
 def test_cautions_stand_before_the_details_of_the_report():
     shown = page(replace(realistic(), warnings=["Fewer than 3 passes"]))
     assert shown.index("Before you rely on it") < shown.index("Fewer than 3 passes") < shown.index("Pair by pair")

@@ -229,6 +229,14 @@ def test_few_test_examples_are_said_before_the_start(tmp_path):
     assert [text for text in warnings if text.startswith("Verdicts are based on 40 test examples, fewer than 200")]
 
 
+def test_a_short_test_split_is_said_before_the_start(tmp_path):
+    (tmp_path / "short.txt").write_text("".join(f"line {number} of a text\n" for number in range(1500)))
+    short, _, data = planned(tmp_path / "short.txt", budget="steps=20000", match="none", tune=0)
+    (warning,) = short.warnings
+    assert "test characters, which count as 2 stretches at most, fewer than 8" in warning
+    assert data.dataset.splits["test"].stats.documents == 2
+
+
 def test_a_large_vocabulary_is_matched_in_total_and_the_plan_says_why(tmp_path: Path) -> None:
     text = tmp_path / "pairs.txt"
     text.write_text(" ".join(str(number**3) for number in range(6000)))

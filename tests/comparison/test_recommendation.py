@@ -79,11 +79,11 @@ def test_what_is_suggestively_behind_is_no_contender():
 
 
 def test_with_one_seed_only_what_is_hardly_behind_contends():
-    near, far = (advised(judged("ahead on this text", "ahead on this text", by)) for by in (0.01, 0.011))
+    near, far = (advised(judged("ahead on this data", "ahead on this data", by)) for by in (0.01, 0.011))
     assert (near["time"].name, far["time"].name) == ("gru", "lstm")
-    assert "is hardly behind it on this text; rnn trains in" in near["time"].sentence
+    assert "is hardly behind it on this data; rnn trains in" in near["time"].sentence
     assert near["quality"].sentence == (
-        "Use lstm: it is ahead of gru and rnn on this text, where the noise is unknown."
+        "Use lstm: it is ahead of gru and rnn on this data, where the noise is unknown."
     )
 
 

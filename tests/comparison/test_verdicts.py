@@ -42,7 +42,7 @@ def counted(baseline, entrants):
 
 
 def test_the_estimand_is_said():
-    for part in ("fresh seeds", "fresh text of the same source", "this training text", "the chosen learning rates"):
+    for part in ("fresh seeds", "fresh data of the same source", "this training data", "the chosen learning rates"):
         assert part in ESTIMAND
 
 
@@ -167,18 +167,18 @@ def test_the_same_runs():
 def test_one_seed_is_never_better():
     pair = one(values(1.0, seeds=(0,)), values(2.0))
     assert (pair.verdict, pair.low, pair.high, pair.p, pair.adjusted_p) == (
-        "ahead on this text",
+        "ahead on this data",
         None,
         None,
         None,
         None,
     )
     assert pair.sentence == (
-        "Against b, a is ahead on this text by 1.000 nats/char, in the same time; "
+        "Against b, a is ahead on this data by 1.000 nats/char, in the same time; "
         "with one seed the noise of seeds is unknown"
     )
     same = one(values(1.0, seeds=(0,)), values(1.0, seeds=(0,)))
-    assert same.verdict == "not distinguishable" and "scores the same on this text" in same.sentence
+    assert same.verdict == "not distinguishable" and "scores the same on this data" in same.sentence
 
 
 def test_holm_counts_only_what_was_tested():
@@ -192,8 +192,8 @@ def test_holm_counts_only_what_was_tested():
 
 def test_one_unit_of_text_is_said_to_be_one():
     pair = one(values(1.0)[:, :1], values(2.0)[:, :1])
-    assert (pair.verdict, pair.units, pair.low, pair.v_text) == ("ahead on this text", 1, None, 0.0)
-    assert pair.sentence.endswith("with one unit of text the noise of text is unknown")
+    assert (pair.verdict, pair.units, pair.low, pair.v_text) == ("ahead on this data", 1, None, 0.0)
+    assert pair.sentence.endswith("with one unit of data the noise of data is unknown")
 
 
 @pytest.mark.parametrize(
@@ -274,11 +274,13 @@ def test_counting_needs_sums():
         ),
         (
             1.795,
-            "C is better than no model: it is not distinguishable from rnn; lstm and gru are better than it.",
+            "C is not shown to be better than any model: it is not distinguishable from rnn; "
+            "lstm and gru are better than it.",
         ),
         (
             1.805,
-            "C is better than no model: lstm and gru are better than it; rnn is not distinguishable from it.",
+            "C is not shown to be better than any model: lstm and gru are better than it; "
+            "rnn is not distinguishable from it.",
         ),
         (3.0, "Every model is better than c: rnn the least, by 1.200 nats/char (I)."),
     ],
@@ -296,4 +298,4 @@ def test_what_is_said_of_counting(baseline, said):
 def test_with_one_seed_counting_is_not_called_better_either():
     pairs = counted(HARD + 1.0, {"lstm": values(1.2, seeds=(0,)), "rnn": values(1.8, seeds=(0,))})
     sentence = baseline_sentence(pairs, MAIN, NATS)
-    assert "better than no model: it is ahead on this text of lstm and rnn, where the noise is unknown." in sentence
+    assert "is not shown to be better than any model: it is ahead of lstm and rnn on this data, where" in sentence

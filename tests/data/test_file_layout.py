@@ -23,6 +23,7 @@ PROSE = [
     "two words\nmore words\nlast words\nand so\n" * 10,
     "emma\nolivia\nava\nisabella\n" * 10,
     "def f(x):\n\treturn x\n\ndef g(y):\n\treturn y\n\nprint(1)\n" * 5,
+    "The cat sat.\nThe dog ran.\n\nThe cow ate.\nThe hen slept.\n\n" * 10,
     "",
 ]
 

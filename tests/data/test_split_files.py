@@ -6,6 +6,7 @@ import pytest
 
 from seqlab.data.split_files import find_split_files, split_named
 from seqlab.errors import UsageError
+from seqlab.typed_command import typed_command
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,15 @@ def test_two_sets_of_files_are_a_choice_of_the_user(tmp_path: Path):
     for kind in ("", "char."):
         files = [tmp_path / f"ptb.{kind}{split}.txt" for split in ("train", "valid", "test")]
         assert f"seqlab train {files[0]} --validation {files[1]} --test {files[2]}" in str(error.value)
+
+
+def test_the_choice_repeats_what_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    folder_with(tmp_path / "data", "a.train.txt", "a.test.txt", "b.train.txt", "b.test.txt")
+    with typed_command(["compare", "./data/", "--seeds", "2"]), pytest.raises(UsageError) as error:
+        find_split_files(Path("data"))
+    assert "seqlab compare data/b.train.txt --seeds 2 --test data/b.test.txt" in str(error.value)
 
 
 def test_two_files_for_one_split_are_a_choice_of_the_user(tmp_path: Path):

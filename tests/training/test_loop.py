@@ -146,6 +146,7 @@ def test_of_equal_accuracies_the_lower_loss_is_kept(tmp_path: Path, monkeypatch:
     trainer = trainer_in(tmp_path, watcher := Watcher(), steps=4, evaluate_every=1)
     done = trainer.run()
     assert [one.is_best for one in watcher.evaluations] == [True, True, True, False]
+    assert [one.is_tie for one in watcher.evaluations] == [False, False, True, True]
     assert (done.best_loss, done.best_validation_loss, done.best_step) == (0.1, pytest.approx(1.0), 3)
 
 

@@ -71,6 +71,10 @@ def test_the_plain_cross_entropy_stands_beside_a_training_loss_of_another_kind()
     assert losses(event) == "training loss 2.0000 (cross-entropy 1.7500)  validation loss 1.5000"
 
 
+def test_an_equal_metric_is_the_best_by_its_loss() -> None:
+    assert losses(EvaluationEvent(1, None, 1.5, True, "", is_tie=True)).endswith("(best so far, by its loss)")
+
+
 def test_losses_without_a_training_loss() -> None:
     assert losses(EvaluationEvent(1, None, float("nan"), False, "")) == "validation loss nan"
 

@@ -5,14 +5,16 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from seqlab.comparison.judgment.verdicts import BETTER, listed
+from seqlab.comparison.plan.warnings import FEWEST_STRETCHES
 from seqlab.comparison.results import Audited, Pair, RunResult
 from seqlab.runs.looks import Look, describe_looks
 from seqlab.runs.memorization import LossGap, final_gap, memorization_sentence
+from seqlab.wording import counted
 
-FEWEST_STRETCHES = 8  # independent ones, of text
+EXAMPLE_COUNTS = {"examples", "tags", "sentences"}  # one of them is among the metrics of examples
 # by number of seeds
 SEED_WARNINGS = {
-    1: "One seed of {}: the noise of seeds is unknown, so the verdict is 'ahead on this text', never 'better'. "
+    1: "One seed of {}: the noise of seeds is unknown, so the verdict is 'ahead on this data', never 'better'. "
     "Use three or more.",
     2: "Two seeds of {}: two say little about the noise of seeds, so intervals are wide and may be wrong. "
     "Use three or more.",
@@ -24,7 +26,7 @@ def cautions(runs: Sequence[RunResult], pairs: Sequence[Pair], baseline_pairs: S
     return [
         *_baseline_warning(baseline_pairs, best),
         *seed_warnings(runs),
-        *_text_warning(pairs),
+        *_units_warning(runs, pairs),
         *_memorization_warning(runs),
     ]
 
@@ -73,12 +75,20 @@ def _baseline_warning(pairs: Sequence[Pair], best: str) -> Iterator[str]:
             )
 
 
-def _text_warning(pairs: Sequence[Pair]) -> Iterator[str]:
+def _units_warning(runs: Sequence[RunResult], pairs: Sequence[Pair]) -> Iterator[str]:
     fewest = min((pair.units for pair in pairs), default=FEWEST_STRETCHES)
-    if fewest < FEWEST_STRETCHES:
+    if fewest >= FEWEST_STRETCHES:
+        return
+    if not EXAMPLE_COUNTS & runs[0].metrics.keys():
         yield (
-            f"The held-out text counts as only {fewest} independent stretch{'es' if fewest > 1 else ''}, because "
-            f"neighboring parts are alike: intervals are wide. Hold out more text, or scattered parts of it."
+            f"The held-out text counts as only {counted(fewest, 'independent stretch', 'independent stretches')}, "
+            f"because it is short or its neighboring parts are alike: intervals are wide. Hold out more text, or "
+            f"scattered parts of it."
+        )
+    else:
+        yield (
+            f"The {len(runs[0].sums):,} held-out examples count as only {fewest} independent, because they are few or "
+            f"those that follow each other are alike: intervals are wide. Hold out more examples."
         )
 
 

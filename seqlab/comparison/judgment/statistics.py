@@ -136,8 +136,8 @@ def _values(sums: np.ndarray, value: Value) -> np.ndarray:
         values = np.asarray(value(sums), float)
     if not np.isfinite(values).all():
         raise DataError(
-            "A run's score on the held-out text, or on the text without one of its blocks, is not a finite number: "
-            "leave out the run that diverged, or hold out more text."
+            "A run's score on the held-out data, or on the data without a part of it, is not a finite number: leave "
+            "out the run that diverged, or hold out more data."
         )
     return values
 

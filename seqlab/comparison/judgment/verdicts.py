@@ -12,10 +12,10 @@ from seqlab.comparison.results import Advice, BaselineResult, Entrant, Pair, Run
 from seqlab.metrics.metric import Metric
 
 ESTIMAND = (
-    "The expected difference between two architectures for fresh seeds and fresh text of the same source, "
-    "given this training text and the chosen learning rates."
+    "The expected difference between two architectures for fresh seeds and fresh data of the same source, "
+    "given this training data and the chosen learning rates."
 )
-BETTER, SUGGESTIVE, AHEAD = "better", "suggestive", "ahead on this text"
+BETTER, SUGGESTIVE, AHEAD = "better", "suggestive", "ahead on this data"
 EQUAL, UNCLEAR = "equal for practical purposes", "not distinguishable"
 SAME = 0.05  # costs count as equal if their ratio is this close to 1
 REALISTIC_SEEDS = 100  # more are not worth suggesting
@@ -25,7 +25,7 @@ MEMORY_LENGTH = "1000"  # context length at which memory is compared
 RELATIONS = {
     BETTER: "better than {}",
     SUGGESTIVE: "suggestively ahead of {}",
-    AHEAD: "ahead on this text of {}, where the noise is unknown",
+    AHEAD: "ahead of {} on this data, where the noise is unknown",
     EQUAL: "equal for practical purposes to {}",
     UNCLEAR: "not distinguishable from {}",
 }
@@ -33,14 +33,14 @@ RELATIONS = {
 BEHIND = {
     BETTER: "it is better than {}",
     SUGGESTIVE: "it is probably better than {}",
-    AHEAD: "it is ahead of {} on this text, where the noise is unknown",
+    AHEAD: "it is ahead of {} on this data, where the noise is unknown",
 }
 AS_GOOD = {EQUAL: "{} as good for practical purposes", UNCLEAR: "may be as good"}
 # by verdict: how a contender relates to the best
 CONTENDING = {
     UNCLEAR: "is not distinguishable from it",
     EQUAL: "is equal to it for practical purposes",
-    AHEAD: "is hardly behind it on this text",
+    AHEAD: "is hardly behind it on this data",
 }
 # by criterion: how to call the cheapest, and how to compare it with another
 LENSES = {
@@ -90,8 +90,8 @@ def baseline_sentence(pairs: Sequence[Pair], baselines: Sequence[BaselineResult]
         names = [pair.a for pair in rest if pair.b == baseline and pair.verdict == verdict]
         if names:
             clauses.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {relation.format('it')}")
-    lead = listed(beaten) if beaten else "no model"
-    return f"The baseline {baseline} is better than {lead}: {'; '.join(clauses)}."
+    lead = f"better than {listed(beaten)}" if beaten else "not shown to be better than any model"
+    return f"The baseline {baseline} is {lead}: {'; '.join(clauses)}."
 
 
 def recommendation(
@@ -234,8 +234,8 @@ def _verdict(estimated: Estimate, adjusted: float | None, negligible: float) -> 
 def _sentence(pair: Pair, metric: Metric, cost: str, tested: int) -> str:
     by = _amount(pair.difference, pair.low, pair.high, metric) + cost
     if pair.low is None:
-        lead = f"is {AHEAD} by {by}" if pair.difference else f"scores the same on this text{cost}"
-        noise = "seed the noise of seeds" if pair.v_seeds is None else "unit of text the noise of text"
+        lead = f"is {AHEAD} by {by}" if pair.difference else f"scores the same on this data{cost}"
+        noise = "seed the noise of seeds" if pair.v_seeds is None else "unit of data the noise of data"
         return f"Against {pair.b}, {pair.a} {lead}; with one {noise} is unknown"
     if pair.verdict == BETTER:
         return f"{pair.a} is better than {pair.b} by {by}{_if_negligible(pair, metric)}"

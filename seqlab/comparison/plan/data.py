@@ -18,6 +18,7 @@ from seqlab.storage import storage_errors
 from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
 from seqlab.training.budget import check_trainable
+from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class ComparisonData:
     def size_in_words(self) -> str:
         facts = self.dataset.facts()
         if "examples" in facts:
-            return f"{facts['examples']['train']:,} examples"
+            return counted(facts["examples"]["train"], "example")
         return f"{facts['characters']:,} characters"
 
     @property

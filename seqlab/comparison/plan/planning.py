@@ -20,6 +20,7 @@ from seqlab.training.budget import most_steps
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.progress import clock
 from seqlab.training.timing import OtherPrograms, disturbance, watch_other_programs
+from seqlab.wording import counted
 
 SIZES = (400_000, 200_000, 100_000, 50_000, 25_000)  # core parameters to choose from if no size is requested
 TOKENS_PER_PARAMETER = 2  # of training text: a larger model would mostly memorize
@@ -139,7 +140,7 @@ def _sized(data: ComparisonData, size: Amount | None, threads: int, log: Log) ->
             for name, model in matched.items()
             if abs(model.gap) > CLOSE
         ]
-    log(f"timing a step of {', '.join(models)} on {threads} {'thread' if threads == 1 else 'threads'}")
+    log(f"timing a step of {', '.join(models)} on {counted(threads, 'thread')}")
     sized = replace(data, models=models)
     with watch_other_programs() as others:
         timed = time_all(sized, threads)
@@ -219,10 +220,10 @@ def _time_warnings(request: ComparisonRequest, sized: SizedModels, estimate: flo
     warnings = [rough] if rough else []
     if _is_by_time(request) and estimate > 60 * request.comparison.minutes:
         warnings.append(
-            f"{request.comparison.minutes:g} minutes are not enough for {len(request.models)} models with "
-            f"{request.comparison.seeds} seeds and {request.comparison.tune} trials each, which take about "
-            f"{clock(estimate)} with {LEAST_STEPS} steps. Allow more --minutes, or choose fewer --archs, --seeds or "
-            f"--tune."
+            f"{request.comparison.minutes:g} minutes are not enough for {counted(len(request.models), 'model')} with "
+            f"{counted(request.comparison.seeds, 'seed')} and {counted(request.comparison.tune, 'trial')} each, "
+            f"which take about {clock(estimate)} with {LEAST_STEPS} steps. Allow more --minutes, or choose fewer "
+            f"--archs, --seeds or --tune."
         )
     return warnings
 

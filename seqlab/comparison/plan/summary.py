@@ -10,14 +10,14 @@ from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.comparison.plan.trials import is_extensible
 from seqlab.text_table import aligned_table
 from seqlab.training.progress import clock
+from seqlab.wording import counted
 
 
 def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, directory: Path) -> str:
     dataset = data.dataset
     splits = ", ".join(f"{len(split):,} {name}" for name, split in dataset.splits.items())
     unit = "examples" if "examples" in dataset.facts() else "tokens"
-    seeds = "seed" if len(plan.seeds) == 1 else "seeds"
-    parallel = f"{jobs_of(request)} at a time, {plan.threads} {'thread' if plan.threads == 1 else 'threads'} each"
+    parallel = f"{jobs_of(request)} at a time, {counted(plan.threads, 'thread')} each"
     rows = [["", "core parameters", "all parameters", "steps", "tokens", "TFLOPs", "ms per step", "seconds per run"]]
     rows += [
         [model.name, f"{model.core:,}", f"{total_parameters(model.run_settings, plan.vocab_sizes):,}",
@@ -29,12 +29,12 @@ def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, d
         f"{dataset.name}: {data.size_in_words}, {data.shared.tokenizer.name} vocabulary of "
         f"{dataset.vocabulary.tokenizer.vocab_size:,}; {unit}: {splits}",
         *("  " + line for line in aligned_table(rows).splitlines()),
-        f"{len(plan.seeds)} {seeds} each, {parallel}; verdicts on the {data.deciding_split} split",
+        f"{counted(len(plan.seeds), 'seed')} each, {parallel}; verdicts on the {data.deciding_split} split",
     ]
     if plan.trials:
-        trials = f"{len(plan.trials)} trials each"
+        trials = f"{counted(len(plan.trials), 'trial')} each"
         if plan.horizon < 1:
-            trials = f"{len(plan.trials)} short trials each ({plan.horizon:.0%} of the steps)"
+            trials = f"{counted(len(plan.trials), 'short trial')} each ({plan.horizon:.0%} of the steps)"
         refined = ", then two more beside the best" if is_extensible(request.comparison) else ""
         lines.append(f"first, {trials}: {_trials_in_words(plan)}{refined}")
     lines += [f"warning: {warning}" for warning in plan.warnings]

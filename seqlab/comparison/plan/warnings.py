@@ -5,10 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import PlannedModel
 from seqlab.config import RunSettings
+from seqlab.data.examples.checks import FEWEST_EXAMPLES
 from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.tasks.text import most_units
+from seqlab.wording import counted
 
 FEWEST_PASSES = 3.0  # over the training data
-FEWEST_EXAMPLES = 200  # to judge by
+FEWEST_STRETCHES = 8  # independent ones, of held-out text
 
 
 def plan_warnings(models: Sequence[PlannedModel], data: ComparisonData) -> list[str]:
@@ -22,13 +25,24 @@ def plan_warnings(models: Sequence[PlannedModel], data: ComparisonData) -> list[
             f"start to learn, not how well they can. Allow more --minutes or a larger --budget, or choose a smaller "
             f"--match."
         )
-    split = data.dataset.splits[data.deciding_split]
-    if isinstance(split, ExampleSplit) and len(split) < FEWEST_EXAMPLES:
-        warnings.append(
-            f"Verdicts are based on {len(split):,} {data.deciding_split} examples, fewer than {FEWEST_EXAMPLES}: a "
-            f"single example is {100 / len(split):.1f}% of them, so only large differences can be shown."
+    return [*warnings, *_units_warning(data)]
+
+
+def _units_warning(data: ComparisonData) -> Iterator[str]:
+    """Too little held-out data for verdicts."""
+    name, split = data.deciding_split, data.dataset.splits[data.deciding_split]
+    if isinstance(split, ExampleSplit):
+        if len(split) < FEWEST_EXAMPLES:
+            yield (
+                f"Verdicts are based on {counted(len(split), f'{name} example')}, fewer than {FEWEST_EXAMPLES}: a "
+                f"single example is {100 / len(split):.1f}% of them, so only large differences can be shown."
+            )
+    elif (units := most_units(split)) < FEWEST_STRETCHES:
+        yield (
+            f"Verdicts are based on {split.stats.scored_characters:,} {name} characters, which count as "
+            f"{counted(units, 'stretch', 'stretches')} at most, fewer than {FEWEST_STRETCHES}: intervals will be wide, "
+            f"and only large differences can be shown. Give a longer text."
         )
-    return warnings
 
 
 def _direction_warning(models: Sequence[PlannedModel]) -> Iterator[str]:

@@ -106,8 +106,8 @@ def terms(results: Results) -> dict[str, str]:
     direction = "lower" if metric.lower_is_better else "higher"
     meanings = {
         metric.label: f"{metric.meaning}; {direction} is better. Mean over seeds ± their standard deviation.",
-        INTERVAL: "contains the mean for new seeds and new text in 95 of 100 cases; the difference of two models on "
-        "the same text is more certain than that.",
+        INTERVAL: "contains the mean for new seeds and new data in 95 of 100 cases; the difference of two models on "
+        "the same data is more certain than that.",
         "seeds": "runs that differ only in their random initialization and the order of the data.",
         **{reported.label: f"{reported.meaning}." for reported in results.reported_metrics},
         "carried": "nats/token with the state carried through the whole text instead of reset at each window; "
@@ -191,7 +191,7 @@ def _value(runs: list[RunResult], digits: int) -> str:
 
 
 def _interval(runs: list[RunResult], metric: Metric) -> str:
-    """For new seeds and new text; a dash if a single seed leaves it unknown."""
+    """For new seeds and new data; a dash if a single seed leaves it unknown."""
     interval = None
     with suppress(DataError, ValueError):  # a run that diverged has no interval
         interval = level_interval(np.array([run.sums for run in runs]), metric.value, metric.span)

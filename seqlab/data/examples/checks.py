@@ -9,7 +9,12 @@ from collections.abc import Collection, Mapping
 
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
+from seqlab.data.files import shorten
 from seqlab.errors import DataError
+from seqlab.wording import counted
+
+FEWEST_EXAMPLES = 200  # to judge by
+ALIKE_NAMED = 3  # sets of labels that a note names
 
 
 def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
@@ -22,6 +27,7 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
             raise DataError(f"'{splits['train'][0].location.path}' has {only}; training needs at least two.")
         for split in splits:
             notes += check_labels(split, splits[split], labels)
+        notes += _labels_alike(labels)
     return notes + _repeated_inputs(splits)
 
 
@@ -51,6 +57,29 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
     ]
 
 
+def _labels_alike(labels: Counter[str]) -> list[str]:
+    """A note on labels that are probably the same one."""
+    spellings: dict[str, list[str]] = {}
+    for label in labels:
+        spellings.setdefault(label.casefold(), []).append(label)
+    alike = [" and ".join(f"'{shorten(label, 40)}' ({labels[label]:,})" for label in sorted(same))
+             for same in spellings.values() if len(same) > 1]  # fmt: skip
+    if not alike:
+        return []
+    more = f"; and {len(alike) - ALIKE_NAMED:,} more" if len(alike) > ALIKE_NAMED else ""
+    return [f"{'; '.join(alike[:ALIKE_NAMED])}{more} differ only in case: they are different labels"]
+
+
+def few_examples_note(count: int) -> list[str]:
+    """A note on a validation split that is too small to tell models apart."""
+    if count >= FEWEST_EXAMPLES:
+        return []
+    given = f"{counted(count, 'validation example')}, fewer than {FEWEST_EXAMPLES}"
+    return [
+        f"results are based on {given}: a single one is {100 / count:.1f}% of them, so small differences are chance"
+    ]
+
+
 def labels_of(example: Example) -> list[str]:
     """The label, or the scored tags; none for pairs."""
     if isinstance(example, LabeledText):
@@ -59,9 +88,14 @@ def labels_of(example: Example) -> list[str]:
 
 
 def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
-    """Notes on held-out inputs that an earlier split has too."""
+    """Notes on inputs that occur again, and on held-out inputs that an earlier split has too."""
     inputs = {split: {located.example.input for located in examples} for split, examples in splits.items()}
+    examples = [located.example for split in splits.values() for located in split]
+    repeated, same = len(examples) - len(set().union(*inputs.values())), len(examples) - len(set(examples))
     notes = []
+    if repeated:
+        which = "all" if same == repeated else f"{same:,} of them"
+        notes.append(f"{repeated:,} of the {len(examples):,} examples repeat an earlier input, {which} with its answer")
     for split, earlier in (("validation", "train"), ("test", "train"), ("test", "validation")):
         if split in splits and earlier in splits:
             total = len(splits[split])
@@ -69,5 +103,7 @@ def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
             share, are = f"{100 * count / total:.1f}%", "is" if count == 1 else "are"
             name = "training" if earlier == "train" else earlier
             if count:
-                notes.append(f"{count:,} of the {total:,} {split} inputs ({share}) {are} also in the {name} split")
+                notes.append(
+                    f"{count:,} of the {counted(total, f'{split} input')} ({share}) {are} also in the {name} split"
+                )
     return notes

@@ -51,7 +51,7 @@ def read_words(path: Path, conllu: bool, fixes: InputFixes) -> list[tuple[str, .
 
 def _sentences(words: Iterable[TaggedWord | BadRow | None], path: Path, fixes: InputFixes) -> list[LocatedExample]:
     """Group words into sentences; one with a bad line is skipped."""
-    sentences = collect(path, _grouped(words), _tagged, fixes, "sentences")
+    sentences = collect(path, _grouped(words), _tagged, fixes, "sentence")
     if not sentences:
         raise DataError(f"'{path}' has no words. Expected a word and its tag per line, a blank line between sentences.")
     return sentences
@@ -87,7 +87,8 @@ def _stripped(field: str, what: str, location: Location) -> str:
 
 
 def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow | None]:
-    columns, tabs = 0, False
+    columns = first = 0
+    tabs = False
     for number, line in numbered_lines(path, fixes):
         if not line.strip() or line.startswith(DOCUMENT):
             yield None
@@ -95,8 +96,12 @@ def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow
         location = Location(path, number)
         tabs = tabs if columns else "\t" in line
         fields = line.split("\t") if tabs else re.split(r"[ \t]+", line.strip())
-        columns = columns or (len(fields) if len(fields) > 1 else 0)
-        if len(fields) == 1:
+        if not columns and len(fields) > 1:
+            columns, first = len(fields), number
+        if len(fields) != columns and ("\t" in line) != tabs and len(line.split()) > 1:
+            here, there = ("spaces", "tabs") if tabs else ("tabs", "spaces")
+            yield BadRow(location, f"{here} separate its columns, but {there} those of line {first}. Use one of both.")
+        elif len(fields) == 1:
             yield BadRow(location, "one column only. Expected a word and its tag, separated by a tab or space.")
         elif len(fields) != columns:
             yield BadRow(location, f"{len(fields)} columns, but the lines before have {columns}.")

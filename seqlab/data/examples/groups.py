@@ -10,6 +10,7 @@ from typing import Any
 
 from seqlab.data.examples.lines import Group, LocatedExamples, Location, quote_list
 from seqlab.errors import DataError
+from seqlab.wording import counted
 
 AUTO, NONE = "auto", "none"  # instead of the name of a column: a known name, which is said; no groups
 # columns that usually name groups, with or without "id" at their end; the first one in this order is taken
@@ -86,9 +87,9 @@ def group_notes(groups: Groups | None, requested: str) -> list[str]:
     notes = []
     without = sum(group is None for some in groups.splits.values() for group in some)
     if requested != AUTO and without:
-        notes.append(f"{without:,} examples have no value in '{groups.column}': each is a group of its own")
+        notes.append(f"{counted(without, 'example')} without a value in '{groups.column}': each is a group of its own")
     counts = [
-        f"{shared:,} of the {len(groups.splits[split]):,} {split} examples"
+        f"{shared:,} of the {counted(len(groups.splits[split]), f'{split} example')}"
         for split in groups.splits
         if split != "train" and (shared := groups.shared(split))
     ]

@@ -14,6 +14,7 @@ from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes, read_file, split_lines
 from seqlab.errors import UsageError
+from seqlab.wording import counted
 
 
 def read_inputs(kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes) -> list[str]:
@@ -44,7 +45,7 @@ def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputF
             faults.append(f"line {fault.location.line}: {fault.reason.rstrip('.')}")
     fixes.skipped.append(f"the texts of {path.name} are in the column '{name}'")
     if faults:
-        fixes.skipped.append(f"{len(faults):,} rows of {path.name} have no text to read ({_some(faults)})")
+        fixes.skipped.append(f"{counted(len(faults), 'row')} of {path.name} without a text to read ({_some(faults)})")
     return texts
 
 

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from seqlab.data.files import InputFixes, read_file, shorten, split_lines
 from seqlab.errors import DataError
+from seqlab.wording import counted
 
 Row = TypeVar("Row")
 MAX_FAULTS = 3  # bad rows that a message names
+MOST_ADVISED = 0.5  # with more bad rows, the file is not what it was taken for
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
@@ -76,12 +78,14 @@ def collect(
     if not faults:
         return examples
     allowed = math.ceil(fixes.skip_limit * total)
-    of_all = f"{len(faults):,} of the {total:,} {unit} of '{path}'"
+    of_all = f"{len(faults):,} of the {counted(total, unit)} of '{path}'"
     if len(faults) > allowed or not examples:
         first = "".join(f"\n  line {fault.location.line}: {fault.reason}" for fault in faults[:MAX_FAULTS])
+        enough = math.ceil(100 * len(faults) / total) / 100  # the limit that skips them all
+        advice = f", or skip them: --set corpus.skip_limit={enough:g}" if examples and enough <= MOST_ADVISED else ""
         raise DataError(
             f"{of_all} cannot be used, and at most {allowed:,} may be skipped. The first of them:{first}\nCorrect "
-            f"them, or allow more: --set corpus.skip_limit=0.5 skips up to half of the {unit}."
+            f"them{advice}."
         )
     reasons = "; ".join(f"line {fault.location.line}: {fault.reason.rstrip('.')}" for fault in faults[:MAX_FAULTS])
     more = f"; and {len(faults) - MAX_FAULTS:,} more" if len(faults) > MAX_FAULTS else ""

@@ -3,7 +3,7 @@
 The suffix of a file tells its format. Read split.py for the splits and checks.py for what is refused.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +19,10 @@ from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, to_bio
 from seqlab.data.file_layout import recognize_layout
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, shorten
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, first_names, shorten
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
+from seqlab.wording import counted
 
 EXAMPLES: dict[ExampleKind, type[Example]] = {"labeled": LabeledText, "tagged": TaggedSentence, "pairs": TextPair}
 NAMES = {"labeled": "labeled texts", "tagged": "tagged sentences", "pairs": "pairs of texts"}
@@ -76,7 +77,7 @@ def _to_bio(splits: Mapping[str, LocatedExamples]) -> tuple[dict[str, LocatedExa
     notes = [] if scheme == "BIO" else [f"converted {scheme} tags to BIO"]
     if repairs := sum(count_repairs(sentence, scheme) for sentence in tags):
         letters = "I-" if scheme == "BIO" else "I- or E-"
-        notes.append(f"{repairs:,} {letters} tags continue no span of their type and are read as B-")
+        notes.append(f"{letters} tags that continue no span of their type: {repairs:,}, read as B-")
     return {
         split: [
             replace(located, example=replace(located.example, tags=to_bio(located.example.tags, scheme)))
@@ -151,7 +152,17 @@ def _read(kind: ExampleKind, sources: Sequence[str], columns: WantedColumns, fix
     if kind == "pairs":
         return _read_pairs(paths, columns, fixes)
     read = _read_labeled if kind == "labeled" else _read_tagged
-    return [located for path in paths for located in read(path, columns, fixes)]
+    return _joined(paths, lambda path: read(path, columns, fixes), fixes)
+
+
+def _joined(paths: Sequence[Path], read: Callable[[Path], LocatedExamples], fixes: InputFixes) -> LocatedExamples:
+    """The examples of all files, with a note on how many each of several has."""
+    examples = [read(path) for path in paths]
+    if len(paths) > 1:
+        each = [f"{path.name} ({len(some):,})" for path, some in zip(paths, examples, strict=True)]
+        total = counted(sum(map(len, examples)), "example")
+        fixes.joined.append(f"joined {len(paths):,} files into {total}: {first_names(each)}")
+    return [located for some in examples for located in some]
 
 
 def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
@@ -180,7 +191,7 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
 def _read_pairs(paths: Sequence[Path], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     are_tables = [suffix(path) in TABLES for path in paths]
     if all(are_tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
-        return [located for path in paths for located in read_pairs(path, columns.pair, fixes, columns.groups)]
+        return _joined(paths, lambda path: read_pairs(path, columns.pair, fixes, columns.groups), fixes)
     if len(paths) != 2 or any(are_tables):
         given = " ".join(str(path) for path in paths)
         raise UsageError(

@@ -23,7 +23,7 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     fixes.blank_rows += blank
     if blank == len(sides[0]):
         raise DataError(f"'{source}' and '{target}' are empty.")
-    return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pairs")
+    return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pair")
 
 
 def _pairs(source: Path, target: Path, lines: Iterable[tuple[str, str]]) -> Iterator[LocatedExample | BadRow]:

@@ -13,6 +13,7 @@ from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError
+from seqlab.wording import counted
 
 MIN_INPUTS = 10  # distinct ones, so that every split gets one
 SHUFFLED = "assigned by a fixed shuffle that keeps"
@@ -53,14 +54,14 @@ def _shuffle(
     if len(sizes_I) < MIN_INPUTS:
         what = f"groups of '{groups}'" if groups else "different inputs"
         raise DataError(
-            f"'{examples[0].location.path}' has {len(sizes_I)} {what} in {len(examples)} examples; splitting "
-            f"needs at least {MIN_INPUTS}. Give more examples, or files for corpus.validation."
+            f"'{examples[0].location.path}' has {len(sizes_I)} {what} in {counted(len(examples), 'example')}; "
+            f"splitting needs at least {MIN_INPUTS}. Give more examples, or files for corpus.validation."
         )
     ends = {split: int(sizes_I.sum()) * percent // 100 for split, percent in SPLIT_ENDS[ratios].items()}
     rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(sizes_I))
     before_I = np.cumsum(sizes_I[np.argsort(rank_I)])[rank_I] - sizes_I  # inputs of the units before
     split_I = [next(split for split, end in ends.items() if before < end) for before in before_I.tolist()]
-    moved = _move_missing_labels(examples, unit_N, split_I)
+    moved, count = _move_missing_labels(examples, unit_N, split_I)
     splits: dict[str, LocatedExamples] = {
         split: [located for located, index in zip(examples, unit_N, strict=True) if split_I[index] == split]
         for split in ends
@@ -74,7 +75,8 @@ def _shuffle(
             raise DataError(
                 f"'{examples[0].location.path}': the {split} split would be empty, since {own if moved else large}"
             )
-    note = f"moved examples into the training split, which had none with these labels: {quote_list(moved)}"
+    labels = quote_list(moved)
+    note = f"moved {counted(count, 'example')} into the training split, which had none with these labels: {labels}"
     return splits, (note,) if moved else ()
 
 
@@ -97,18 +99,20 @@ def _kept_together(examples: LocatedExamples, with_groups: bool) -> list[int]:
     return [numbers.setdefault(root(index), len(numbers)) for index in range(len(examples))]
 
 
-def _move_missing_labels(examples: LocatedExamples, unit_N: Sequence[int], split_I: list[str]) -> list[str]:
-    """Move units into training until it has every label; returns the labels that it lacked."""
+def _move_missing_labels(examples: LocatedExamples, unit_N: Sequence[int], split_I: list[str]) -> tuple[list[str], int]:
+    """Move units into training until it has every label; returns the labels that it lacked, and how many examples."""
     labels_I: dict[int, list[str]] = {}
     for located, index in zip(examples, unit_N, strict=True):
         if isinstance(located.example, LabeledText):
             labels_I.setdefault(index, []).append(located.example.label)
     known = {label for index, labels in labels_I.items() if split_I[index] == "train" for label in labels}
     moved: list[str] = []
+    count = 0
     for index, labels in labels_I.items():
         missing = [label for label in dict.fromkeys(labels) if label not in known]
         if missing:
             split_I[index] = "train"
             known.update(missing)
             moved += missing
-    return moved
+            count += len(labels)
+    return moved, count

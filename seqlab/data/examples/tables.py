@@ -28,6 +28,7 @@ from seqlab.data.examples.lines import (
 )
 from seqlab.data.files import InputFixes, read_beginning
 from seqlab.errors import DataError
+from seqlab.wording import counted
 
 SAMPLE_BYTES = 64 * 1024  # from which the delimiter is detected
 
@@ -72,10 +73,12 @@ def _read(
 
     def located(row: TableRow) -> LocatedExample:
         text = text_in(row, first)
-        example = LabeledText(text, _label(row, second)) if pair is LABELED else TextPair(text, text_in(row, second))
+        example = (
+            LabeledText(text, _label(row, second, fixes)) if pair is LABELED else TextPair(text, text_in(row, second))
+        )
         return LocatedExample(example, row.location, group_of(row.fields, group))
 
-    return collect(path, table.rows, located, fixes, "rows")
+    return collect(path, table.rows, located, fixes, "row")
 
 
 def header_names(path: Path) -> list[str]:
@@ -159,7 +162,7 @@ def _row(path: Path, names: list[str], record: Record | BadRow) -> TableRow | Ba
         return TableRow(location, dict(zip(names, fields, strict=True)))
     hint = ". Is there a tab in a text?" if suffix(path) != ".csv" else ". Is there a comma outside quotes?"
     more = len(fields) > len(names)
-    return BadRow(location, f"{len(fields)} fields, but the header has {len(names)}{hint if more else '.'}")
+    return BadRow(location, f"{counted(len(fields), 'field')}, but the header has {len(names)}{hint if more else '.'}")
 
 
 # --- JSON lines -----------------------------------------------------------------------------------------------------
@@ -200,13 +203,15 @@ def text_in(row: TableRow, name: str) -> str:
     return _nonempty(row, name, value)
 
 
-def _label(row: TableRow, name: str) -> str:
+def _label(row: TableRow, name: str, fixes: InputFixes) -> str:
     value = _value(row, name)
     if isinstance(value, bool | int):
         return json.dumps(value)  # true and false as in the file
     if not isinstance(value, str):
         raise BadRow(row.location, f"'{name}' is {_type_name(value)}, expected a string, integer or boolean.")
-    return _nonempty(row, name, value).strip()
+    label = _nonempty(row, name, value).strip()
+    fixes.trimmed_labels += label != value
+    return label
 
 
 def _value(row: TableRow, name: str) -> Any:

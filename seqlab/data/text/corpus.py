@@ -16,9 +16,10 @@ from pathlib import Path
 
 from seqlab.cache import cache_directory
 from seqlab.data.encoding import UTF8, recognize_encoding
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file, shorten
+from seqlab.data.files import HIDDEN, STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file, shorten
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
+from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -171,40 +172,46 @@ def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
 
 
 def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
-    """The visible files of a folder and those below it, without its runs and comparisons, which `fixes` counts."""
+    """The visible files of a folder and those below it, without its runs and comparisons; `fixes` notes the others."""
     files: list[Path] = []
+    fixes = fixes or InputFixes()
 
     def fail(error: OSError) -> None:
         raise error
 
     try:
         for place, folders, names in os.walk(folder, onerror=fail):
-            visible = [Path(place, name) for name in folders if not name.startswith(".")]
+            hidden = [name for name in (*folders, *names) if name.startswith(".")]
+            fixes.left_out |= {str(Path(place, name)): HIDDEN for name in hidden}
+            visible = [Path(place, name) for name in folders if name not in hidden]
             results = [path for path in visible if is_result(path)]
-            if fixes is not None:
-                fixes.run_folders += len(results)
+            fixes.run_folders += len(results)
             folders[:] = [path.name for path in visible if path not in results]
-            files += [path for name in names if not name.startswith(".") and (path := Path(place, name)).is_file()]
+            for path in (Path(place, name) for name in names if name not in hidden):
+                if path.is_file():
+                    files.append(path)
+                else:
+                    fixes.left_out[str(path)] = "a broken link, a pipe or a device"
     except OSError as error:
         raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
     return sorted(files)
 
 
 def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
-    """The text files of a folder, each with its encoding; those that are not readable text are left out."""
+    """The text files of a folder, each with its encoding; those that are empty or no readable text are left out."""
     files = files_below(folder, fixes)
     texts: dict[Path, str] = {}
     for path in files:
         codec, why = _recognize(path)
         if codec is None:
-            fixes.unreadable[str(path)] = why
+            fixes.left_out[str(path)] = why
         else:
             texts[path] = codec
     if not texts:
         left_out = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.notes())
         raise DataError(
-            f"the folder '{folder}' has no text file among its {len(files)} files. Expected .txt files or the like."
-            f"{left_out}"
+            f"the folder '{folder}' has no text file among its {counted(len(files), 'file')}. Expected .txt files or "
+            f"the like.{left_out}"
         )
     return texts
 
@@ -216,6 +223,8 @@ def _recognize(path: Path) -> tuple[str | None, str]:
         first = next(read_bytes(path), b"")
     except (DataError, StorageError) as error:
         return None, "a damaged .gz file" if isinstance(error, DataError) else "it cannot be opened"
+    if not first:
+        return None, "empty"
     return codec, "binary" if b"\0" in first else "neither UTF-8, UTF-16 nor Windows-1252"
 
 

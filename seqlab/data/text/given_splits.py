@@ -31,7 +31,11 @@ class GivenSplits(SplitText):
     def notes(self) -> list[str]:
         given = ", ".join(f"{split}: {_describe(text)}" for split, text in self.texts.items())
         share = [] if "validation" in self.texts else ["no validation file: a tenth of the training text is held out"]
-        return [given, *share, *(note for text in self.texts.values() for note in text.notes)]
+        reading = [note for text in self.texts.values() for note in text.reading_notes]
+        return [given, *share, *reading, *self._document_notes]
+
+    def count_empty_lines(self) -> int:
+        return sum(text.count_empty_lines() for text in self.texts.values())
 
     @property
     def rule(self) -> str:

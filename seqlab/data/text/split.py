@@ -4,6 +4,7 @@ A stream is cut into contiguous splits by characters. With `documents=lines`, a 
 are often sorted, and the end of a sorted list is no fair sample of it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -13,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from seqlab.config import CorpusSettings
-from seqlab.data.files import split_lines
+from seqlab.data.files import first_names, split_lines
 from seqlab.data.text.corpus import Corpus, CorpusStats, measure_corpus, unchanged
 from seqlab.data.text.scatter import MIN_STRETCH, MIN_STRETCHES, SHARE, Range, Scattering, scatter
 from seqlab.errors import DataError
 from seqlab.tokenization.tokenizer import chunk_text
+from seqlab.wording import counted
 
 MIN_CHARACTERS = 64
 MIN_LINES = 10
+MAX_CHECKED = 20_000  # windows or lines of a long held-out split that are searched in the training split
 SHUFFLE_SEED = 0
 # where each split ends, in percent of the whole
 SPLIT_ENDS = {
@@ -43,7 +46,14 @@ class SplitText:
     @property
     def notes(self) -> list[str]:
         """What reading corrected and how the text was split, for the log."""
-        notes = self.corpus.fixes.notes()
+        return [*self.reading_notes, *self._document_notes]
+
+    @property
+    def reading_notes(self) -> list[str]:
+        """The notes on files and on a stream, without those that need every line."""
+        paths = [str(path) for path in self.corpus.paths]
+        joined = [f"joined {counted(len(paths), 'file')} into one text: {first_names(paths)}"] * (len(paths) > 1)
+        notes = [*self.corpus.fixes.notes(), *joined]
         if not self._wants_scattering:
             return notes
         scattering, characters = self.scattering, f"the text has {self.stats.characters:,} characters"
@@ -53,6 +63,26 @@ class SplitText:
         if scattering.is_sparse:
             notes.append(f"the text is short: {scattering.count} stretches of each held-out split")
         return [*notes, f"split {self.rule}"]
+
+    @property
+    def _document_notes(self) -> list[str]:
+        """Which lines are skipped or in two splits, if lines are documents."""
+        if not self.by_lines:
+            return []
+        empty = self.count_empty_lines()
+        notes = [f"skipped {counted(empty, 'empty line')}: every other line is a document"] if empty else []
+        for split in (split for split in self.splits if split in ("validation", "test")):
+            checked, repeated = repeated_lines(self, split, self)
+            if repeated:
+                are, share = "is" if repeated == 1 else "are", f"{repeated / checked:.1%}"
+                notes.append(
+                    f"{repeated:,} of {checked:,} {split} lines ({share}) {are} also in the training split: new lines "
+                    f"will be harder. To leave out repeated lines: awk '!seen[$0]++' FILE > NEW"
+                )
+        return notes
+
+    def count_empty_lines(self) -> int:
+        return sum(not line for line in split_lines(self.corpus.blocks()))
 
     def facts(self) -> dict[str, Any]:
         """Sizes, fingerprint and the rule of the split, for config.json."""
@@ -174,13 +204,21 @@ def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
     if stats.characters < MIN_CHARACTERS:
         raise DataError(
             f"'{corpus.name}' has {stats.characters} characters; training needs at least {MIN_CHARACTERS}, and some "
-            f"thousands to learn anything. Give a longer text, or try a built-in one: seqlab train toy-words"
+            f"thousands to learn anything. Give a longer text, or try a built-in one, such as toy-words."
         )
     if not any(block.strip() for block in corpus.blocks()):
         raise DataError(f"'{corpus.name}' has {stats.characters:,} characters, all of them spaces or line ends.")
     if settings.documents == "lines" and stats.lines < MIN_LINES:
         raise DataError(f"'{corpus.name}' has {stats.lines} lines; --documents lines needs at least {MIN_LINES}.")
     return SplitText(corpus, settings, stats)
+
+
+def repeated_lines(text: SplitText, split: str, training: SplitText) -> tuple[int, int]:
+    """How many lines of a split were looked up, evenly spaced in a long one, and how many are in training too."""
+    every = max(1, sum(1 for _ in text.lines(split)) // MAX_CHECKED)
+    checked = Counter(line for index, line in enumerate(text.lines(split)) if index % every == 0)
+    repeated = {line for line in training.lines("train") if line in checked}
+    return checked.total(), sum(checked[line] for line in repeated)
 
 
 def count_characters(blocks: Iterable[str], offsets: Sequence[int]) -> dict[int, int]:

@@ -3,6 +3,7 @@
 import pytest
 from example_tables import corpus, labels, many, reviews
 
+from seqlab.data.examples.checks import few_examples_note
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.errors import DataError
@@ -69,6 +70,7 @@ def test_inputs_on_two_sides_are_counted_and_stay(write):
     test = write("c.tsv", reviews(("text 1", "even"), ("text 20", "odd"), ("text 21", "odd"), ("new", "odd")))
     examples = open_examples("labeled", corpus(train, validation=(dev,), test=(test,)))
     assert examples.notes == (
+        "9 of the 38 examples repeat an earlier input, 7 of them with its answer",
         "4 of the 24 validation inputs (16.7%) are also in the training split",
         "1 of the 4 test inputs (25.0%) is also in the training split",
         "2 of the 4 test inputs (50.0%) are also in the validation split",
@@ -89,12 +91,12 @@ def test_slips_in_span_tags_are_told(write):
     train = write("a.bio", "x\tB-p\ny\tI-p\nz\tO\nw\tI-p\n")
     examples = open_unsplit("tagged", corpus(train))
     assert examples.splits == {"whole": [TaggedSentence(("x", "y", "z", "w"), ("B-p", "I-p", "O", "B-p"))]}
-    assert examples.notes == ("1 I- tags continue no span of their type and are read as B-",)
+    assert examples.notes == ("I- tags that continue no span of their type: 1, read as B-",)
     examples = open_unsplit("tagged", corpus(write("b.bio", "x\tS-p\ny\tE-p\n")))
     assert examples.splits == {"whole": [TaggedSentence(("x", "y"), ("B-p", "B-p"))]}
     assert examples.notes == (
         "converted BIOES tags to BIO",
-        "1 I- or E- tags continue no span of their type and are read as B-",
+        "I- or E- tags that continue no span of their type: 1, read as B-",
     )
 
 
@@ -108,3 +110,21 @@ def test_tags_that_mark_no_spans_stay_as_they_are(write):
         "tags are predicted word by word, not as spans: 'NOUN' fits no scheme (BIO, IOB1, BIOES), first in the "
         f"sentence at '{path}', line 3",
     )
+
+
+def test_rows_that_repeat_and_labels_that_are_changed_or_alike_are_said(write):
+    rows = [*many(12), ("text 1", "odd"), ("text 2", "Even"), ("text 3", " odd "), ("new", "Even")]
+    one, other = write("a.tsv", reviews(*rows)), write("b.tsv", reviews(("other", "odd")))
+    examples = open_examples("labeled", corpus(one, other, validation=(write("c.tsv", reviews(("x", "odd"))),)))
+    assert examples.notes == (
+        "joined 2 files into 17 examples: a.tsv (16), b.tsv (1)",
+        "removed the spaces around 1 label",
+        "'Even' (2) and 'even' (6) differ only in case: they are different labels",
+        "3 of the 18 examples repeat an earlier input, 2 of them with its answer",
+    )
+
+
+def test_few_validation_examples_are_said():
+    assert few_examples_note(200) == []
+    [note] = few_examples_note(1)
+    assert note.startswith("results are based on 1 validation example, fewer than 200: a single one is 100.0% of them")

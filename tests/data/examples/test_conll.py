@@ -1,6 +1,7 @@
 """Sentences from CoNLL columns and CoNLL-U."""
 
 import gzip
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -65,7 +66,7 @@ def test_of_two_labels_the_first_is_taken_and_said(write):
     path = write("a.conll", "a\tB-group,B-person\nb\tI-group,O\n,\t,\nc\tx,y\nd\tO\n")
     [located] = read_columns(path, noticed)
     assert located.example.tags == ("B-group", "I-group", ",", "x,y", "O")
-    assert noticed.notes() == ["2 words have two tags joined by a comma; only the first is used"]
+    assert noticed.notes() == ["words with two tags joined by a comma: 2; only the first tag is used"]
 
 
 def test_a_packed_file(write):
@@ -78,7 +79,7 @@ def test_a_packed_file(write):
     [
         ("a O\n\nb X O\n", "line 3: 3 columns, but the lines before have 2"),
         ("a\tX\tO\nb\tO\n", "line 2: 2 columns, but the lines before have 3"),
-        ("a\tO\nb O\n", "line 2: one column only"),
+        ("a\tO\nb\n", "line 2: one column only"),
         ("\nword\n", "line 2: one column only"),
         ("a\tO\n\tO\n", "line 2: the word is empty"),
         ("a\tO\n\u00a0\tO\n", "line 2: the word is empty"),
@@ -170,6 +171,18 @@ def test_what_is_wrong_with_conllu_is_said_with_its_line(write, content, message
         read_conllu(path, None, InputFixes())
     assert str(refused.value).startswith(f"'{path}'")
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a\tO\nb\tO\nc O\n", "line 3: spaces separate its columns, but tabs those of line 1. Use one of both."),
+        ("a O\n\nNew York\tO\n", "line 3: tabs separate its columns, but spaces those of line 1. Use one of both."),
+    ],
+)
+def test_two_separators_are_said_with_their_lines(write, content, said):
+    with pytest.raises(DataError, match=re.escape(said)):
+        read_columns(write("a.conll", content), InputFixes())
 
 
 def test_a_sentence_with_a_bad_line_is_skipped_and_named(write):

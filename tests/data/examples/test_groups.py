@@ -68,7 +68,7 @@ def test_examples_without_a_group_are_counted(tmp_path: Path) -> None:
     rows = [{"text": f"text {at}", "label": at % 2, "user": None if at % 10 == 0 else at % 20} for at in range(200)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     result = open_examples("labeled", CorpusSettings(source=(str(path),), groups="user"))
-    assert "20 examples have no value in 'user': each is a group of its own" in result.notes
+    assert "20 examples without a value in 'user': each is a group of its own" in result.notes
 
 
 def test_what_cannot_be_kept_together_is_refused(tmp_path: Path) -> None:

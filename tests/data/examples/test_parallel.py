@@ -81,6 +81,6 @@ def test_pairs_without_a_partner_are_skipped_and_empty_ones_counted(write):
     fixes = InputFixes(skip_limit=0.25)
     assert [located.example.source for located in read_parallel(en, de, fixes)] == ["a", "c", "d"]
     assert fixes.notes() == [
-        "passed over 1 rows or pairs of lines without content",
+        "passed over 1 row or pair of lines without content",
         f"skipped 1 of the 4 pairs of '{en}' (line 3: the line is empty, but '{en}', line 3 is not)",
     ]

@@ -1,5 +1,6 @@
 """Which example goes into which part."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_equal_inputs_are_dealt_out_together(numbers, split):
     inputs = [str(number) for number in numbers]
     different = len(set(inputs))
     if different < MIN_INPUTS:
-        with pytest.raises(DataError, match=f"has {different} different inputs in {len(inputs)} examples"):
+        with pytest.raises(DataError, match=f"has {different} different inputs in {len(inputs)} example"):
             split_examples({"train": placed(inputs)}, split)
         return
     splits = {name: list(part) for name, part in split_examples({"train": placed(inputs)}, split).splits.items()}
@@ -96,7 +97,8 @@ def test_every_label_is_in_the_training_part(write):
     assert set(labels(result, "validation", "test")) <= {"odd", "even"}
     assert sum(map(len, result.splits.values())) == 100
     [note] = result.notes
-    assert note.startswith("moved examples into the training split, which had none with these labels: 'rare ")
+    moved = re.fullmatch(r"moved (\d+) examples into the training split, which had none with these labels: (.*)", note)
+    assert moved and int(moved[1]) == moved[2].count("'rare ")
 
 
 def test_labels_of_their_own_are_no_labels(write):

@@ -210,7 +210,7 @@ def test_a_message_stays_short_whatever_the_first_line(write):
     "name, content, message",
     [
         ("a.tsv", "text\tlabel\na\tx\nb\tc\tx\n", "line 3: 3 fields, but the header has 2. Is there a tab"),
-        ("a.tsv", "text\tlabel\n\na\n", "line 3: 1 fields, but the header has 2."),
+        ("a.tsv", "text\tlabel\n\na\n", "line 3: 1 field, but the header has 2."),
         ("a.csv", 'text,label\n"a\nb",x\na,b,x\n', "line 4: 3 fields, but the header has 2. Is there a comma"),
         ("a.csv", 'text,label\na,x\n"b\n,y\nc,z\n', "line 3: this record is not CSV"),
         ("a.csv", 'text,label\n"a" b,x\n', "line 2: this record is not CSV"),
@@ -328,7 +328,7 @@ def test_too_many_bad_rows_are_an_error_with_the_first_lines(write):
     assert "at most 2 may be skipped" in message
     assert message.count("'text' is empty") == 3
     assert "line 18: " in message
-    assert "corpus.skip_limit" in message
+    assert message.endswith("Correct them, or skip them: --set corpus.skip_limit=0.2.")
     assert len(skipping(path, 0.2)[0]) == 16
     with pytest.raises(DataError, match="line 18: 'text' is empty"):
         skipping(path, 0.0)
@@ -336,8 +336,14 @@ def test_too_many_bad_rows_are_an_error_with_the_first_lines(write):
 
 def test_the_limit_is_rounded_up_but_something_must_be_left(write):
     assert skipping(write("a.tsv", "text\tlabel\na\tx\n\ty\n"), 0.01)[0] == ["a"]
-    with pytest.raises(DataError, match="1 of the 1 rows"):
+    with pytest.raises(DataError, match="1 of the 1 row "):
         skipping(write("b.tsv", "text\tlabel\n\ty\n"), 1.0)
+
+
+@pytest.mark.parametrize("good", [0, 4])
+def test_a_limit_is_not_advised_where_most_rows_are_bad(write, good):
+    with pytest.raises(DataError, match=r"at most 1 may be skipped(.|\n)*Correct them\.$"):
+        skipping(write("a.tsv", "text\tlabel\n" + "a\tx\n" * good + "\tx\n" * (10 - good)), 0.1)
 
 
 def test_bad_objects_are_skipped(write):

@@ -66,7 +66,7 @@ def test_the_folder_here_has_a_name(tmp_path, monkeypatch):
 
 def test_a_folder_without_text(tmp_path):
     (tmp_path / "image.png").write_bytes(b"\0")
-    with pytest.raises(DataError, match="has no text file among its 1 files"):
+    with pytest.raises(DataError, match="has no text file among its 1 file\\."):
         open_corpus([str(tmp_path)])
 
 

@@ -84,3 +84,11 @@ def test_missing_files_and_standard_input_are_refused(files: dict[str, str]):
 
 def test_a_file_named_after_its_split_is_called_like_its_folder(files: dict[str, str], tmp_path: Path):
     assert read_text(corpus(files, "validation")).corpus.name == tmp_path.name
+
+
+def test_lines_of_several_files_are_compared(files: dict[str, str]):
+    Path(files["train"]).write_text("".join(f"line {number}\n\n" for number in range(20)))
+    Path(files["test"]).write_text("line 3\nline 99\n\n")
+    text = read_text(corpus(files, "validation", "test").model_copy(update={"documents": "lines"}))
+    assert "skipped 21 empty lines: every other line is a document" in text.notes
+    assert [note for note in text.notes if note.startswith("1 of 2 test lines (50.0%) is also in the training split")]
