@@ -6,7 +6,7 @@ position and stores nothing on `self`; `step` never changes the State that it is
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, Self
 
@@ -16,6 +16,9 @@ from torch import Tensor, nn
 
 from seqlab.config import BackboneSettings
 from seqlab.errors import UsageError
+from seqlab.tracing import Recorded as Recorded
+from seqlab.tracing import Trace as Trace
+from seqlab.tracing import record as record
 
 
 @dataclass(frozen=True)
@@ -88,22 +91,6 @@ class Memory:
     summary_BH: Tensor
 
 
-@dataclass
-class Trace:
-    """Collects named intermediate values while a model runs. A model that gets a Trace runs its plain form."""
-
-    values: dict[str, list[Tensor]] = field(default_factory=dict)
-    scope: str = ""
-
-    def record(self, **named: Tensor) -> None:
-        for name, value in named.items():
-            self.values.setdefault(f"{self.scope}{name}", []).append(value.detach())
-
-    def within(self, scope: str) -> "Trace":
-        """The same collection; values recorded through it get a prefix."""
-        return Trace(self.values, f"{self.scope}{scope}.")
-
-
 @dataclass(frozen=True)
 class Batch(TensorTree):
     """The input of one training step; each kind of task has its own subclass."""
@@ -174,6 +161,8 @@ class TextScores(Scores):
 class Cell(nn.Module, ABC):
     """The equations of one time step."""
 
+    records: ClassVar[Mapping[str, Recorded]] = {}  # what `step` records
+
     @abstractmethod
     def start(self, batch: int) -> TensorTree:
         """The state before the first step: zeros."""
@@ -200,6 +189,11 @@ class Backbone(nn.Module, ABC):
     def __init__(self, settings: BackboneSettings, inputs: int):
         super().__init__()
         self.settings, self.inputs = settings, inputs
+
+    @property
+    def records(self) -> Mapping[str, Recorded]:
+        """What `forward` and `step` record if they get a trace, by name: see tracing.py. By default nothing."""
+        return {}
 
     @classmethod
     def declares(cls, name: Literal["compiled_engine", "onnx_backbone"]) -> str | None:

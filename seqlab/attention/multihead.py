@@ -4,6 +4,7 @@ The plain form computes each head with `scaled_dot`, the fast one with torch's k
 """
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,17 +14,29 @@ from torch.nn.functional import scaled_dot_product_attention
 from seqlab.attention.kv_cache import append
 from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import scaled_dot
-from seqlab.contracts import Trace
+from seqlab.contracts import Recorded, Trace, record
 
 KeysValues = tuple[Tensor, Tensor]
+QUERIES = Recorded("heads", "q, what each head looks for")
+SCORES = Recorded("scores", "q · k / √K, how well each key matches")
+HEADS = Recorded("heads", "what each head found: its values, weighted")
 
 
 class MultiHead(nn.Module):
     """Concat(head_1, ..., head_N) W, head_i = Attention(x Q_i, x K_i, x V_i) (Vaswani et al. 2017, section 3.2.2)"""
 
-    def __init__(self, width: int, heads: int, dropout: float):
+    records: ClassVar = {
+        "queries": QUERIES,
+        "keys": Recorded("heads", "k, what each position offers"),
+        "values": Recorded("heads", "v, what each position gives"),
+        "scores": SCORES,
+        "weights": Recorded("attention", "softmax of the scores: where each head looks"),
+        "heads": HEADS,
+    }
+
+    def __init__(self, width: int, heads: int, dropout: float, plain: bool = False):
         super().__init__()
-        self.heads, self.dropout = heads, dropout
+        self.heads, self.dropout, self.plain = heads, dropout, plain
         self.into = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
 
@@ -39,22 +52,32 @@ class MultiHead(nn.Module):
         """The output, and the old and new keys and values. `rotate` applies rotary positions; a row's cache holds
         `cached_B` positions. Without `ranges`, attention is causal over the whole sequence."""
         q_BTNK, k_BTNK, v_BTNK = (part.unflatten(2, (self.heads, -1)) for part in self.into(x_BTD).chunk(3, dim=2))
-        q_BTNK, keys_BSD, values_BSD = rotate(q_BTNK), rotate(k_BTNK).flatten(2), v_BTNK.flatten(2)
+        q_BTNK = record(trace, "queries", rotate(q_BTNK))
+        keys_BSD = record(trace, "keys", rotate(k_BTNK)).flatten(2)
+        values_BSD = record(trace, "values", v_BTNK).flatten(2)
         if cache is not None and cached_B is not None:
             keys_BSD, values_BSD = append(cache[0], keys_BSD, cached_B), append(cache[1], values_BSD, cached_B)
         k_BNSK, v_BNSK = by_head(keys_BSD, self.heads), by_head(values_BSD, self.heads)
         mask_B1TS = None if ranges is None else ranges.mask(keys_BSD.shape[1])[:, None]
         dropout = self.dropout if self.training else 0.0
-        y_BNTK = attend_heads(q_BTNK.transpose(1, 2), k_BNSK, v_BNSK, mask_B1TS, dropout, trace)
-        return self.out(y_BNTK.transpose(1, 2).flatten(2)), (keys_BSD, values_BSD)
+        y_BNTK = attend_heads(q_BTNK.transpose(1, 2), k_BNSK, v_BNSK, mask_B1TS, dropout, trace, self.plain)
+        y_BTNK = record(trace, "heads", y_BNTK.transpose(1, 2))
+        return self.out(y_BTNK.flatten(2)), (keys_BSD, values_BSD)
 
 
 class CrossAttention(nn.Module):
     """The same with keys and values of a memory: head_i = Attention(x Q_i, m K_i, m V_i) (section 3.2.3)"""
 
-    def __init__(self, width: int, memory: int, heads: int, dropout: float):
+    records: ClassVar = {
+        "queries": QUERIES,
+        "scores": SCORES,
+        "weights": Recorded("source attention", "softmax of the scores: where each head looks in the source"),
+        "heads": HEADS,
+    }
+
+    def __init__(self, width: int, memory: int, heads: int, dropout: float, plain: bool = False):
         super().__init__()
-        self.heads, self.dropout = heads, dropout
+        self.heads, self.dropout, self.plain = heads, dropout, plain
         self.queries = nn.Linear(width, width)
         self.into = nn.Linear(memory, 2 * width)
         self.out = nn.Linear(width, width)
@@ -66,13 +89,15 @@ class CrossAttention(nn.Module):
 
     def forward(self, x_BTD: Tensor, keys_values: KeysValues, mask_BS: Tensor, trace: Trace | None = None) -> Tensor:
         """Each position's attention over its row's memory; zeros if the memory is empty."""
-        q_BNTK, k_BNSK, v_BNSK = (by_head(x, self.heads) for x in (self.queries(x_BTD), *keys_values))
+        q_BTNK = record(trace, "queries", self.queries(x_BTD).unflatten(2, (self.heads, -1)))
+        k_BNSK, v_BNSK = (by_head(x, self.heads) for x in keys_values)
         empty_B1 = ~mask_BS.any(1, keepdim=True)
         # torch leaves the result for a row without any key undefined, so its kernel never gets one
-        mask_B11S = (mask_BS if trace else mask_BS | empty_B1)[:, None, None]
+        mask_B11S = (mask_BS if trace or self.plain else mask_BS | empty_B1)[:, None, None]
         dropout = self.dropout if self.training else 0.0
-        y_BNTK = attend_heads(q_BNTK, k_BNSK, v_BNSK, mask_B11S, dropout, trace)
-        return self.out(y_BNTK.transpose(1, 2).flatten(2)).masked_fill(empty_B1[:, :, None], 0.0)
+        y_BNTK = attend_heads(q_BTNK.transpose(1, 2), k_BNSK, v_BNSK, mask_B11S, dropout, trace, self.plain)
+        y_BTNK = record(trace, "heads", y_BNTK.transpose(1, 2))
+        return self.out(y_BTNK.flatten(2)).masked_fill(empty_B1[:, :, None], 0.0)
 
 
 def by_head(x_BSD: Tensor, heads: int) -> Tensor:
@@ -80,13 +105,19 @@ def by_head(x_BSD: Tensor, heads: int) -> Tensor:
 
 
 def attend_heads(
-    q_BNTK: Tensor, k_BNSK: Tensor, v_BNSK: Tensor, mask: Tensor | None, dropout: float, trace: Trace | None
+    q_BNTK: Tensor,
+    k_BNSK: Tensor,
+    v_BNSK: Tensor,
+    mask: Tensor | None,
+    dropout: float,
+    trace: Trace | None,
+    plain: bool,
 ) -> Tensor:
-    """Every head, by the equation if there is a trace. No mask means causal; `dropout` applies to the weights."""
-    if trace is None:
+    """Every head, by the equation if it is `plain` or there is a trace. No mask means causal; `dropout` applies to the
+    weights."""
+    if trace is None and not plain:
         return scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, mask, dropout, is_causal=mask is None)
     if mask is None:
         mask = torch.ones(q_BNTK.shape[2], k_BNSK.shape[2], dtype=torch.bool, device=q_BNTK.device).tril()
-    attended = scaled_dot(q_BNTK, k_BNSK, v_BNSK, mask)
-    trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
+    attended = scaled_dot(q_BNTK, k_BNSK, v_BNSK, mask, trace)
     return functional.dropout(attended.weights_BTS, dropout) @ v_BNSK if dropout else attended.output_BTD

@@ -6,6 +6,7 @@ is the encoder-decoder of Sutskever et al. (2014): all information about the sou
 
 from dataclasses import dataclass, replace
 from math import prod
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +17,8 @@ from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive, make_score
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import BackboneSettings
-from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
+from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
+from seqlab.tracing import prefixed
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class AttentionDecoderState(State):
 
 class SourceAttention(nn.Module):
     """c_t = Σ_s softmax_s(score(q_t, key_s)) value_s, over the kept positions of each row"""
+
+    records: ClassVar = {
+        "scores": Recorded("scores", "score(q, key), how well each source position matches"),
+        "weights": Recorded("source attention", "softmax of the scores: where it looks in the source"),
+        "context": Recorded("state", "c, the source, weighted"),
+    }
 
     def __init__(self, settings: AttentionDecoderSettings, inner: BackboneSettings, memory: int):
         super().__init__()
@@ -63,10 +71,9 @@ class SourceAttention(nn.Module):
         if trace is None and not self.plain and T > 1:  # kernels gain nothing for a single query
             ranges = everything(source.mask_BS.sum(1), T)
             return attend_fast(self.score, q_BTH, keys_BSH, source.values_BSC, ranges)
-        attended = attend(self.score.of_projected(q_BTH, keys_BSH), source.values_BSC, source.mask_BS[:, None])
-        if trace:
-            trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
-        return attended.output_BTD
+        scores_BTS = self.score.of_projected(q_BTH, keys_BSH)
+        attended = attend(scores_BTS, source.values_BSC, source.mask_BS[:, None], trace)
+        return record(trace, "context", attended.output_BTD)
 
     @property
     def held(self) -> int:
@@ -113,6 +120,11 @@ class AttentionDecoder(Backbone):
             self.join = nn.Linear(self.attention.width + self.width, self.width, bias=False)
 
     @property
+    def records(self) -> dict[str, Recorded]:
+        own = {} if self.attention is None else prefixed("source", self.attention.records)
+        return {**self.inner.records, **own}
+
+    @property
     def limit(self) -> int | None:
         return self.inner.limit
 
@@ -143,22 +155,17 @@ class AttentionDecoder(Backbone):
             return self._one_by_one(x_BTD, state, mask_BT, trace)
         y_BTH, inner = self.inner(x_BTD, state.inner, mask_BT, trace)
         if self.attention is not None:
-            y_BTH = self._joined(self._read(y_BTH, state, trace and trace.within("reader")), y_BTH)
+            y_BTH = self._joined(self._read(y_BTH, state, trace), y_BTH)
         return y_BTH, replace(state, lengths_B=inner.lengths_B, inner=inner)
 
     def step(
         self, x_BD: Tensor, state: AttentionDecoderState, trace: Trace | None = None
     ) -> tuple[Tensor, AttentionDecoderState]:
-        return self._step(x_BD, state, trace, trace and trace.within("reader"))
-
-    def _step(
-        self, x_BD: Tensor, state: AttentionDecoderState, trace: Trace | None, reading: Trace | None
-    ) -> tuple[Tensor, AttentionDecoderState]:
         context_B1C = None
         if self.reading.reads_first:
             query_BH = self.inner.query(state.inner) if state.last_BH is None else state.last_BH
             assert query_BH is not None
-            context_B1C = self._read(query_BH[:, None], state, reading)
+            context_B1C = self._read(query_BH[:, None], state, trace)
             x_BD = torch.cat([x_BD, context_B1C[:, 0]], dim=1)
         y_BH, inner = self.inner.step(x_BD, state.inner, trace)
         last_BH = None if state.last_BH is None else y_BH
@@ -166,28 +173,24 @@ class AttentionDecoder(Backbone):
         if self.attention is None:
             return y_BH, after
         if context_B1C is None:
-            context_B1C = self._read(y_BH[:, None], state, reading)
+            context_B1C = self._read(y_BH[:, None], state, trace)
         return self._joined(context_B1C[:, 0], y_BH), after
 
     def _one_by_one(
         self, x_BTD: Tensor, state: AttentionDecoderState, mask_BT: Tensor | None, trace: Trace | None
     ) -> tuple[Tensor, AttentionDecoderState]:
         """Position by position, because each query depends on the previous step."""
-        reading = Trace() if trace else None
         outputs: list[Tensor] = []
         for t in range(x_BTD.shape[1]):
-            y_BH, after = self._step(x_BTD[:, t], state, trace, reading)
+            y_BH, after = self.step(x_BTD[:, t], state, trace and trace.at(t))
             kept_B = None if mask_BT is None else mask_BT[:, t]
             state = after if kept_B is None or bool(kept_B.all()) else select_state(kept_B, after, state)
             outputs.append(y_BH)
-        if trace and reading:
-            whole = {name: torch.cat(values, dim=1) for name, values in reading.values.items()}
-            trace.within("reader").record(**whole)
         return torch.stack(outputs, dim=1), state
 
     def _read(self, query_BTH: Tensor, state: AttentionDecoderState, trace: Trace | None) -> Tensor:
         assert self.attention is not None and state.source is not None
-        return self.attention(query_BTH, state.source, trace)
+        return self.attention(query_BTH, state.source, trace and trace.within("source"))
 
     def _joined(self, context: Tensor, y: Tensor) -> Tensor:
         assert self.join is not None

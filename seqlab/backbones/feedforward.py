@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.backbones.feedforward_settings import FeedforwardSettings
-from seqlab.contracts import Backbone, Memory, State, Trace
+from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class Feedforward(Backbone):
         below = [settings.span * inputs] + [settings.hidden] * (settings.layers - 1)
         self.layers = nn.ModuleList(nn.Linear(width, settings.hidden) for width in below)
 
+    @property
+    def records(self) -> dict[str, Recorded]:
+        numbers = range(1, self.settings.layers + 1)
+        return {f"layer{number}": Recorded("layer", f"the output of layer {number}") for number in numbers}
+
     def start(self, batch: int, memory: Memory | None = None) -> WindowState:
         assert memory is None, "a fixed window reads no memory"
         inputs_BKD = next(self.parameters()).new_zeros(batch, self.settings.span, self.inputs)
@@ -45,10 +50,8 @@ class Feedforward(Backbone):
         # position t sees the K inputs up to its own, which has index K + t
         windows_BTKD = seen_BPD[:, 1:].unfold(1, K, 1).transpose(2, 3)
         h_BTH = windows_BTKD.reshape(B, T, K * D)
-        for layer in self.layers:
-            h_BTH = torch.tanh(layer(h_BTH))
-            if trace:
-                trace.record(hidden=h_BTH)
+        for number, layer in enumerate(self.layers, 1):
+            h_BTH = record(trace, f"layer{number}", torch.tanh(layer(h_BTH)))
         new_B = torch.full_like(before.lengths_B, T) if mask_BT is None else mask_BT.sum(1)
         index_BK = new_B[:, None] + torch.arange(K, device=x_BTD.device)
         last_BKD = seen_BPD.gather(1, index_BK[:, :, None].expand(-1, -1, D))

@@ -14,7 +14,7 @@ from seqlab.attention.plain import attend
 from seqlab.attention.scores import make_score
 from seqlab.backbones.lstm_attention_settings import LstmAttentionSettings
 from seqlab.backbones.recurrent import Lstm, RecurrentState
-from seqlab.contracts import Backbone, Memory, State, Trace
+from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,14 @@ class LstmAttention(Backbone):
         self.recurrent = Lstm(settings.recurrent, inputs)
         self.score = make_score(settings.score, self.recurrent.width, self.recurrent.width, settings.hidden)
 
+    @property
+    def records(self) -> dict[str, Recorded]:
+        return self.recurrent.records | {
+            "attention.scores": Recorded("scores", "score(h_t, h_s), how well each state matches"),
+            "attention.weights": Recorded("attention", "softmax of the scores: which states it looks at"),
+            "attention.context": Recorded("state", "c, the states, weighted"),
+        }
+
     def start(self, batch: int, memory: Memory | None = None) -> LstmAttentionState:
         assert memory is None, "it attends to its own states only"
         recurrent = self.recurrent.start(batch)
@@ -69,7 +77,7 @@ class LstmAttention(Backbone):
         keys_BSK = append(before.keys_BSK, self.score.project_keys(h_BTH), held_B)
         new_B, T = held_B + (recurrent.lengths_B - before.lengths_B), h_BTH.shape[1]
         ranges = causal(held_B, T, context) if self.causal else everything(new_B, T)
-        context_BTH = self._attend(h_BTH, keys_BSK, states_BSH, ranges, trace)
+        context_BTH = self._attend(h_BTH, keys_BSK, states_BSH, ranges, trace and trace.within("attention"))
         states_BSH, keys_BSK = keep_last(states_BSH, new_B, context), keep_last(keys_BSK, new_B, context)
         after = LstmAttentionState(recurrent.lengths_B, recurrent, states_BSH, keys_BSK, context)
         return self._combine(h_BTH, context_BTH), after
@@ -89,10 +97,8 @@ class LstmAttention(Backbone):
         if trace is None and not self.settings.plain:
             return attend_fast(self.score, q_BTK, keys_BSK, states_BSH, ranges)
         mask_BTS = ranges.mask(keys_BSK.shape[1])
-        attended = attend(self.score.of_projected(q_BTK, keys_BSK), states_BSH, mask_BTS)
-        if trace:
-            trace.record(weights=attended.weights_BTS, scores=attended.scores_BTS)
-        return attended.output_BTD
+        attended = attend(self.score.of_projected(q_BTK, keys_BSK), states_BSH, mask_BTS, trace)
+        return record(trace, "context", attended.output_BTD)
 
     def _combine(self, h_BTH: Tensor, context_BTH: Tensor) -> Tensor:
         match self.settings.combine:

@@ -16,7 +16,8 @@ from seqlab.cells.cell import RecurrentCell, last_kept, unroll
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
-from seqlab.contracts import Backbone, Memory, State, Trace
+from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
+from seqlab.tracing import prefixed
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,16 @@ class Recurrent(Backbone):
         self.settings = settings
         below = [inputs] + [settings.width] * (settings.layers - 1)
         self.cells = nn.ModuleList(self.make_cell(width) for width in below for _ in range(settings.directions))
+
+    @property
+    def records(self) -> dict[str, Recorded]:
+        records: dict[str, Recorded] = {}
+        for index, cell in enumerate(self._cells()):
+            records |= prefixed(self._scope(index), cell.records)
+            layer, direction = divmod(index, self.settings.directions)
+            if direction == self.settings.directions - 1:
+                records[f"layer{layer + 1}"] = Recorded("layer", f"the output of layer {layer + 1}")
+        return records
 
     @abstractmethod
     def make_cell(self, inputs: int) -> RecurrentCell: ...
@@ -60,6 +71,7 @@ class Recurrent(Backbone):
                 after.append(last)
             y_BTH = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
             x_BTD = y_BTH + x_BTD if layer and self.settings.residual else y_BTH
+            x_BTD = record(trace, f"layer{layer + 1}", x_BTD)
         seen = x_BTD.shape[1] if mask_BT is None else mask_BT.sum(1)
         return x_BTD, RecurrentState(before.lengths_B + seen, tuple(after))
 
@@ -67,9 +79,10 @@ class Recurrent(Backbone):
         self.require_causal()
         after: list[Any] = []
         for layer, cell in enumerate(self._cells()):
-            within = trace.within(f"cells.{layer}") if trace else None
+            within = trace.within(f"layer{layer + 1}").step(0) if trace else None
             y_BH, new = cell.step(self._drop(x_BD) if layer else x_BD, state.cells[layer], within)
             x_BD = y_BH + x_BD if layer and self.settings.residual else y_BH
+            x_BD = record(trace and trace.step(0), f"layer{layer + 1}", x_BD)
             after.append(new)
         return x_BD, RecurrentState(state.lengths_B + 1, tuple(after))
 
@@ -97,13 +110,15 @@ class Recurrent(Backbone):
         """One cell over the whole sequence, from the left or from each row's own right end."""
         cell = self._cells()[index]
         backward = index % self.settings.directions == 1
-        if backward:
-            x_BTD = reverse(x_BTD, mask_BT)
         if trace or self.settings.plain or not cell.has_fused:
-            y_BTH, last = unroll(cell, x_BTD, state, mask_BT, trace and trace.within(f"cells.{index}"))
-        else:
-            y_BTH, last = cell.fused(x_BTD, state, mask_BT)
+            return unroll(cell, x_BTD, state, mask_BT, trace and trace.within(self._scope(index)), backward)
+        y_BTH, last = cell.fused(reverse(x_BTD, mask_BT) if backward else x_BTD, state, mask_BT)
         return (reverse(y_BTH, mask_BT) if backward else y_BTH), last
+
+    def _scope(self, index: int) -> str:
+        """What a cell's values are recorded under."""
+        layer, direction = divmod(index, self.settings.directions)
+        return f"layer{layer + 1}" + ((".forward", ".backward")[direction] if self.settings.directions == 2 else "")
 
 
 def reverse(x_BTD: Tensor, mask_BT: Tensor | None) -> Tensor:

@@ -19,8 +19,9 @@ from seqlab.attention.masks import Ranges, causal
 from seqlab.attention.multihead import CrossAttention, KeysValues, MultiHead
 from seqlab.attention.positions import make_positions
 from seqlab.backbones.transformer_settings import TransformerSettings
-from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
+from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
 from seqlab.errors import UsageError
+from seqlab.tracing import prefixed
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,12 @@ class Block(nn.Module):
     def __init__(self, settings: TransformerSettings, memory: int | None = None):
         super().__init__()
         self.settings = settings
-        self.attention = MultiHead(settings.hidden, settings.heads, settings.dropout_rate)
+        self.attention = MultiHead(settings.hidden, settings.heads, settings.dropout_rate, settings.plain)
         self.feedforward = FeedForward(settings)
         self.norms = nn.ModuleList(make_norm(settings) for _ in range(2))
         self.cross = self.cross_norm = None
         if memory is not None:
-            self.cross = CrossAttention(settings.hidden, memory, settings.heads, settings.dropout_rate)
+            self.cross = CrossAttention(settings.hidden, memory, settings.heads, settings.dropout_rate, settings.plain)
             self.cross_norm = make_norm(settings)
 
     def forward(
@@ -87,11 +88,11 @@ class Block(nn.Module):
     ) -> tuple[Tensor, KeysValues]:
         """`source`: its keys and values, and its mask. See MultiHead for the other arguments."""
         y_BTD = self._pre_norm(self.norms[0], x_BTD)
-        y_BTD, keys_values = self.attention(y_BTD, rotate, cache, cached_B, ranges, trace)
+        y_BTD, keys_values = self.attention(y_BTD, rotate, cache, cached_B, ranges, trace and trace.within("attention"))
         x_BTD = self._add(self.norms[0], x_BTD, y_BTD)
         if self.cross is not None and self.cross_norm is not None:
             assert source is not None
-            y_BTD = self.cross(self._pre_norm(self.cross_norm, x_BTD), *source, trace and trace.within("cross"))
+            y_BTD = self.cross(self._pre_norm(self.cross_norm, x_BTD), *source, trace and trace.within("source"))
             x_BTD = self._add(self.cross_norm, x_BTD, y_BTD)
         y_BTD = self.feedforward(self._pre_norm(self.norms[1], x_BTD))
         return self._add(self.norms[1], x_BTD, y_BTD), keys_values
@@ -117,6 +118,16 @@ class Stack(nn.Module):
         self.blocks = nn.ModuleList(Block(settings, memory) for _ in range(settings.layers))
         self.last = make_norm(settings) if settings.norm_position == "before" else None
 
+    @property
+    def records(self) -> dict[str, Recorded]:
+        records = {"input": Recorded("layer", "the residual stream before layer 1")}
+        for number, block in enumerate(self.blocks, 1):
+            assert isinstance(block, Block)
+            records |= prefixed(f"layer{number}.attention", block.attention.records)
+            records |= prefixed(f"layer{number}.source", block.cross.records) if block.cross is not None else {}
+            records[f"layer{number}"] = Recorded("layer", f"the residual stream after layer {number}")
+        return records
+
     def embed(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
         limit = self.positions.limit
         if limit is not None and int(position_BT.max()) >= limit:
@@ -136,14 +147,15 @@ class Stack(nn.Module):
         memory: ProjectedMemory | None = None,
     ) -> tuple[Tensor, list[KeysValues]]:
         """The output, and the old and new keys and values of each layer."""
-        trace = trace or (Trace() if self.settings.plain else None)
         head = self.settings.hidden // self.settings.heads
         rotate = partial(self.positions.rotate, rotations=self.positions.rotations(position_BT, head, x_BTD.dtype))
         keys_values: list[KeysValues] = []
+        x_BTD = record(trace, "input", x_BTD)
         for layer, block in enumerate(self.blocks):
             source = memory and (memory.layers[layer], memory.mask_BS)
-            within = trace and trace.within(f"blocks.{layer}")
+            within = trace and trace.within(f"layer{layer + 1}")
             x_BTD, new = block(x_BTD, rotate, cache and cache[layer], cached_B, ranges, source, within)
+            x_BTD = record(trace, f"layer{layer + 1}", x_BTD)
             keys_values.append(new)
         return (x_BTD if self.last is None else self.last(x_BTD)), keys_values
 
@@ -177,6 +189,10 @@ class Transformer(Backbone):
         super().__init__(settings, inputs)
         self.reads_memory = memory is not None
         self.stack = Stack(settings, inputs, memory)
+
+    @property
+    def records(self) -> dict[str, Recorded]:
+        return self.stack.records
 
     @property
     def limit(self) -> int | None:

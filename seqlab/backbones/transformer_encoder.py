@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from seqlab.attention.masks import everything
 from seqlab.backbones.transformer import Stack, make_norm
 from seqlab.backbones.transformer_encoder_settings import TransformerEncoderSettings
-from seqlab.contracts import Backbone, Memory, State, Trace
+from seqlab.contracts import Backbone, Memory, Recorded, State, Trace
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,10 @@ class TransformerEncoder(Backbone):
         self.segments_GD = nn.Parameter(segments_GD) if settings.segments else None
         self.norm = make_norm(settings) if settings.input_norm else None
         self.pooler = nn.Linear(settings.hidden, settings.hidden) if settings.pooler else None
+
+    @property
+    def records(self) -> dict[str, Recorded]:
+        return self.stack.records
 
     @property
     def limit(self) -> int | None:

@@ -67,18 +67,25 @@ class RecurrentCell(Cell):
 
 
 def unroll(
-    cell: Cell, x_BTD: Tensor, state: Any, mask_BT: Tensor | None = None, trace: Trace | None = None
+    cell: Cell,
+    x_BTD: Tensor,
+    state: Any,
+    mask_BT: Tensor | None = None,
+    trace: Trace | None = None,
+    backward: bool = False,
 ) -> tuple[Tensor, Any]:
-    """The outputs at all positions, and the state after each row's last kept position."""
-    outputs: list[Tensor] = []
-    for t in range(x_BTD.shape[1]):
-        y_BH, new = cell.step(x_BTD[:, t], state, trace)
+    """The outputs at all positions, and the state after each row's last kept position; `backward`, from each row's
+    last kept position to its first, and the state after that."""
+    outputs: dict[int, Tensor] = {}
+    times = range(x_BTD.shape[1])
+    for t in reversed(times) if backward else times:
+        y_BH, new = cell.step(x_BTD[:, t], state, trace and trace.step(t))
         if mask_BT is not None:
             kept_B1 = mask_BT[:, t, None]
             new = new.join([state], lambda pair, kept_B1=kept_B1: torch.where(kept_B1, *pair))
         state = new
-        outputs.append(y_BH)
-    return torch.stack(outputs, dim=1), state
+        outputs[t] = y_BH
+    return torch.stack([outputs[t] for t in times], dim=1), state
 
 
 def last_kept(y_BTH: Tensor, start_BH: Tensor, mask_BT: Tensor | None) -> Tensor:

@@ -1,11 +1,13 @@
 """The gated recurrent unit of Cho et al. (2014)."""
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
 from seqlab.cells.cell import HiddenState, RecurrentCell, last_kept
-from seqlab.contracts import Trace
+from seqlab.contracts import Recorded, Trace, record
 
 
 class GruCell(RecurrentCell):
@@ -18,6 +20,12 @@ class GruCell(RecurrentCell):
     """
 
     gates = 3
+    records: ClassVar = {
+        "reset": Recorded("gate", "r, how much of the past the candidate sees"),
+        "update": Recorded("gate", "z, how much of the past is kept"),
+        "candidate": Recorded("state", "n, the candidate"),
+        "hidden": Recorded("state", "h', the hidden vector"),
+    }
 
     def __init__(self, inputs: int, hidden: int, reset: str = "after"):
         super().__init__(inputs, hidden)
@@ -31,15 +39,15 @@ class GruCell(RecurrentCell):
             U_rz, U_n = self.weight_hh.split((2 * self.hidden, self.hidden))
             d_rz, d_n = self.bias_hh.split((2 * self.hidden, self.hidden))
             h_r, h_z = linear(h, U_rz, d_rz).chunk(2, dim=1)
-            r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+            r = record(trace, "reset", torch.sigmoid(x_r + h_r))
             n = torch.tanh(x_n + linear(r * h, U_n, d_n))
         else:
             h_r, h_z, h_n = self.from_state(h).chunk(3, dim=1)
-            r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+            r = record(trace, "reset", torch.sigmoid(x_r + h_r))
             n = torch.tanh(x_n + r * h_n)
-        new = (1 - z) * n + z * h
-        if trace:
-            trace.record(reset=r, update=z, candidate=n, hidden=new)
+        n = record(trace, "candidate", n)
+        z = record(trace, "update", torch.sigmoid(x_z + h_z))
+        new = record(trace, "hidden", (1 - z) * n + z * h)
         return new, HiddenState(new)
 
     def fused(self, x_BTD: Tensor, state: HiddenState, mask_BT: Tensor | None = None) -> tuple[Tensor, HiddenState]:

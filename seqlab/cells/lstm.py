@@ -1,12 +1,13 @@
 """Long short-term memory: Hochreiter & Schmidhuber (1997) with the forget gate of Gers et al. (2000)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from seqlab.cells.cell import RecurrentCell, last_kept
-from seqlab.contracts import TensorTree, Trace
+from seqlab.contracts import Recorded, TensorTree, Trace, record
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,14 @@ class LstmCell(RecurrentCell):
     """
 
     gates = 4
+    records: ClassVar = {
+        "input": Recorded("gate", "i, what to write"),
+        "forget": Recorded("gate", "f, what to keep"),
+        "candidate": Recorded("state", "g, the candidate"),
+        "output": Recorded("gate", "o, what to show"),
+        "cell": Recorded("state", "c', the cell vector"),
+        "hidden": Recorded("state", "h', the hidden vector"),
+    }
 
     def __init__(self, inputs: int, hidden: int, forget_bias: float = 1.0):
         super().__init__(inputs, hidden)
@@ -44,11 +53,12 @@ class LstmCell(RecurrentCell):
 
     def step(self, x_BD: Tensor, state: LstmState, trace: Trace | None = None) -> tuple[Tensor, LstmState]:
         i, f, g, o = (self.from_input(x_BD) + self.from_state(state.h_BH)).chunk(4, dim=1)
-        i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
-        c = f * state.c_BH + i * g
-        h = o * torch.tanh(c)
-        if trace:
-            trace.record(input=i, forget=f, candidate=g, output=o, cell=c, hidden=h)
+        i = record(trace, "input", torch.sigmoid(i))
+        f = record(trace, "forget", torch.sigmoid(f))
+        g = record(trace, "candidate", torch.tanh(g))
+        o = record(trace, "output", torch.sigmoid(o))
+        c = record(trace, "cell", f * state.c_BH + i * g)
+        h = record(trace, "hidden", o * torch.tanh(c))
         return h, LstmState(h, c)
 
     def fused(self, x_BTD: Tensor, state: LstmState, mask_BT: Tensor | None = None) -> tuple[Tensor, LstmState]:

@@ -1,10 +1,12 @@
 """The vanilla recurrence of Elman (1990)."""
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
 from seqlab.cells.cell import HiddenState, RecurrentCell, last_kept
-from seqlab.contracts import Trace
+from seqlab.contracts import Recorded, Trace, record
 
 ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid}
 
@@ -13,6 +15,7 @@ class RnnCell(RecurrentCell):
     """h' = g(W x + b + U h + d), with g one of tanh, relu, sigmoid."""
 
     gates = 1
+    records: ClassVar = {"hidden": Recorded("state", "h', the hidden vector")}
 
     def __init__(self, inputs: int, hidden: int, activation: str = "tanh"):
         super().__init__(inputs, hidden)
@@ -20,9 +23,7 @@ class RnnCell(RecurrentCell):
 
     def step(self, x_BD: Tensor, state: HiddenState, trace: Trace | None = None) -> tuple[Tensor, HiddenState]:
         g = ACTIVATIONS[self.activation]
-        h = g(self.from_input(x_BD) + self.from_state(state.h_BH))
-        if trace:
-            trace.record(hidden=h)
+        h = record(trace, "hidden", g(self.from_input(x_BD) + self.from_state(state.h_BH)))
         return h, HiddenState(h)
 
     def fused(self, x_BTD: Tensor, state: HiddenState, mask_BT: Tensor | None = None) -> tuple[Tensor, HiddenState]:

@@ -17,6 +17,7 @@ from seqlab.cli.doctor import doctor
 from seqlab.cli.evaluate import evaluate
 from seqlab.cli.export import export
 from seqlab.cli.generate import generate
+from seqlab.cli.inspect import inspect
 from seqlab.cli.listing import list_registered
 from seqlab.cli.predict import predict
 from seqlab.cli.quantize import quantize
@@ -69,7 +70,7 @@ PANELS = {
     "Train": (train, resume, demo),
     "Use": (generate, predict, evaluate, quantize, export),
     "Compare": (compare, distill, report, runs, results, bench),
-    "Inspect": (doctor, audit, list_registered),
+    "Inspect": (doctor, audit, inspect, list_registered),
 }
 
 

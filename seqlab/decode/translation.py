@@ -104,15 +104,14 @@ def attention_weights(
     trace = Trace()
     inputs_1T = torch.tensor([[*prompt, *tokens[:-1]]])
     model(batch_sources([source], model), inputs_1T, None, trace)
-    names = [name for name in trace.values if name.endswith(("reader.weights", "cross.weights"))]
+    names = [name for name, recorded in model.records.items() if recorded.kind == "source attention"]
     tokens_of_both = {
         "source_tokens": [vocabulary.tokenizer.decode([int(token)]).strip() for token in source],
         "target_tokens": [target.decode([token]).strip() if token != target.end else "<end>" for token in tokens],
     }
     if not names:
         return tokens_of_both
-    weights = trace.values[names[-1]][0][0]
-    return {**tokens_of_both, "weights": (weights if weights.dim() == 2 else weights.mean(0)).tolist()}
+    return {**tokens_of_both, "weights": trace[names[-1]][0].mean(1).tolist()}
 
 
 def batch_sources(sources: Sequence[np.ndarray], model: Translator) -> SourceBatch:

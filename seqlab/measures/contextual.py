@@ -41,5 +41,6 @@ def encoded(run: "Run", sentence: str) -> tuple[list[str], np.ndarray, list[np.n
     with torch.inference_mode():
         y_1TH, _ = run.model.backbone(run.model.embed(torch.as_tensor(ids)[None]), None, None, trace)
     words = [run.tokenizer.decode([int(token)]).strip() for token in ids]
-    weights = [values[0][0].numpy() for name, values in trace.values.items() if name.endswith("weights")]
+    names = [name for name, recorded in run.model.records.items() if recorded.kind == "attention"]
+    weights = [trace[name][0].transpose(0, 1).numpy() for name in names]
     return words, y_1TH[0].numpy(), weights

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.config import ModelSettings, VocabSizes
-from seqlab.contracts import Backbone, Trace
+from seqlab.contracts import Backbone, Recorded, Trace, record
 from seqlab.models.model import Model
 from seqlab.models.token_model import initialize, make_embedding
 
@@ -23,10 +23,15 @@ class Classifier(Model):
         self.output = nn.Linear(backbone.width, sizes.labels)
         initialize(self, *settings.init_scheme())
 
+    @property
+    def records(self) -> dict[str, Recorded]:
+        weights = Recorded("pooling", "the weight of each position in the mean")
+        return super().records | ({} if self.pooling is None else {"pooling": weights})
+
     def forward(self, tokens_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None) -> Tensor:
         """The logits_BK of the labels."""
         x_BTD = self._drop(self.embedding(self._hide(tokens_BT)), self.settings.embedding_dropout)
-        y_BTH, _ = self.backbone(x_BTD, None, mask_BT, trace)
+        y_BTH, _ = self.backbone(record(trace, "embedding", x_BTD), None, mask_BT, trace)
         kept_BT = torch.ones_like(tokens_BT, dtype=torch.bool) if mask_BT is None else mask_BT
         pooled_BH = self._pool(y_BTH, kept_BT, trace)
         return self.output(self._drop(pooled_BH, self.settings.output_dropout))
@@ -59,6 +64,5 @@ class AttentionPooling(nn.Module):
     def forward(self, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:
         scores_BT = torch.tanh(self.project(y_BTH)) @ self.v_H
         weights_BT = scores_BT.masked_fill(~kept_BT, -torch.inf).softmax(1)
-        if trace:
-            trace.within("pooling").record(weights=weights_BT)
+        weights_BT = record(trace, "pooling", weights_BT)
         return (weights_BT[:, None] @ y_BTH)[:, 0]

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqlab.contracts import State, Trace
+from seqlab.contracts import State, Trace, record
 from seqlab.models.token_model import TokenModel
 
 PREFILL_TOKENS = 2048  # of all rows in one forward pass: attention takes memory for every pair of them
@@ -31,5 +31,6 @@ class LanguageModel(TokenModel):
         return self.project(last_BH), state
 
     def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
-        y_BH, after = self.backbone.step(self.embed(token_B), state, trace)
+        x_BD = record(trace and trace.step(0), "embedding", self.embed(token_B))
+        y_BH, after = self.backbone.step(x_BD, state, trace)
         return self.project(y_BH), after

@@ -7,7 +7,9 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from seqlab.config import ModelSettings
-from seqlab.contracts import Backbone
+from seqlab.contracts import Backbone, Recorded
+
+EMBEDDING = Recorded("state", "what the backbone reads for each token")
 
 
 class Model(nn.Module, ABC):
@@ -22,6 +24,11 @@ class Model(nn.Module, ABC):
         self.vocab_size = vocab_size
         self.unknown = unknown
         self.word_dropout = word_dropout
+
+    @property
+    def records(self) -> dict[str, Recorded]:
+        """What it records if it gets a trace, by name."""
+        return {"embedding": EMBEDDING, **self.backbone.records}
 
     @property
     def limit(self) -> int | None:

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from seqlab.config import ModelSettings, VocabSizes
-from seqlab.contracts import Backbone, Trace
+from seqlab.contracts import Backbone, Trace, record
 from seqlab.models.char_encoder import CharEncoder
 from seqlab.models.crf import LinearChain
 from seqlab.models.model import Model
@@ -48,7 +48,8 @@ class Tagger(Model):
             assert words_BW is not None and spellings is not None
             # `embedding` instead of indexing, whose gradient depends on the order of threads
             x_BTD = torch.cat([x_BTD, embedding(words_BW, self.spelling(*spellings))], dim=2)
-        y_BTH, _ = self.backbone(self._drop(x_BTD, self.settings.embedding_dropout), None, mask_BT, trace)
+        x_BTD = record(trace, "embedding", self._drop(x_BTD, self.settings.embedding_dropout))
+        y_BTH, _ = self.backbone(x_BTD, None, mask_BT, trace)
         if ends_BW is not None:
             y_BTH = y_BTH.gather(1, ends_BW[:, :, None].expand(-1, -1, y_BTH.shape[2]))
         return self.output(self._drop(y_BTH, self.settings.output_dropout))

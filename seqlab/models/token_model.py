@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings
-from seqlab.contracts import Backbone, State, Trace
+from seqlab.contracts import Backbone, State, Trace, record
 from seqlab.models.model import Model
 
 
@@ -70,7 +70,8 @@ class TokenModel(VocabularyModel):
         self, tokens_BT: Tensor, state: State | None = None, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> tuple[Tensor, State]:
         """The logits at every token, and the state after each row's last."""
-        y_BTH, after = self.backbone(self.embed(tokens_BT), state, mask_BT, trace)
+        x_BTD = record(trace, "embedding", self.embed(tokens_BT))
+        y_BTH, after = self.backbone(x_BTD, state, mask_BT, trace)
         return self.project(y_BTH), after
 
 

@@ -8,8 +8,10 @@ from torch import Tensor
 
 from seqlab.backbones.attention_decoder import make_memory
 from seqlab.config import ModelSettings, VocabSizes
-from seqlab.contracts import Backbone, Memory, State, TensorTree, Trace
+from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
+from seqlab.models.model import EMBEDDING
 from seqlab.models.token_model import VocabularyModel, initialize, make_embedding
+from seqlab.tracing import prefixed
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,21 @@ class Translator(VocabularyModel):
         initialize(self, *settings.init_scheme())
 
     @property
+    def records(self) -> dict[str, Recorded]:
+        source = prefixed("encoder", super().records)
+        return source | {"embedding": EMBEDDING, **self.decoder.records}
+
+    @property
     def limit(self) -> int | None:
         return self.decoder.limit
 
     def encode(self, source: SourceBatch, trace: Trace | None = None) -> Memory:
         """The source as the decoder reads it."""
+        trace = trace and trace.within("encoder")
         x_BSD = self.source_embedding(self._hide(source.tokens_BS)) * self.embedding_scale
+        x_BSD = record(trace, "embedding", self._drop(x_BSD, self.settings.embedding_dropout))
         mask_BS = None if bool(source.mask_BS.all()) else source.mask_BS
-        y_BSH, _ = self.backbone(
-            self._drop(x_BSD, self.settings.embedding_dropout), None, mask_BS, trace and trace.within("encoder")
-        )
+        y_BSH, _ = self.backbone(x_BSD, None, mask_BS, trace)
         return make_memory(self.backbone, y_BSH, source.mask_BS)
 
     def start(self, source: SourceBatch, trace: Trace | None = None) -> State:
@@ -61,7 +68,8 @@ class Translator(VocabularyModel):
         self, source: SourceBatch, inputs_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> Tensor:
         """The logits after every token of the target."""
-        y_BTH, _ = self.decoder(self.embed(inputs_BT), self.start(source, trace), mask_BT, trace)
+        start = self.start(source, trace)
+        y_BTH, _ = self.decoder(record(trace, "embedding", self.embed(inputs_BT)), start, mask_BT, trace)
         return self.project(y_BTH)
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: SourceBatch | None = None) -> tuple[Tensor, State]:
@@ -72,7 +80,8 @@ class Translator(VocabularyModel):
         return self.last_logits(y_BTH, lengths_B), state
 
     def step(self, token_B: Tensor, state: Any, trace: Trace | None = None) -> tuple[Tensor, State]:
-        y_BH, after = self.decoder.step(self.embed(token_B), state, trace)
+        x_BD = record(trace and trace.step(0), "embedding", self.embed(token_B))
+        y_BH, after = self.decoder.step(x_BD, state, trace)
         return self.project(y_BH), after
 
     def core_flops(self, length: int) -> int:

@@ -95,7 +95,7 @@ class ClassifyTask(ExampleTask):
                 weights = None
                 if trace is not None:
                     tokens = [vocabulary.tokenizer.decode([token]).strip() for token in split.inputs[row]]
-                    weights = list(zip(tokens, trace.values["pooling.weights"][0][at].tolist(), strict=False))
+                    weights = list(zip(tokens, trace["pooling"][at].tolist(), strict=False))
                 label = vocabulary.labels[order[0]]
                 predictions[int(row)] = LabelPrediction(texts[int(row)], label, probabilities, weights)
         return [predictions[row] for row in range(len(texts))]

@@ -1,7 +1,7 @@
 """check_architecture: everything that `Backbone` and `BackboneSettings` promise, for a class or a registered name.
 
-sequences.py has the promises about passes and states, training.py about parameters and learning, decoding.py about
-reading a source, models.py about the models of every task.
+sequences.py has the promises about passes and states, tracing.py about looking inside, training.py about parameters
+and learning, decoding.py about reading a source, models.py about the models of every task.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from seqlab.testing.decoding import decoding
 from seqlab.testing.models import models
 from seqlab.testing.promises import Check
 from seqlab.testing.sequences import sequences
+from seqlab.testing.tracing import tracing
 from seqlab.testing.training import overfitting, training
 from seqlab.threads import compute_threads
 
@@ -36,7 +37,7 @@ def load_architecture(architecture: type[Backbone] | str) -> type[Backbone]:
 
 def architecture_checks(cls: type[Backbone]) -> Iterator[tuple[ArchitectureCase, list[Check[ArchitectureCase]]]]:
     """Every case with its checks; what is slow, and decoders, have one option changed at most."""
-    common = [*sequences.checks.values(), *training.checks.values()]
+    common = [*sequences.checks.values(), *tracing.checks.values(), *training.checks.values()]
     slow = [*overfitting.checks.values(), *models.checks.values()]
     for case in cases(cls):
         simple = len(case.changes) <= 1

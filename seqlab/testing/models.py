@@ -1,10 +1,12 @@
 """Promises about models: every registered task can be trained with the architecture, or refuses it with a reason."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from seqlab.config import RunSettings, VocabSizes, resolve
+from seqlab.contracts import Trace
 from seqlab.errors import UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.parameter_count import parameters, refuse_unfit
@@ -65,6 +67,8 @@ def language_models(case: ArchitectureCase) -> None:
     logits_BV, state = model.read(tokens_BT[:, :3], torch.tensor([3, 2]))
     same(logits_BV, whole_BTV[[0, 1], [2, 1]], "logits after a prompt")
     stepped_BV, _ = model.step(tokens_BT[[0, 1], [3, 2]], state)
+    _require_recorded(model, "language", lambda trace: model(tokens_BT, trace=trace))
+    _require_recorded(model, "language", lambda trace: model.step(tokens_BT[:, 0], state, trace))
     return same(stepped_BV, whole_BTV[[0, 1], [3, 2]], "logits after one more token")
 
 
@@ -77,6 +81,13 @@ def translators(case: ArchitectureCase) -> None:
     source = SourceBatch(torch.tensor([[1, 2, 3], [4, 5, 0]]), torch.tensor([[True] * 3, [True, True, False]]))
     tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
     whole_BTV, state = model(source, tokens_BT), model.start(source)
+    _require_recorded(model, "translate", lambda trace: model(source, tokens_BT, trace=trace))
     for t in range(LENGTH):
         logits_BV, state = model.step(tokens_BT[:, t], state)
         same(logits_BV, whole_BTV[:, t], f"logits after token {t}")
+
+
+def _require_recorded(model: Any, task: str, run: Callable[[Trace], Any]) -> None:
+    run(trace := Trace())
+    declared, recorded = set(model.records), set(trace.names)
+    require(declared == recorded, f"{task}: either declared or recorded, not both: {sorted(declared ^ recorded)}")

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from seqlab.contracts import TensorTree, Trace
+from seqlab.contracts import TensorTree
 from seqlab.errors import UsageError
 from seqlab.testing.cases import INPUTS, ArchitectureCase, mask_of, same, same_state, vectors
 from seqlab.testing.promises import Promises, require
@@ -124,28 +124,6 @@ def padding_content(case: ArchitectureCase) -> None:
     (y_BTH, state), (z_BTH, other) = backbone(x_BTD, start), backbone(x_BTD, start, torch.ones_like(mask_BT))
     same(z_BTH, y_BTH, "with a mask that keeps everything")
     same_state(other, state, "with a mask that keeps everything")
-
-
-@sequences("a trace changes no output and no state, and runs the plain implementation where there is one")
-def traces(case: ArchitectureCase) -> None:
-    backbone, x_BTD = case.build(), vectors(len(RAGGED), LENGTH, INPUTS)
-    plain = case.build(implementation="plain")
-    for mask_BT in (None, mask_of(RAGGED, LENGTH)):
-        kept_BT = torch.ones(len(RAGGED), LENGTH, dtype=torch.bool) if mask_BT is None else mask_BT
-        start, trace = case.start(backbone, len(RAGGED)), Trace()
-        y_BTH, state = backbone(x_BTD, start, mask_BT, trace)
-        z_BTH, other = backbone(x_BTD, start, mask_BT)
-        same(y_BTH[kept_BT], z_BTH[kept_BT], "with a trace")
-        same_state(state, other, "with a trace")
-        require(not any(value.requires_grad for values in trace.values.values() for value in values), "a gradient")
-        if case.settings.has("implementation"):
-            z_BTH, other = plain(x_BTD, case.start(plain, len(RAGGED)), mask_BT)
-            require(torch.equal(y_BTH[kept_BT], z_BTH[kept_BT]), "a trace did not run the plain implementation")
-    if backbone.causal:
-        state = case.later(backbone, 3)
-        (y_BH, after), (z_BH, traced) = (backbone.step(vectors(3, INPUTS), state, t) for t in (None, Trace()))
-        same(z_BH, y_BH, "a step with a trace")
-        same_state(traced, after, "a step with a trace")
 
 
 # --- states ---------------------------------------------------------------------------------------------------------

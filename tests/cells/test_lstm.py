@@ -22,14 +22,14 @@ def test_a_step_worked_by_hand():
     x, h, c = 2.0, 0.5, -1.5
     i, f = sigmoid(0.2 + 0.25 + 0.7), sigmoid(0.4 - 0.3 + 1.3)
     g, o = math.tanh(0.6 + 0.35 - 0.7), sigmoid(0.8 - 0.4 + 0.7)
-    trace = Trace()
+    trace = Trace()  # of one step: its values have no axis of time
     state = LstmState(torch.tensor([[h]]).double(), torch.tensor([[c]]).double())
-    y_BH, after = cell.step(torch.tensor([[x]]).double(), state, trace)
+    y_BH, after = cell.step(torch.tensor([[x]]).double(), state, trace.step(0))
     expected_c = f * c + i * g
     expected_h = o * math.tanh(expected_c)
     assert after.c_BH.item() == pytest.approx(expected_c, rel=1e-6)
     assert after.h_BH.item() == y_BH.item() == pytest.approx(expected_h, rel=1e-6)
-    seen = {name: value.item() for name, (value,) in trace.values.items()}
+    seen = {name: trace[name].item() for name in trace.names}
     expected = {"input": i, "forget": f, "candidate": g, "output": o, "cell": expected_c, "hidden": expected_h}
     assert seen == pytest.approx(expected, rel=1e-6)
 

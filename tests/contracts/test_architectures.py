@@ -65,17 +65,17 @@ def test_a_tied_model_starts_as_uncertain_as_a_uniform_guess(name: str, vocab_si
 def test_a_trace_records_inner_values(case: ArchitectureCase) -> None:
     backbone, trace = case.build(), Trace()
     backbone(vectors(2, 4, INPUTS), None, None, trace)
-    assert trace.values
+    assert "layer" in {backbone.records[name].kind for name in trace.names}
 
 
 @pytest.mark.parametrize("case", DECODERS, ids=str)
 def test_a_trace_records_the_weights_over_the_source(case: ArchitectureCase) -> None:
     backbone, trace, length = case.build(), Trace(), 3
     backbone(vectors(4, length, INPUTS), case.start(backbone, 4), None, trace)
-    weights = [value for name, value in trace.values.items() if name.endswith(("cross.weights", "reader.weights"))]
-    assert len(weights) == (case.settings.layers if case.decoder is None else int(case.attends))
-    for [recorded] in weights:
-        weights_BTS = recorded if case.decoder else recorded[:, 0]
+    names = [name for name, recorded in backbone.records.items() if recorded.kind == "source attention"]
+    assert len(names) == (case.settings.layers if case.decoder is None else int(case.attends))
+    for name in names:
+        weights_BTS = trace[name][:, :, 0]
         assert weights_BTS.shape == (4, length, max(SOURCES[:4]))
         same(weights_BTS.sum(2), torch.ones(4, length), "attention weights")
         assert torch.equal(weights_BTS != 0, mask_of(SOURCES[:4], max(SOURCES[:4]))[:, None].expand_as(weights_BTS))

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from seqlab.backbones.recurrent import Gru, RecurrentState
 from seqlab.backbones.recurrent_settings import GruSettings
+from seqlab.contracts import Recorded, record
 from seqlab.errors import UsageError
 from seqlab.testing import check_architecture
 
@@ -72,6 +73,29 @@ class WrongStart(Gru):
     Settings = WrongStartSettings
 
 
+class RecordsInSecret(Gru):
+    def forward(self, x_BTD: Tensor, state: Any = None, mask_BT: Tensor | None = None, trace: Any = None):
+        y_BTH, after = super().forward(x_BTD, state, mask_BT, trace)
+        return record(trace, "result", y_BTH), after
+
+
+class PromisesMore(Gru):
+    @property
+    def records(self) -> dict[str, Recorded]:
+        return {**super().records, "result": Recorded("layer", "the output")}
+
+
+class ComputesPastTheTrace(PromisesMore):
+    def forward(self, x_BTD: Tensor, state: Any = None, mask_BT: Tensor | None = None, trace: Any = None):
+        y_BTH, after = super().forward(x_BTD, state, mask_BT, trace)
+        record(trace, "result", y_BTH)
+        return y_BTH, after
+
+    def step(self, x_BD: Tensor, state: Any, trace: Any = None):
+        y_BH, after = super().step(x_BD, state, trace)
+        return record(trace and trace.step(0), "result", y_BH), after
+
+
 @pytest.mark.parametrize(
     ("cls", "promise", "observation"),
     [
@@ -79,6 +103,9 @@ class WrongStart(Gru):
         (KeepsItsOutput, "the module keeps nothing of what it read", "an attribute of the module changed"),
         (StepsFromNothing, "step by step equals one pass", "they differ by"),
         (ReadsPadding, "a padded row equals the row alone", "lengths_B"),
+        (RecordsInSecret, "what `records` declares", "it recorded ['result'], which `records` does not declare"),
+        (PromisesMore, "what `records` declares", "`records` declares ['result'], which it did not record"),
+        (ComputesPastTheTrace, "what `record` returns", "in the place of 'result' changed nothing"),
         (Miscounted, "core_parameters", "are declared and"),
         (DeadWeight, "every parameter gets a finite gradient", "unused has none"),
         (WrongFlops, "flops_per_token", "torch counts"),

@@ -27,12 +27,13 @@ def test_pooling_is_what_it_says(pooling: str) -> None:
     trace = Trace()
     with torch.inference_mode():
         setup.model(batch.inputs_BT, batch.mask_BT, trace)
+    assert set(trace.names) == set(setup.model.records)
     for row in range(5):
         length = len(setup.task.splits["train"].inputs[row])
         y_TH = vectors[0][row, :length]
         width = y_TH.shape[1] // 2
         if pooling == "attention":
-            weights_T = trace.values["pooling.weights"][0][row, :length]
+            weights_T = trace["pooling"][row, :length]
             assert float(weights_T.sum()) == pytest.approx(1, abs=1e-5)
             expected = weights_T @ y_TH
         else:

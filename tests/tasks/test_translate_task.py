@@ -250,7 +250,7 @@ def test_heads_are_shown_by_their_mean() -> None:
     tokens, trace = setup.task.splits["test"].targets[0].tolist(), Trace()
     with torch.inference_mode():
         setup.model(batch_sources([source], setup.model), torch.tensor([tokens[:-1]]), None, trace)
-    heads_HTS = [values[0] for name, values in trace.values.items() if name.endswith("cross.weights")][-1][0]
+    heads_HTS = trace[f"layer{setup.model.decoder.settings.layers}.source.weights"][0].transpose(0, 1)
     assert len(heads_HTS) == 2 and float((heads_HTS[0] - heads_HTS[1]).abs().max()) > 1e-4
     shown = attention_weights(setup.model, source, tokens[1:], vocabulary)["weights"]
     torch.testing.assert_close(torch.tensor(shown), heads_HTS.mean(0))
