@@ -68,8 +68,8 @@ class Translator(VocabularyModel):
         self, source: SourceBatch, inputs_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None
     ) -> Tensor:
         """The logits after every token of the target."""
-        start = self.start(source, trace)
-        y_BTH, _ = self.decoder(record(trace, "embedding", self.embed(inputs_BT)), start, mask_BT, trace)
+        x_BTD = record(trace, "embedding", self.embed(inputs_BT))
+        y_BTH, _ = self.decoder(x_BTD, self.start(source, trace), mask_BT, trace)
         return self.project(y_BTH)
 
     def read(self, tokens_BT: Tensor, lengths_B: Tensor, source: SourceBatch | None = None) -> tuple[Tensor, State]:
