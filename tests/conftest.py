@@ -1,7 +1,8 @@
-"""What every test gets: a cache of its own, one thread, and the measuring data where it is there."""
+"""What tests get: a cache of their own, one thread, commands in this process, and the measuring data where it is."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -53,11 +54,38 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def workers_in_process() -> Iterator[None]:
-    """Comparisons of the module run their jobs in this process; tests/comparison/test_pool.py tests real workers."""
+    """Comparisons of the module run their jobs in this process; tests/comparison/test_pool.py tests real workers.
+
+    They leave out the figures for papers, which take longer than the runs: tests/comparison/test_report.py has them."""
     from in_process_workers import in_process_workers
 
-    with in_process_workers():
+    with in_process_workers(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("seqlab.comparison.report.write_figures", lambda *_: None)
         yield
+
+
+class Answer:
+    def __init__(self, code: int, out: str, err: str):
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def seqlab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+    """Run a command in this process and return its exit code and what it printed."""
+    from seqlab.__main__ import main
+
+    def run(*arguments: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["seqlab", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return Answer(code, printed.out, printed.err)
+
+    return run
 
 
 # they take ten seconds and more, so a worker that begins one last would keep the others waiting

@@ -2,7 +2,6 @@ import io
 import json
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -192,11 +191,9 @@ def test_a_faulty_text_gets_a_report_and_then_an_error(tmp_path):
     assert "bits/char" not in said
 
 
-def test_exit_codes(tmp_path):
-    path = write(tmp_path, b"caf\x81\n" * 20, "bad.txt")
-    done = subprocess.run([sys.executable, "-m", "seqlab", "doctor", path], capture_output=True, text=True, check=False)
-    assert done.returncode == 65
-    assert "bytes that are not UTF-8: 20" in done.stdout
-    assert done.stderr.startswith("error: ")
-    assert "line 1, offset 3" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_exit_codes(seqlab, tmp_path):
+    refused = seqlab("doctor", write(tmp_path, b"caf\x81\n" * 20, "bad.txt"))
+    assert refused.code == 65
+    assert "bytes that are not UTF-8: 20" in refused.out
+    assert refused.err.startswith("error: ")
+    assert "line 1, offset 3" in refused.err

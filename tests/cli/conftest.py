@@ -1,34 +1,8 @@
-"""Commands run in this process."""
+"""What the tests of commands share."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-from seqlab.__main__ import main
-
-
-class Answer:
-    def __init__(self, code: int, out: str, err: str):
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def seqlab(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """Run a command in this process and return its exit code and what it printed."""
-
-    def run(*arguments: str) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["seqlab", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
-        return Answer(code, printed.out, printed.err)
-
-    return run
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """One small comparison, carried out for real and looked at by many tests."""
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from in_process_workers import in_process_workers
 from planning_cases import TEXT, known_timings
 from small_comparisons import SMALL, compared
 
@@ -14,11 +14,11 @@ from seqlab.training.timing import OtherPrograms
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Comparison]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     folder = tmp_path_factory.mktemp("small")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, in_process_workers():
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
-        yield compared(folder / "comparison", **SMALL)
+        return compared(folder / "comparison", **SMALL)
 
 
 @pytest.fixture

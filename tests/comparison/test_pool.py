@@ -6,11 +6,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_workers import command_without_drawing
 
 from seqlab.comparison.execution.jobs import Job, claimed
 from seqlab.comparison.execution.pool import Pool, Stopped
@@ -42,59 +44,70 @@ class Told(ProgressView):
         return super().event(job, event)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_workers() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("seqlab.comparison.execution.pool.worker_command", command_without_drawing)
+        yield
+
+
+@pytest.fixture(scope="module")
+def one_worker(quick_workers: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    """A pool for several tests, since a worker takes seconds to start; each test has a view and jobs of its own."""
+    with Pool(tmp_path_factory.mktemp("pool"), 1, 1, ProgressView()) as pool:
+        yield pool
+
+
 def test_jobs_are_done_once(tmp_path: Path):
     view = Told()
     jobs = [job(f"runs/rnn-{seed}", seed=seed) for seed in range(3)]
     with Pool(tmp_path, 2, 1, view) as pool:
         pool.run(jobs, "runs")
-        assert all(one.is_done(tmp_path) for one in jobs)
+        assert all(job.is_done(tmp_path) for job in jobs)
         pool.run(jobs, "runs")
     assert [what for _, what in view.heard].count("done") == 3
     assert [what for _, what in view.heard].count("scoring") == 3
 
 
-def test_a_run_that_fails_leaves_the_others_be(tmp_path: Path):
+def test_a_run_that_fails_leaves_the_others_be(one_worker: Pool):
     bad, good = job("runs/bad", lr=1e38, max_skipped=0, clip_norm=None, optimizer="sgd", steps=9), job("runs/good")
-    view, longest = Told(), replace(bad, seconds=2.0)
-    with Pool(tmp_path, 1, 1, view) as pool, pytest.raises(TrainingFailed, match="runs/bad") as failed:
-        pool.run([good, longest], "runs")
+    one_worker.view = view = Told()
+    longest = replace(bad, seconds=2.0)
+    with pytest.raises(TrainingFailed, match="runs/bad") as failed:
+        one_worker.run([good, longest], "runs")
     assert view.heard[0][0] == "runs/bad", "the longest comes first"
-    assert failed.value.exit_code == 70 and good.is_done(tmp_path) and not bad.is_done(tmp_path)
+    folder = one_worker.directory
+    assert failed.value.exit_code == 70 and good.is_done(folder) and not bad.is_done(folder)
 
 
-def test_a_trial_that_fails_is_an_answer(tmp_path: Path):
+def test_a_trial_that_fails_is_an_answer(one_worker: Pool):
     bad = job("tuning/bad", None, lr=1e38, max_skipped=0, clip_norm=None, optimizer="sgd", steps=9)
-    with Pool(tmp_path, 1, 1, ProgressView()) as pool:
-        pool.run([bad], "tuning")
-    assert bad.is_done(tmp_path) and "finite" in (bad.failure(tmp_path) or "")
+    one_worker.run([bad], "tuning")
+    assert bad.is_done(one_worker.directory) and "finite" in (bad.failure(one_worker.directory) or "")
 
 
-def test_whatever_else_goes_wrong_stops_all(tmp_path: Path):
-    wrong = job("runs/wrong")
-    wrong.settings["corpus"]["source"] = ["nowhere.txt"]
-    with Pool(tmp_path, 1, 1, ProgressView()) as pool, pytest.raises(SeqlabError, match=r"nowhere\.txt") as failed:
-        pool.run([wrong], "runs")
-    assert failed.value.exit_code == 66
-
-
-def test_what_another_process_has_in_hand_is_waited_for(tmp_path: Path):
-    one, view = job("runs/rnn-0"), Told()
-
-    def work() -> None:
-        with Pool(tmp_path, 1, 1, view) as pool:
-            pool.run([one], "runs")
-
-    with claimed(one, tmp_path) as ours:
-        with claimed(one, tmp_path) as again:
+def test_what_another_process_has_in_hand_is_waited_for(one_worker: Pool):
+    waited_for, folder = job("runs/taken"), one_worker.directory
+    one_worker.view = view = Told()
+    with claimed(waited_for, folder) as ours:
+        with claimed(waited_for, folder) as again:
             assert ours and not again
-        thread = threading.Thread(target=work)
+        thread = threading.Thread(target=one_worker.run, args=([waited_for], "runs"))
         thread.start()
         until = time.monotonic() + 60
-        while ("runs/rnn-0", "taken") not in view.heard and time.monotonic() < until:
+        while ("runs/taken", "taken") not in view.heard and time.monotonic() < until:
             time.sleep(0.05)
-        assert not one.is_done(tmp_path)
+        assert not waited_for.is_done(folder)
     thread.join(60)
-    assert one.is_done(tmp_path) and ("runs/rnn-0", "done") in view.heard
+    assert waited_for.is_done(folder) and ("runs/taken", "done") in view.heard
+
+
+def test_whatever_else_goes_wrong_stops_all(one_worker: Pool):
+    wrong = job("runs/wrong")
+    wrong.settings["corpus"]["source"] = ["nowhere.txt"]
+    with pytest.raises(SeqlabError, match=r"nowhere\.txt") as failed:
+        one_worker.run([wrong], "runs")
+    assert failed.value.exit_code == 66
 
 
 def test_a_lock_dies_with_its_process(tmp_path: Path):

@@ -20,7 +20,7 @@ from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.tokenizer import Tokenizer
 
 TEXT = "".join(f"The {w} sat on the {v}; “so?”\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea")) * 30
-SMALL: dict[str, Any] = {"hidden": 32, "embedding": 16, "batch_size": 8, "window": 16, "threads": 1}
+SMALL: dict[str, Any] = {"hidden": 32, "embedding": 16, "batch_size": 8, "window": 16, "threads": 1, "sample_tokens": 0}
 
 
 def trained(folder: Path, arch: str, **more: Any) -> Path:
@@ -118,7 +118,14 @@ def test_examples_of_other_tasks(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_all(tmp_path)
-    small: dict[str, Any] = {"hidden": 24, "embedding": 16, "batch_size": 8, "threads": 1, "steps": 60}
+    small: dict[str, Any] = {
+        "hidden": 24,
+        "embedding": 16,
+        "batch_size": 8,
+        "threads": 1,
+        "steps": 60,
+        "sample_tokens": 0,
+    }
     settings = {**more, **({"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {})}
     run = api.train(EXAMPLES[task], task=task, arch=arch, out=tmp_path / "run", settings=settings, **small)
     api.export(run.path, tmp_path / "left")

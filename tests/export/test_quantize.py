@@ -36,6 +36,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
             "window": 16,
             "threads": 1,
             "layers": 2,
+            "sample_tokens": 0,
         }
         api.train(folder / "my.txt", arch=name, steps=40, out=folder / name, **small)
         api.quantize(folder / name, folder / f"{name}-8")

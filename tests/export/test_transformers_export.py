@@ -13,9 +13,10 @@ transformers = pytest.importorskip("transformers")
 TEXT = "".join(f"The {w} sat on the {v}.\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea")) * 30
 
 
-def trained(folder: Path, arch: str = "transformer", **more: Any) -> Any:
+def trained(folder: Path, arch: str = "transformer", steps: int = 40, **more: Any) -> Any:
     (folder / "my.txt").write_text(TEXT, encoding="utf-8")
-    small: dict[str, Any] = {"hidden": 32, "embedding": 32, "batch_size": 8, "window": 24, "threads": 1, "steps": 40}
+    small: dict[str, Any] = {"hidden": 32, "embedding": 32, "batch_size": 8, "window": 24, "threads": 1, "steps": steps}
+    small["sample_tokens"] = 0
     own = {"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {}
     return api.train(folder / "my.txt", arch=arch, out=folder / "run", settings={**own, **more}, **small)
 
@@ -53,7 +54,7 @@ def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path)
     ],
 )
 def test_others_are_refused_by_name(arch: str, more: dict[str, Any], why: str, tmp_path: Path) -> None:
-    run = trained(tmp_path, arch, **more)
+    run = trained(tmp_path, arch, steps=1, **more)
     with pytest.raises(UsageError, match=why):
         api.export(run.path, tmp_path / "left", format="transformers")
     assert not (tmp_path / "left").exists()

@@ -3,8 +3,10 @@
 import json
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from separate_package import ROOT, TOOLKIT, fresh_environment, run_in, write_minimal_gru
@@ -58,23 +60,34 @@ def test_a_separate_package_is_checked_trained_audited_and_used(tmp_path: Path, 
     assert "mingru" in listed.stdout and "minimal-gru 0.1" in listed.stdout
 
 
-def test_a_class_that_is_named_on_the_command_line(tmp_path: Path, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_minimal_gru(tmp_path)  # beside the text: `python -m` finds what is in the working directory
-    command = ["-m", "seqlab"]
+def test_a_class_that_is_named_on_the_command_line(
+    tmp_path: Path, text: Path, seqlab: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_minimal_gru(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # `python -m seqlab` finds what is in the working directory
+
+    def command(*arguments: str) -> Any:
+        """Run a command as a new process would: without the class and without the plugins of the one before."""
+        monkeypatch.setenv("SEQLAB_PLUGINS", "")
+        answer = seqlab(*arguments)
+        for name in [module for module in sys.modules if module.partition(".")[0] == "minimal"]:
+            del sys.modules[name]
+        return answer
+
     train = ["train", "text.txt", "--arch", "minimal.gru:MinGru", "--hidden", "8", "--steps", "2", "--out", "run"]
-    trained = run_in(tmp_path, Path(sys.executable), *command, *train)
-    assert trained.returncode == 0, trained.stderr
-    assert "  seqlab --plugin minimal.gru:MinGru generate run" in trained.stdout
-    listed = run_in(tmp_path, Path(sys.executable), *command, "runs", ".", "--json")
-    (entry,) = json.loads(listed.stdout)
+    trained = command(*train)
+    assert trained.code == 0, trained.err
+    assert "  seqlab --plugin minimal.gru:MinGru generate run" in trained.out
+    (entry,) = json.loads(command("runs", ".", "--json").out)
     assert (entry["arch"], entry["status"]) == ("minimal.gru:MinGru", "needs --plugin minimal.gru:MinGru")
     generate = ["generate", "run", "--prompt", "a", "--length", "3"]
-    refused = run_in(tmp_path, Path(sys.executable), *command, *generate)
-    assert refused.returncode == 65
-    assert "'minimal.gru:MinGru' is code that is not part of seqlab" in refused.stderr
-    assert "seqlab --plugin minimal.gru:MinGru" in refused.stderr
-    allowed = run_in(tmp_path, Path(sys.executable), *command, "--plugin", "minimal.gru:MinGru", *generate)
-    assert allowed.returncode == 0, allowed.stderr
+    refused = command(*generate)
+    assert refused.code == 65
+    assert "'minimal.gru:MinGru' is code that is not part of seqlab" in refused.err
+    assert "seqlab --plugin minimal.gru:MinGru" in refused.err
+    allowed = command("--plugin", "minimal.gru:MinGru", *generate)
+    assert allowed.code == 0, allowed.err
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Opens run directories made to hurt, each with hashes that fit, and prints what became of it.
 
-hostile_runs.py FOLDER. Every case is opened in a process of its own, forked from one that has imported torch, so that
-its time and the growth of its memory are its own. hostile_tensors.py and hostile_json.py have the cases.
+hostile_runs.py FOLDER. The cases are opened in a process forked from one that has imported torch; the next case has a
+new one if a case kills it or takes too long. hostile_tensors.py and hostile_json.py have the cases.
 """
 
 import json
@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import hostile_tensors  # noqa: F401
 from hostile_making import CASES
 from reliability_runs import TEXT, resume, train
 
+from seqlab import api
 from seqlab.errors import SeqlabError
 from seqlab.training import finish
 
@@ -35,12 +36,10 @@ def memory(key: str) -> int | None:
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith(f"{key}:"))) * 1024
 
 
-def opened(run: Path, open_run: Callable[[Path], object], pristine: Path) -> dict[str, Any]:
-    with suppress(SeqlabError):
-        open_run(pristine)  # a forked process has the libraries' pages to map anew, which is not the case's doing
+def opened(run: Path, open_run: Callable[[Path], object]) -> dict[str, Any]:
     if (before := memory("VmRSS")) is not None:
         Path("/proc/self/clear_refs").write_text("5")  # from here on VmHWM is of this case
-    began = time.perf_counter()
+    began = time.process_time()  # of the processor, so that company does not count
     error, message = "none", ""
     try:
         open_run(run)
@@ -48,25 +47,46 @@ def opened(run: Path, open_run: Callable[[Path], object], pristine: Path) -> dic
         error, message = type(caught).__name__, str(caught)
     except BaseException as caught:
         error, message = f"not ours: {type(caught).__name__}", str(caught)
-    seconds, peak = time.perf_counter() - began, memory("VmHWM")
+    seconds, peak = time.process_time() - began, memory("VmHWM")
     growth = None if before is None or peak is None else max(0, peak - before)
-    return {"error": error, "message": message, "seconds": seconds, "growth": growth}
+    return {"error": error, "message": message[:10_000], "seconds": seconds, "growth": growth}
 
 
-def in_a_process(run: Path, open_run: Callable[[Path], object], pristine: Path) -> dict[str, Any]:
+def open_all(names: Sequence[str], pristine: Path) -> Iterator[dict[str, Any]]:
+    """What became of each case; each has a folder of its own, so that nothing known of another is used for it."""
+    for open_run in (api.load, resume):
+        with suppress(SeqlabError):
+            open_run(pristine)  # a forked process has the libraries' pages to map anew, which is not a case's doing
+    for name in names:
+        spoil, open_run = CASES[name]
+        run = Path(shutil.copytree(pristine, pristine.with_name(f"run-{list(CASES).index(name)}")))
+        refused = spoil(run)
+        size = refused.stat().st_size if refused.is_file() else 0
+        yield {**opened(run, open_run), "file": str(refused), "size": size}
+        shutil.rmtree(run)
+
+
+def in_a_process(names: Sequence[str], pristine: Path) -> list[dict[str, Any]]:
+    """What became of the first cases: all of them, or those up to the one that ended the process."""
     listening, telling = os.pipe()
     process = os.fork()
     if process == 0:
-        os.write(telling, json.dumps(opened(run, open_run, pristine))[:60_000].encode())
+        with os.fdopen(telling, "w", encoding="utf-8") as stream:
+            for answer in open_all(names, pristine):
+                print(json.dumps(answer), file=stream, flush=True)
         os._exit(0)
     os.close(telling)
     signal.signal(signal.SIGALRM, lambda *_: os.kill(process, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, LONGEST)
-    with os.fdopen(listening, "rb") as stream:
-        told = stream.read()
+    answers: list[dict[str, Any]] = []
+    with os.fdopen(listening, encoding="utf-8") as stream:
+        signal.setitimer(signal.ITIMER_REAL, LONGEST)
+        for line in stream:
+            signal.setitimer(signal.ITIMER_REAL, LONGEST)
+            answers.append(json.loads(line))
     os.waitpid(process, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    return json.loads(told) if told else {"error": "killed", "message": "", "seconds": LONGEST, "growth": None}
+    killed = {"error": "killed", "message": "", "seconds": LONGEST, "growth": None, "file": "", "size": 0}
+    return answers if len(answers) == len(names) else [*answers, killed]
 
 
 def main(folder: Path) -> dict[str, Any]:
@@ -77,14 +97,10 @@ def main(folder: Path) -> dict[str, Any]:
     # an odd number of steps, so that the next batch does not begin the text anew and the state is read
     pristine = train(folder / "small.txt", folder / "pristine", batching="stream", steps=3, evaluate_every=3)
     resume(pristine)
-    result: dict[str, Any] = {}
-    for name, (spoil, open_run) in CASES.items():
-        run = Path(shutil.copytree(pristine, folder / "run"))
-        refused = spoil(run)
-        size = refused.stat().st_size if refused.is_file() else 0
-        result[name] = {**in_a_process(run, open_run, pristine), "file": str(refused), "size": size}
-        shutil.rmtree(run)
-    return result
+    names, answers = list(CASES), list[dict[str, Any]]()
+    while len(answers) < len(names):
+        answers += in_a_process(names[len(answers) :], pristine)
+    return dict(zip(names, answers, strict=True))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,18 @@ from seqlab.runs.log import read_log
 
 SIZES = ["--window", "16", "--batch-size", "8", "--embedding", "8", "--set", "train.sample_tokens=0"]
 
+# the command itself; neither it nor its workers draw
+PROGRAM = f"""
+import sys
+sys.path.append({str(Path(__file__).parents[1])!r})
+from quick_workers import command_without_drawing
+from seqlab.comparison import report
+from seqlab.comparison.execution import pool
+pool.worker_command, report.write_figures = command_without_drawing, lambda *_: None
+from seqlab.__main__ import main
+main()
+"""
+
 
 def words(folder: Path, archs: str, seeds: int, jobs: int, steps: int, tune: int) -> list[str]:
     options = ["--archs", archs, "--seeds", str(seeds), "--jobs", str(jobs), "--budget", f"steps={steps}"]
@@ -29,7 +41,7 @@ def words(folder: Path, archs: str, seeds: int, jobs: int, steps: int, tune: int
 
 def command(folder: Path, **options) -> subprocess.Popen[bytes]:
     with (folder.parent / "log").open("ab") as log:
-        program = [sys.executable, "-m", *words(folder, **options)]
+        program = [sys.executable, "-c", PROGRAM, *words(folder, **options)[1:]]
         return subprocess.Popen(program, env=environment(), stdout=log, stderr=log)
 
 
@@ -83,6 +95,7 @@ def check(tmp_path: Path, kills: int, seed: int, **options) -> None:
         (tmp_path / name).mkdir()
     with in_process_workers(), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
         patch.setattr(sys, "argv", words(tmp_path / "whole" / "c", **options))
+        patch.setattr("seqlab.comparison.report.write_figures", lambda *_: None)
         main()
     assert ended.value.code in (0, None)
     killed = survive(tmp_path / "killed" / "c", kills, random.Random(seed), **options)

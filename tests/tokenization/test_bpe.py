@@ -78,16 +78,15 @@ def test_two_pairs_may_join_to_one_symbol() -> None:
 
 def test_training_does_not_depend_on_the_process() -> None:
     code = (
-        "import sys; sys.path.insert(0, 'tests/tokenization'); from text_samples import SAMPLE, trained;"
-        "print(trained('bpe', SAMPLE * 3).fingerprint)"
+        "import sys; from seqlab.tokenization.bpe import BpeSettings, BpeTokenizer;"
+        "text = sys.stdin.buffer.read().decode(); print(BpeTokenizer.train([text], BpeSettings(), False).fingerprint)"
     )
     prints = set()
     for hash_seed, threads in (("1", "1"), ("2", "4")):
         given = {**os.environ, "PYTHONHASHSEED": hash_seed, "RAYON_NUM_THREADS": threads}
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=given, cwd=project_root(), capture_output=True, text=True, check=True
-        )
-        prints.add(done.stdout.strip())
+        command, text = [sys.executable, "-c", code], (SAMPLE * 3).encode()
+        done = subprocess.run(command, input=text, env=given, cwd=project_root(), capture_output=True, check=True)
+        prints.add(done.stdout.decode().strip())
     assert prints == {trained("bpe", SAMPLE * 3).fingerprint}
 
 
