@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from audit_cases import VARIANTS, named, red, untrained
+from audit_cases import VARIANTS, named, new_text, red, untrained
 
 from seqlab.audit.audit import audit
 from seqlab.audit.tolerance import TOLERANCE
@@ -14,9 +14,16 @@ from seqlab.registry import TOKENIZERS
 ASKED_OF_WRITERS = 4
 
 
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("short") / "text.txt"
+    path.write_text(new_text(4000), encoding="utf-8")
+    return path
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=named)
-def test_every_architecture(text: Path, variant: dict[str, Any]) -> None:
-    result = audit(untrained(text, **variant))
+def test_every_architecture(short: Path, variant: dict[str, Any]) -> None:
+    result = audit(untrained(short, **variant))
     assert not [one for one in result if one.failed]
     left_out = [one for one in result if "not applicable: the model is bidirectional" in one.detail]
     assert len(left_out) == (ASKED_OF_WRITERS if variant["task"] == "masked" else 0)

@@ -25,7 +25,8 @@ SMALL_COMPARISON = [
     *("--budget", "steps=6", "--seeds", "1", "--tune", "0", "--match", "params=800", "--jobs", "1"),
     *("--batch-size", "4", "--embedding", "8"),
 ]
-SMALLER = ["--hidden", "16", "--embedding", "8", "--threads", "1"]
+NO_SAMPLES = ["--set", "train.sample_tokens=0"]
+SMALLER = ["--hidden", "16", "--embedding", "8", "--threads", "1", *NO_SAMPLES]
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -39,12 +40,14 @@ def shortened(command: list[str]) -> list[str]:
         entrants = ["--archs", "rnn,gru"] if command[1] == "compare" else []
         window = [] if "reviews.tsv" in command else ["--window", "16"]
         return [*command, *SMALL_COMPARISON, *entrants, *window]
-    if command[1] != "train" or "--init" in command:
-        return command
-    limits = {"--steps": "6", "--epochs": "0.1", "--seconds": "1", "--hidden": "16"}
+    limits = {"--steps": "6", "--more": "6", "--epochs": "0.1", "--seconds": "1", "--hidden": "16"}
     for option, value in limits.items():
         if option in command:
             command[command.index(option) + 1] = value
+    if command[1] != "train":
+        return command
+    if "--init" in command:  # the model is as large as the one it starts from
+        return [*command, *NO_SAMPLES]
     return command + SMALLER + ([] if {"--steps", "--epochs", "--seconds"} & set(command) else ["--steps", "6"])
 
 
@@ -97,8 +100,8 @@ def run_command(command: list[str]) -> None:
 
 
 def exec_block(content: str) -> None:
-    content = content.replace("steps=200", "steps=6, hidden=16, embedding=8, threads=1")
-    exec(content.replace("seeds=2", "seeds=1, jobs=1"), {})
+    content = content.replace("steps=200", "steps=6, hidden=16, embedding=8, threads=1, sample_tokens=0")
+    exec(content.replace("seeds=2", "seeds=1, jobs=1, window=16, batch_size=4, embedding=8"), {})
 
 
 def test_make_targets_in_the_readme_exist() -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from separate_package import TOOLKIT, fresh_environment, run_in
+from separate_package import ROOT, TOOLKIT, fresh_environment, run_in
 
 STUDY = """
 about = "which architecture guesses grades best"
@@ -34,28 +34,38 @@ backbone = { name = "rnn", hidden = 8 }
 [models.gru]
 backbone = { name = "gru", hidden = 8 }
 """
-JOURNEY = """
+JOURNEY = f"""
+import subprocess
+import sys
+
+sys.path.append({str(ROOT / "tests")!r})
+
 import seqlab
+from in_process_workers import in_process_workers
+from seqlab.runs.machine import python_command
 from seqlab.testing import check_task, check_tokenizer
 
-if __name__ == "__main__":  # a comparison starts processes that import this file
-    check_tokenizer("ascii")
-    check_task("smoothed", task__smoothing=0.0)
+check_tokenizer("ascii")
+check_task("smoothed", task__smoothing=0.0)
 
-    run = seqlab.train("counting", tokenizer="ascii", arch="gru", hidden=8, embedding=8, window=16, steps=3, out="run")
-    assert run.tokenizer.vocab_size == 129, run.tokenizer.vocab_size
-    run = seqlab.load("run")
-    assert run.config["corpus"]["name"] == "counting" and str(run.generate("1 and ", length=5))
-    assert seqlab.evaluate(run).metrics["tokens"] > 0
+run = seqlab.train("counting", tokenizer="ascii", arch="gru", hidden=8, embedding=8, window=16, steps=3, out="run")
+assert run.tokenizer.vocab_size == 129, run.tokenizer.vocab_size
+run = seqlab.load("run")
+assert run.config["corpus"]["name"] == "counting" and str(run.generate("1 and ", length=5))
+assert seqlab.evaluate(run).metrics["tokens"] > 0
 
+with in_process_workers():
     compared = seqlab.compare(recipe="study.toml", out="compared")
-    best = compared.best
-    assert best.settings.task.name == "smoothed" and best.settings.task.settings.smoothing == 0.1
-    assert type(best.tokenizer).__name__ == "AsciiTokenizer"
-    assert compared.results.metric.key == "distance" and "distance" in compared.verdicts[0], compared.verdicts
-    measured = [result.measures["favorite"] for result in compared.results.runs]
-    assert len(measured) == 2 and all(measure.data["label"] in "123" for measure in measured), measured
-    assert "the favorite grade is" in open("compared/report.html", encoding="utf-8").read()
+best = compared.best
+assert best.settings.task.name == "smoothed" and best.settings.task.settings.smoothing == 0.1
+assert type(best.tokenizer).__name__ == "AsciiTokenizer"
+assert compared.results.metric.key == "distance" and "distance" in compared.verdicts[0], compared.verdicts
+measured = [result.measures["favorite"] for result in compared.results.runs]
+assert len(measured) == 2 and all(measure.data["label"] in "123" for measure in measured), measured
+assert "the favorite grade is" in open("compared/report.html", encoding="utf-8").read()
+
+# worker processes know the package, too
+subprocess.run(python_command("from seqlab.registry import TASKS; sys.exit('smoothed' not in TASKS)"), check=True)
 """
 
 

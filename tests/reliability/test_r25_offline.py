@@ -3,8 +3,8 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
+import pytest
 from reliability_runs import TEXT, TINY_OPTIONS, environment
 
 # found by every Python that has this folder on its path, before anything else runs
@@ -51,32 +51,39 @@ PROGRAM = """
 import json, sys
 from seqlab.__main__ import main
 for command in json.loads(sys.argv[1]):
+    sys.stderr.write(f"COMMAND {json.dumps(command)}\\n")
     sys.argv = ["seqlab", *command]
     try:
         main()
     except SystemExit as ended:
-        if ended.code:
-            sys.exit(f"{command} ended with {ended.code}")
+        sys.stderr.write(f"ENDED {ended.code or 0}\\n")
 """
+DOWNLOAD = ["train", "tiny-shakespeare", "--steps", "1"]
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What each command wrote to standard error; all run in one process without a network."""
+    folder = tmp_path_factory.mktemp("offline")
     (folder / "sitecustomize.py").write_text(NO_NETWORK)
-    command = [sys.executable, *arguments]
+    (folder / "my.txt").write_text(TEXT)
     paths = environment(PYTHONPATH=folder, SEQLAB_CACHE=folder / "cache", SEQLAB_DATA="")
-    return subprocess.run(command, cwd=folder, env=paths, capture_output=True, text=True, timeout=250, check=False)
-
-
-def test_the_commands_work_without_a_network(tmp_path: Path) -> None:
-    (tmp_path / "my.txt").write_text(TEXT)
-    done = run(tmp_path, "-c", PROGRAM, json.dumps(COMMANDS))
+    program = [sys.executable, "-c", PROGRAM, json.dumps([*COMMANDS, DOWNLOAD])]
+    done = subprocess.run(program, cwd=folder, env=paths, capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stderr
-    assert "NETWORK" not in done.stderr
+    commands = done.stderr.split("COMMAND ")[1:]
+    return {command: said for command, _, said in (answer.partition("\n") for answer in commands)}
 
 
-def test_the_guard_works_and_a_download_is_said_plainly(tmp_path: Path) -> None:
+def test_the_commands_work_without_a_network(ended: dict[str, str]) -> None:
+    for command in COMMANDS:
+        said = ended[json.dumps(command)]
+        assert said.endswith("ENDED 0\n") and "NETWORK" not in said, (command, said)
+
+
+def test_the_guard_works_and_a_download_is_said_plainly(ended: dict[str, str]) -> None:
     """The one corpus that has to be fetched: without a network, what to do instead."""
-    done = run(tmp_path, "-m", "seqlab", "train", "tiny-shakespeare", "--steps", "1")
-    assert "NETWORK" in done.stderr
-    assert done.returncode == 66 and "Traceback" not in done.stderr
-    assert "SEQLAB_DATA" in done.stderr and "toy-words" in done.stderr
+    said = ended[json.dumps(DOWNLOAD)]
+    assert "NETWORK" in said
+    assert said.endswith("ENDED 66\n") and "Traceback" not in said
+    assert "SEQLAB_DATA" in said and "toy-words" in said
