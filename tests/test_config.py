@@ -177,6 +177,12 @@ def test_what_a_corpus_brings_is_for_architectures_that_have_it() -> None:
     assert asked.backbone.flat()["bidirectional"] is True
 
 
+def test_what_a_corpus_brings_for_its_task_is_for_no_other() -> None:
+    pairs = {"corpus": {"source": ["multi30k-en-de"]}}
+    assert resolve(pairs).resolved()["task"]["bleu_tokenizer"] == "none"
+    assert resolve({**pairs, "task": {"name": "language"}}).task.name == "language"
+
+
 def test_every_setting_is_listed_with_its_default_and_its_meaning() -> None:
     listed = known_settings()
     for settings in listed:

@@ -56,6 +56,7 @@ def test_what_is_kept_is_found_again(rows: int, columns: int, seed: int, scale: 
     weight[0] = 0
     integers, scale_R = quantize(weight)
     near = dequantize(integers, scale_R)
+    assert torch.all(scale_R > 0), "a row of zeros would be divided by zero"
     assert torch.all((near - weight).abs() <= scale_R[:, None] * 0.5001)
     again, scales = quantize(near)
     assert torch.equal(again, integers) and torch.allclose(scales, scale_R, rtol=1e-6, atol=0)
