@@ -70,7 +70,13 @@ def test_examples_cannot_be_scattered():
     ],
 )
 def test_amounts(text: str, kind: str, size: float):
-    assert (parse_amount(text, BUDGETS, "budget").kind, parse_amount(text, BUDGETS, "budget").size) == (kind, size)
+    amount = parse_amount(text, BUDGETS, "budget")
+    assert (amount.kind, amount.size) == (kind, size)
+    assert parse_amount(str(amount), BUDGETS, "budget") == amount
+
+
+def test_amounts_are_written_in_full() -> None:
+    assert str(parse_amount("tokens=1234567", BUDGETS, "budget")) == "tokens=1234567"
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class Amount:
     size: float
 
     def __str__(self) -> str:
-        return f"{self.kind}={self.size:g}" if self.size < 1e6 else f"{self.kind}={self.size:.6g}"
+        return f"{self.kind}={self.size:.10g}"
 
 
 def parse_amount(text: str, kinds: tuple[str, ...], option: str) -> Amount:
