@@ -232,10 +232,15 @@ def _which_task(layout: FileLayout, corpus: Mapping[str, Any]) -> str:
     readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
     if layout.kind == "table":
         readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
-    columns = ["--set", f"corpus.columns={json.dumps(layout.columns, ensure_ascii=False)}"] if layout.columns else []
-    options = {**dict.fromkeys(readings, columns), "language": []}
+    options = {task: ["--task", task] for task in (*readings, "language")}
+    for task in readings if layout.columns else ():
+        numbered = task == "translate" and all(map(str.isdigit, layout.columns or ()))
+        columns = (
+            sorted(layout.columns or (), key=int) if numbered else layout.columns
+        )  # a source stands before its target
+        options[task] += ["--set", f"corpus.columns={json.dumps(columns, ensure_ascii=False)}"]
     commands = "".join(
-        f"\n  {command_again(train, ['--task', task, *options[task]])}   # {meaning}"
+        f"\n  {command_again(train, options[task])}   # {meaning}"
         for task, meaning in {**readings, "language": "running text"}.items()
     )
     ask = "Say what it is with --task:" if readings else "To read it as it is:"

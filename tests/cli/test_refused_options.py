@@ -122,6 +122,16 @@ def test_the_readings_of_an_unclear_file_repeat_what_was_typed(
         assert f"\n  seqlab {command} words.txt --task {task}   # " in answer.err
 
 
+def test_columns_without_a_header_are_counted_in_the_order_of_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sms.tsv").write_text("ham\tsee you soon\n" * 8)
+    answer = seqlab("compare", "sms.tsv")
+    assert """--task classify --set 'corpus.columns=["2", "1"]'""" in answer.err
+    assert """--task translate --set 'corpus.columns=["1", "2"]'""" in answer.err
+
+
 def test_a_reader_who_leaves_ends_a_command_quietly() -> None:
     command = [sys.executable, "-m", "seqlab", "list", "settings"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

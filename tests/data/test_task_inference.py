@@ -154,6 +154,8 @@ def test_built_in_corpora_say_what_they_are_for(monkeypatch):
         ("a.csv", "phrase,stars\nfine,5\n", "table", ("phrase", "stars"), "has the columns 'phrase', 'stars'"),
         ("a.tsv", "id\tnotes\tstars\n1\tfine\t5\n", "table", ("...", "..."), "the columns 'id', 'notes', 'stars'"),
         ("a.csv", "a fine film,5\nno film,1\n", "table", ("1", "2"), "has the columns 'a fine film', '5'"),
+        ("a.tsv", "ham\tsee you\nspam\tbuy it\n", "table", ("2", "1"), "has the columns 'ham', 'see you'"),
+        ("a.tsv", "0\ta fine film\tpos\n1\tno film\tneg\n", "table", ("2", "3"), "has the columns '0', 'a fine film'"),
         ("a.csv", "text,text\na,b\n", "other", None, "several columns named 'text': rename all but one"),
         ("a.csv", "text\na\n", "other", None, "has only the column 'text'"),
         ("a.csv", 'text,"label\n', "other", None, "the first line of a.csv is no header"),

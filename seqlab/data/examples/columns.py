@@ -86,9 +86,11 @@ def _infer(names: Sequence[str], pair: ColumnPair, header: Location) -> tuple[st
 
 
 def columns_example(names: Sequence[str], pair: ColumnPair, keys: bool) -> tuple[str, str]:
-    """Two columns that the user may name; by their numbers if the first line of a table does not look like a header."""
+    """Two columns that the user may name; by their numbers if the first line of a table does not look like a header:
+    the longest field, and the last of the others."""
     if not keys and not all(map(_is_name, names)):
-        return "1", "2"
+        longest = max(range(len(names)), key=lambda at: len(names[at]))
+        return str(longest + 1), str(max(set(range(len(names))) - {longest}) + 1)
     first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
     pattern = names if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
     one, other = (name if len(name) <= 40 else "..." for name in pattern)
