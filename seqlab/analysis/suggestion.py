@@ -123,7 +123,8 @@ def estimate_training(
     text = split_text(sample, settings.corpus)
     dataset, times_sample = text_dataset(text, settings), scan.characters / text.stats.characters
     estimate = estimate_run(settings, dataset, suggestion.settings["steps"], times_sample)
-    rate = default_dropout(estimate.steps, estimate.parameters, round(len(dataset.splits["train"]) * times_sample))
+    tokens = round(len(dataset.splits["train"]) * times_sample)
+    rate = default_dropout(estimate.steps, estimate.parameters, tokens, settings.backbone.settings.dropout_share)
     changes = {"steps": estimate.steps, "patience": PATIENCE, "dropout": rate}
     reason = f"dropout {rate:g}, by the parameters for each token of the text and the steps; early stopping"
     return SuggestedSettings({**suggestion.settings, **changes}, [*suggestion.reasons, reason]), estimate

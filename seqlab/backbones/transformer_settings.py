@@ -10,6 +10,7 @@ from seqlab.config import BackboneSettings
 class TransformerSettings(BackboneSettings):
     bidirectional_sibling: ClassVar[str | None] = "transformer-encoder"
     cross_attends: ClassVar[bool] = True
+    dropout_share: ClassVar[float] = 0.5
     default_overrides: ClassVar[dict[str, Any]] = {
         "train.lr": 2e-3,
         "train.optimizer": "adamw",

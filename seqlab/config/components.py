@@ -78,6 +78,7 @@ class BackboneSettings(Settings):
     causal_sibling: ClassVar[str | None] = None  # the name of the causal version of this architecture
     cross_attends: ClassVar[bool] = False  # the class takes `memory`, a source's width, and attends to it by itself
     state_query: ClassVar[bool] = False  # `Backbone.query` gives a vector of width `hidden`
+    dropout_share: ClassVar[float] = 1.0  # of the default rate; less where dropout acts in every sublayer
 
     hidden: int = Field(default=256, ge=1, le=65_536, description="width of the hidden vectors")
     layers: int = Field(default=1, ge=1, le=256, description="how many layers are stacked")

@@ -13,10 +13,12 @@ MAX_RATE, ROUNDED_TO = 0.5, 0.05
 MODEL_RATES = ("embedding_dropout", "output_dropout")
 
 
-def default_dropout(steps: int, parameter_count: int, tokens: int) -> float:
-    """The rate for a model of so many parameters that is trained for `steps` steps on a text of `tokens` tokens."""
+def default_dropout(steps: int, parameter_count: int, tokens: int, share: float = 1.0) -> float:
+    """The rate for a model of so many parameters that is trained for `steps` steps on a text of `tokens` tokens.
+
+    Architectures that drop in every sublayer need only a share of it."""
     doublings = math.log2(max(1.0, steps * parameter_count / tokens / HARMLESS))
-    rate = min(MAX_RATE, RATE_PER_DOUBLING * doublings)
+    rate = share * min(MAX_RATE, RATE_PER_DOUBLING * doublings)
     return round(round(rate / ROUNDED_TO) * ROUNDED_TO, 2)
 
 
@@ -36,7 +38,7 @@ def with_default_dropout(
         return settings
     is_free = all(rate is None for rate in rates.values())
     count = parameters(settings, sizes).total
-    rate = default_dropout(steps, count, tokens) if is_free else 0.0
+    rate = default_dropout(steps, count, tokens, settings.backbone.settings.dropout_share) if is_free else 0.0
     if rate:
         log(
             f"dropout {rate:g}: {steps:,} steps of {count:,} parameters would memorize {tokens:,} tokens (--dropout "

@@ -47,10 +47,10 @@ def test_the_rate_rises_with_steps_and_parameters_and_falls_with_text() -> None:
 
 
 def test_it_stands_where_it_acts() -> None:
-    """A single recurrent layer has no place between layers."""
+    """A single recurrent layer has no place between layers; a Transformer has one in every sublayer."""
     assert rates(with_default_dropout(settings_of("lstm"), SIZES, 45_000)) == (0.35, 0.35, 0.0)
     assert rates(with_default_dropout(settings_of("lstm", backbone={"layers": 2}), SIZES, 45_000)) == (0.5, 0.5, 0.5)
-    assert rates(with_default_dropout(settings_of("transformer"), SIZES, 45_000)) == (0.5, 0.5, 0.5)
+    assert rates(with_default_dropout(settings_of("transformer"), SIZES, 45_000)) == (0.25, 0.25, 0.25)
     assert rates(with_default_dropout(settings_of("feedforward"), SIZES, 45_000)) == (0.25, 0.25, None)
 
 
