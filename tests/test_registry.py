@@ -8,7 +8,7 @@ import pytest
 
 from seqlab.backbones.recurrent import Gru
 from seqlab.errors import UsageError
-from seqlab.registry import BACKBONES, CORPORA, TOKENIZERS, allow_plugin
+from seqlab.registry import BACKBONES, CORPORA, TASKS, TOKENIZERS, allow_plugin
 from seqlab.registry.plugins import installed
 
 Install = Callable[[str, str, str], None]
@@ -102,3 +102,7 @@ def test_an_imported_module_lends_its_classes_and_nothing_else(install: Install)
         TOKENIZERS.settings("plugin_six:Mine")
     with pytest.raises(UsageError, match="nothing here allows importing it"):
         CORPORA.load("os:system")
+
+
+def test_an_alias_is_another_name() -> None:
+    assert TASKS.canonical("rewrite") == TASKS.canonical("translate") == "translate"

@@ -60,6 +60,16 @@ def test_no_width_comes_nearer(name: str, target: int):
     assert abs(result.size - target) <= max(nearest, CLOSE * target)
 
 
+@pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
+def test_of_several_widths_within_one_percent_the_nearest_is_taken(name: str):
+    target = 3_000_000
+    chosen = match_size(settings(name), Amount("params", target), ONE_EACH).settings.backbone.flat()["hidden"]
+    gaps = {
+        width: abs(core_parameters(settings(name, hidden=width)) - target) for width in range(chosen - 3, chosen + 4)
+    }
+    assert chosen == min(gaps, key=lambda width: gaps[width]) and max(gaps.values()) < CLOSE * target
+
+
 @cache
 def possible_sizes(name: str) -> list[int]:
     sizes = []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from seqlab.cache import read_sealed, write_sealed
 from seqlab.errors import DataError, MissingInput, StorageError
 from seqlab.storage import from_json, read_bytes, storage_errors, to_json, write_atomic
 
@@ -45,6 +46,15 @@ def test_other_failures_are_told_in_the_systems_words(tmp_path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
     with pytest.raises(StorageError, match="2 requested and 1 written"), storage_errors(tmp_path / "file", 0):
         raise OSError("2 requested and 1 written")
+
+
+def test_what_is_sealed_is_read_only_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "sealed"
+    write_sealed(path, {"number": 17})
+    assert read_sealed(path) == {"number": 17}
+    path.write_bytes(path.read_bytes().replace(b": 17", b": 18"))
+    with pytest.raises(DataError, match="does not have its SHA-256"):
+        read_sealed(path)
 
 
 def test_reading(tmp_path: Path) -> None:
