@@ -72,7 +72,7 @@ def learnt_from_everything(split: SplitText, settings: RunSettings) -> Tokenizer
 
 def red(run: api.Run) -> set[str]:
     """The names of the checks that fail."""
-    return {one.name for one in audit(run) if one.failed}
+    return {check.name for check in audit(run) if check.failed}
 
 
 # --- every architecture ---------------------------------------------------------------------------------------------

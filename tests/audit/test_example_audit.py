@@ -39,12 +39,12 @@ EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "ever
 @pytest.mark.parametrize("task", EXAMPLE_TASKS)
 def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None:
     result = audit(trained(task, tmp_path, arch=arch))
-    assert [one for one in result if one.failed] == []
-    assert sum(one.passed is True for one in result) >= 7
+    assert [check for check in result if check.failed] == []
+    assert sum(check.passed is True for check in result) >= 7
 
 
 def failing(run: api.Run) -> list[str]:
-    return [one.name for one in audit(run) if one.failed]
+    return [check.name for check in audit(run) if check.failed]
 
 
 def test_a_decoder_that_sees_the_future_is_found(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_groups_on_both_sides_are_found(column: str, tmp_path: Path) -> None:
     source = tmp_path / "reviews.tsv"
     source.write_text("\n".join([f"{header}\tauthor", *authored]) + "\n", encoding="utf-8")
     run = api.train(source, out=tmp_path / "run", reporter=Reporter(), groups=column, **TINY)
-    result = next(one for one in audit(run) if one.name == examples.shared_groups.name)
+    result = next(check for check in audit(run) if check.name == examples.shared_groups.name)
     assert result.passed is {"auto": False, "author": True, "none": None}[column]
     shared = {"auto": "validation: 6 of 6 examples (100.0%)", "author": "0 of 6 examples (0.0%)", "none": "no column"}
     assert shared[column] in result.detail
@@ -151,7 +151,9 @@ class ReportsMore:
         return replace(units, sums_UK=best) if "unit_sums" in self.lies else units
 
     def compare(self, examples: Any, predicted: Any) -> Any:
-        gold = [getattr(one, "label", None) or getattr(one, "tags", None) or one.target for one in examples]
+        gold = [
+            getattr(example, "label", None) or getattr(example, "tags", None) or example.target for example in examples
+        ]
         return super().compare(examples, gold if "compare" in self.lies else predicted)  # pyright: ignore
 
 
@@ -177,7 +179,7 @@ def test_results_that_the_weights_do_not_give_are_found(task: str, tmp_path: Pat
     key = run.results.headline_metric.key
     run.results = replace(run.results, validation={**run.results.validation, key: 99.0})
     assert failing(run) == [METRIC]
-    result = next(one for one in audit(run) if one.name == METRIC)
+    result = next(check for check in audit(run) if check.name == METRIC)
     assert "99 in results.json" in result.detail
 
 

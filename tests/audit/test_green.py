@@ -24,8 +24,8 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("variant", VARIANTS, ids=named)
 def test_every_architecture(short: Path, variant: dict[str, Any]) -> None:
     result = audit(untrained(short, **variant))
-    assert not [one for one in result if one.failed]
-    left_out = [one for one in result if "not applicable: the model is bidirectional" in one.detail]
+    assert not [check for check in result if check.failed]
+    left_out = [check for check in result if "not applicable: the model is bidirectional" in check.detail]
     assert len(left_out) == (ASKED_OF_WRITERS if variant["task"] == "masked" else 0)
 
 
@@ -39,8 +39,8 @@ def test_every_tokenizer_and_kind_of_text(text: Path, tokenizer: str, documents:
 
 @pytest.mark.parametrize("arch", sorted({variant["arch"] for variant in VARIANTS if variant["task"] == "language"}))
 def test_a_stream_whose_state_is_carried(text: Path, arch: str) -> None:
-    result = {one.name: one for one in audit(untrained(text, arch=arch, batching="stream"))}
-    assert not any(one.failed for one in result.values())
+    result = {check.name: check for check in audit(untrained(text, arch=arch, batching="stream"))}
+    assert not any(check.failed for check in result.values())
     assert "at most" in result["training carries its state"].detail
 
 
@@ -59,9 +59,9 @@ def test_a_long_text_is_counted_at_its_beginning(text: Path, monkeypatch: pytest
 def test_rounding_that_a_model_amplifies_is_no_mistake(text: Path) -> None:
     """Large weights make a recurrence chaotic: two ways of computing it part within a few dozen tokens."""
     run = untrained(text, {"model.initialization": "normal:0.25"}, arch="rnn", hidden=64)
-    result = {one.name: one for one in audit(run)}
+    result = {check.name: check for check in audit(run)}
     assert "amplifies" in result["a padded row equals the row alone"].detail
-    assert not any(one.failed for one in result.values())
+    assert not any(check.failed for check in result.values())
 
 
 def test_an_audit_leaves_everything_as_it_was(text: Path) -> None:
@@ -75,6 +75,6 @@ def test_an_audit_leaves_everything_as_it_was(text: Path) -> None:
 
 
 def test_every_line_has_a_number_or_says_why_not(text: Path) -> None:
-    for one in audit(untrained(text)):
-        assert "not applicable" in one.detail or any(letter.isdigit() for letter in one.detail), one
+    for check in audit(untrained(text)):
+        assert "not applicable" in check.detail or any(letter.isdigit() for letter in check.detail), check
     assert TOLERANCE == 1e-4

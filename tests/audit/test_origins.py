@@ -22,7 +22,7 @@ def trained(source: Path, name: str, **options: Any) -> api.Run:
 
 
 def origin_check(run: api.Run) -> CheckResult:
-    return next(one for one in audit(run) if one.name == origins.name)
+    return next(check for check in audit(run) if check.name == origins.name)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_weights_that_saw_another_text_are_no_leak(texts: tuple[Path, Path, Path
     text, other, _ = texts
     before = trained(other, "before")
     run = trained(text, "run", init=before.path)
-    assert [one["role"] for one in run.config["origins"]] == ["init"]
+    assert [origin["role"] for origin in run.config["origins"]] == ["init"]
     assert run.config["origins"][0]["training_fingerprint"] == before.config["training_fingerprint"]
     check = origin_check(run)
     assert check.passed and "was trained on 0.0% of the validation windows" in check.detail
@@ -65,7 +65,7 @@ def test_a_teacher_that_saw_the_held_out_text_is_found(texts: tuple[Path, Path, 
     text, _, leaking = texts
     teacher = trained(leaking, "teacher")
     run = trained(text, "run", settings={"task.teacher": str(teacher.path)})
-    assert [one["role"] for one in run.config["origins"]] == ["teacher"]
+    assert [origin["role"] for origin in run.config["origins"]] == ["teacher"]
     assert origin_check(run).failed
 
 

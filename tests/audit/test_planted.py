@@ -27,9 +27,9 @@ from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.masked import mask_every
 from seqlab.tasks.text import score_rows
 
-FUTURE, STEPS, CHUNKS, GENERATION, PADDING = (one.name for one in (causality, steps, chunks, generation, padding))
+FUTURE, STEPS, CHUNKS, GENERATION, PADDING = (check.name for check in (causality, steps, chunks, generation, padding))
 CARRIED, VOCABULARY, TWICE, ONCE, BY_HAND = (
-    one.name for one in (carried_state, vocabulary, scored_twice, counted_once, recount)
+    check.name for check in (carried_state, vocabulary, scored_twice, counted_once, recount)
 )
 
 # --- 1: a convolution that is not causal ----------------------------------------------------------------------------

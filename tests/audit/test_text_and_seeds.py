@@ -23,7 +23,7 @@ from seqlab.registry import TOKENIZERS
 from seqlab.tasks.language import LanguageTask
 from seqlab.tokenization.tokenizer import Tokenizer
 
-OVERLAP, SEED, VOCABULARY, ORIGINS = (one.name for one in (split_overlap, same_seed, vocabulary, origins))
+OVERLAP, SEED, VOCABULARY, ORIGINS = (check.name for check in (split_overlap, same_seed, vocabulary, origins))
 COPIED = near_copied.name
 
 
@@ -52,7 +52,9 @@ def test_held_out_text_that_is_copied_with_small_changes(tmp_path: Path) -> None
 
 def test_a_test_part_that_stands_in_the_training_part(tmp_path: Path) -> None:
     new = new_text(9000)[:9000]
-    result = {one.name: one for one in audit(untrained(written(tmp_path, new + new[:1000]), split_ratios="80/10/10"))}
+    result = {
+        check.name: check for check in audit(untrained(written(tmp_path, new + new[:1000]), split_ratios="80/10/10"))
+    }
     assert not result[OVERLAP].passed
     assert "validation: 0 of" in result[OVERLAP].detail and "test: 31 of 31" in result[OVERLAP].detail
 
@@ -65,7 +67,7 @@ def test_parts_that_share_positions(text: Path, monkeypatch: pytest.MonkeyPatch,
         return {"train": (0, total * 91 // 100), "validation": (total * 9 // 10, total), "whole": (0, total)}[part]
 
     monkeypatch.setattr(SplitText, "_bounds", overlapping)
-    result = {one.name: one for one in audit(run)}
+    result = {check.name: check for check in audit(run)}
     assert not result[OVERLAP].passed and "in two splits" in result[OVERLAP].detail
 
 
@@ -78,7 +80,7 @@ def test_scattered_parts_that_share_positions(tmp_path: Path, monkeypatch: pytes
         return [(first - 200 * (part == "train"), last) if first else (0, last) for first, last in proper(self, part)]
 
     monkeypatch.setattr(SplitText, "ranges", overlapping)
-    result = {one.name: one for one in audit(run)}
+    result = {check.name: check for check in audit(run)}
     assert not result[OVERLAP].passed and "without its gaps" in result[OVERLAP].detail
 
 
@@ -110,8 +112,8 @@ def test_a_vocabulary_of_another_run_is_no_leak(tmp_path: Path) -> None:
     run = untrained(written(tmp_path, new_text(3000) + "é"), learn=learnt_from(other))
     assert red(run) == {VOCABULARY}  # nobody says where it comes from
     run.config["origins"] = [origin_of(run, str(tmp_path / "gone"))]
-    result = {one.name: one for one in audit(run)}
-    assert not any(one.failed for one in result.values())
+    result = {check.name: check for check in audit(run)}
+    assert not any(check.failed for check in result.values())
     assert result[VOCABULARY].detail.endswith("gone'")
     assert result[ORIGINS].passed is None and "cannot be compared: there is no run" in result[ORIGINS].detail
 
@@ -183,7 +185,7 @@ def test_a_check_that_breaks_off_fails_and_the_others_are_made(text: Path, monke
         raise IndexError("out of range")
 
     monkeypatch.setattr(run.model, "step", breaks)
-    result = {one.name: one for one in audit(run)}
+    result = {check.name: check for check in audit(run)}
     assert len(result) == whole
     assert result[steps.name].detail == "raised IndexError: out of range"
     assert not result[steps.name].passed
@@ -194,7 +196,7 @@ def test_numbers_that_are_not_finite_never_pass(text: Path) -> None:
     with torch.no_grad():
         weight: Tensor = run.model.output.weight
         weight[:] = torch.nan
-    right = {one.name for one in audit(run) if one.passed}
+    right = {check.name for check in audit(run) if check.passed}
     assert right <= {VOCABULARY, OVERLAP, COPIED, SEED, "evaluation counts every token once"}
 
 

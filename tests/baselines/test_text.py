@@ -58,7 +58,11 @@ def test_with_a_window_only_counting_changes():
     held_out = TRAIN[:96]  # the longer the context, the surer
     free = score_text_baselines(ids(TRAIN), ids(held_out), 256, TRAIN, held_out)
     windowed = score_text_baselines(ids(TRAIN), ids(held_out), 256, TRAIN, held_out, window=4)
-    assert [one.carried for one in windowed] == [one.carried for one in free] == [one.nats for one in free]
+    assert (
+        [baseline.carried for baseline in windowed]
+        == [baseline.carried for baseline in free]
+        == [baseline.nats for baseline in free]
+    )
     unigram, counting, xz = windowed
     assert (unigram.nats, xz.nats) == (unigram.carried, xz.carried)
     assert counting.nats > counting.carried + 1

@@ -101,9 +101,9 @@ def test_tags_under_their_words(here: Path, seqlab) -> None:
     answer = seqlab("train", "entities.conll", *TINY, "--out", "run", "--set", "task.output_layer=crf")
     assert answer.code == 0 and "the task is tag" in answer.err and "entity F1" in answer.out
     answer = seqlab("predict", "run", "small red fish , n3", "--json")
-    (one,) = json.loads(answer.out)
-    assert one["words"] == ["small", "red", "fish", ",", "n3"]
-    assert set(one["tags"]) <= {"O", "B-x"} and all(0 < chance <= 1 for chance in one["probabilities"])
+    (prediction,) = json.loads(answer.out)
+    assert prediction["words"] == ["small", "red", "fish", ",", "n3"]
+    assert set(prediction["tags"]) <= {"O", "B-x"} and all(0 < chance <= 1 for chance in prediction["probabilities"])
     result = json.loads(seqlab("predict", "run", "--file", "entities.conll", "--json").out)
     assert len(result) == 60 and result[0]["words"][-1] == "n0"
     above = seqlab("predict", "run", "small red fish").out.splitlines()[0]

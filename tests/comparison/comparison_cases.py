@@ -231,8 +231,8 @@ def replaced(results: Results, change: Callable[[str], str]) -> Results:
         if isinstance(value, str):
             return change(value)
         if isinstance(value, dict):
-            return {change(key) if keys else key: walk(one, keys or key in FREE) for key, one in value.items()}
-        return [walk(one, keys) for one in value] if isinstance(value, list) else value
+            return {change(key) if keys else key: walk(item, keys or key in FREE) for key, item in value.items()}
+        return [walk(item, keys) for item in value] if isinstance(value, list) else value
 
     result = walk(asdict(results), keys=False)
     result["ledger"] = dict(zip(("equal", "unequal"), result["ledger"].values(), strict=True))

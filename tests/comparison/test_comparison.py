@@ -79,7 +79,7 @@ def test_time_is_what_was_planned(small: Comparison):
 
 
 def test_all_tried_as_many_rates_and_trained_at_their_own_best(small: Comparison):
-    by_name = {n: [one for one in small.results.trials if one.name == n] for n in ("gru", "lstm-attention")}
+    by_name = {n: [trial for trial in small.results.trials if trial.name == n] for n in ("gru", "lstm-attention")}
     tried = [[trial.tried["train.lr"] for trial in own] for own in by_name.values()]
     assert len(tried[0]) == len(tried[1]) >= 5
     assert tried[0][:-2] == tried[1][:-2]  # the grid; the last two are beside each one's own best
@@ -97,7 +97,9 @@ def test_all_tried_as_many_rates_and_trained_at_their_own_best(small: Comparison
 
 
 def test_what_tuning_leaves_uncertain_is_said(small: Comparison):
-    (said,) = [one for one in small.results.warnings if one.startswith("Learning rates were chosen from trials.")]
+    (said,) = [
+        warning for warning in small.results.warnings if warning.startswith("Learning rates were chosen from trials.")
+    ]
     assert "nats per token" in said and said in (small.directory / "report.html").read_text()
 
 
@@ -161,11 +163,11 @@ def test_costs_are_those_of_the_models(small: Comparison):
 
 
 def test_samples_go_on_from_the_same_beginning_of_held_out_text(small: Comparison):
-    prompts = {(one.prompt, one.temperature) for one in small.results.samples}
+    prompts = {(sample.prompt, sample.temperature) for sample in small.results.samples}
     assert len(prompts) == 1 and len(small.results.samples) == 2
     prompt = prompts.pop()[0]
     assert f"\n{prompt}" in small.best.text("test", 500) and 10 < len(prompt) <= 48
-    assert [one.name for one in small.results.memorization] == ["gru", "lstm-attention", "held-out text"]
+    assert [copied.name for copied in small.results.memorization] == ["gru", "lstm-attention", "held-out text"]
 
 
 def test_copies_are_found_in_the_training_text(small: Comparison):
@@ -181,7 +183,7 @@ def test_copies_are_found_in_the_training_text(small: Comparison):
 
 
 def test_it_was_audited_and_the_ledger_is_true(small: Comparison):
-    assert not any(check.failed for one in small.results.audits for check in one.checks)
+    assert not any(check.failed for audited in small.results.audits for check in audited.checks)
     ledger = small.results.ledger
     assert set(ledger.unequal["core parameters"]) == {"gru", "lstm-attention"}
     assert ledger.equal["steps"] == "40" and "runs as" in ledger.unequal
@@ -199,7 +201,7 @@ def test_looks_at_the_test_part_are_counted_and_shown(small: Comparison, tmp_pat
     run.evaluate(split="test")
     looked = f"1 comparison ({small.directory.name}) and 1 evaluation ({run.path.name})"
     assert describe_looks(read_looks(copy)) == looked and not read_looks(run.path)
-    assert f"looked at 2 times (allowed: 10): {looked}" in [one.detail for one in audit(run)]
+    assert f"looked at 2 times (allowed: 10): {looked}" in [check.detail for check in audit(run)]
     page = write_report(small.results, copy, copy).read_text(encoding="utf-8")
     assert f"The test split was looked at by {looked}, as recorded in this folder." in page
     assert not any("test split was looked at" in warning for warning in small.results.warnings)

@@ -23,15 +23,15 @@ def trial_steps(text: Path, budget: str | None, **options: Any) -> list[tuple[di
 
 def test_trials_of_other_layers_spend_seconds_if_that_is_the_budget(text: Path):
     result = trial_steps(text, "seconds=8", tune_over="lr,layers")
-    assert len({one["backbone.layers"] for one, _ in result}) > 1
-    assert all(steps == round(8 / (one["backbone.layers"] * SECONDS["lstm"])) for one, steps in result)
+    assert len({trial["backbone.layers"] for trial, _ in result}) > 1
+    assert all(steps == round(8 / (trial["backbone.layers"] * SECONDS["lstm"])) for trial, steps in result)
 
 
 def test_trials_of_other_batches_spend_the_unit_of_the_budget(text: Path):
     assert all(steps == 70 for _, steps in trial_steps(text, "steps=70", tune_over="batch_size"))
     result = trial_steps(text, "tokens=25600", tune_over="batch_size")
-    assert len({one["task.batch_size"] for one, _ in result}) > 1
-    assert all(steps * one["task.batch_size"] * 32 == pytest.approx(25600, rel=0.01) for one, steps in result)
+    assert len({trial["task.batch_size"] for trial, _ in result}) > 1
+    assert all(steps * trial["task.batch_size"] * 32 == pytest.approx(25600, rel=0.01) for trial, steps in result)
     spent = {steps * one["task.batch_size"] for one, steps in trial_steps(text, None, tune_over="batch_size")}
     assert max(spent) == pytest.approx(min(spent), rel=0.01)  # minutes for everything: equal tokens
 
@@ -39,8 +39,8 @@ def test_trials_of_other_batches_spend_the_unit_of_the_budget(text: Path):
 def test_trials_of_other_layers_spend_flops_if_that_is_the_budget(text: Path):
     plan, _, data = planned(text, archs="lstm", tune=8, batch_size=8, budget="flops=1e12", tune_over="layers")
     model = plan.models[0]
-    for one, steps in zip(plan.trials, model.trial_steps, strict=True):
-        settings = with_trial(model.run_settings, plan.size, one, plan.vocab_sizes)
+    for trial, steps in zip(plan.trials, model.trial_steps, strict=True):
+        settings = with_trial(model.run_settings, plan.size, trial, plan.vocab_sizes)
         per_step = 3 * data.model(settings).flops_per_token(32) * model.tokens_per_step
         assert steps * per_step == pytest.approx(1e12, rel=0.01)
 
@@ -48,8 +48,12 @@ def test_trials_of_other_layers_spend_flops_if_that_is_the_budget(text: Path):
 def test_too_few_minutes_are_said(text: Path):
     short, *_ = planned(text, minutes=0.1, seeds=2)
     assert short.models[0].steps == 20
-    assert [one for one in short.warnings if one.startswith("0.1 minutes are not enough for 3 models with 2 seeds")]
-    assert not any("not enough" in one for one in planned(text, minutes=30)[0].warnings)
+    assert [
+        warning
+        for warning in short.warnings
+        if warning.startswith("0.1 minutes are not enough for 3 models with 2 seeds")
+    ]
+    assert not any("not enough" in warning for warning in planned(text, minutes=30)[0].warnings)
 
 
 def test_the_estimate_counts_what_every_run_adds(text: Path):
@@ -74,7 +78,11 @@ def test_timings_keep_their_spread(text: Path, monkeypatch: pytest.MonkeyPatch, 
     plan, request, data = planned(text, budget="steps=5")
     assert {model.step_spread for model in plan.models} == {0.3}
     assert "20.0 ± 6.0" in plan_summary(plan, request, data, tmp_path)
-    assert [one for one in plan.warnings if one.startswith("Step times vary by 30%")]
+    assert [warning for warning in plan.warnings if warning.startswith("Step times vary by 30%")]
     monkeypatch.setattr(planning, "watch_other_programs", lambda: nullcontext(OtherPrograms(99.0)))
     busy, *_ = planned(text, budget="steps=5")
-    assert [one for one in busy.warnings if one.startswith("The machine is busy: other programs used about 99.0 of")]
+    assert [
+        warning
+        for warning in busy.warnings
+        if warning.startswith("The machine is busy: other programs used about 99.0 of")
+    ]

@@ -49,7 +49,7 @@ def test_it_is_judged_by_the_metric_of_its_task(made: tuple[str, Comparison]) ->
 
 def test_the_audits_are_green_and_the_best_is_ready_to_use(made: tuple[str, Comparison]) -> None:
     _, done = made
-    assert [check for one in done.results.audits for check in one.checks if check.failed] == []
+    assert [check for audited in done.results.audits for check in audited.checks if check.failed] == []
     best = done.best
     assert best.predict(["old fish"])[0].text == "old fish"
     assert done.results.samples == [] and done.results.memorization == []

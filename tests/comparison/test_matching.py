@@ -103,8 +103,8 @@ def test_equal_operations(name: str):
 
 @every_architecture
 def test_the_core_leaves_out_embedding_output_and_positions(name: str):
-    one = settings(name, **({"positions": "learned"} if "positions" in BACKBONES.settings(name).model_fields else {}))
-    result = match_size(one, Amount("params", 60_000), ONE_EACH).settings
+    given = settings(name, **({"positions": "learned"} if "positions" in BACKBONES.settings(name).model_fields else {}))
+    result = match_size(given, Amount("params", 60_000), ONE_EACH).settings
     model = build_model(result, 50)
     tables = [p for n, p in model.backbone.named_parameters() if "position" in n]
     inside = sum(p.numel() for p in model.backbone.parameters()) - sum(p.numel() for p in tables)

@@ -21,11 +21,11 @@ SOURCES = ["runs/a", "runs/b"]
 def test_two_halves_are_the_whole() -> None:
     """Verdicts are those of one comparison with all entrants, p adjusted for all pairs."""
     merged, whole = merge([realistic(names=A), realistic(names=B)], SOURCES), realistic()
-    assert [one.name for one in merged.entrants] == [*A, *B]
+    assert [entrant.name for entrant in merged.entrants] == [*A, *B]
     assert merged.pairs == whole.pairs and len(merged.pairs) == 6
     assert merged.baseline_pairs == whole.baseline_pairs and merged.recommendation == whole.recommendation
-    assert {one.name for one in merged.samples} == {*A, *B}
-    assert [one.name for one in merged.memorization].count("held-out text") == 1
+    assert {sample.name for sample in merged.samples} == {*A, *B}
+    assert [copied.name for copied in merged.memorization].count("held-out text") == 1
     assert merged.baselines == whole.baselines and len(merged.audits) == 4 and len(merged.trials) == 12
     assert merged.plan["archs"] == [*A, *B] and merged.plan["budget"] == "steps=4000"
     assert merged.command.splitlines()[-1] == "seqlab report runs/a runs/b --out DIR"
@@ -83,7 +83,7 @@ def metric(**changed: Any) -> Callable[[Results], Results]:
 
 
 def lower_baselines(results: Results) -> Results:
-    return replace(results, baselines=[replace(one, value=one.value - 0.1) for one in results.baselines])
+    return replace(results, baselines=[replace(baseline, value=baseline.value - 0.1) for baseline in results.baselines])
 
 
 def fewer_units(results: Results) -> Results:
@@ -140,8 +140,8 @@ def test_seconds_are_those_of_a_machine() -> None:
 def test_one_name_is_one_model() -> None:
     other = realistic(seeds=1, first_seed=3)
     changed = [
-        replace(one, settings={**one.settings, "backbone": {"layers": 4}}) if one.name == "gru" else one
-        for one in other.entrants
+        replace(entrant, settings={**entrant.settings, "backbone": {"layers": 4}}) if entrant.name == "gru" else entrant
+        for entrant in other.entrants
     ]
     with pytest.raises(UsageError, match=r"'gru' is not the same model in 'runs/a' and 'runs/b'.*layers was 2, not 4"):
         merge([realistic(), replace(other, entrants=changed)], SOURCES)

@@ -208,7 +208,7 @@ def test_differences_are_named():
 def test_steps_are_really_timed(text: Path):
     _, _, data = planned(text, budget="steps=5", archs="rnn,lstm", match="params=30000")
     timed = time_all(data, 1)
-    assert set(timed) == {"rnn", "lstm"} and all(0 < one.step_seconds < 5 for one in timed.values())
+    assert set(timed) == {"rnn", "lstm"} and all(0 < timing.step_seconds < 5 for timing in timed.values())
 
 
 def test_a_plan_that_cannot_answer_says_so_before_it_starts(text, tmp_path):

@@ -111,24 +111,24 @@ def test_whatever_else_goes_wrong_stops_all(one_worker: Pool):
 
 
 def test_a_lock_dies_with_its_process(tmp_path: Path):
-    one = job("runs/rnn-0")
+    held = job("runs/rnn-0")
     program = (
         "import sys, time, json\nfrom pathlib import Path\nfrom seqlab.comparison.execution.jobs import Job, claimed\n"
         "with claimed(Job(**json.loads(sys.argv[2])), Path(sys.argv[1])) as ours:\n"
         "    print(ours, flush=True); time.sleep(60)"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path), json.dumps(vars(one))],
+        [sys.executable, "-c", program, str(tmp_path), json.dumps(vars(held))],
         stdout=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None and process.stdout.readline() == "True\n"
-    with claimed(one, tmp_path) as ours:
+    with claimed(held, tmp_path) as ours:
         assert not ours
     process.kill()
     process.wait()
     process.stdout.close()
-    with claimed(one, tmp_path) as ours:
+    with claimed(held, tmp_path) as ours:
         assert ours
 
 
@@ -150,9 +150,9 @@ def test_a_signal_stops_all_with_checkpoints(tmp_path: Path):
         "try:\n    with Pool(Path(sys.argv[1]), 1, 1, LogView()) as pool: pool.run([job], 'runs')\n"
         "except SeqlabError as error: print(error); sys.exit(error.exit_code)"
     )
-    one = job("runs/rnn-0", steps=10**6, checkpoint_seconds=10**4, evaluate_every=10**6)
+    endless = job("runs/rnn-0", steps=10**6, checkpoint_seconds=10**4, evaluate_every=10**6)
     process = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path), json.dumps(vars(one))],
+        [sys.executable, "-c", program, str(tmp_path), json.dumps(vars(endless))],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -69,7 +69,9 @@ def test_a_record_keeps_what_the_pages_show(tmp_path: Path) -> None:
         assert after.loss_by_position == pytest.approx(before.loss_by_position, abs=6e-4)
         assert after.curve[-1]["step"] == before.curve[-1]["step"] and len(after.curve) <= 20
     assert [pair.sentence for pair in read.pairs] == [pair.sentence for pair in results.pairs]
-    assert [one.sums is None for one in read.baselines] == [one.sums is None for one in results.baselines]
+    assert [baseline.sums is None for baseline in read.baselines] == [
+        baseline.sums is None for baseline in results.baselines
+    ]
     first = (tmp_path / "mine.json").read_bytes(), (tmp_path / "sums.safetensors.xz").read_bytes()
     add_record(tmp_path, "mine", results)
     assert ((tmp_path / "mine.json").read_bytes(), (tmp_path / "sums.safetensors.xz").read_bytes()) == first

@@ -79,7 +79,7 @@ class Parsed(HTMLParser):
     def pictures(self) -> list[ElementTree.Element]:
         """The charts: SVG without anything that runs or refers to something outside of it."""
         sources = [value for tag, name, value in self.attributes if (tag, name) == ("img", "src")]
-        pictures = [ElementTree.fromstring(unquote(one.removeprefix("data:image/svg+xml,"))) for one in sources]
+        pictures = [ElementTree.fromstring(unquote(source.removeprefix("data:image/svg+xml,"))) for source in sources]
         for element in (element for picture in pictures for element in picture.iter()):
             assert element.tag.rpartition("}")[2] in PARTS
             for name, value in element.attrib.items():
@@ -267,7 +267,7 @@ def test_size_is_bounded_whatever_the_strings_and_curves() -> None:
     results = realistic()
     assert len(shown(results).encode()) < 200_000
     curve = [{"step": float(step), "train_loss": 2.0, "validation_loss": 2.0 + 1 / step} for step in range(1, 4000)]
-    samples = [replace(one, text="<" * 1_000_000) for one in results.samples]
+    samples = [replace(sample, text="<" * 1_000_000) for sample in results.samples]
     runs = [replace(run, curve=curve, loss_by_position=[2.0] * 8000) for run in results.runs]
     html = shown(replace(results, runs=runs, samples=samples, command="&" * 10**6))
     assert len(html.encode()) < 2_000_000

@@ -14,17 +14,17 @@ from seqlab.tasks.text import BLOCK, merge_into_blocks
 def scores(tokens_U: list[int], per_token: float = 1.0) -> TextScores:
     nats_U = np.arange(1.0, len(tokens_U) + 1)
     total = sum(tokens_U)
-    one = np.ones(1)
-    return TextScores(nats_U, np.array(tokens_U), one, one, round(total * per_token), total, 0, 0.0, "window")
+    ones = np.ones(1)
+    return TextScores(nats_U, np.array(tokens_U), ones, ones, round(total * per_token), total, 0, 0.0, "window")
 
 
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=60), st.sampled_from([1.0, 3.7, 0.5]))
 def test_blocks_hold_everything_in_order(tokens_U: list[int], per_token: float):
-    one = scores(tokens_U, per_token)
-    units = merge_into_blocks(one)
+    scored = scores(tokens_U, per_token)
+    units = merge_into_blocks(scored)
     sums_UK, tokens_N = units.sums_UK, units.tokens_U
-    assert np.isclose(sums_UK[:, 0].sum(), one.nats) and np.isclose(sums_UK[:, 1].sum(), one.characters)
-    assert tokens_N.sum() == one.tokens and (tokens_N > 0).all()
+    assert np.isclose(sums_UK[:, 0].sum(), scored.nats) and np.isclose(sums_UK[:, 1].sum(), scored.characters)
+    assert tokens_N.sum() == scored.tokens and (tokens_N > 0).all()
     ends = np.cumsum(tokens_U)
     assert set(np.cumsum(tokens_N)) <= set(ends)  # whole windows
 
@@ -49,11 +49,11 @@ def test_windows_longer_than_a_block_stand_alone():
 
 @given(st.lists(st.lists(st.integers(1, 700), min_size=1, max_size=9), min_size=1, max_size=14))
 def test_units_never_cross_a_seam(segments: list[list[int]]):
-    one = scores([tokens for segment in segments for tokens in segment])
+    scored = scores([tokens for segment in segments for tokens in segment])
     segment_U = np.repeat(np.arange(len(segments)), [len(segment) for segment in segments])
-    units = merge_into_blocks(replace(one, segment_U=segment_U))
+    units = merge_into_blocks(replace(scored, segment_U=segment_U))
     ends, seams = set(np.cumsum(units.tokens_U).tolist()), np.cumsum([sum(segment) for segment in segments]).tolist()
-    assert set(seams) <= ends and units.tokens_U.sum() == one.tokens
+    assert set(seams) <= ends and units.tokens_U.sum() == scored.tokens
     if len(segments) >= 10:  # each one is a unit
         assert ends == set(seams)
     else:
@@ -66,4 +66,4 @@ def test_the_longest_copy(text: str, known: str):
     result = longest_copy(text, known)
     stretches = {text[i:j] for i in range(len(text) + 1) for j in range(i, len(text) + 1)}
     assert result in text and result in known
-    assert len(result) == max(len(one) for one in stretches if one in known)
+    assert len(result) == max(len(stretch) for stretch in stretches if stretch in known)

@@ -21,17 +21,17 @@ def requested(recipe: str | None = None, settings: dict[str, Any] | None = None,
 def test_without_options_the_usual_architectures_on_three_parts():
     result = requested()
     assert tuple(result.models) == ARCHS == ("rnn", "gru", "lstm", "lstm-attention", "transformer")
-    assert {one.corpus.split_ratios for one in result.models.values()} == {"80/10/10"}
-    assert {name: one.backbone.name for name, one in result.models.items()} == {name: name for name in ARCHS}
+    assert {model.corpus.split_ratios for model in result.models.values()} == {"80/10/10"}
+    assert {name: model.backbone.name for name, model in result.models.items()} == {name: name for name in ARCHS}
     assert result.comparison.seeds == 3
 
 
 @pytest.mark.parametrize("task", ["classify", "tag", "translate"])
 def test_by_default_all_read_in_both_directions_where_the_whole_text_is_known(task: str):
-    assert {name: one.backbone.settings.causal for name, one in requested(task=task).models.items()} == dict.fromkeys(
-        ARCHS, False
-    )
-    assert {one.backbone.settings.causal for one in requested().models.values()} == {True}
+    assert {
+        name: model.backbone.settings.causal for name, model in requested(task=task).models.items()
+    } == dict.fromkeys(ARCHS, False)
+    assert {model.backbone.settings.causal for model in requested().models.values()} == {True}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_held_out_text_is_scattered_unless_a_recipe_or_the_user_says_otherwise(
     recipe: str | None, settings: dict[str, Any], options: dict[str, Any], split: str
 ):
     result = requested(recipe, settings, **options)
-    assert {one.corpus.split for one in result.models.values()} == {split}
+    assert {model.corpus.split for model in result.models.values()} == {split}
 
 
 def test_examples_cannot_be_scattered():
@@ -126,18 +126,18 @@ def test_reading_both_ways_is_compared_where_the_task_allows_it():
 
 def test_one_word_and_dotted_settings_reach_every_model():
     result = requested(window=32, embedding=24, settings={"train.clip_norm": 0.5, "model": {"tie_embeddings": True}})
-    for one in result.models.values():
-        assert one.task.settings.model_dump()["window"] == 32
-        assert (one.model.embedding, one.model.tie_embeddings, one.train.clip_norm) == (24, True, 0.5)
+    for model in result.models.values():
+        assert model.task.settings.model_dump()["window"] == 32
+        assert (model.model.embedding, model.model.tie_embeddings, model.train.clip_norm) == (24, True, 0.5)
 
 
 def test_models_of_a_recipe_keep_their_names_rates_and_sizes():
     result = requested("evolution", archs="lstm,lstm-attention-add")
-    assert {name: one.backbone.name for name, one in result.models.items()} == {
+    assert {name: model.backbone.name for name, model in result.models.items()} == {
         "lstm": "lstm",
         "lstm-attention-add": "lstm-attention",
     }
-    assert {one.train.lr for one in result.models.values()} == {3e-4}
+    assert {model.train.lr for model in result.models.values()} == {3e-4}
     assert result.comparison.tune == 0 and result.comparison.sizes is None
     assert requested("evolution", archs="lstm", tune=2).comparison.tune == 2
 

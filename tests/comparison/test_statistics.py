@@ -40,12 +40,12 @@ def perplexity(found):
 
 def jackknife(a, b, value):
     """Written out: leave out one unit after another."""
-    a, b = (one[None] if one.ndim == 2 else one for one in (a, b))
+    a, b = (array[None] if array.ndim == 2 else array for array in (a, b))
     without = []
     for unit in range(a.shape[1]):
-        left = [np.delete(one, unit, axis=1).sum(1) for one in (a, b)]
+        left = [np.delete(array, unit, axis=1).sum(1) for array in (a, b)]
         without.append(np.mean([value(run) for run in left[1]]) - np.mean([value(run) for run in left[0]]))
-    return (len(without) - 1) / len(without) * sum((one - np.mean(without)) ** 2 for one in without)
+    return (len(without) - 1) / len(without) * sum((value - np.mean(without)) ** 2 for value in without)
 
 
 def text_of(found: Estimate) -> TextNoise:
@@ -73,7 +73,7 @@ def test_noise_of_text_alone_is_the_paired_test(seeds):
     draw = np.random.default_rng(1)
     hard_U = draw.normal(0, 50, 20)
     a_U, b_U = hard_U + draw.normal(0, 1, 20), hard_U + draw.normal(0.5, 1, 20)
-    a, b = (np.tile(one, (seeds, 1)) if seeds > 1 else one for one in (a_U, b_U))
+    a, b = (np.tile(array, (seeds, 1)) if seeds > 1 else array for array in (a_U, b_U))
     result = estimate(sums(a), sums(b))
     known = stats.ttest_rel(b_U, a_U)
     interval = known.confidence_interval(0.95)
@@ -304,7 +304,7 @@ def test_holm_on_worked_examples():
 def test_holm_is_bonferroni_for_the_smallest_and_keeps_the_order(p_values):
     adjusted = holm(p_values)
     assert min(adjusted) == min(1.0, len(p_values) * min(p_values))
-    assert all(p <= one <= 1 for p, one in zip(p_values, adjusted, strict=True))
+    assert all(p <= corrected <= 1 for p, corrected in zip(p_values, adjusted, strict=True))
     order = np.argsort(p_values, kind="stable")
     assert (np.diff(np.array(adjusted)[order]) >= 0).all()
 

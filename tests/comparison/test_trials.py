@@ -58,13 +58,13 @@ def test_a_grid_of_rates_evenly_spaced_on_a_log_scale(number: int):
 
 @given(st.integers(1, 12), st.permutations(["lr", "batch_size", "layers"]), st.integers(1, 3))
 def test_random_trials_over_more(number: int, names: list[str], width: int):
-    one = comparison(tune=number, tune_over=tuple(names[:width]))
-    trials = first_trials(one, 32)
-    assert trials == first_trials(one, 32) and len(trials) == number
+    request = comparison(tune=number, tune_over=tuple(names[:width]))
+    trials = first_trials(request, 32)
+    assert trials == first_trials(request, 32) and len(trials) == number
     keys = {"lr": "train.lr", "batch_size": "task.batch_size", "layers": "backbone.layers"}
-    if one.tune_over != ("lr",):
-        assert all(set(tried) == {keys[name] for name in one.tune_over} for tried in trials)
-        assert not is_extensible(one)
+    if request.tune_over != ("lr",):
+        assert all(set(tried) == {keys[name] for name in request.tune_over} for tried in trials)
+        assert not is_extensible(request)
 
 
 def test_the_grid_grows_by_one_at_the_edge_where_a_best_lies():
@@ -108,8 +108,10 @@ def test_the_lowest_loss_wins_and_a_failure_never_does():
     trials = first_trials(comparison(tune=3), 32)
     losses = {"a": [2.0, 1.5, None], "b": [None, None, 9.0]}
     shown = trial_results(dict.fromkeys(losses, trials), losses)
-    assert [(one.name, one.loss) for one in shown] == [(name, loss) for name, own in losses.items() for loss in own]
-    chosen = [one.chosen for one in shown]
+    assert [(trial.name, trial.loss) for trial in shown] == [
+        (name, loss) for name, own in losses.items() for loss in own
+    ]
+    chosen = [trial.chosen for trial in shown]
     assert chosen == [False, True, False, False, False, True]
     assert {type(value) for value in chosen} == {bool}  # the plan is written as JSON
 

@@ -37,10 +37,10 @@ def test_the_share_is_weighed_by_time_and_the_rest_estimated(clocked: list[float
 
 def test_what_was_done_in_an_earlier_sitting_makes_nobody_faster(clocked: list[float]):
     board = ProgressView()
-    one = job("runs/long-0")
-    board.begin("runs", [one])
-    board.event(one, {"kind": "begin", "step": 80, "steps": 100})
-    board.event(one, {"kind": "step", "step": 90, "loss": 2.0})
+    running = job("runs/long-0")
+    board.begin("runs", [running])
+    board.event(running, {"kind": "begin", "step": 80, "steps": 100})
+    board.event(running, {"kind": "step", "step": 90, "loss": 2.0})
     clocked[0] = 10.0
     assert board.left == "0:10"
 
@@ -49,18 +49,18 @@ def test_lines_tell_what_ended_and_now_and_then_where_all_stand(
     clocked: list[float], capsys: pytest.CaptureFixture[str]
 ):
     lines = LogView()
-    one, two = job("runs/a-0"), job("runs/b-0")
-    lines.begin("runs", [one, two])
-    lines.event(one, {"kind": "begin", "step": 0, "steps": 100})
-    lines.event(one, {"kind": "step", "step": 40, "loss": 1.5})
+    first, second = job("runs/a-0"), job("runs/b-0")
+    lines.begin("runs", [first, second])
+    lines.event(first, {"kind": "begin", "step": 0, "steps": 100})
+    lines.event(first, {"kind": "step", "step": 40, "loss": 1.5})
     lines.refresh()
     assert capsys.readouterr().err == "runs: 2 to do\n"
     clocked[0] = 11.0
     lines.refresh()
     assert "20% of runs" in (said := capsys.readouterr().err) and "runs/a-0 40/100 loss 1.500" in said
-    lines.event(one, {"kind": "evaluation", "step": 100, "validation": 1.25})
-    lines.event(one, {"kind": "done"})
-    lines.event(two, {"kind": "failed", "message": "it broke"})
+    lines.event(first, {"kind": "evaluation", "step": 100, "validation": 1.25})
+    lines.event(first, {"kind": "done"})
+    lines.event(second, {"kind": "failed", "message": "it broke"})
     assert capsys.readouterr().err == "1/2  runs/a-0 done  validation loss 1.2500\n1/2  runs/b-0 failed  it broke\n"
 
 

@@ -32,13 +32,13 @@ def test_losses_are_those_recorded(name: str) -> None:
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_every_architecture_has_a_case(arch: str) -> None:
-    assert any(arch == one for one, _ in COVERED), f"the architecture '{arch}' has no golden case. {ADD_ONE}"
+    assert any(arch == known for known, _ in COVERED), f"the architecture '{arch}' has no golden case. {ADD_ONE}"
 
 
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_every_task_has_a_case(task: str) -> None:
     assert task in DATA, f"the task '{task}' has no golden data: add some to DATA. {ADD_ONE}"
-    assert any(task == one for _, one in COVERED), f"the task '{task}' has no golden case. {ADD_ONE}"
+    assert any(task == known for _, known in COVERED), f"the task '{task}' has no golden case. {ADD_ONE}"
 
 
 @pytest.mark.parametrize(("arch", "task"), sorted({*product(ARCHITECTURES, TASK_NAMES)} - COVERED))

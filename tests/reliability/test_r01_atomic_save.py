@@ -17,14 +17,14 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def assert_promises_are_kept(report: dict[str, Any], kills: int) -> None:
     result = report["found"]
     assert len(result) == kills
-    saved = [one for one in result if one["saved"] is not None]
+    saved = [kill for kill in result if kill["saved"] is not None]
     assert len(saved) >= kills / 2, "most kills should come while there is something to lose"
-    for one in saved:
-        assert one["error"] is None and one["equal"], one
-        assert one["reached"] - 1 <= one["saved"] <= one["reached"], "more than one save interval is lost"
-        assert one["log_is_right"] and one["log_equal"], one
-        assert one["leftovers"] <= 1, "what a killed save leaves is removed by the next"
-    assert not [one for one in result if one["saved"] is None and one["reached"]], "steps without a checkpoint"
+    for kill in saved:
+        assert kill["error"] is None and kill["equal"], kill
+        assert kill["reached"] - 1 <= kill["saved"] <= kill["reached"], "more than one save interval is lost"
+        assert kill["log_is_right"] and kill["log_equal"], kill
+        assert kill["leftovers"] <= 1, "what a killed save leaves is removed by the next"
+    assert not [kill for kill in result if kill["saved"] is None and kill["reached"]], "steps without a checkpoint"
     assert report["equal"] == report["rounds"], "a run that was killed and resumed ends differently"
 
 

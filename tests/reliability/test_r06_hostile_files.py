@@ -20,21 +20,21 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_hostile_files_are_refused_by_name(opened: dict[str, Any]) -> None:
     assert len(opened) > 150
     wrong = {
-        name: (one["error"], one["message"])
-        for name, one in opened.items()
-        if one["error"] != ("MissingInput" if name in NO_CONFIG else "DataError")
+        name: (answer["error"], answer["message"])
+        for name, answer in opened.items()
+        if answer["error"] != ("MissingInput" if name in NO_CONFIG else "DataError")
         # what is too large is named by the file that is too small for it
-        or not any(str(path) in one["message"] for path in (one["file"], one["file"].rpartition("/")[0]))
+        or not any(str(path) in answer["message"] for path in (answer["file"], answer["file"].rpartition("/")[0]))
     }
     assert not wrong
 
 
 def test_within_two_seconds_and_twice_the_file(opened: dict[str, Any]) -> None:
-    slow = {name: one["seconds"] for name, one in opened.items() if one["seconds"] > MOST_SECONDS}
+    slow = {name: answer["seconds"] for name, answer in opened.items() if answer["seconds"] > MOST_SECONDS}
     assert not slow
     large = {
-        name: one["growth"]
-        for name, one in opened.items()
-        if one["growth"] is not None and one["growth"] > 2 * one["size"] + MOST_GROWTH
+        name: answer["growth"]
+        for name, answer in opened.items()
+        if answer["growth"] is not None and answer["growth"] > 2 * answer["size"] + MOST_GROWTH
     }
     assert not large

@@ -78,9 +78,9 @@ def kill_one(process: subprocess.Popen[bytes], draw: random.Random) -> int:
 
 def table(results: Results) -> Results:
     """Without what is measured in time and memory."""
-    entrants = [replace(one, step_seconds=0.0, step_spread=0.0, generation={}) for one in results.entrants]
-    runs = [replace(one, seconds=0.0, peak_memory=None) for one in results.runs]
-    pairs = [replace(one, sentence="") for one in results.pairs]
+    entrants = [replace(entrant, step_seconds=0.0, step_spread=0.0, generation={}) for entrant in results.entrants]
+    runs = [replace(run, seconds=0.0, peak_memory=None) for run in results.runs]
+    pairs = [replace(pair, sentence="") for pair in results.pairs]
     ledger = Ledger(dict(results.ledger.equal), dict(results.ledger.unequal))
     ledger.equal.pop("training seconds", None)
     ledger.unequal.pop("training seconds", None)

@@ -75,7 +75,10 @@ def test_entity_f1_is_that_of_seqeval(layer: str) -> None:
     predictions = setup.task.predict(
         setup.model, [" ".join(example.words) for example in split.examples], setup.dataset.vocabulary, setup.settings
     )
-    gold, predicted = [list(example.tags) for example in split.examples], [one.tags for one in predictions]
+    gold, predicted = (
+        [list(example.tags) for example in split.examples],
+        [prediction.tags for prediction in predictions],
+    )
     expected: Any = f1_score(gold, predicted, zero_division=0)  # pyright: ignore[reportArgumentType]
     metrics = setup.task.metrics(setup.task.score(setup.model, "test"))
     assert setup.task.headline_metric.key == "entity_f1" and metrics["entity_f1"] == pytest.approx(

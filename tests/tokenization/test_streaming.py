@@ -17,8 +17,10 @@ def test_pushed_and_flushed_equals_decoded(name: str, data: st.DataObject) -> No
     any_id = st.integers(0, tokenizer.vocab_size - 1)
     # Bytes that begin or continue a character are what can go wrong; few ids drawn from all would be such.
     broken = st.sampled_from([0x41, 0x80, 0xBF, 0xC3, 0xE0, 0xE2, 0x82, 0xAC, 0xED, 0xA0, 0xF0, 0x9F, 0xF4, 0xFF])
-    one = st.one_of(any_id, broken.filter(lambda number: number < tokenizer.vocab_size)) if name != "char" else any_id
-    ids = data.draw(st.one_of(st.lists(one), anything.map(lambda text: encode(tokenizer, text))))
+    token_id = (
+        st.one_of(any_id, broken.filter(lambda number: number < tokenizer.vocab_size)) if name != "char" else any_id
+    )
+    ids = data.draw(st.one_of(st.lists(token_id), anything.map(lambda text: encode(tokenizer, text))))
     cuts = data.draw(st.lists(st.integers(0, len(ids)), max_size=len(ids)).map(sorted))
     stream = TextStream(tokenizer)
     for _ in range(2):

@@ -42,7 +42,7 @@ class TwoAtOnce:
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
         first, second = (self.task.batch(split, seed, 2 * index + i) for i in (0, 1))
         longest = max(first.inputs_BT.shape[1], second.inputs_BT.shape[1])
-        inputs, targets, masks = zip(*(padded(one, longest) for one in (first, second)), strict=True)
+        inputs, targets, masks = zip(*(padded(batch, longest) for batch in (first, second)), strict=True)
         return TextBatch(torch.cat(inputs), torch.cat(targets), torch.cat(masks))
 
 
@@ -104,7 +104,7 @@ def test_steps_and_seeds_have_numbers_of_their_own() -> None:
 def test_it_evaluates_when_asked_and_at_the_end(settings: dict[str, Any], expected: list[int], tmp_path: Path) -> None:
     watcher = Watcher()
     trainer_in(tmp_path, watcher, **settings).run()
-    assert [one.step for one in watcher.evaluations] == expected
+    assert [evaluation.step for evaluation in watcher.evaluations] == expected
 
 
 def test_the_log_has_every_step_and_the_mean_between_evaluations(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_the_log_has_the_plain_cross_entropy_beside_another_loss(
     for line in log:
         loss, plain = ("train_loss", "train_cross_entropy") if "train_loss" in line else ("loss", "cross_entropy")
         assert line[loss] == pytest.approx(2 * line[plain])
-    assert len(log) == 12 and all(one.train_cross_entropy for one in watcher.evaluations)
+    assert len(log) == 12 and all(evaluation.train_cross_entropy for evaluation in watcher.evaluations)
 
 
 def test_of_equal_accuracies_the_lower_loss_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,8 +145,8 @@ def test_of_equal_accuracies_the_lower_loss_is_kept(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(TextScores, "criterion", property(lambda scores: criteria[round(scores.loss, 6)]))
     trainer = trainer_in(tmp_path, watcher := Watcher(), steps=4, evaluate_every=1)
     done = trainer.run()
-    assert [one.is_best for one in watcher.evaluations] == [True, True, True, False]
-    assert [one.is_tie for one in watcher.evaluations] == [False, False, True, True]
+    assert [evaluation.is_best for evaluation in watcher.evaluations] == [True, True, True, False]
+    assert [evaluation.is_tie for evaluation in watcher.evaluations] == [False, False, True, True]
     assert (done.best_loss, done.best_validation_loss, done.best_step) == (0.1, pytest.approx(1.0), 3)
 
 
@@ -177,7 +177,7 @@ def test_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     trainer = trainer_in(tmp_path, watcher, steps=10, evaluate_every=2)
     done = trainer.run()
     assert (done.best_loss, done.best_step) == (pytest.approx(2.0), 6)
-    assert [one.is_best for one in watcher.evaluations] == [True, True, True, False, False]
+    assert [evaluation.is_best for evaluation in watcher.evaluations] == [True, True, True, False, False]
     last = checkpoints(trainer.directory.checkpoints)[-1] / "weights.safetensors"
     for path, step in ((trainer.directory.path / "model.safetensors", 6), (last, 10)):
         stored = from_bytes(path.read_bytes(), path, weights[step])

@@ -26,7 +26,7 @@ def corpus(
 def labels(examples: Examples, *names: str) -> list[Any]:
     """The labels or tags of some parts."""
     result: list[Any] = []
-    for one in (one for name in names for one in examples.splits[name]):
-        assert isinstance(one, LabeledText | TaggedSentence)
-        result.append(one.label if isinstance(one, LabeledText) else one.tags)
+    for example in (example for name in names for example in examples.splits[name]):
+        assert isinstance(example, LabeledText | TaggedSentence)
+        result.append(example.label if isinstance(example, LabeledText) else example.tags)
     return result

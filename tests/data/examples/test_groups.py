@@ -79,9 +79,9 @@ def test_what_cannot_be_kept_together_is_refused(tmp_path: Path) -> None:
         opened(tmp_path, few, groups="author")
     last = int(np.random.default_rng(SHUFFLE_SEED).permutation(17).argmax())  # the group that is placed last
     authors = [min(at, last) if at < 184 + last else at - 183 for at in range(200)]
-    one = [",".join([*row.split(",")[:2], f"{author}\n"]) for author, row in zip(authors, ROWS, strict=True)]
+    rows = [",".join([*row.split(",")[:2], f"{author}\n"]) for author, row in zip(authors, ROWS, strict=True)]
     with pytest.raises(DataError, match="split would be empty, since some groups of 'author' are too large"):
-        opened(tmp_path, one, groups="author")
+        opened(tmp_path, rows, groups="author")
     (tmp_path / "words.conll").write_text("a X\n\n" * 20, encoding="utf-8")
     with pytest.raises(UsageError, match="has tagged words: leave it out"):
         open_examples("tagged", CorpusSettings(source=(str(tmp_path / "words.conll"),), groups="author"))

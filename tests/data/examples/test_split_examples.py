@@ -34,7 +34,7 @@ def test_examples_are_dealt_out_as_lines_are(write, split, count):
     lines = split_text(text, corpus("x", split_ratios=split, documents="lines"))
     assert list(result.splits) == lines.splits
     for part in lines.splits:
-        assert [one.input for one in result.splits[part]] == list(lines.lines(part))
+        assert [example.input for example in result.splits[part]] == list(lines.lines(part))
     assert result.rule == f"{split}, assigned by a fixed shuffle that keeps equal inputs together"
     assert result.notes == ()
 
@@ -49,12 +49,12 @@ def test_equal_inputs_are_dealt_out_together(numbers, split):
             split_examples({"train": placed(inputs)}, split)
         return
     splits = {name: list(part) for name, part in split_examples({"train": placed(inputs)}, split).splits.items()}
-    sides = {name: {one.example.input for one in part} for name, part in splits.items()}
+    sides = {name: {placed.example.input for placed in part} for name, part in splits.items()}
     assert all(sides.values())
     assert sum(map(len, sides.values())) == different
-    assert Counter(one.example.input for part in splits.values() for one in part) == Counter(inputs)
+    assert Counter(placed.example.input for part in splits.values() for placed in part) == Counter(inputs)
     for part in splits.values():
-        assert [one.location.line for one in part] == sorted(one.location.line for one in part)
+        assert [placed.location.line for placed in part] == sorted(placed.location.line for placed in part)
     held_out = sum(len(side) for name, side in sides.items() if name != "train")
     assert held_out / different == pytest.approx({"90/10": 0.1, "80/10/10": 0.2}[split], abs=1 / different)
 
@@ -62,14 +62,14 @@ def test_equal_inputs_are_dealt_out_together(numbers, split):
 def test_given_files_fix_the_parts(write):
     train, dev, test = (write(f"{name}.tsv", reviews(*many(4, 10 * place))) for place, name in enumerate("abc"))
     both = open_examples("labeled", corpus(train, validation=(dev,), test=(test,), split_ratios="80/10/10"))
-    assert {part: [one.input for one in both.splits[part]] for part in both.splits} == {
+    assert {part: [example.input for example in both.splits[part]] for part in both.splits} == {
         "train": [f"text {number}" for number in range(4)],
         "validation": [f"text {number}" for number in range(10, 14)],
         "test": [f"text {number}" for number in range(20, 24)],
     }
     assert both.rule == "validation and test from files"
-    one = open_examples("labeled", corpus(train, validation=(dev,), split_ratios="80/10/10"))
-    assert (list(one.splits), one.rule) == (["train", "validation"], "validation from files")
+    given = open_examples("labeled", corpus(train, validation=(dev,), split_ratios="80/10/10"))
+    assert (list(given.splits), given.rule) == (["train", "validation"], "validation from files")
 
 
 def test_with_a_test_file_a_tenth_of_the_training_examples_is_held_out(write):

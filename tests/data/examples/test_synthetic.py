@@ -38,7 +38,8 @@ DIFFICULTIES = {
 }
 every_task = pytest.mark.parametrize("name", list(TASKS))
 every_end = pytest.mark.parametrize(
-    ("name", "difficulty"), [(name, one) for name, all_of_them in DIFFICULTIES.items() for one in set(all_of_them)]
+    ("name", "difficulty"),
+    [(name, difficulty) for name, all_of_them in DIFFICULTIES.items() for difficulty in set(all_of_them)],
 )
 
 
@@ -57,11 +58,11 @@ def split_of(name: str, part: str) -> Sequence[Any]:
 
 def some_of(part: Sequence[Any]) -> Sequence[Any]:
     """All of a part, or of long sequences so many that looking at them takes no longer."""
-    return part[: 1 + 50_000 // max(len(one.input) for one in part[:50])]
+    return part[: 1 + 50_000 // max(len(example.input) for example in part[:50])]
 
 
 def inputs(examples: Examples, *splits: str) -> list[str]:
-    return [one.input for part in splits for one in examples.splits[part]]
+    return [example.input for part in splits for example in examples.splits[part]]
 
 
 # --- the right answers, found in another way ------------------------------------------------------------------------
@@ -318,7 +319,9 @@ def test_every_length_is_scored_and_trained_on(name: str) -> None:
 
 
 def test_parity_is_held_out_at_the_longer_half_of_the_lengths() -> None:
-    lengths = {part: {len(one.words) for one in split_of("parity", part)} for part in ("train", "validation", "test")}
+    lengths = {
+        part: {len(sentence.words) for sentence in split_of("parity", part)} for part in ("train", "validation", "test")
+    }
     assert lengths["train"] == set(range(1, 65))
     assert lengths["validation"] == lengths["test"] == set(range(32, 65))
 
@@ -384,7 +387,7 @@ def shape(text: str) -> str:
     text = re.sub(r"\b\d{1,2}\b", "D", text)
     text = re.sub("|".join(sorted(DAY_WORDS, key=len, reverse=True)), "Word", text)
     for name, names in (("Month", calendar.month_name), ("Weekday", calendar.day_name)):
-        text = re.sub("|".join(one.lower() for one in names if one), name, text)
+        text = re.sub("|".join(word.lower() for word in names if word), name, text)
     for name, names in (("Mon", calendar.month_abbr), ("Wkd", calendar.day_abbr)):
         text = re.sub(r"\b(" + "|".join(one.lower() for one in names if one) + r")\b", name, text)
     return text

@@ -134,11 +134,11 @@ def test_segments_are_encoded_one_by_one(encoded):
         expected = [tokenizer.encode(segment) for segment in segments]
         starts, stats = tokens.document_starts(), tokens.stats
         assert np.diff(starts).tolist() == [len(ids) for ids in expected]
-        assert tokens.read(0, len(tokens)).tolist() == [one for ids in expected for one in ids]
+        assert tokens.read(0, len(tokens)).tolist() == [token for ids in expected for token in ids]
         assert (stats.documents, stats.by_lines) == (len(segments), False)
         assert stats.characters == sum(map(len, segments))
         first = [tokenizer.first_token_bytes(segment) for segment in segments]
-        assert stats.scored_bytes == sum(len(one.encode()) for one in segments) - sum(map(len, first))
+        assert stats.scored_bytes == sum(len(segment.encode()) for segment in segments) - sum(map(len, first))
 
 
 @pytest.mark.parametrize("window", [1, 7, 128, 5000])
