@@ -250,7 +250,7 @@ def test_what_is_not_finite_is_refused(bad):
 def test_text_that_stands_in_one_unit_is_refused():
     """Without that unit nothing is left to be scored."""
     characters = np.array([0.0, 1024.0, 0.0])
-    with pytest.raises(DataError, match="hold out more text"):
+    with pytest.raises(DataError, match="hold out more data"):
         estimate(sums(drawn(0, units=3), characters), sums(drawn(1, units=3), characters))
 
 

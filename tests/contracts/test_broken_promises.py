@@ -32,9 +32,25 @@ class StepsFromNothing(Gru):
         return y_BH, RecurrentState(state.lengths_B + 1, after.cells)
 
 
+class StepsRoughly(Gru):
+    def step(self, x_BD: Tensor, state: Any, trace: Any = None):
+        y_BH, after = super().step(x_BD, state, trace)
+        return y_BH + 1e-3, after
+
+
 class ReadsPadding(Gru):
     def forward(self, x_BTD: Tensor, state: Any = None, mask_BT: Tensor | None = None, trace: Any = None):
         return super().forward(x_BTD, state, None, trace)
+
+
+class ReadsALittlePadding(Gru):
+    """So little that a padded row is as good as equal to the row alone."""
+
+    def forward(self, x_BTD: Tensor, state: Any = None, mask_BT: Tensor | None = None, trace: Any = None):
+        y_BTH, after = super().forward(x_BTD, state, mask_BT, trace)
+        if mask_BT is None:
+            return y_BTH, after
+        return y_BTH + 1e-8 * (x_BTD * ~mask_BT[:, :, None]).sum((1, 2), keepdim=True), after
 
 
 class OneMoreSettings(GruSettings):
@@ -102,6 +118,8 @@ class ComputesPastTheTrace(PromisesMore):
         (LooksAhead, "never depends on later inputs", "changing input 1 changed output 0"),
         (KeepsItsOutput, "the module keeps nothing of what it read", "an attribute of the module changed"),
         (StepsFromNothing, "step by step equals one pass", "they differ by"),
+        (StepsRoughly, "step by step equals one pass", "they differ by 0.001"),
+        (ReadsALittlePadding, "the content of padding does not matter", "changed the outputs"),
         (ReadsPadding, "a padded row equals the row alone", "lengths_B"),
         (RecordsInSecret, "what `records` declares", "it recorded ['result'], which `records` does not declare"),
         (PromisesMore, "what `records` declares", "`records` declares ['result'], which it did not record"),
