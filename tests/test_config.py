@@ -167,6 +167,15 @@ def test_every_recipe_resolves() -> None:
         recipe("char-rnn")
 
 
+def test_a_model_of_a_recipe_overrides_what_all_share(tmp_path: Path) -> None:
+    from seqlab.recipes import find_recipe
+
+    path = tmp_path / "two.toml"
+    path.write_text("[train]\nlr = 0.1\nsteps = 5\n[models.a]\ntrain = { lr = 0.2 }\n[models.b]\n")
+    tables = {name: model["train"] for name, model in find_recipe(str(path)).models.items()}
+    assert tables == {"a": {"lr": 0.2, "steps": 5}, "b": {"lr": 0.1, "steps": 5}}
+
+
 def test_what_a_corpus_brings_is_for_architectures_that_have_it() -> None:
     """The long lag of `adding` is one only for what reads one way and is asked at the end."""
     lstm = resolve({"corpus": {"source": ["adding"]}, "backbone": {"name": "lstm"}})
