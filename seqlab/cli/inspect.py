@@ -1,29 +1,93 @@
-"""seqlab inspect: what happens inside a model."""
+"""seqlab inspect: what happens inside a model as it reads a text."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+import typer
+from typer import Argument, Option
 
 from seqlab.cli import options
+from seqlab.registry import VIEWS
 
 if TYPE_CHECKING:
     from seqlab.runs.run import Run
 
-EXAMPLES = ("seqlab inspect runs/my-gru-1 --list", "seqlab inspect runs/my-gru-1 --list --json")
+EXAMPLES = (
+    'seqlab inspect runs/my-lstm-1 --text "To be, or not to be" --out page.html',
+    'seqlab inspect runs/my-lstm-1 --text "To be" --view step --unit 3',
+    "seqlab inspect runs/my-lstm-1 runs/my-gru-1 --text-file part.txt --view surprise",
+)
 
 
 def inspect(
-    run: options.RunFolder,
-    listed: Annotated[bool, Option("--list", help="List what the model records.")] = False,
+    runs: Annotated[list[Path], Argument(help="Folder of the run; two for views that compare.")],
+    text: Annotated[str | None, Option("--text", "-t", help="The text to read.")] = None,
+    text_file: Annotated[Path | None, Option(help="A file with the text to read.")] = None,
+    view: Annotated[
+        str | None,
+        Option(help=f"{', '.join(VIEWS)}; all that apply if not given.", autocompletion=lambda: [*VIEWS]),
+    ] = None,
+    out: Annotated[Path | None, Option(help="Write a page (.html) or a picture (.png, .svg) instead.")] = None,
+    layer: Annotated[int | None, Option(help="gates, step: the layer.", min=1)] = None,
+    unit: Annotated[int | None, Option(help="gates, step: the unit, or the component of a head.", min=1)] = None,
+    head: Annotated[int | None, Option(help="step: the attention head.", min=1)] = None,
+    position: Annotated[
+        int | None, Option(help="step: the token, counted from 1; the last if not given.", min=1)
+    ] = None,
+    listed: Annotated[bool, Option("--list", help="List what the model records, and nothing else.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Look inside a trained model: what its gates, states and attention do."""
+    """Look inside a trained model: surprise, gates, the prediction after every layer, a step written out."""
     from seqlab import api
-    from seqlab.errors import UsageError
+    from seqlab.cli.show import console
+    from seqlab.errors import UsageError, refuse_given
 
-    if not listed:
-        raise UsageError("expected --list.")
-    _list(api.load(run), as_json)
+    chosen = {"layer": layer, "unit": unit, "head": head, "position": position}
+    if listed:
+        given = {"text": text, "text-file": text_file, "view": view, "out": out, **chosen}
+        refuse_given({f"--{name}": value for name, value in given.items()}, "beside --list")
+        if len(runs) > 1:
+            raise UsageError(f"--list shows what one run records: {len(runs)} were given.")
+        _list(api.load(runs[0]), as_json)
+        return
+    if len(runs) > 2:
+        raise UsageError(f"{len(runs)} runs were given: expected one, or two for a view that compares them.")
+    if out is not None:
+        from seqlab.inspection.inspection import check_out
+
+        refuse_given({"--json": as_json or None}, "beside --out")
+        check_out(out, 0 if view is None else 1)
+    content = _read(text, text_file)
+    loaded = [api.load(run) for run in runs]
+    against = loaded[1] if len(loaded) == 2 else None
+    inspection = loaded[0].inspect(content, view, against=against, **chosen)
+    if out is not None:
+        inspection.write(out)
+        for name, reason in inspection.refused.items():
+            console.print(f"{name} is left out: {reason}", markup=False)
+        console.print(f"Written: {out}", markup=False)
+    elif as_json:
+        console.print_json(data=inspection.as_dict())
+    else:
+        console.print(inspection.terminal())
+
+
+def _read(text: str | None, file: Path | None) -> str:
+    from seqlab.data.files import InputFixes, decode
+    from seqlab.errors import MissingInput, UsageError
+
+    if (text is None) == (file is None):
+        raise UsageError("expected a text to read: --text TEXT, or --text-file FILE, or --list for what is recorded.")
+    if file is None:
+        return text or ""
+    fixes = InputFixes()
+    try:
+        content = "".join(decode([file.read_bytes()], str(file), fixes))
+    except OSError as error:
+        raise MissingInput(f"'{file}' cannot be read: {error.strerror}.") from None
+    for note in fixes.notes():
+        typer.echo(f"note: {note}.", err=True)
+    return content
 
 
 def _list(run: "Run", as_json: bool) -> None:

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from typer import Argument
 
-from seqlab.registry import BACKBONES, CORPORA, MEASURES, TASKS, TOKENIZERS, did_you_mean
+from seqlab.registry import BACKBONES, CORPORA, MEASURES, TASKS, TOKENIZERS, VIEWS, did_you_mean
 
-REGISTRIES = {registry.plural: registry for registry in (BACKBONES, CORPORA, TOKENIZERS, TASKS, MEASURES)}
+REGISTRIES = {registry.plural: registry for registry in (BACKBONES, CORPORA, TOKENIZERS, TASKS, MEASURES, VIEWS)}
 KINDS = [*REGISTRIES, "recipes", "settings"]
 EXAMPLES = ("seqlab list archs", "seqlab list recipes", "seqlab list settings")
 
@@ -14,7 +14,7 @@ EXAMPLES = ("seqlab list archs", "seqlab list recipes", "seqlab list settings")
 def list_registered(
     kind: Annotated[str, Argument(help=f"What to list: {', '.join(KINDS)}.", autocompletion=lambda: KINDS)],
 ) -> None:
-    """List architectures, corpora, tokenizers, tasks, measures, recipes or settings."""
+    """List architectures, corpora, tokenizers, tasks, measures, views, recipes or settings."""
     from seqlab.errors import UsageError
 
     if kind not in KINDS:

@@ -12,3 +12,4 @@ from seqlab.registry.tables import MEASURES as MEASURES
 from seqlab.registry.tables import METRICS as METRICS
 from seqlab.registry.tables import TASKS as TASKS
 from seqlab.registry.tables import TOKENIZERS as TOKENIZERS
+from seqlab.registry.tables import VIEWS as VIEWS

@@ -1,4 +1,5 @@
-"""What this package registers: one entry per architecture, tokenizer, corpus, task, measure and metric.
+"""What this package registers: one entry per architecture, tokenizer, corpus, task, measure, view and
+metric.
 
 To add one here, write its file and add its entry: the contract tests and the choices of the command line follow from
 these registries. Another package adds its own by an entry point.
@@ -205,6 +206,19 @@ MEASURES = Registry(
         ),
         "mask-off": Entry("seqlab.measures.mask_off:mask_off", "attention with and without the causal mask"),
         "attention-scaling": Entry("seqlab.measures.scaling:attention_scaling", "why scores are divided by √d"),
+    },
+)
+
+VIEWS = Registry(
+    "view",
+    "views",
+    {
+        "surprise": Entry(
+            "seqlab.inspection.surprise:surprise", "the text colored by bits per token; two runs compared"
+        ),
+        "gates": Entry("seqlab.inspection.gates:gates", "how far every gate is open at each token, and saturation"),
+        "lens": Entry("seqlab.inspection.lens:lens", "what the model would predict after every layer"),
+        "step": Entry("seqlab.inspection.step:step", "one time step written out, numbers beside the equations"),
     },
 )
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seqlab.contracts import AutoregressiveModel
     from seqlab.data.text.split import SplitText
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
+    from seqlab.inspection.inspection import Inspection
     from seqlab.runs.directory import RunDirectory
     from seqlab.runs.results import RunResults
     from seqlab.tasks.dataset import AnyDataset
@@ -129,6 +130,20 @@ class Run:
             baseline=baseline,
             signature=task.signature,
         )
+
+    def inspect(
+        self, text: str, view: str | None = None, *, against: "Run | None" = None, **options: Any
+    ) -> "Inspection":
+        """Look inside as it reads a text: one view (`seqlab list views`), or all that apply.
+
+        The result displays itself in a notebook; `print` it, or `write` it to a page or a picture. `against`: another
+        run, for views that show two. `options`, where a view has them: layer, unit, head, position.
+
+        >>> run.inspect("To be, or not to be", "surprise").write("surprise.html")
+        """
+        from seqlab.inspection.inspection import inspect
+
+        return inspect([self] if against is None else [self, against], text, view, options)
 
     def predict(self, texts: str | Sequence[str], **options: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, depending on its task.

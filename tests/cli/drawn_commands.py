@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from seqlab.cli.app import app
 from seqlab.config import CorpusSettings, ModelSettings, TrainSettings
-from seqlab.registry import BACKBONES, TASKS, TOKENIZERS
+from seqlab.registry import BACKBONES, TASKS, TOKENIZERS, VIEWS
 
 HUGE = "99999999999999999999"
 SMALL = {"int": ("1", "2", "3", "7"), "float": ("0.01", "0.5", "1", "2")}
@@ -65,6 +65,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     ),
     "tune_over": ("lr", "batch_size", "lr,layers", "lr,lr"),
     "mode": ("window", "carry"),
+    "view": (*VIEWS, "nothere"),
     "engine": ("plain", "compiled", "auto"),
     "format": ("onnx", "transformers"),
     "prompt": ("the ", "n7", "fish\n", "日"),
@@ -73,7 +74,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "texts": ("red fish", "n7 stone", "a", "日本"),
     "recipe": ("char-rnn", "nothere", "good.toml", "broken.toml", "demo/nothere", "evolution"),
     "assignments": (),  # see `_assignment`
-    **dict.fromkeys(("source", "data", "text", "validation", "test"), TEXTS),
+    **dict.fromkeys(("source", "data", "text", "text_file", "validation", "test"), TEXTS),
     "out": NEW_PLACES,
     "config": ("good.toml",),
     "file": ("text.txt", "other.txt", "-"),

@@ -44,3 +44,58 @@ def test_an_architecture_that_records_nothing_gets_a_sentence(seqlab: Any, tmp_p
     train_small(tmp_path / "my.txt", tmp_path / "run", arch=f"{__name__}:Silent", **{"hidden": SMALL["hidden"]})
     answer = seqlab("inspect", str(tmp_path / "run"), "--list")
     assert answer.code == 0 and "declares nothing that it records" in answer.out
+
+
+def test_views_are_printed(seqlab: Any, run: Run) -> None:
+    answer = seqlab("inspect", str(run.path), "--text", "the cat sat")
+    assert answer.code == 0
+    assert "the·cat·sat" in answer.out and "gru needs" in answer.out and "h' = (1 - z) ⊙ n + z ⊙ h" in answer.out
+    assert "lens: the model 'gru' records 1 of its layers" in answer.out
+
+
+def test_a_page_is_written_and_what_is_left_out_is_said(seqlab: Any, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "part.txt").write_text("the cat sat", encoding="utf-8")
+    answer = seqlab(
+        "inspect", str(run.path), "--text-file", str(tmp_path / "part.txt"), "--out", str(tmp_path / "p.html")
+    )
+    assert answer.code == 0 and "lens is left out" in answer.out and "p.html" in answer.out
+    assert "the·cat" not in answer.out
+    assert 'id="gates"' in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+def test_two_runs_side_by_side(seqlab: Any, run: Run) -> None:
+    answer = seqlab("inspect", str(run.path), str(run.path), "--text", "the cat", "--view", "surprise", "--json")
+    assert answer.code == 0
+    bits = [piece["bits"] for piece in json.loads(answer.out)["surprise"]["pieces"]]
+    assert bits[0] == [None, None] and all(a == b for a, b in bits)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "expected a text to read: --text TEXT"),
+        (["--text", "a", "--text-file", "b"], "expected a text to read"),
+        (["--text", "the", "--view", "gates", "--head", "1"], "head does nothing in the view gates"),
+        (["--text", "the", "--layer", "1"], "layer does nothing without a view"),
+        (["--text", "the", "--out", "all.png"], "a picture shows one view"),
+        (["--text", "the", "--out", "page.txt"], "no page or picture"),
+        (["--text", "the", "--out", "page.html", "--json"], "--json does nothing beside --out"),
+        (["--text", "the", "--view", "sun"], "unknown view 'sun'"),
+        (["--list", "--view", "gates", "--unit", "2"], "--view and --unit do nothing beside --list"),
+    ],
+)
+def test_what_does_not_apply_is_refused(seqlab: Any, run: Run, options: list[str], message: str) -> None:
+    answer = seqlab("inspect", str(run.path), *options)
+    assert answer.code == 2 and message in answer.err
+
+
+def test_too_many_runs_and_a_missing_file(seqlab: Any, run: Run, tmp_path: Path) -> None:
+    assert "3 runs were given" in seqlab("inspect", *[str(run.path)] * 3, "--text", "the").err
+    answer = seqlab("inspect", str(run.path), "--text-file", str(tmp_path / "no.txt"))
+    assert answer.code == 66 and "cannot be read" in answer.err
+
+
+def test_a_run_inspects_itself(run: Run, tmp_path: Path) -> None:
+    shown = run.inspect("the cat", "surprise", against=run)
+    shown.write(tmp_path / "two.svg")
+    assert "per piece of the text" in str(shown)

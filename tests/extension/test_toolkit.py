@@ -1,4 +1,4 @@
-"""A tokenizer, corpora, a task, a metric and a measure of another package, each used end to end."""
+"""A tokenizer, corpora, a task, a metric, a measure and a view of another package, each used end to end."""
 
 from pathlib import Path
 
@@ -53,6 +53,7 @@ assert run.tokenizer.vocab_size == 129, run.tokenizer.vocab_size
 run = seqlab.load("run")
 assert run.config["corpus"]["name"] == "counting" and str(run.generate("1 and ", length=5))
 assert seqlab.evaluate(run).metrics["tokens"] > 0
+assert run.inspect("1 and 2", "widths").as_dict()["widths"]["counts"] == [1] * 7
 
 with in_process_workers():
     compared = seqlab.compare(recipe="study.toml", out="compared")

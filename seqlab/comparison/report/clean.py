@@ -1,27 +1,12 @@
-"""Text from corpora, models and file names, made safe to display.
+"""The strings of a comparison's results, from corpora, models and file names, made safe to display."""
 
-Templates escape markup. This module removes what escaping cannot handle: characters that HTML and XML forbid, marks
-that reverse the direction of the surrounding text, lone surrogates, and the end of very long strings.
-"""
-
-import re
 from dataclasses import asdict
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from seqlab.comparison.results import Results
-
-LONGEST = 4000  # characters of one string
-# Unicode has visible symbols for control characters
-PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-# the other control characters, surrogates, marks that change the writing direction, and noncharacters
-FORBIDDEN = re.compile("[\x80-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]")
-
-
-def clean_text(text: str) -> str:
-    shown = FORBIDDEN.sub("\ufffd", text[:LONGEST].translate(PICTURES))
-    return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters in all)"
+from seqlab.pages import clean_text
 
 
 def cleaned(results: Results) -> Results:

@@ -1,36 +1,23 @@
 """The charts of a comparison. Each is drawn once, by matplotlib: for the page as SVG, for papers as PNG and SVG."""
 
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
 from seqlab.comparison.report.amounts import short
 from seqlab.comparison.report.series import Panel, Range, RateGrid, best_baseline, lenses, positions, span, y_range
 from seqlab.comparison.results import BaselineResult, Pair, Results
-from seqlab.plotting import COLORS, figure_bytes, new_figure, write_figure
+from seqlab.pages import Picture, picture
+from seqlab.plotting import COLORS, new_figure, write_figure
 
 STYLES = ("-", "--", ":")  # the next one when the colors are used up
 QUIET, SHADE, FAILED = "#5a6169", "#eceef1", "#b3261e"
 PANEL = (3.1, 2.5)  # inches of one chart on the page
 ROUND = (1, 2, 2.5, 5, 10)  # steps between ticks, times a power of ten
 LONGEST = 28  # characters of a name
-# in the tags of an SVG: the ids of groups, rotations by nothing, fonts, and digits after the second decimal
-UNNEEDED = re.compile(r' id="[\w.]+_\d+"| transform="rotate\(-0 [^"]*"|; font-family: [^;"]*|(?<=\.\d\d)\d+')
-UNQUOTED = " !$&'()*+,/:;=?@"  # characters that a data URI contains as they are
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An image within the page: its data URI, and what it shows in words."""
-
-    source: str
-    alt: str
 
 
 def write_figures(results: Results, folder: Path) -> None:
@@ -78,12 +65,12 @@ def rate_pictures(grids: Sequence[RateGrid]) -> list[Picture]:
             f"{rate:g} gives {f'{loss:.4f}' if math.isfinite(loss) else 'no result'}{', chosen' * chosen}"
             for rate, loss, chosen in grid.points
         )
-        pictures.append(_picture(figure, f"Validation loss against the learning rate, {grid.name}: {trials}"))
+        pictures.append(picture(figure, f"Validation loss against the learning rate, {grid.name}: {trials}"))
     return pictures
 
 
 def forest_picture(results: Results) -> Picture:
-    return _picture(forest_figure(results, width=4.4), "; ".join(map(_pair_in_words, results.pairs)))
+    return picture(forest_figure(results, width=4.4), "; ".join(map(_pair_in_words, results.pairs)))
 
 
 def lines_figure(panels: Sequence[Panel], baseline: BaselineResult | None, y_label: str) -> Any:
@@ -128,7 +115,7 @@ def _panel_picture(panel: Panel, y: Range, y_label: str, baseline: BaselineResul
     _draw_panel(axes, panel, y, baseline)
     axes.set_ylabel(y_label)
     ends = ", ".join(f"{line.name} ends at {line.mean[-1]:.4f}" for line in panel.lines)
-    return _picture(figure, f"{y_label.capitalize()} against {panel.x_label}: {ends}")
+    return picture(figure, f"{y_label.capitalize()} against {panel.x_label}: {ends}")
 
 
 def _draw_panel(axes: Any, panel: Panel, y: Range, baseline: BaselineResult | None) -> None:
@@ -185,16 +172,6 @@ def _style_axes(axes: Any, x: Range, y: Range, log: bool = False) -> None:
         axis.label.set(size=9, color=QUIET)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(QUIET)
-
-
-def _picture(figure: Any, alt: str) -> Picture:
-    """The figure as SVG of few bytes, its text in the font of the page."""
-    svg = figure_bytes(figure, "svg", text="none", transparent=True).decode()
-    svg = svg[svg.index("<svg") :].replace("<svg", '<svg font-family="system-ui, sans-serif"', 1)
-    # names are outside of tags, because matplotlib escapes < and >
-    svg = re.sub("<[^>]+>", lambda tag: UNNEEDED.sub("", tag[0]), svg)
-    svg = re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><")
-    return Picture(f"data:image/svg+xml,{quote(svg, safe=UNQUOTED)}", alt)
 
 
 def _pair_label(pair: Pair) -> str:

@@ -1,13 +1,9 @@
 """report.html: the values that the template shows. The page has no script and loads nothing."""
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from seqlab.comparison.judgment.verdicts import baseline_sentence
 from seqlab.comparison.report.amounts import NO_VALUE, decimals
@@ -19,6 +15,7 @@ from seqlab.comparison.results import HELD_OUT, Audited, Memorization, Results, 
 from seqlab.measures.crossover import crossovers
 from seqlab.metrics.descriptions import describe
 from seqlab.metrics.metric import Metric
+from seqlab.pages import page_environment, page_style, policy
 from seqlab.plotting import COLORS
 
 HERE = Path(__file__).parent
@@ -35,19 +32,12 @@ def page(results: Results, measures: Sequence[MeasureSection] = (), looks: str =
     """The whole page; `looks` says what looked at the test split.
 
     The template escapes every string, matplotlib those in the pictures."""
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = page_environment(HERE)
     environment.filters |= {"decimals": decimals, "in_words": in_words}
     style = _style()
     return environment.get_template(TEMPLATE).render(
         style=style,
-        policy=_policy(style),
+        policy=policy(style),
         r=results,
         measures=measures,
         looks=looks,
@@ -64,13 +54,7 @@ def page(results: Results, measures: Sequence[MeasureSection] = (), looks: str =
 
 def _style() -> str:
     colors = "".join(f".c{index}{{color:{color}}}" for index, color in enumerate(COLORS))
-    return f"{(HERE / STYLE).read_text(encoding='utf-8')}{colors}\n"
-
-
-def _policy(style: str) -> str:
-    """Nothing may be loaded or run, except the style with this hash and pictures inside the page."""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    return page_style((HERE / STYLE).read_text(encoding="utf-8"), colors, "\n")
 
 
 def _verdict(results: Results) -> dict[str, Any]:

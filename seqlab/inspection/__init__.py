@@ -1,0 +1,1 @@
+"""Looking inside a run: one file for each view of a text, and the page that shows them."""

@@ -1,0 +1,107 @@
+"""run.inspect and seqlab inspect: one view of a text, or all that apply; printed, on a page, or as a picture."""
+
+import inspect as signatures
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from seqlab.errors import UsageError, refuse_given
+from seqlab.inspection.page import page
+from seqlab.inspection.picture import draw_sheet
+from seqlab.inspection.reading import TrainedRun, read
+from seqlab.inspection.sheet import Sheet
+from seqlab.inspection.terminal import render
+from seqlab.plotting import write_figure
+from seqlab.registry import VIEWS
+from seqlab.storage import write_atomic
+from seqlab.terminal import SafeConsole
+
+PAGE, PICTURES = ".html", (".png", ".svg")
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The sheets of one text, and the views that do not apply to the runs, each with the reason.
+
+    It displays itself in a notebook; `print` it, or `write` it to a file."""
+
+    title: str
+    sheets: list[Sheet]
+    refused: dict[str, str]
+
+    def write(self, path: str | Path) -> None:
+        """A page (.html) with every sheet, or a picture (.png, .svg) of the only one."""
+        path = Path(path)
+        check_out(path, len(self.sheets))
+        if path.suffix.lower() == PAGE:
+            write_atomic(path, self.html().encode())
+        else:
+            write_figure(draw_sheet(self.sheets[0]), path)
+
+    def html(self) -> str:
+        return page(self.title, self.sheets, self.refused)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: a frame, so that the styles of both pages stay apart."""
+        from html import escape
+
+        return f'<iframe srcdoc="{escape(self.html())}" width="100%" height="720" style="border:0"></iframe>'
+
+    def terminal(self) -> RenderableType:
+        notes = [Text(f"{name}: {reason}", style="dim") for name, reason in self.refused.items()]
+        parts = [part for sheet in self.sheets for part in (render(sheet), Text(""))]
+        return Group(*parts, *notes)
+
+    def __str__(self) -> str:
+        """Without colors."""
+        console = SafeConsole(file=StringIO(), width=120, color_system=None)
+        console.print(self.terminal())
+        written = console.file
+        assert isinstance(written, StringIO)
+        return written.getvalue().rstrip()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**{sheet.name: sheet.data for sheet in self.sheets}, "not_applicable": self.refused}
+
+
+@torch.no_grad()
+def inspect(runs: Sequence[TrainedRun], text: str, view: str | None, options: dict[str, Any]) -> Inspection:
+    """One view, or all that apply. An option that the view does not have, or given without a view, is refused."""
+    readings = read(runs, text)
+    title = f"{' and '.join(str(run.path) for run in runs)}: {_excerpt(text)}"
+    given = {name: value for name, value in options.items() if value is not None}
+    if view is not None:
+        function = VIEWS.load(view)
+        known = [name for name in signatures.signature(function).parameters if name != "readings"]
+        refuse_given({name: value for name, value in given.items() if name not in known}, f"in the view {view}")
+        return Inspection(title, [function(readings, **given)], {})
+    refuse_given(given, "without a view to say what it is for")
+    sheets, refused = [], {}
+    for name in VIEWS:
+        try:
+            sheets.append(VIEWS.load(name)(readings))
+        except UsageError as reason:
+            refused[name] = str(reason)
+    if not sheets:
+        raise UsageError(f"no view applies: {' '.join(refused.values())}")
+    return Inspection(title, sheets, refused)
+
+
+def check_out(path: Path, sheets: int) -> None:
+    """UsageError for a file that cannot hold what there is to show."""
+    suffix = path.suffix.lower()
+    if suffix not in (PAGE, *PICTURES):
+        raise UsageError(f"'{path}' is no page or picture: expected a file name that ends in {PAGE}, .png or .svg.")
+    if suffix in PICTURES and sheets != 1:
+        raise UsageError(f"a picture shows one view: choose it with --view, or write all of them to a page ({PAGE}).")
+
+
+def _excerpt(text: str) -> str:
+    one_line = " ".join(text.split())
+    return f"“{one_line}”" if len(one_line) <= 60 else f"“{one_line[:59]}…”"

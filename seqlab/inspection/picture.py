@@ -1,0 +1,71 @@
+"""A sheet as a picture: its text in lines, lanes under them, tables and charts, from top to bottom."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from seqlab.inspection.shades import LEVELS, color
+from seqlab.inspection.sheet import Block, Column, Sheet
+from seqlab.inspection.terminal import fold
+from seqlab.plotting import new_figure
+from seqlab.text_table import aligned_table
+
+WIDTH = 118  # characters of a line
+INCHES = 9.0
+LINE, TABLE_LINE = 0.2, 0.14  # inches of a line of the text, and of a table
+MONOSPACE = {"family": "monospace", "fontsize": 8, "parse_math": False}
+
+
+def draw_sheet(sheet: Sheet) -> Any:
+    """The figure; as high as it needs to be. Charts stand side by side."""
+    margin = max(map(len, sheet.lanes), default=-2) + 2
+    lines = list(fold(sheet.columns, WIDTH - margin))
+    texts = [_table(block) for block in sheet.blocks]
+    heights = [LINE * (len(lines) * (1 + len(sheet.lanes) + bool(sheet.lanes)) + 0.5)] if lines else []
+    heights += [TABLE_LINE * (text.count("\n") + 3) for text in texts]
+    heights += [chart.size[1] for chart in sheet.charts[::2]]
+    figure = new_figure(INCHES, sum(heights) + 0.7)
+    title = f"{sheet.sentence}\n({sheet.legend})" if sheet.legend else sheet.sentence
+    figure.suptitle(title, fontsize=9, parse_math=False)
+    grid = figure.add_gridspec(len(heights), 2, height_ratios=heights)
+    rows = iter(range(len(heights)))
+    if lines:
+        _draw_text(figure.add_subplot(grid[next(rows), :]), lines, sheet.lanes, margin)
+    for text in texts:
+        axes = figure.add_subplot(grid[next(rows), :])
+        axes.set_axis_off()
+        axes.text(0, 1, text, va="top", transform=axes.transAxes, **MONOSPACE)
+    row = 0
+    for number, chart in enumerate(sheet.charts):
+        row = row if number % 2 else next(rows)
+        chart.draw(figure.add_subplot(grid[row, number % 2]))
+    return figure
+
+
+def _table(block: Block) -> str:
+    return f"{block.title}\n{aligned_table(block.rows, block.texts)}"
+
+
+def _draw_text(axes: Any, lines: Sequence[Sequence[Column]], lanes: Sequence[str], margin: int) -> None:
+    y = 0
+    for columns in lines:
+        x = margin
+        for lane, name in enumerate(lanes, 1):
+            axes.text(0, y + lane + 0.5, name, va="center", color="#5a6169", **MONOSPACE)
+        for column in columns:
+            width = column.width
+            for row, (shade, content) in enumerate([(column.shade, column.token), *column.cells]):
+                _draw_cell(axes, x, y + row, width, shade, content)
+            x += width
+        y += 1 + len(lanes) + bool(lanes)
+    axes.set(xlim=(0, WIDTH), ylim=(y + 0.2, -0.2))
+    axes.set_axis_off()
+
+
+def _draw_cell(axes: Any, x: int, y: int, width: int, shade: int, content: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    if shade:
+        axes.add_patch(Rectangle((x, y + 0.04), width, 0.92, color=color(shade), linewidth=0))
+    ink = "white" if shade < -LEVELS // 2 else "black"
+    for at, character in enumerate(content):
+        axes.text(x + at + 0.5, y + 0.5, character, ha="center", va="center", color=ink, **MONOSPACE)

@@ -1,0 +1,82 @@
+"""What a view returns: the text in columns with shaded cells, tables and charts. Three renderers show it.
+
+A view is a function `(readings, **options) -> Sheet`. Its options are its keywords; others are refused.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rich.cells import cell_len
+
+from seqlab.errors import UsageError
+from seqlab.inspection.reading import Reading
+
+
+class Detail(NamedTuple):
+    """One line of what a column shows when it is pointed at: a bar from 0 to 1, and a number in words."""
+
+    label: str
+    share: float
+    amount: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A token and its cells, from top to bottom: each a shade (see shades.py) and a short text."""
+
+    token: str
+    shade: int = 0
+    cells: list[tuple[int, str]] = field(default_factory=list)
+    heading: str = ""
+    details: list[Detail] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        """In characters; a space after a text in the cells keeps it apart from the next one."""
+        longest = max((cell_len(content) + 1 for _, content in self.cells if content), default=0)
+        return max(cell_len(self.token), longest, 1)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A table; its first row has the headings. Only the first `texts` columns are texts, the others numbers."""
+
+    title: str
+    rows: list[list[str]]
+    texts: int = 1
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`draw` gets matplotlib's axes; `alt` says in words what the chart shows."""
+
+    draw: Callable[[Any], None]
+    alt: str
+    size: tuple[float, float] = (4.6, 2.6)  # inches
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """`lanes` are the names of the cells, from top to bottom; `data` are the numbers, for JSON."""
+
+    name: str
+    sentence: str
+    data: dict[str, Any]
+    legend: str = ""
+    lanes: list[str] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    charts: list[Chart] = field(default_factory=list)
+
+
+def one(readings: Sequence[Reading], name: str) -> Reading:
+    """The only reading; UsageError if there are more."""
+    if len(readings) > 1:
+        raise UsageError(f"the view {name} shows one run at a time: {len(readings)} were given.")
+    return readings[0]
+
+
+def number(value: float) -> str:
+    """With three decimals and a true minus sign, as on a board."""
+    return f"{value:z.3f}".replace("-", "−")

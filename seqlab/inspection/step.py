@@ -1,0 +1,184 @@
+"""step: one time step written out with its real numbers beside the equations, as a teacher draws it on the board."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from seqlab.backbones.lstm_attention import LstmAttention
+from seqlab.backbones.recurrent import Recurrent
+from seqlab.cells.cell import RecurrentCell
+from seqlab.cells.gru import GruCell
+from seqlab.cells.lstm import LstmCell
+from seqlab.cells.rnn import RnnCell
+from seqlab.errors import UsageError
+from seqlab.inspection.attention_step import attention_blocks
+from seqlab.inspection.reading import Reading
+from seqlab.inspection.shades import LEVELS
+from seqlab.inspection.sheet import Block, Column, Sheet, number, one
+
+COMPONENTS = 8  # of a vector that are written out
+
+
+class Line(NamedTuple):
+    """An equation, the same with the numbers of one unit, and what comes out."""
+
+    equation: str
+    numbers: str
+    result: float
+
+
+def step(
+    readings: Sequence[Reading],
+    *,
+    position: int | None = None,
+    layer: int | None = None,
+    unit: int | None = None,
+    head: int | None = None,
+) -> Sheet:
+    """The equations of one layer at one token (the last one if not given), for one unit, or for one attention head."""
+    reading = one(readings, "step")
+    t = _within("token", position, len(reading.ids), default=len(reading.ids))
+    backbone = reading.model.backbone
+    recurrent = backbone.recurrent if isinstance(backbone, LstmAttention) else backbone
+    blocks: list[Block] = []
+    if isinstance(recurrent, Recurrent):
+        if head is not None:
+            raise UsageError(f"--head does nothing for '{reading.arch}', whose step has no heads: leave it out.")
+        at_layer = _within("layer", layer, recurrent.settings.layers, default=1)
+        u = _within("unit", unit, recurrent.settings.hidden, default=1)
+        blocks += _recurrent_blocks(reading, recurrent, t, at_layer, u)
+    if not isinstance(recurrent, Recurrent) or isinstance(backbone, LstmAttention):
+        blocks += attention_blocks(reading, t, layer, head, unit)
+    columns = [Column(token, LEVELS // 2 if at == t else 0) for at, token in enumerate(reading.tokens)]
+    return Sheet(
+        "step",
+        f"{reading.arch} reads token {t + 1}, “{reading.tokens[t]}”, from which it predicts what comes next."
+        if reading.predicts_tokens and backbone.causal
+        else f"{reading.arch} reads token {t + 1}, “{reading.tokens[t]}”.",
+        {"token": t + 1, "blocks": {block.title: block.rows for block in blocks}},
+        "the token of the step is marked",
+        columns=columns,
+        blocks=blocks,
+    )
+
+
+def _within(what: str, given: int | None, most: int, default: int) -> int:
+    """The index of what is counted from 1; UsageError if there is no such one."""
+    chosen = default if given is None else given
+    if not 1 <= chosen <= most:
+        raise UsageError(f"there is no {what} {chosen}: give a number from 1 to {most:,}.")
+    return chosen - 1
+
+
+# --- RNN, GRU and LSTM ----------------------------------------------------------------------------------------------
+
+
+def _recurrent_blocks(reading: Reading, recurrent: Recurrent, t: int, layer: int, u: int) -> list[Block]:
+    trace, scope = reading.trace, f"layer{layer + 1}"
+    below_TD = trace["embedding" if layer == 0 else f"layer{layer}"][0]
+    if recurrent.settings.directions == 2:
+        scope += ".forward"
+    cell = recurrent.cells[layer * recurrent.settings.directions]
+    inputs = {"x": below_TD[t], "h": _before(trace[f"{scope}.hidden"][0], t)}
+    if isinstance(cell, LstmCell):
+        inputs["c"] = _before(trace[f"{scope}.cell"][0], t)
+    lines = written_out(cell, inputs, u)
+    rows = [["equation", f"unit {u + 1} of {recurrent.settings.hidden}", "result"]]
+    rows += [[line.equation, line.numbers, number(line.result)] for line in lines]
+    assert isinstance(cell, RecurrentCell)
+    after = {name: trace[f"{scope}.{name}"][0, t] for name in cell.records}
+    before = {{"x": "x, what is read", "h": "h, hidden before", "c": "c, cell before"}[n]: v for n, v in inputs.items()}
+    return [
+        Block(f"{scope} at token {t + 1}: one unit", rows, texts=2),
+        Block(f"{scope} at token {t + 1}: what goes in", _vectors(before), texts=1),
+        Block(f"{scope} at token {t + 1}: what comes out", _vectors(after), texts=1),
+    ]
+
+
+def written_out(cell: Any, inputs: dict[str, Tensor], u: int) -> list[Line]:
+    """The equations of a cell for unit `u`, computed from its weights, one by one."""
+    from_x, from_h = cell.from_input(inputs["x"][None])[0], cell.from_state(inputs["h"][None])[0]
+
+    def terms(block: int) -> tuple[float, float]:
+        at = block * cell.hidden + u
+        return float(from_x[at]), float(from_h[at])
+
+    if isinstance(cell, LstmCell):
+        return _lstm(terms, float(inputs["c"][u]))
+    if isinstance(cell, GruCell):
+        return _gru(terms, float(inputs["h"][u]), _reset_past(cell, inputs["h"], from_x, from_h, u))
+    assert isinstance(cell, RnnCell)
+    x, h = terms(0)
+    g, f = cell.activation, {"tanh": math.tanh, "relu": lambda a: max(a, 0.0), "sigmoid": _sigmoid}[cell.activation]
+    return [Line(f"h' = {g}(W x + b + U h + d)", f"{g}({number(x)} + {number(h)})", f(x + h))]
+
+
+def _lstm(terms: Any, c: float) -> list[Line]:
+    lines, value = [], {}
+    for block, (letter, name) in enumerate((("i", "σ"), ("f", "σ"), ("g", "tanh"), ("o", "σ"))):
+        x, h = terms(block)
+        value[letter] = _sigmoid(x + h) if name == "σ" else math.tanh(x + h)
+        lines.append(_gate_line(letter, name, x, h, value[letter]))
+    i, f, g, o = (value[letter] for letter in "ifgo")
+    new = f * c + i * g
+    written = f"{number(f)} × {number(c)} + {number(i)} × {number(g)}"
+    lines.append(Line("c' = f ⊙ c + i ⊙ g", written, new))
+    lines.append(Line("h' = o ⊙ tanh(c')", f"{number(o)} × tanh({number(new)})", o * math.tanh(new)))
+    return lines
+
+
+def _reset_past(cell: GruCell, h_H: Tensor, from_x: Tensor, from_h: Tensor, u: int) -> float | None:
+    """U_n (r ⊙ h) + d_n of the unit, if the reset comes before the product: it needs the gates of all units."""
+    if cell.reset == "after":
+        return None
+    r_H = torch.sigmoid(from_x[: cell.hidden] + from_h[: cell.hidden])
+    at = 2 * cell.hidden + u
+    return float(cell.weight_hh[at] @ (r_H * h_H) + cell.bias_hh[at])
+
+
+def _gru(terms: Any, h: float, past: float | None) -> list[Line]:
+    (x_r, h_r), (x_z, h_z), (x_n, h_n) = (terms(block) for block in range(3))
+    r, z = _sigmoid(x_r + h_r), _sigmoid(x_z + h_z)
+    if past is None:
+        n = math.tanh(x_n + r * h_n)
+        equation, numbers = "n = tanh(W_n x + b_n + r ⊙ (U_n h + d_n))", f"{number(r)} × {number(h_n)}"
+    else:
+        n = math.tanh(x_n + past)
+        equation, numbers = "n = tanh(W_n x + b_n + U_n (r ⊙ h) + d_n)", number(past)
+    return [
+        _gate_line("r", "σ", x_r, h_r, r),
+        _gate_line("z", "σ", x_z, h_z, z),
+        Line(equation, f"tanh({number(x_n)} + {numbers})", n),
+        Line(
+            "h' = (1 - z) ⊙ n + z ⊙ h",
+            f"(1 - {number(z)}) × {number(n)} + {number(z)} × {number(h)}",
+            (1 - z) * n + z * h,
+        ),
+    ]
+
+
+def _gate_line(letter: str, name: str, x: float, h: float, result: float) -> Line:
+    equation = f"{letter} = {name}(W_{letter} x + b_{letter} + U_{letter} h + d_{letter})"
+    return Line(equation, f"{name}({number(x)} + {number(h)})", result)
+
+
+def _sigmoid(a: float) -> float:
+    return 1 / (1 + math.exp(-a)) if a >= 0 else math.exp(a) / (1 + math.exp(a))
+
+
+def _before(state_TH: Tensor, t: int) -> Tensor:
+    """The state before step t: zeros before the first."""
+    return state_TH[t - 1] if t else torch.zeros_like(state_TH[0])
+
+
+def _vectors(values: dict[str, Tensor]) -> list[list[str]]:
+    """Each vector in a row: the first components, and how many there are."""
+    shown = max(min(COMPONENTS, len(vector)) for vector in values.values())
+    rows = [["", *(str(at + 1) for at in range(shown)), "of"]]
+    for name, vector in values.items():
+        numbers = [number(float(value)) for value in vector[:shown]]
+        rows.append([name, *numbers, *[""] * (shown - len(numbers)), str(len(vector))])
+    return rows
