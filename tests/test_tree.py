@@ -43,7 +43,7 @@ ORDER = {
     "exporters": {"training"},
     "recipes": {"config"},
     "audit": {"analysis"},
-    "inspection": {"tasks", "pages", "terminal"},
+    "inspection": {"tasks", "pages", "terminal", "text_table"},
     "measures": {"audit", "recipes"},
     "comparison": {"measures", "pages"},
     "api": {"comparison", "exporters"},

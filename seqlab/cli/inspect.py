@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from seqlab.runs.run import Run
 
 EXAMPLES = (
-    'seqlab inspect runs/my-lstm-1 --text "To be, or not to be" --out page.html',
+    'seqlab inspect runs/my-lstm-1 --text "To be, or not" --out page.html',
     'seqlab inspect runs/my-lstm-1 --text "To be" --view step --unit 3',
-    "seqlab inspect runs/my-lstm-1 runs/my-gru-1 --text-file part.txt --view surprise",
+    'seqlab inspect runs/a runs/b --text "To be" --view surprise',
 )
 
 

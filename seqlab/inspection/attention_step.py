@@ -6,12 +6,14 @@ from torch import Tensor
 
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
-from seqlab.inspection.sheet import Block, number
+from seqlab.inspection.sheet import TextTable, number
 
 KEYS = 10  # the ones with the largest weights
 
 
-def attention_blocks(reading: Reading, t: int, layer: int | None, head: int | None, unit: int | None) -> list[Block]:
+def attention_blocks(
+    reading: Reading, t: int, layer: int | None, head: int | None, unit: int | None
+) -> list[TextTable]:
     """The equations at token `t` of one layer and one head (the first if not given), for one component."""
     names = [name for name, recorded in reading.model.records.items() if recorded.kind == "attention"]
     if not names:
@@ -35,16 +37,16 @@ def attention_blocks(reading: Reading, t: int, layer: int | None, head: int | No
     return blocks
 
 
-def _keys(reading: Reading, t: int, weights_S: Tensor, scores_S: Tensor, where: str) -> Block:
+def _keys(reading: Reading, t: int, weights_S: Tensor, scores_S: Tensor, where: str) -> TextTable:
     seen = int((weights_S > 0).sum())
     order = weights_S.argsort(descending=True)[: min(KEYS, seen)].tolist()
     rows = [["token that is looked at", "its place", "score", "weight = softmax(score)"]]
     rows += [[reading.tokens[s], str(s + 1), number(float(scores_S[s])), number(float(weights_S[s]))] for s in order]
     left_out = f"; the {KEYS} largest of {seen:,} weights" if seen > KEYS else ""
-    return Block(f"{where}: token {t + 1} looks at{left_out}", rows)
+    return TextTable(f"{where}: token {t + 1} looks at{left_out}", rows)
 
 
-def _equations(reading: Reading, t: int, n: int, scope: str, where: str, u: int) -> Block:
+def _equations(reading: Reading, t: int, n: int, scope: str, where: str, u: int) -> TextTable:
     """For the key with the largest weight, and component `u` of what the head finds."""
     trace = reading.trace
     q_K, k_SK, v_SK = (
@@ -72,4 +74,4 @@ def _equations(reading: Reading, t: int, n: int, scope: str, where: str, u: int)
         ],
         ["found = Σ weight × v", written + more, number(float(found_K[u]))],
     ]
-    return Block(f"{where} at token {t + 1}: one component", rows, texts=2)
+    return TextTable(f"{where} at token {t + 1}: one component", rows, texts=2)

@@ -12,7 +12,7 @@ import torch
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.shades import level
-from seqlab.inspection.sheet import Block, Chart, Column, Detail, Sheet, one
+from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, one
 from seqlab.plotting import COLORS, light_grid
 
 CLOSED, OPEN = 0.1, 0.9  # saturated below and above
@@ -26,7 +26,7 @@ def gates(readings: Sequence[Reading], *, layer: int | None = None, unit: int | 
     shown_GT = {name: _shown(name, value_TH, unit) for name, value_TH in values_GTH.items()}
     tokens = reading.tokens
     columns = [
-        Column(
+        TokenColumn(
             token,
             cells=[(level(float(value_T[t])), "") for value_T in shown_GT.values()],
             heading=f"token {t + 1}",
@@ -50,7 +50,7 @@ def gates(readings: Sequence[Reading], *, layer: int | None = None, unit: int | 
         "the stronger the color, the further open: from 0 to 1",
         list(values_GTH),
         columns,
-        [Block("saturation: the share of values near 0 and near 1", rows)],
+        [TextTable("saturation: the share of values near 0 and near 1", rows)],
         [Chart(lambda axes: _draw(axes, counts), _alt(saturation))],
     )
 

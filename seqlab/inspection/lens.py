@@ -12,7 +12,7 @@ from seqlab.contracts import Trace
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.shades import level
-from seqlab.inspection.sheet import Block, Chart, Column, Detail, Sheet, one
+from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, one
 from seqlab.plotting import COLORS, light_grid
 
 
@@ -32,7 +32,7 @@ def lens(readings: Sequence[Reading]) -> Sheet:
     after_LTV = [reading.logprobs(Trace({names[-1]: trace[name]})) for name in names[:-1]] + [final_TV]
     first = 0 if not bool(final_TV[0].isnan().any()) else 1
     places = range(first, len(reading.ids))
-    columns = [Column(reading.tokens[0], cells=[(0, "–")] * len(names), heading="not predicted")] * first
+    columns = [TokenColumn(reading.tokens[0], cells=[(0, "–")] * len(names), heading="not predicted")] * first
     found = []
     for t in places:
         rows = []
@@ -55,7 +55,7 @@ def lens(readings: Sequence[Reading]) -> Sheet:
         "under each token, what was predicted in its place; the stronger the color, the more certain",
         names,
         columns,
-        [Block("bits per token after every layer", table)],
+        [TextTable("bits per token after every layer", table)],
         [Chart(lambda axes: _draw(axes, names, means), f"Mean bits per token after every layer: {in_words}")],
     )
 
@@ -64,8 +64,8 @@ def _bits(logprob: float) -> float:
     return -logprob / math.log(2)
 
 
-def _column(token: str, names: Sequence[str], rows: Sequence[tuple[str, float, float]]) -> Column:
-    return Column(
+def _column(token: str, names: Sequence[str], rows: Sequence[tuple[str, float, float]]) -> TokenColumn:
+    return TokenColumn(
         token,
         cells=[(level(share), best) for best, share, _ in rows],
         heading="predicted, with its probability; bits of the token that came",

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from seqlab.errors import UsageError
 from seqlab.inspection.shades import page_class, page_rules
-from seqlab.inspection.sheet import Chart, Column, Sheet
+from seqlab.inspection.sheet import Chart, Sheet, TokenColumn
 from seqlab.pages import Picture, clean_text, page_environment, page_style, picture, policy
 from seqlab.plotting import new_figure
 
@@ -55,7 +55,7 @@ def _as_json(sheets: Sequence[Sheet]) -> str:
     def number(text: str) -> int:
         return numbers.setdefault(clean_text(text), len(numbers))
 
-    def column_details(column: Column) -> list[Any]:
+    def column_details(column: TokenColumn) -> list[Any]:
         lines = [[number(line.label), round(line.share, 3), number(line.amount)] for line in column.details]
         return [number(column.token), number(column.heading), lines]
 

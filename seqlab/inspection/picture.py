@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seqlab.inspection.shades import LEVELS, color
-from seqlab.inspection.sheet import Block, Column, Sheet
+from seqlab.inspection.sheet import Sheet, TextTable, TokenColumn
 from seqlab.inspection.terminal import fold
 from seqlab.plotting import new_figure
 from seqlab.text_table import aligned_table
@@ -41,11 +41,11 @@ def draw_sheet(sheet: Sheet) -> Any:
     return figure
 
 
-def _table(block: Block) -> str:
+def _table(block: TextTable) -> str:
     return f"{block.title}\n{aligned_table(block.rows, block.texts)}"
 
 
-def _draw_text(axes: Any, lines: Sequence[Sequence[Column]], lanes: Sequence[str], margin: int) -> None:
+def _draw_text(axes: Any, lines: Sequence[Sequence[TokenColumn]], lanes: Sequence[str], margin: int) -> None:
     y = 0
     for columns in lines:
         x = margin

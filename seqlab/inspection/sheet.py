@@ -22,7 +22,7 @@ class Detail(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Column:
+class TokenColumn:
     """A token and its cells, from top to bottom: each a shade (see shades.py) and a short text."""
 
     token: str
@@ -39,7 +39,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Block:
+class TextTable:
     """A table; its first row has the headings. Only the first `texts` columns are texts, the others numbers."""
 
     title: str
@@ -65,8 +65,8 @@ class Sheet:
     data: dict[str, Any]
     legend: str = ""
     lanes: list[str] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    columns: list[TokenColumn] = field(default_factory=list)
+    blocks: list[TextTable] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
 
 

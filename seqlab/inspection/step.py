@@ -17,12 +17,12 @@ from seqlab.errors import UsageError
 from seqlab.inspection.attention_step import attention_blocks
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.shades import LEVELS
-from seqlab.inspection.sheet import Block, Column, Sheet, number, one
+from seqlab.inspection.sheet import Sheet, TextTable, TokenColumn, number, one
 
 COMPONENTS = 8  # of a vector that are written out
 
 
-class Line(NamedTuple):
+class WrittenLine(NamedTuple):
     """An equation, the same with the numbers of one unit, and what comes out."""
 
     equation: str
@@ -43,7 +43,7 @@ def step(
     t = _within("token", position, len(reading.ids), default=len(reading.ids))
     backbone = reading.model.backbone
     recurrent = backbone.recurrent if isinstance(backbone, LstmAttention) else backbone
-    blocks: list[Block] = []
+    blocks: list[TextTable] = []
     if isinstance(recurrent, Recurrent):
         if head is not None:
             raise UsageError(f"--head does nothing for '{reading.arch}', whose step has no heads: leave it out.")
@@ -52,7 +52,7 @@ def step(
         blocks += _recurrent_blocks(reading, recurrent, t, at_layer, u)
     if not isinstance(recurrent, Recurrent) or isinstance(backbone, LstmAttention):
         blocks += attention_blocks(reading, t, layer, head, unit)
-    columns = [Column(token, LEVELS // 2 if at == t else 0) for at, token in enumerate(reading.tokens)]
+    columns = [TokenColumn(token, LEVELS // 2 if at == t else 0) for at, token in enumerate(reading.tokens)]
     return Sheet(
         "step",
         f"{reading.arch} reads token {t + 1}, “{reading.tokens[t]}”, from which it predicts what comes next."
@@ -76,7 +76,7 @@ def _within(what: str, given: int | None, most: int, default: int) -> int:
 # --- RNN, GRU and LSTM ----------------------------------------------------------------------------------------------
 
 
-def _recurrent_blocks(reading: Reading, recurrent: Recurrent, t: int, layer: int, u: int) -> list[Block]:
+def _recurrent_blocks(reading: Reading, recurrent: Recurrent, t: int, layer: int, u: int) -> list[TextTable]:
     trace, scope = reading.trace, f"layer{layer + 1}"
     below_TD = trace["embedding" if layer == 0 else f"layer{layer}"][0]
     if recurrent.settings.directions == 2:
@@ -92,13 +92,13 @@ def _recurrent_blocks(reading: Reading, recurrent: Recurrent, t: int, layer: int
     after = {name: trace[f"{scope}.{name}"][0, t] for name in cell.records}
     before = {{"x": "x, what is read", "h": "h, hidden before", "c": "c, cell before"}[n]: v for n, v in inputs.items()}
     return [
-        Block(f"{scope} at token {t + 1}: one unit", rows, texts=2),
-        Block(f"{scope} at token {t + 1}: what goes in", _vectors(before), texts=1),
-        Block(f"{scope} at token {t + 1}: what comes out", _vectors(after), texts=1),
+        TextTable(f"{scope} at token {t + 1}: one unit", rows, texts=2),
+        TextTable(f"{scope} at token {t + 1}: what goes in", _vectors(before), texts=1),
+        TextTable(f"{scope} at token {t + 1}: what comes out", _vectors(after), texts=1),
     ]
 
 
-def written_out(cell: Any, inputs: dict[str, Tensor], u: int) -> list[Line]:
+def written_out(cell: Any, inputs: dict[str, Tensor], u: int) -> list[WrittenLine]:
     """The equations of a cell for unit `u`, computed from its weights, one by one."""
     from_x, from_h = cell.from_input(inputs["x"][None])[0], cell.from_state(inputs["h"][None])[0]
 
@@ -113,10 +113,10 @@ def written_out(cell: Any, inputs: dict[str, Tensor], u: int) -> list[Line]:
     assert isinstance(cell, RnnCell)
     x, h = terms(0)
     g, f = cell.activation, {"tanh": math.tanh, "relu": lambda a: max(a, 0.0), "sigmoid": _sigmoid}[cell.activation]
-    return [Line(f"h' = {g}(W x + b + U h + d)", f"{g}({number(x)} + {number(h)})", f(x + h))]
+    return [WrittenLine(f"h' = {g}(W x + b + U h + d)", f"{g}({number(x)} + {number(h)})", f(x + h))]
 
 
-def _lstm(terms: Any, c: float) -> list[Line]:
+def _lstm(terms: Any, c: float) -> list[WrittenLine]:
     lines, value = [], {}
     for block, (letter, name) in enumerate((("i", "σ"), ("f", "σ"), ("g", "tanh"), ("o", "σ"))):
         x, h = terms(block)
@@ -125,8 +125,8 @@ def _lstm(terms: Any, c: float) -> list[Line]:
     i, f, g, o = (value[letter] for letter in "ifgo")
     new = f * c + i * g
     written = f"{number(f)} × {number(c)} + {number(i)} × {number(g)}"
-    lines.append(Line("c' = f ⊙ c + i ⊙ g", written, new))
-    lines.append(Line("h' = o ⊙ tanh(c')", f"{number(o)} × tanh({number(new)})", o * math.tanh(new)))
+    lines.append(WrittenLine("c' = f ⊙ c + i ⊙ g", written, new))
+    lines.append(WrittenLine("h' = o ⊙ tanh(c')", f"{number(o)} × tanh({number(new)})", o * math.tanh(new)))
     return lines
 
 
@@ -139,7 +139,7 @@ def _reset_past(cell: GruCell, h_H: Tensor, from_x: Tensor, from_h: Tensor, u: i
     return float(cell.weight_hh[at] @ (r_H * h_H) + cell.bias_hh[at])
 
 
-def _gru(terms: Any, h: float, past: float | None) -> list[Line]:
+def _gru(terms: Any, h: float, past: float | None) -> list[WrittenLine]:
     (x_r, h_r), (x_z, h_z), (x_n, h_n) = (terms(block) for block in range(3))
     r, z = _sigmoid(x_r + h_r), _sigmoid(x_z + h_z)
     if past is None:
@@ -151,8 +151,8 @@ def _gru(terms: Any, h: float, past: float | None) -> list[Line]:
     return [
         _gate_line("r", "σ", x_r, h_r, r),
         _gate_line("z", "σ", x_z, h_z, z),
-        Line(equation, f"tanh({number(x_n)} + {numbers})", n),
-        Line(
+        WrittenLine(equation, f"tanh({number(x_n)} + {numbers})", n),
+        WrittenLine(
             "h' = (1 - z) ⊙ n + z ⊙ h",
             f"(1 - {number(z)}) × {number(n)} + {number(z)} × {number(h)}",
             (1 - z) * n + z * h,
@@ -160,9 +160,9 @@ def _gru(terms: Any, h: float, past: float | None) -> list[Line]:
     ]
 
 
-def _gate_line(letter: str, name: str, x: float, h: float, result: float) -> Line:
+def _gate_line(letter: str, name: str, x: float, h: float, result: float) -> WrittenLine:
     equation = f"{letter} = {name}(W_{letter} x + b_{letter} + U_{letter} h + d_{letter})"
-    return Line(equation, f"{name}({number(x)} + {number(h)})", result)
+    return WrittenLine(equation, f"{name}({number(x)} + {number(h)})", result)
 
 
 def _sigmoid(a: float) -> float:

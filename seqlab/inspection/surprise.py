@@ -13,7 +13,7 @@ from torch import Tensor
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.shades import level, signed_level
-from seqlab.inspection.sheet import Block, Chart, Column, Detail, Sheet
+from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn
 from seqlab.plotting import COLORS, light_grid
 
 FULL = 10.0  # bits that have the strongest color: a probability of 1/1024
@@ -76,7 +76,7 @@ def surprise(readings: Sequence[Reading]) -> Sheet:
         columns=[_column(piece, labels) for piece in pieces],
         blocks=[
             _most_surprising(pieces, labels),
-            Block(
+            TextTable(
                 "mean bits by position", [["position", *labels], *([w, *(f"{m:.2f}" for m in row)] for w, row in rows)]
             ),
         ],
@@ -170,23 +170,23 @@ def _legend(labels: Sequence[str]) -> str:
     return f"orange: {labels[1]} knows more; blue: {labels[0]} does; the strongest from {FULL_DIFFERENCE:g} bits on"
 
 
-def _column(piece: Piece, labels: Sequence[str]) -> Column:
+def _column(piece: Piece, labels: Sequence[str]) -> TokenColumn:
     details = []
     for label, each in zip(labels, piece.expected, strict=True):
         prefix = f"{label}: " if len(labels) > 1 else ""
         details += [Detail(prefix + token, share, f"{share:.1%}") for token, share in each.likeliest]
     bits = " and ".join(f"{bit:.2f} bits" for bit in piece.bits) or "not predicted: nothing comes before it"
-    return Column(piece.text, piece.shade, heading=bits, details=details)
+    return TokenColumn(piece.text, piece.shade, heading=bits, details=details)
 
 
-def _most_surprising(pieces: Sequence[Piece], labels: Sequence[str]) -> Block:
+def _most_surprising(pieces: Sequence[Piece], labels: Sequence[str]) -> TextTable:
     alone = len(labels) == 1
     found = sorted((piece for piece in pieces if piece.bits), key=lambda piece: -abs(piece.lead))[:FOUND]
     rows = [["", "likeliest" if alone else f"likeliest for {labels[0]}", *(["bits"] if alone else labels)]]
     for piece in found:
         expected = ", ".join(f"{token} {share:.0%}" for token, share in piece.expected[0].likeliest[:3])
         rows.append([piece.text, expected, *(f"{bit:.2f}" for bit in piece.bits)])
-    return Block("the most surprising tokens" if alone else "the largest differences", rows, texts=2)
+    return TextTable("the most surprising tokens" if alone else "the largest differences", rows, texts=2)
 
 
 def _as_dict(piece: Piece) -> dict[str, Any]:

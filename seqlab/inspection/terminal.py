@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from seqlab.inspection.shades import LEVELS, color, terminal_style
-from seqlab.inspection.sheet import Column, Sheet
+from seqlab.inspection.sheet import Sheet, TokenColumn
 from seqlab.text_table import aligned_table
 
 WIDTH = 96  # characters of a line
@@ -46,9 +46,9 @@ def _lines(sheet: Sheet) -> Iterator[Text]:
             yield Text("")
 
 
-def fold(columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
+def fold(columns: Sequence[TokenColumn], width: int) -> Iterator[list[TokenColumn]]:
     """Lines of columns; a newline ends its line."""
-    line: list[Column] = []
+    line: list[TokenColumn] = []
     used = 0
     for column in columns:
         if line and used + column.width > width:

@@ -14,7 +14,7 @@ from inspected_runs import LEARNED, TEXT, untrained
 from seqlab.errors import UsageError
 from seqlab.inspection.inspection import Inspection, inspect
 from seqlab.inspection.page import MAX_PAGE_BYTES, page
-from seqlab.inspection.sheet import Block, Column, Detail, Sheet
+from seqlab.inspection.sheet import Detail, Sheet, TextTable, TokenColumn
 
 HOSTILE = "</script><script>alert(1)</script>\"'&<img src=x onerror=alert(1)>\u202e\x07"
 
@@ -83,8 +83,8 @@ def test_what_a_token_shows_is_in_the_page(shown: Inspection, html: str) -> None
 
 
 def test_no_string_becomes_markup() -> None:
-    column = Column(HOSTILE, 3, [(2, HOSTILE)], HOSTILE, [Detail(HOSTILE, 0.5, HOSTILE)])
-    sheet = Sheet("gates", HOSTILE, {}, HOSTILE, [HOSTILE], [column], [Block(HOSTILE, [[HOSTILE], [HOSTILE]])])
+    column = TokenColumn(HOSTILE, 3, [(2, HOSTILE)], HOSTILE, [Detail(HOSTILE, 0.5, HOSTILE)])
+    sheet = Sheet("gates", HOSTILE, {}, HOSTILE, [HOSTILE], [column], [TextTable(HOSTILE, [[HOSTILE], [HOSTILE]])])
     content = page(HOSTILE, [sheet], {"lens": HOSTILE})
     elements = Elements(content)
     assert len(elements.named("script")) == 2 and not elements.named("img")
