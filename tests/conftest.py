@@ -44,11 +44,15 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
+    """Also where a run does not say how many threads it takes: those of two tests at once would wait for each other."""
     import torch
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("threads", "training.budget", "comparison.plan.planning", "analysis.suggestion"):
+            patch.setattr(f"seqlab.{module}.default_threads", lambda: 1)
+        yield
     torch.set_num_threads(before)
 
 

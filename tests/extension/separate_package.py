@@ -65,8 +65,9 @@ def install_by_hand(package: Path, site_packages: Path) -> None:
 
 
 def run_in(folder: Path, python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder, without the plugins and paths of this process."""
+    """Run Python in a folder, on one thread, without the plugins and paths of this process."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SEQLAB_PLUGINS")}
+    environment["OMP_NUM_THREADS"] = "1"
     return subprocess.run(
         [python, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=280
     )

@@ -19,7 +19,7 @@ from seqlab.testing import check_architecture
 
 if __name__ == "__main__":
     check_architecture("mingru")
-    small = dict(window=16, batch_size=4, embedding=8, hidden=8)
+    small = dict(window=16, batch_size=4, embedding=8, hidden=8, threads=1)
     run = seqlab.train("text.txt", arch="mingru", steps=4, out="run", **small)
     assert str(run.generate("a ", length=5))
     assert not any(check.failed for check in audit(run)), audit(run)

@@ -28,6 +28,9 @@ batch_size = 8
 [model]
 embedding = 8
 
+[train]
+threads = 1
+
 [models.rnn]
 backbone = { name = "rnn", hidden = 8 }
 
@@ -48,7 +51,8 @@ from seqlab.testing import check_task, check_tokenizer
 check_tokenizer("ascii")
 check_task("smoothed", task__smoothing=0.0)
 
-run = seqlab.train("counting", tokenizer="ascii", arch="gru", hidden=8, embedding=8, window=16, steps=3, out="run")
+small = dict(hidden=8, embedding=8, window=16, threads=1)
+run = seqlab.train("counting", tokenizer="ascii", arch="gru", steps=3, out="run", **small)
 assert run.tokenizer.vocab_size == 129, run.tokenizer.vocab_size
 run = seqlab.load("run")
 assert run.config["corpus"]["name"] == "counting" and str(run.generate("1 and ", length=5))
