@@ -20,7 +20,7 @@ EXAMPLES = (
 
 
 def inspect(
-    runs: Annotated[list[Path], Argument(help="Folder of the run; two for views that compare.")],
+    runs: Annotated[list[Path], Argument(help="Folder of the run; several for views that compare.")],
     text: Annotated[str | None, Option("--text", "-t", help="The text to read.")] = None,
     text_file: Annotated[Path | None, Option(help="A file with the text to read.")] = None,
     view: Annotated[
@@ -28,21 +28,24 @@ def inspect(
         Option(help=f"{', '.join(VIEWS)}; all that apply if not given.", autocompletion=lambda: [*VIEWS]),
     ] = None,
     out: Annotated[Path | None, Option(help="Write a page (.html) or a picture (.png, .svg) instead.")] = None,
-    layer: Annotated[int | None, Option(help="gates, step: the layer.", min=1)] = None,
+    layer: Annotated[
+        int | None, Option(help="attention, gates, step: the layer. ablate: each of its units.", min=1)
+    ] = None,
     unit: Annotated[int | None, Option(help="gates, step: the unit, or the component of a head.", min=1)] = None,
-    head: Annotated[int | None, Option(help="step: the attention head.", min=1)] = None,
+    head: Annotated[int | None, Option(help="attention, step: the attention head.", min=1)] = None,
     position: Annotated[
         int | None, Option(help="step: the token, counted from 1; the last if not given.", min=1)
     ] = None,
+    how: Annotated[str | None, Option(help="ablate: replace by the mean (the default) or by zero.")] = None,
     listed: Annotated[bool, Option("--list", help="List what the model records, and nothing else.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Look inside a trained model: surprise, gates, the prediction after every layer, a step written out."""
+    """Look inside a trained model: surprise, gates, attention, gradients, memory, ablation, a step written out."""
     from seqlab import api
     from seqlab.cli.show import console
     from seqlab.errors import UsageError, refuse_given
 
-    chosen = {"layer": layer, "unit": unit, "head": head, "position": position}
+    chosen = {"layer": layer, "unit": unit, "head": head, "position": position, "how": how}
     if listed:
         given = {"text": text, "text-file": text_file, "view": view, "out": out, **chosen}
         refuse_given({f"--{name}": value for name, value in given.items()}, "beside --list")
@@ -50,8 +53,6 @@ def inspect(
             raise UsageError(f"--list shows what one run records: {len(runs)} were given.")
         _list(api.load(runs[0]), as_json)
         return
-    if len(runs) > 2:
-        raise UsageError(f"{len(runs)} runs were given: expected one, or two for a view that compares them.")
     if out is not None:
         from seqlab.inspection.inspection import check_out
 
@@ -59,8 +60,7 @@ def inspect(
         check_out(out, 0 if view is None else 1)
     content = _read(text, text_file)
     loaded = [api.load(run) for run in runs]
-    against = loaded[1] if len(loaded) == 2 else None
-    inspection = loaded[0].inspect(content, view, against=against, **chosen)
+    inspection = loaded[0].inspect(content, view, against=loaded[1:], **chosen)
     if out is not None:
         inspection.write(out)
         for name, reason in inspection.refused.items():
@@ -102,7 +102,7 @@ def _list(run: "Run", as_json: bool) -> None:
     table("", ["name", "kind", ""], [[name, about.kind, about.about] for name, about in records.items()], texts=3)
     if not run.model.backbone.records:
         console.print(
-            f"The architecture '{arch}' declares nothing that it records: views that need only what goes in and what "
-            "comes out remain.",
+            f"The architecture '{arch}' declares nothing that it records: surprise, gradients and memory need only "
+            "what goes in and what comes out.",
             markup=False,
         )

@@ -1,6 +1,7 @@
 """A sheet as a picture: its text in lines, lanes under them, tables and charts, from top to bottom."""
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 from seqlab.inspection.shades import LEVELS, color
@@ -22,9 +23,9 @@ def draw_sheet(sheet: Sheet) -> Any:
     texts = [_table(block) for block in sheet.blocks]
     heights = [LINE * (len(lines) * (1 + len(sheet.lanes) + bool(sheet.lanes)) + 0.5)] if lines else []
     heights += [TABLE_LINE * (text.count("\n") + 3) for text in texts]
-    heights += [chart.size[1] for chart in sheet.charts[::2]]
-    figure = new_figure(INCHES, sum(heights) + 0.7)
-    title = f"{sheet.sentence}\n({sheet.legend})" if sheet.legend else sheet.sentence
+    heights += [max(chart.size[1] for chart in sheet.charts[at : at + 2]) for at in range(0, len(sheet.charts), 2)]
+    figure = new_figure(INCHES, sum(heights) + 0.8)
+    title = fill(sheet.sentence, WIDTH) + (f"\n({sheet.legend})" if sheet.legend else "")
     figure.suptitle(title, fontsize=9, parse_math=False)
     grid = figure.add_gridspec(len(heights), 2, height_ratios=heights)
     rows = iter(range(len(heights)))

@@ -218,6 +218,14 @@ VIEWS = Registry(
         ),
         "gates": Entry("seqlab.inspection.gates:gates", "how far every gate is open at each token, and saturation"),
         "lens": Entry("seqlab.inspection.lens:lens", "what the model would predict after every layer"),
+        "attention": Entry(
+            "seqlab.inspection.attention:attention", "where every head looks, and what it does by habit"
+        ),
+        "gradients": Entry(
+            "seqlab.inspection.gradients:gradients", "how strongly a loss depends on earlier tokens, by their distance"
+        ),
+        "memory": Entry("seqlab.inspection.memory:memory", "how far back a changed token still changes the prediction"),
+        "ablate": Entry("seqlab.inspection.ablate:ablate", "what the model loses without each gate, layer or head"),
         "step": Entry("seqlab.inspection.step:step", "one time step written out, numbers beside the equations"),
     },
 )

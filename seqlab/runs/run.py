@@ -132,18 +132,18 @@ class Run:
         )
 
     def inspect(
-        self, text: str, view: str | None = None, *, against: "Run | None" = None, **options: Any
+        self, text: str, view: str | None = None, *, against: "Run | Sequence[Run]" = (), **options: Any
     ) -> "Inspection":
         """Look inside as it reads a text: one view (`seqlab list views`), or all that apply.
 
-        The result displays itself in a notebook; `print` it, or `write` it to a page or a picture. `against`: another
-        run, for views that show two. `options`, where a view has them: layer, unit, head, position.
+        The result displays itself in a notebook; `print` it, or `write` it to a page or a picture. `against`: other
+        runs, for views that compare. `options`, where a view has them: layer, unit, head, position, how.
 
         >>> run.inspect("To be, or not to be", "surprise").write("surprise.html")
         """
         from seqlab.inspection.inspection import inspect
 
-        return inspect([self] if against is None else [self, against], text, view, options)
+        return inspect([self, *([against] if isinstance(against, Run) else against)], text, view, options)
 
     def predict(self, texts: str | Sequence[str], **options: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, depending on its task.

@@ -44,6 +44,8 @@ def test_an_architecture_that_records_nothing_gets_a_sentence(seqlab: Any, tmp_p
     train_small(tmp_path / "my.txt", tmp_path / "run", arch=f"{__name__}:Silent", **{"hidden": SMALL["hidden"]})
     answer = seqlab("inspect", str(tmp_path / "run"), "--list")
     assert answer.code == 0 and "declares nothing that it records" in answer.out
+    shown = json.loads(seqlab("inspect", str(tmp_path / "run"), "--text", "the cat sat", "--json").out)
+    assert set(shown) - {"not_applicable"} == {"surprise", "gradients", "memory"}
 
 
 def test_views_are_printed(seqlab: Any, run: Run) -> None:
@@ -90,7 +92,8 @@ def test_what_does_not_apply_is_refused(seqlab: Any, run: Run, options: list[str
 
 
 def test_too_many_runs_and_a_missing_file(seqlab: Any, run: Run, tmp_path: Path) -> None:
-    assert "3 runs were given" in seqlab("inspect", *[str(run.path)] * 3, "--text", "the").err
+    refused = seqlab("inspect", *[str(run.path)] * 3, "--text", "the", "--view", "surprise")
+    assert refused.code == 2 and "sets two runs side by side: 3 were given" in refused.err
     answer = seqlab("inspect", str(run.path), "--text-file", str(tmp_path / "no.txt"))
     assert answer.code == 66 and "cannot be read" in answer.err
 

@@ -1,0 +1,176 @@
+"""Attention, gradients, memory and ablation against direct computations."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from inspected_runs import LEARNED, TEXT, UntrainedRun, untrained
+
+from seqlab.errors import UsageError
+from seqlab.inspection.ablate import bits_per_token
+from seqlab.inspection.attention import Head, habits, rollout
+from seqlab.inspection.gradients import factor_per_step, gradient_norms, token_losses
+from seqlab.inspection.inspection import inspect
+from seqlab.inspection.memory import changed, divergences
+from seqlab.inspection.reading import Reading
+
+# --- gradients ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arch", ["rnn", "lstm", "lstm-attention", "transformer"])
+def test_gradients_are_finite_differences(arch: str) -> None:
+    run = untrained(arch)
+    run.model.double()
+    reading = Reading(run, "The cat ")
+    ids_T = torch.tensor(reading.ids)
+    x_1TD = run.model.embed(ids_T[None, :-1]).detach()
+    half, step = len(ids_T) // 2, 1e-6
+
+    def loss(t: int, s: int, d: int, by: float) -> float:
+        moved = x_1TD.clone()
+        moved[0, s, d] += by
+        with torch.no_grad():
+            return float(token_losses(reading, moved, ids_T[1:])[t])
+
+    def norm(t: int, s: int) -> float:
+        width = x_1TD.shape[2]
+        slopes = [(loss(t, s, d, step) - loss(t, s, d, -step)) / (2 * step) for d in range(width)]
+        return math.sqrt(sum(slope**2 for slope in slopes))
+
+    targets = range(half - 1, len(ids_T) - 1)
+    expected = [np.mean([norm(t, t - k) for t in targets]) for k in range(half)]
+    assert gradient_norms(reading) == pytest.approx(np.array(expected), rel=1e-4)
+
+
+def test_a_gradient_that_vanishes_is_seen_as_a_factor() -> None:
+    assert factor_per_step(0.5 * 0.8 ** np.arange(20)) == pytest.approx(0.8)
+    assert math.isnan(factor_per_step(np.array([1.0, 0.0, 0.0])))
+    weak, strong = untrained("rnn", layers=1), untrained("rnn", layers=1)
+    for run, size in ((weak, 0.1), (strong, 1.0)):
+        torch.nn.init.orthogonal_(run.model.backbone.cells[0].weight_hh, gain=size)
+    shown = inspect([weak, strong], LEARNED[:40], "gradients", {}).sheets[0]
+    rows = next(block.rows for block in shown.blocks if block.title.startswith("singular values"))
+    assert [row[1] for row in rows[1:]] == ["0.100", "1.000"] and [row[3] for row in rows[1:]] == ["0.100", "1.000"]
+    factors = [factor_per_step(gradient_norms(Reading(run, LEARNED[:40]))) for run in (weak, strong)]
+    assert factors[0] < 0.15 < factors[1]
+
+
+def test_several_runs_are_curves_in_one_chart() -> None:
+    runs = [untrained("rnn"), untrained("gru"), untrained("transformer")]
+    for view in ("gradients", "memory"):
+        sheet = inspect(runs, TEXT, view, {}).sheets[0]
+        assert sheet.blocks[0].rows[0][1:] == ["rnn", "gru", "transformer"]
+        assert len(sheet.charts) == 1
+    with pytest.raises(UsageError, match="at most 6 runs together: 7 were given"):
+        inspect([runs[0]] * 7, TEXT, "memory", {})
+    with pytest.raises(UsageError, match="is no language model: gradients looks back"):
+        inspect([untrained("transformer-encoder")], TEXT, "gradients", {})
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_window_forgets_what_has_left_it() -> None:
+    run = untrained("feedforward", span=3)
+    bits_K = divergences(Reading(run, TEXT))
+    assert (bits_K[:3] > 1e-6).all() and (bits_K[3:] < 1e-9).all()
+    assert "as far as 2 tokens back" in inspect([run], TEXT, "memory", {}).sheets[0].sentence
+
+
+def test_memory_is_the_divergence_of_the_predictions() -> None:
+    run = untrained("gru")
+    reading = Reading(run, "The cat")
+    ids_T = torch.tensor(reading.ids)
+    found = []
+    for s in range(3):
+        other_T = changed(ids_T, s)
+        assert (other_T != ids_T).sum() == 1 and other_T[s] != ids_T[s]
+        with torch.no_grad():
+            p_TV, q_TV = (run.model(some[None])[0][0].softmax(1).double() for some in (ids_T, other_T))
+        found.append((p_TV * (p_TV / q_TV).log2()).sum(1)[s : s + 4])
+    assert divergences(reading) == pytest.approx(torch.stack(found).mean(0).numpy(), rel=1e-3, abs=1e-7)
+
+
+# --- ablation -------------------------------------------------------------------------------------------------------
+
+
+def test_a_head_that_is_left_out_is_gone_from_the_output() -> None:
+    run = untrained("transformer", heads=2)
+    found = inspect([run], TEXT, "ablate", {"how": "zero"}).sheets[0].data
+    reading = Reading(run, TEXT)
+    whole = bits_per_token(reading)
+    assert found["bits_per_token"] == pytest.approx(whole, rel=1e-5)
+    run.model.backbone.stack.blocks[1].attention.out.weight.data[:, :4] = 0
+    change = bits_per_token(Reading(run, TEXT)) - whole
+    assert found["change"]["layer2.attention head 1"] == pytest.approx(change, abs=1e-5) and abs(change) > 1e-4
+
+
+def test_without_what_the_last_layer_says_only_the_bias_is_left() -> None:
+    run = untrained("lstm")
+    change = inspect([run], TEXT, "ablate", {"how": "zero"}).sheets[0].data["change"]
+    logprobs_V = run.model.output.bias.log_softmax(0)
+    ids = torch.tensor(run.tokenizer.encode(TEXT)[1:])
+    left = -float(logprobs_V[ids].detach().mean()) / math.log(2)
+    assert change["layer2"] == pytest.approx(left - bits_per_token(Reading(run, TEXT)), abs=1e-5)
+    assert list(change.values()) == sorted(change.values(), reverse=True)
+
+
+def test_a_unit_at_its_mean() -> None:
+    run = untrained("lstm")
+    change = inspect([run], TEXT, "ablate", {"layer": 1}).sheets[0].data["change"]
+    assert sorted(change) == sorted(f"layer1.cell unit {unit}" for unit in range(1, 9))
+    assert all(abs(by) > 1e-7 for by in change.values())
+    for options, message in (({"layer": 7}, "there is no layer 7"), ({"how": "twice"}, "there is no way 'twice'")):
+        with pytest.raises(UsageError, match=message):
+            inspect([run], TEXT, "ablate", options)
+
+
+# --- attention ------------------------------------------------------------------------------------------------------
+
+
+def shown_heads(run: UntrainedRun, **options: int) -> dict[str, dict[str, float]]:
+    return inspect([run], TEXT, "attention", options).sheets[0].data["heads"]
+
+
+@pytest.mark.parametrize("arch", ["lstm-attention", "transformer", "transformer-encoder"])
+def test_a_token_shows_where_the_heads_look(arch: str) -> None:
+    run = untrained(arch)
+    reading = Reading(run, TEXT)
+    names = [name for name, recorded in run.model.records.items() if recorded.kind == "attention"]
+    mean_TS = torch.cat([reading.trace[name][0] for name in names], dim=1).mean(1)
+    looks_at = inspect([run], TEXT, "attention", {}).sheets[0].data["looks_at"]
+    t = 11
+    weights, places = mean_TS[t].topk(10)
+    assert [share for _, share in looks_at[t]] == pytest.approx(weights.tolist())
+    assert looks_at[t][0][0] == f"{reading.tokens[int(places[0])]} ({int(places[0]) + 1})"
+
+
+def test_one_layer_and_one_head() -> None:
+    run = untrained("transformer", heads=2)
+    assert list(shown_heads(run, layer=2)) == ["layer2.attention head 1", "layer2.attention head 2"]
+    assert list(shown_heads(run, layer=1, head=2)) == ["layer1.attention head 2"]
+    for options in ({"layer": 3}, {"head": 3}):
+        with pytest.raises(UsageError, match=r"3[a-z ]*: give a number from 1 to 2"):
+            shown_heads(run, **options)
+
+
+def test_habits_of_heads_that_have_only_one() -> None:
+    previous_TS = torch.eye(8).roll(-1, 1).tril()
+    previous_TS[0, 0] = 1
+    repeated_TS = torch.zeros(8, 8)
+    repeated_TS[:4, 0] = 1
+    repeated_TS[range(4, 8), range(1, 5)] = 1  # four tokens twice: the token after the first time
+    found = habits(Head("made up", previous_TS), repeated_TS)
+    assert found == pytest.approx(
+        {"previous": 1, "itself": 1 / 8, "first": 2 / 8, "induction": 1, "entropy": 0}, abs=1e-5
+    )
+    uniform = habits(Head("uniform", torch.full((4, 4), 0.25)), torch.full((8, 8), 0.125))
+    assert uniform["entropy"] == pytest.approx(2) and uniform["induction"] == pytest.approx(0.125)
+
+
+def test_rollout_multiplies_layers() -> None:
+    first = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
+    second = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    expected = torch.tensor([[1.0, 0.0], [0.5 * 1 + 0.5 * 0.25, 0.5 * 0.75]])
+    torch.testing.assert_close(rollout([first, second]), expected)
