@@ -37,6 +37,9 @@ def inspect(
         int | None, Option(help="step: the token, counted from 1; the last if not given.", min=1)
     ] = None,
     how: Annotated[str | None, Option(help="ablate: replace by the mean (the default) or by zero.")] = None,
+    follow: Annotated[
+        str | None, Option(help="cells: quotes (the default), line, capitals, or a file with a number per character.")
+    ] = None,
     listed: Annotated[bool, Option("--list", help="List what the model records, and nothing else.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -45,7 +48,7 @@ def inspect(
     from seqlab.cli.show import console
     from seqlab.errors import UsageError, refuse_given
 
-    chosen = {"layer": layer, "unit": unit, "head": head, "position": position, "how": how}
+    chosen = {"layer": layer, "unit": unit, "head": head, "position": position, "how": how, "follow": follow}
     if listed:
         given = {"text": text, "text-file": text_file, "view": view, "out": out, **chosen}
         refuse_given({f"--{name}": value for name, value in given.items()}, "beside --list")

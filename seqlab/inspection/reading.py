@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -63,6 +64,11 @@ class Reading:
     def tokens(self) -> list[str]:
         """Every token, with spaces and newlines shown."""
         return [self.token(number) for number in self.ids]
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where each token ends in the text, in bytes."""
+        return list(accumulate(len(self.run.tokenizer.decode_bytes([token])) for token in self.ids))
 
     def token(self, number: int) -> str:
         return self._names[number].replace("\\n", "\n").replace("\\t", "\t").translate(VISIBLE)

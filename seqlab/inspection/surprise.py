@@ -61,7 +61,7 @@ def surprise(readings: Sequence[Reading]) -> Sheet:
         if not reading.predicts_tokens:
             raise UsageError(f"'{reading.run.path}' predicts no tokens, so none can surprise it.")
     labels = run_labels(readings)
-    pieces = _merge([_pieces(reading) for reading in readings], [_ends(reading) for reading in readings])
+    pieces = _merge([_pieces(reading) for reading in readings], [reading.ends for reading in readings])
     rows = by_position(pieces)
     means = [_mean(pieces, run) for run in range(len(labels))]
     unit = "token" if len(labels) == 1 else "piece of the text"
@@ -119,15 +119,6 @@ def _expected(reading: Reading, logprobs_V: Tensor, token: int) -> Expected:
     best = logprobs_V.topk(min(LIKELIEST, len(logprobs_V)))
     likeliest = [(reading.token(int(k)), math.exp(p)) for p, k in zip(best.values, best.indices, strict=True)]
     return Expected(-float(logprobs_V[token]) / math.log(2), likeliest)
-
-
-def _ends(reading: Reading) -> list[int]:
-    """Where each token ends in the text, in bytes."""
-    ends, position = [], 0
-    for token in reading.ids:
-        position += len(reading.run.tokenizer.decode_bytes([token]))
-        ends.append(position)
-    return ends
 
 
 def _merge(pieces: list[list[Piece]], ends: list[list[int]]) -> list[Piece]:

@@ -217,6 +217,7 @@ VIEWS = Registry(
             "seqlab.inspection.surprise:surprise", "the text colored by bits per token; two runs compared"
         ),
         "gates": Entry("seqlab.inspection.gates:gates", "how far every gate is open at each token, and saturation"),
+        "cells": Entry("seqlab.inspection.cells:cells", "which units follow a property of the text, beside chance"),
         "lens": Entry("seqlab.inspection.lens:lens", "what the model would predict after every layer"),
         "attention": Entry(
             "seqlab.inspection.attention:attention", "where every head looks, and what it does by habit"

@@ -1,0 +1,155 @@
+"""cells: which units follow a property of the text, such as being inside quotation marks (Karpathy et al. 2015).
+
+The best of many units follows anything a little. So units are chosen on the first half of the text and judged on the
+second, beside what the same search finds for properties that are shifted against the text and so have no meaning.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seqlab.errors import UsageError
+from seqlab.inspection.properties import PROPERTIES, read_property
+from seqlab.inspection.reading import Reading
+from seqlab.inspection.shades import level, signed_level
+from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, number, one
+from seqlab.plotting import COLORS, light_grid
+
+SHIFTS = 200  # shifted properties
+RANKED = 10  # units in the table
+DRAWN = 300  # tokens in the chart
+
+
+class Units(NamedTuple):
+    """The values of all units (T, U) and their names."""
+
+    values_TU: np.ndarray
+    names: list[str]
+
+
+def cells(readings: Sequence[Reading], *, follow: str | None = None) -> Sheet:
+    """The units that follow a property best: quotes (if not given), line, capitals, or the numbers of a file."""
+    reading, name = one(readings, "cells"), next(iter(PROPERTIES)) if follow is None else follow
+    units = _units(reading)
+    wanted_T = _by_token(reading, read_property(name, reading.text))
+    first, second = _halves(len(wanted_T))
+    for half, words in ((first, "first"), (second, "second")):
+        if np.ptp(wanted_T[half]) == 0:
+            raise UsageError(f"'{name}' never changes in the {words} half of the text: give a longer or another text.")
+    found_U, held_U = (correlations(units.values_TU[half], wanted_T[half][None])[0] for half in (first, second))
+    chance_P = chance(units.values_TU, wanted_T)
+    order = np.argsort(-np.abs(found_U))[:RANKED]
+    best = int(order[0])
+    rows = [["unit", "first half", "second half"]]
+    rows += [[units.names[u], number(found_U[u]), number(held_U[u])] for u in order]
+    rows.append(["by chance: largest", "", number(chance_P.max())])
+    rows.append(["by chance: 95 of 100 below", "", number(float(np.quantile(chance_P, 0.95)))])
+    verdict = "more than" if abs(held_U[best]) > chance_P.max() else "no more than"
+    signed_T = _scaled(units.values_TU[:, best] * np.sign(found_U[best]))
+    return Sheet(
+        "cells",
+        f"Of {len(units.names):,} units, {units.names[best]} follows '{name}' best: correlation "
+        f"{number(held_U[best])} on the second half, {verdict} the {chance_P.max():.3f} that {SHIFTS} shifted "
+        "properties reach.",
+        {
+            "property": name,
+            "units": {units.names[u]: {"first": float(found_U[u]), "second": float(held_U[u])} for u in order},
+            "chance": {"largest": float(chance_P.max()), "quantile_95": float(np.quantile(chance_P, 0.95))},
+        },
+        f"the text by {units.names[best]}: orange above its mean, blue below; under it, '{name}'",
+        [name],
+        _columns(reading, signed_T, wanted_T, name, units.names[best]),
+        [TextTable(f"correlation with '{name}'", rows)],
+        [
+            Chart(
+                lambda axes: _draw(axes, signed_T, wanted_T, name, units.names[best]),
+                f"{units.names[best]} and '{name}'",
+            )
+        ],
+    )
+
+
+def correlations(values_TU: np.ndarray, wanted_PT: np.ndarray) -> np.ndarray:
+    """Of every property with every unit (P, U); 0 for what never changes."""
+    values_TU, wanted_PT = _standardized(values_TU, 0), _standardized(wanted_PT, 1)
+    return wanted_PT @ values_TU / len(values_TU)
+
+
+def chance(values_TU: np.ndarray, wanted_T: np.ndarray) -> np.ndarray:
+    """What the search finds where there is nothing: for each shifted property, how well the unit that follows it best
+    on the first half does on the second. Shifting keeps how long the property stays as it is."""
+    first, second = _halves(len(wanted_T))
+    draw = np.random.default_rng(0)
+    shifts_P = draw.integers(len(wanted_T) // 8, len(wanted_T) - len(wanted_T) // 8, SHIFTS)
+    shifted_PT = np.stack([np.roll(wanted_T, shift) for shift in shifts_P])
+    best_P = np.abs(correlations(values_TU[first], shifted_PT[:, first])).argmax(1)
+    return np.abs(correlations(values_TU[second], shifted_PT[:, second])[np.arange(SHIFTS), best_P])
+
+
+def _units(reading: Reading) -> Units:
+    """Cell vectors, and what each layer passes on."""
+    records = reading.model.records
+    names = [name for name, recorded in records.items() if recorded.kind == "layer" or name.endswith(".cell")]
+    if not names:
+        raise UsageError(
+            f"the architecture '{reading.arch}' records no layer or cell vector whose units could be shown."
+        )
+    values = [reading.trace[name][0].double().numpy() for name in names]
+    labels = [f"{name} unit {u + 1}" for name, value in zip(names, values, strict=True) for u in range(value.shape[1])]
+    return Units(np.concatenate(values, axis=1), labels)
+
+
+def _by_token(reading: Reading, by_character: Sequence[float]) -> np.ndarray:
+    """The property after the last character of every token; before the first one, that of the first."""
+    if reading.run.tokenizer.unknown in reading.ids:
+        raise UsageError("some of the text is unknown to the tokenizer, so its tokens have no place in the text.")
+    sizes_N = np.array([len(character.encode()) for character in reading.text])
+    before = reading.ends[-1] - int(sizes_N.sum())  # the space that a classifier reads before a text
+    starts_N = np.cumsum(sizes_N) - sizes_N
+    last_T = np.searchsorted(starts_N, np.array(reading.ends) - before, side="left") - 1
+    return np.array(by_character)[last_T.clip(0, len(sizes_N) - 1)]
+
+
+def _halves(length: int) -> tuple[slice, slice]:
+    if length < 8:
+        raise UsageError(f"the text has {length} tokens: cells needs at least 8, half to choose and half to judge.")
+    return slice(0, length // 2), slice(length // 2, length)
+
+
+def _standardized(values: np.ndarray, axis: int) -> np.ndarray:
+    centered = values - values.mean(axis, keepdims=True)
+    deviation = centered.std(axis, keepdims=True)
+    return np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 1e-9)
+
+
+def _scaled(values_T: np.ndarray) -> np.ndarray:
+    """From -1 to 1, with the mean at 0."""
+    centered_T = values_T - values_T.mean()
+    return centered_T / max(1e-9, float(np.abs(centered_T).max()))
+
+
+def _columns(reading: Reading, signed_T: np.ndarray, wanted_T: np.ndarray, name: str, unit: str) -> list[TokenColumn]:
+    share_T = (wanted_T - wanted_T.min()) / np.ptp(wanted_T)
+    return [
+        TokenColumn(
+            token,
+            signed_level(float(signed_T[t])),
+            [(level(float(share_T[t])), "")],
+            f"token {t + 1}",
+            [
+                Detail(f"{unit}, from its mean", abs(float(signed_T[t])), number(float(signed_T[t]))),
+                Detail(name, float(share_T[t]), f"{wanted_T[t]:g}"),
+            ],
+        )
+        for t, token in enumerate(reading.tokens)
+    ]
+
+
+def _draw(axes: Any, signed_T: np.ndarray, wanted_T: np.ndarray, name: str, unit: str) -> None:
+    scaled_T = 2 * (wanted_T - wanted_T.min()) / np.ptp(wanted_T) - 1
+    axes.step(range(len(wanted_T))[:DRAWN], scaled_T[:DRAWN], color=COLORS[1], label=name, linewidth=1)
+    axes.plot(signed_T[:DRAWN], color=COLORS[0], label=unit, linewidth=1)
+    axes.set(xlabel=f"token (the first {DRAWN})" if len(wanted_T) > DRAWN else "token", ylabel="scaled to -1 ... 1")
+    light_grid(axes)
+    axes.legend(frameon=False, fontsize=8)
