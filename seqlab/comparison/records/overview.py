@@ -105,14 +105,14 @@ def _interval_sentence(results: Results) -> str:
             f"({decimals(pair.low, digits)} to {decimals(pair.high, digits)}, {pair.verdict})"
             for pair in sure
         ]
-        return f"95% intervals in {results.metric.difference_unit}, for fresh seeds and text: {'; '.join(clauses)}."
+        return f"95% intervals in {results.metric.difference_unit}, for fresh seeds and data: {'; '.join(clauses)}."
     if not results.runs:
         return "Computed, not trained: there is no interval."
     metric = results.metric
     interval = level_interval(np.array([run.sums for run in results.runs_of(best)]), metric.value, metric.span)
     if interval:
         low, high = (decimals(end, metric.digits) for end in metric.possible(interval))
-        return f"95% interval of {best} for fresh seeds and fresh text: {low} to {high} {metric.difference_unit}."
+        return f"95% interval of {best} for fresh seeds and fresh data: {low} to {high} {metric.difference_unit}."
     if len(results.entrants) == 1:
         return "One seed: there is no interval."
     return "One seed of each model: there is no interval, and small differences may be the seed's."
