@@ -49,14 +49,14 @@ class BoundedCommands:
         self._server.wait()
         self._server.stdout.close()
 
-    def run(self, folder: Path, words: list[str], stdin: bytes = b"") -> Ended:
+    def run(self, folder: Path, words: list[str], stdin: bytes = b"", seconds: float = SECONDS) -> Ended:
         (folder / ".stdin").write_bytes(stdin)
         assert self._server.stdin is not None and self._server.stdout is not None
-        self._server.stdin.write(json.dumps([str(folder), words]) + "\n")
+        self._server.stdin.write(json.dumps([str(folder), words, seconds]) + "\n")
         self._server.stdin.flush()
-        code, seconds, size = json.loads(self._server.stdout.readline())
+        code, taken, size = json.loads(self._server.stdout.readline())
         out, err = ((folder / name).read_text(errors="replace") for name in (".stdout", ".stderr"))
-        return Ended(code, out, err, seconds, size)
+        return Ended(code, out, err, taken, size)
 
 
 def serve() -> None:
@@ -73,12 +73,12 @@ def serve() -> None:
         answers.flush()
 
 
-def _bounded(folder: str, words: list[str]) -> tuple[int, float, int]:
+def _bounded(folder: str, words: list[str], seconds: float) -> tuple[int, float, int]:
     began, process = time.monotonic(), os.fork()
     if process == 0:
         _command(folder, words)
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(process, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     _, status, used = os.wait4(process, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     return os.waitstatus_to_exitcode(status), time.monotonic() - began, used.ru_maxrss * 1024

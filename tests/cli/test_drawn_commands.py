@@ -23,7 +23,7 @@ def commands() -> Iterator[BoundedCommands]:
 def prepare(commands: BoundedCommands, folder: Path, runs: dict[str, list[str]]) -> Path:
     write_files(folder)
     for name, words in runs.items():
-        ended = commands.run(folder, [*words, "--out", f"runs/{name}"])
+        ended = commands.run(folder, [*words, "--out", f"runs/{name}"], seconds=600)  # kernels are compiled here
         assert ended.code == 0, (words, ended)
     return folder
 
