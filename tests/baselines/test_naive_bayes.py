@@ -80,7 +80,7 @@ def test_a_tenth_is_held_out_and_then_learnt_from_too():
 def test_the_accuracies_told_are_of_unseen_examples():
     """Words of their own make every example easy once seen, and a guess before."""
     train = [LabeledText(f"word{number}", "ab"[number % 2]) for number in range(500)]
-    reported = NaiveBayes.fit(train).about.split("examples: ")[1].split(" %")[0]
+    reported = NaiveBayes.fit(train).about.split("examples: ")[1].split("%")[0]
     assert float(reported) < 70
 
 

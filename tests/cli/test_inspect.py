@@ -39,7 +39,10 @@ def test_what_a_model_records_is_listed(seqlab: Any, run: Run) -> None:
     assert described["layer1.update"]["kind"] == "gate"
 
 
-def test_an_architecture_that_records_nothing_gets_a_sentence(seqlab: Any, tmp_path: Path) -> None:
+def test_an_architecture_that_records_nothing_gets_a_sentence(
+    seqlab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEQLAB_PLUGINS", "")  # commands of later tests do without the class
     (tmp_path / "my.txt").write_text("the cat sat on the mat. " * 40, encoding="utf-8")
     train_small(tmp_path / "my.txt", tmp_path / "run", arch=f"{__name__}:Silent", **{"hidden": SMALL["hidden"]})
     answer = seqlab("inspect", str(tmp_path / "run"), "--list")
