@@ -20,6 +20,7 @@ FULL = 10.0  # bits that have the strongest color: a probability of 1/1024
 FULL_DIFFERENCE = 5.0  # bits
 LIKELIEST = 10  # tokens that are shown beside the one that came
 FOUND = 5  # tokens in the table of the most surprising ones
+MAX_LABEL = 32  # characters that fit above a column
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,11 @@ def by_position(pieces: Sequence[Piece]) -> list[tuple[str, list[float]]]:
 
 
 def run_labels(readings: Sequence[Reading]) -> list[str]:
-    """The architectures, or the folders where two runs have the same."""
-    archs = [reading.arch for reading in readings]
-    return archs if len(set(archs)) == len(archs) else [str(reading.run.path) for reading in readings]
+    """The architectures, or the names of the folders: the first that tell the runs apart; else numbers."""
+    for labels in ([reading.arch for reading in readings], [reading.run.path.name for reading in readings]):
+        if len(set(labels)) == len(labels) and max(map(len, labels)) <= MAX_LABEL:
+            return labels
+    return [f"run {number}" for number, _ in enumerate(readings, 1)]
 
 
 # --- the pieces of a text -------------------------------------------------------------------------------------------

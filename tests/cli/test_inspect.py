@@ -1,6 +1,7 @@
 """seqlab inspect."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -104,4 +105,10 @@ def test_too_many_runs_and_a_missing_file(seqlab: Any, run: Run, tmp_path: Path)
 def test_a_run_inspects_itself(run: Run, tmp_path: Path) -> None:
     shown = run.inspect("the cat", "surprise", against=run)
     shown.write(tmp_path / "two.svg")
-    assert "per piece of the text" in str(shown)
+    assert "per piece of the text" in str(shown) and "run 1" in str(shown) and "run 2" in str(shown)
+
+
+def test_runs_of_one_architecture_are_told_apart_by_their_folders(seqlab: Any, run: Run, tmp_path: Path) -> None:
+    other = shutil.copytree(run.path, tmp_path / "other")
+    answer = seqlab("inspect", str(run.path), str(other), "--text", "the cat", "--view", "surprise")
+    assert f"{run.path.name} needs" in answer.out and "other needs" in answer.out
