@@ -20,7 +20,7 @@ FULL = 10.0  # bits that have the strongest color: a probability of 1/1024
 FULL_DIFFERENCE = 5.0  # bits
 LIKELIEST = 10  # tokens that are shown beside the one that came
 FOUND = 5  # tokens in the table of the most surprising ones
-MAX_LABEL = 32  # characters that fit above a column
+LABEL_WIDTH = 32  # characters that fit above a column
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def by_position(pieces: Sequence[Piece]) -> list[tuple[str, list[float]]]:
 def run_labels(readings: Sequence[Reading]) -> list[str]:
     """The architectures, or the names of the folders: the first that tell the runs apart; else numbers."""
     for labels in ([reading.arch for reading in readings], [reading.run.path.name for reading in readings]):
-        if len(set(labels)) == len(labels) and max(map(len, labels)) <= MAX_LABEL:
+        if len(set(labels)) == len(labels) and max(map(len, labels)) <= LABEL_WIDTH:
             return labels
     return [f"run {number}" for number, _ in enumerate(readings, 1)]
 
