@@ -141,7 +141,7 @@ def estimate_run(
     model = build_model(settings, dataset.vocabulary.sizes)
     threads = settings.train.threads or default_threads()
     with compute_threads(threads), watch_other_programs() as others:
-        timing = time_training(model, task, settings.train)
+        timing = time_training(model, task, settings.train, rough=True)
 
     train, held_out = dataset.splits["train"], dataset.splits["validation"]
     steps = min(wanted_steps, most_steps(settings, task.steps_per_epoch * times_sample))

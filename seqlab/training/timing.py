@@ -18,6 +18,7 @@ from seqlab.training.step import TrainingStep
 from seqlab.wording import counted
 
 TIMED_STEPS = 20
+ROUGH_STEPS = 5  # for an estimate that nothing depends on: on a busy machine, a step may take seconds
 FEWEST_ROUNDS = 9
 ENOUGH_SECONDS = 2.0  # of all rounds together: fast steps take more rounds, because a short moment says little
 WARMED_TOKENS = 500  # scored before an evaluation is timed, to compile and allocate
@@ -52,10 +53,11 @@ class OtherPrograms:
     cores: float | None = None
 
 
-def time_training(model: Model, task: Task, train: TrainSettings) -> StepTiming:
+def time_training(model: Model, task: Task, train: TrainSettings, rough: bool = False) -> StepTiming:
     """Time a few steps and one evaluation on a copy of the model, so that the run itself starts clean."""
     training = TrainingStep(copy.deepcopy(model), task, train)
-    step = time_rounds({"step": lambda number: take_step(training, number)}, TIMED_STEPS)["step"]
+    rounds = min(TIMED_STEPS, ROUGH_STEPS) if rough else TIMED_STEPS
+    step = time_rounds({"step": lambda number: take_step(training, number)}, rounds)["step"]
     task.validate(training.model.eval(), WARMED_TOKENS)
     evaluation = seconds_of(task.validate, training.model, EVALUATED_TOKENS)
     return StepTiming(step.seconds, evaluation, step.spread)

@@ -23,8 +23,8 @@ SOURCE = {"corpus": {"source": ["x"]}}
 @pytest.fixture(autouse=True)
 def quick_timing(monkeypatch):
     monkeypatch.setattr(timing, "TIMED_STEPS", 2)
-    for room in (prepare, module):
-        monkeypatch.setattr(room, "default_threads", lambda: 1)
+    for user in (prepare, module):
+        monkeypatch.setattr(user, "default_threads", lambda: 1)
 
 
 def found_in(text="some text\n", **changes):
@@ -117,3 +117,14 @@ def test_durations(seconds, words):
 def test_the_time_in_words():
     said = str(TrainingEstimate(steps=2500, seconds=240, seconds_per_step=0.09, parameters=435_304, threads=2))
     assert said == "2,500 steps of 435,304 parameters take about 4 min on 2 threads of this machine."
+
+
+def test_an_estimate_times_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A doctor that takes minutes on a busy machine is of no use."""
+    taken: list[int] = []
+    monkeypatch.setattr(timing, "TIMED_STEPS", 20)
+    monkeypatch.setattr(timing, "ENOUGH_SECONDS", 0.0)
+    monkeypatch.setattr(timing, "take_step", lambda _, number: taken.append(number))
+    scan = scan_text(corpus := corpus_from_text("some text to read\n" * 200, "x"))
+    estimate_training(suggest_settings(scan, "stream"), scan, corpus)
+    assert len(taken) == 1 + timing.ROUGH_STEPS
