@@ -34,7 +34,7 @@ def inspect(
     unit: Annotated[int | None, Option(help="gates, step: the unit, or the component of a head.", min=1)] = None,
     head: Annotated[int | None, Option(help="attention, step: the attention head.", min=1)] = None,
     position: Annotated[
-        int | None, Option(help="step: the token, counted from 1; the last if not given.", min=1)
+        int | None, Option(help="attribution, step: the token, counted from 1; the last if not given.", min=1)
     ] = None,
     how: Annotated[str | None, Option(help="ablate: replace by the mean (the default) or by zero.")] = None,
     follow: Annotated[
@@ -105,7 +105,7 @@ def _list(run: "Run", as_json: bool) -> None:
     table("", ["name", "kind", ""], [[name, about.kind, about.about] for name, about in records.items()], texts=3)
     if not run.model.backbone.records:
         console.print(
-            f"The architecture '{arch}' declares nothing that it records: surprise, gradients and memory need only "
-            "what goes in and what comes out.",
+            f"The architecture '{arch}' declares nothing that it records: surprise, gradients, memory and attribution "
+            "need only what goes in and what comes out.",
             markup=False,
         )

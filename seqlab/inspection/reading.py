@@ -21,6 +21,7 @@ from seqlab.registry import TASKS
 from seqlab.tasks.examples import encode_all
 from seqlab.tasks.masked import PASSES
 from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.tokenization.vocabulary import Vocabulary
 
 MAX_TEXT_TOKENS = 2_000  # attention has a weight for every pair of them
 VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
@@ -31,6 +32,7 @@ class TrainedRun(Protocol):
 
     model: Any
     settings: RunSettings
+    vocabulary: Vocabulary
 
     @property
     def path(self) -> Path: ...

@@ -10,6 +10,7 @@ from seqlab.config import RunSettings, VocabSizes, build_settings, expand_short_
 from seqlab.registry import BACKBONES, TOKENIZERS
 from seqlab.runs.load import build_model
 from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.tokenization.vocabulary import Vocabulary
 
 TEXT = 'The cat sat,\n"and the dog ran."\n'
 LEARNED = 'The cat sat on the mat,\nThe dog said: "and I ran".\n' * 3
@@ -21,8 +22,12 @@ class UntrainedRun:
 
     path: Path
     settings: RunSettings
-    tokenizer: Tokenizer
+    vocabulary: Vocabulary
     model: Any
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.vocabulary.tokenizer
 
 
 def untrained(arch: str = "lstm", task: str | None = None, tokenizer: str = "char", **short: Any) -> UntrainedRun:
@@ -42,4 +47,4 @@ def untrained(arch: str = "lstm", task: str | None = None, tokenizer: str = "cha
     for index, parameter in enumerate(model.parameters()):
         generator = torch.Generator().manual_seed(index)
         parameter.data = parameter.data + 0.3 * torch.randn(parameter.shape, generator=generator)
-    return UntrainedRun(Path(f"runs/{arch}"), settings, trained, model.eval())
+    return UntrainedRun(Path(f"runs/{arch}"), settings, Vocabulary(trained, labels=("cold", "warm")), model.eval())

@@ -33,7 +33,7 @@ def logprobs(run: UntrainedRun, text: str = TEXT) -> torch.Tensor:
 def test_every_view_shows_every_architecture_or_says_why_not(arch: str) -> None:
     shown = inspect([untrained(arch)], TEXT, None, {})
     assert {*(sheet.name for sheet in shown.sheets), *shown.refused} == set(VIEWS)
-    assert not {"surprise", "cells", "lens", "ablate"} & set(shown.refused)
+    assert not {"surprise", "cells", "lens", "ablate", "attribution"} & set(shown.refused)
     assert ("attention" in shown.refused) == ("attention" not in arch and "transformer" not in arch)
     assert {"gradients", "memory"} & set(shown.refused) == ({"gradients", "memory"} if "encoder" in arch else set())
     assert ("gates" in shown.refused) == (arch not in ("gru", "lstm", "lstm-attention"))
@@ -106,7 +106,7 @@ def test_a_classifier_has_no_surprise() -> None:
     run = untrained(task="classify")
     with pytest.raises(UsageError, match="predicts no tokens, so none can surprise it"):
         view("surprise", run)
-    assert {sheet.name for sheet in inspect([run], TEXT, None, {}).sheets} == {"gates", "cells", "step"}
+    assert {sheet.name for sheet in inspect([run], TEXT, None, {}).sheets} == {"gates", "cells", "attribution", "step"}
 
 
 # --- gates ----------------------------------------------------------------------------------------------------------
