@@ -65,9 +65,28 @@ def test_short_inputs_are_compared_but_for_case_and_punctuation() -> None:
     short = ["thank you everybody here", "7* 3 1 2 2 3* 4 5 6 7 8", "thank you everybody there", "Fine."]
     result = near_copied_examples([LabeledText(text, "a") for text in short], training)
     assert (result.checked, result.repeated) == (3, 1)  # "Fine." may be a coincidence
-    assert result.unit == "inputs of 20 characters or more (3 under 40: but for case and punctuation)"
+    assert result.unit == (
+        "inputs of 20 characters or more, without case and punctuation (3 under 40: only equal ones)"
+    )
     mixed = near_copied_examples([LabeledText(text, "a") for text in (short[0], words(12))], training)
     assert (mixed.checked, mixed.repeated) == (2, 1) and "(1 under 40" in mixed.unit
+
+
+def test_long_inputs_in_other_case_and_punctuation_are_copies() -> None:
+    known = [words(12, seed) for seed in range(200)]
+    training = [LabeledText(line, "a") for line in known]
+    copied = [change(line) for line in known[:20] for change in (str.upper, lambda line: line.replace(" ", ", ") + "!")]
+    result = near_copied_examples([LabeledText(line, "a") for line in copied], training)
+    assert (result.checked, result.repeated) == (40, 40) and "under 40" not in result.unit
+
+
+def test_copies_are_found_among_phrases_that_all_examples_repeat() -> None:
+    """Their n-grams are too frequent to tell anything."""
+    known = [f"The film was great and the meal was great and the song was number {at}" for at in range(300)]
+    training = [LabeledText(line, "a") for line in known]
+    copied = [LabeledText(line.upper(), "a") for line in known[:20]]
+    assert near_copied_examples(copied, training).repeated == 20
+    assert near_copied_examples([LabeledText(known[0] + "999", "a")], training).repeated == 0
 
 
 @pytest.mark.parametrize("name", ["tiny-shakespeare/input.txt", "multi30k-en-de/train.en"])
