@@ -181,7 +181,7 @@ class _Scanner:
         self.words += int((space_N[:-1] & ~space_N[1:]).sum()) + int(self.last.isspace() and not space_N[0])
         ends_E = np.flatnonzero(codes_N == ord("\n"))
         if len(ends_E):
-            crlf_E = codes_N[ends_E - 1] == ord("\r")
+            crlf_E = (ends_E > 0) & (codes_N[ends_E - 1] == ord("\r"))  # no block begins between CR and LF
             lengths_E = np.diff(ends_E, prepend=-1) - 1 - crlf_E
             lengths_E[0] += self.length
             self.crlf += int(crlf_E.sum())

@@ -3,7 +3,7 @@ import unicodedata
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seqlab.analysis import scan as scanning
@@ -37,6 +37,7 @@ def folder(tmp_path_factory):
 
 
 @quick
+@example(contents=["aaé\n\r\r"], size=4)  # a block that begins with LF and ends with CR
 @given(contents=st.lists(texts, min_size=1, max_size=3), size=st.integers(4, 30))
 def test_sizes_are_those_that_training_reads(folder, contents, size):
     with pytest.MonkeyPatch.context() as patch:
