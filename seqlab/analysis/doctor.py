@@ -97,7 +97,7 @@ def examine(source: Sequence[str], documents: str = "stream") -> TextDiagnosis:
 def _examine(corpus: Corpus, settings: CorpusSettings) -> TextDiagnosis:
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
-    about["notes"] = corpus.fixes.left_out_notes
+    about["notes"] = corpus.fixes.source_notes
     try:
         text = split_text(corpus, settings)
         baselines, baselines_on = _score_baselines(text)

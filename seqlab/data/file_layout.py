@@ -75,9 +75,11 @@ def _table(name: str, filled: Sequence[str]) -> FileLayout | None:
 
 
 def _columns(counts: Sequence[int]) -> tuple[int, float]:
-    """The most frequent number of columns, and the share of the lines that have it."""
+    """The most frequent number of columns, and the share of the lines that have it, in whole percent.
+
+    It is rounded down: 100% are all lines."""
     columns, lines = Counter(counts).most_common(1)[0]
-    return columns, lines / len(counts)
+    return columns, 100 * lines // len(counts) / 100
 
 
 def _example(tags: Counter[str]) -> str:

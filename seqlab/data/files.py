@@ -9,6 +9,7 @@ import errno
 import gzip
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,7 +22,8 @@ from seqlab.wording import counted
 BLOCK = 1 << 20
 MAX_NAMED = 5  # files in a note
 STANDARD_INPUT = "-"
-HIDDEN = "hidden"  # why a file or folder is left out
+HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
+LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")  # how zip files and the older .xls begin
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
 
@@ -33,7 +35,9 @@ class InputFixes:
     byte_order_marks: int = 0
     crlf_lines: int = 0
     double_tags: int = 0
+    passed_over: Counter[str] = field(default_factory=Counter)  # lines of tagged words that are no words, by kind
     run_folders: int = 0  # left out of a folder of texts
+    tables: list[str] = field(default_factory=list)  # files of a text that look like tables
     left_out: dict[str, str] = field(default_factory=dict)  # files and folders left out of a folder, and why
     joined: list[str] = field(default_factory=list)  # notes on files that became one set of examples
     blank_rows: int = 0  # of tables
@@ -50,7 +54,7 @@ class InputFixes:
             first, word = next(iter(files.items()))
             example = f", such as '{word}' in {Path(first).name}" if word else ""
             notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
-        notes += [*self.left_out_notes, *self.joined]
+        notes += [*self.source_notes, *self.joined]
         for file, line in self.first_lines.items():
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
         if self.byte_order_marks:
@@ -66,15 +70,19 @@ class InputFixes:
         notes += self.skipped
         if self.double_tags:
             notes.append(f"words with two tags joined by a comma: {self.double_tags:,}; only the first tag is used")
+        notes += [f"passed over lines of {what}: {lines:,}" for what, lines in self.passed_over.items()]
         return notes
 
     @property
-    def left_out_notes(self) -> list[str]:
-        """What a folder has besides the files that are read."""
+    def source_notes(self) -> list[str]:
+        """Files of a text that are no prose, and what a folder has besides the files that are read."""
         notes = []
+        if self.tables:
+            read = f"read {counted(len(self.tables), 'table')} as running text ({first_names(self.tables)})"
+            notes.append(f"{read}: column names or keys, delimiters, quotes and escapes are part of the text")
         for why in dict.fromkeys(self.left_out.values()):
             files = [file for file, reason in self.left_out.items() if reason == why]
-            noun, nouns = ("file or folder", "files or folders") if why == HIDDEN else ("file", "files")
+            noun, nouns = LEFT_OUT_NOUNS.get(why, ("file", "files"))
             notes.append(f"left out {counted(len(files), noun, nouns)} ({why}): {first_names(files)}")
         if self.run_folders:
             notes.append(f"left out {counted(self.run_folders, 'folder')} of seqlab runs and comparisons")

@@ -47,14 +47,9 @@ def infer_task(source: Sequence[str], columns: tuple[str, str] | None = None) ->
 
 
 def plain_text_note(source: Sequence[str]) -> str | None:
-    """A note if files that look like examples are read as running text."""
+    """A note if two files that look like pairs of lines are read as running text."""
     paths = [Path(item) for item in source if item not in CORPORA]
     names = " and ".join(path.name for path in paths)
-    for folder in filter(_is_folder, paths):
-        files = files_below(folder)
-        if tables := [str(path) for path in files if suffix(path) in TABLES]:
-            count = f"{len(tables):,} of the {len(files):,} files of {folder} are tables"
-            return f"{count}, read as running text: {name_files(tables)}"
     if len(paths) == 2 and all(_may_be_language(suffix(path)) for path in paths):
         return f"{names}: read as one running text. For pairs of lines, set --task translate"
     return None

@@ -84,3 +84,8 @@ def test_real_files(shared_data: Path, tmp_path: Path):
         copy.write_bytes((shared_data / file).read_bytes())
         layout = recognize_layout(copy)
         assert (layout and layout.kind) == kind, file
+
+
+def test_only_all_lines_are_100_percent(write):
+    layout = recognize_layout(write("a.txt", "a\tB-x\n\n" * 300 + "oops\n"))
+    assert layout is not None and layout.reason.startswith("99% of the lines")

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from seqlab.data.examples import tables
-from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
+from seqlab.data.task_inference import infer_task, unclear_layout
 from seqlab.data.text.corpus import open_corpus
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA
@@ -193,7 +193,6 @@ def test_tables_in_a_folder_are_not_taken_for_text_in_silence(tmp_path):
     assert layout is not None and "has only tables: name those to read, of a.csv" in layout.reason
     (tmp_path / "b.txt").write_text("a running text\n")
     assert unclear_layout([str(tmp_path)]) is None
-    assert "1 of the 2 files" in str(plain_text_note([str(tmp_path)]))
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04\x14\0\0", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0"])

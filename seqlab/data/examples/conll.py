@@ -17,7 +17,7 @@ from seqlab.errors import DataError, UsageError
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 DOCUMENT = "-DOCSTART-"
 WORD_ID = re.compile(r"\d+")
-SKIPPED_ID = re.compile(r"\d+-\d+|\d+\.\d+")  # multiword tokens and empty nodes
+SKIPPED_IDS = {"multiword tokens, such as 1-2": r"\d+-\d+", "empty nodes, such as 8.1": r"\d+\.\d+"}
 SPAN_TAGS = re.compile(r"([A-Z]-[^,]+|O)(,([A-Z]-[^,]+|O))+")
 
 TaggedWord = tuple[Location, str, str]
@@ -39,10 +39,11 @@ def read_words(path: Path, conllu: bool, fixes: InputFixes) -> list[tuple[str, .
     """The words of each sentence, whether or not they are tagged."""
     if conllu:
         return [located.example.words for located in read_conllu(path, None, fixes)]
-    lines = [line.strip() for _, line in numbered_lines(path, fixes) if not line.startswith(DOCUMENT)]
     sentences: list[list[str]] = [[]]
-    for line in lines:
-        if line:
+    for line in (line.strip() for _, line in numbered_lines(path, fixes)):
+        if line.startswith(DOCUMENT):
+            fixes.passed_over[DOCUMENT] += 1
+        elif line:
             sentences[-1].append(re.split(r"\t" if "\t" in line else r" +", line)[0])
         elif sentences[-1]:
             sentences.append([])
@@ -91,6 +92,7 @@ def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow
     tabs = False
     for number, line in numbered_lines(path, fixes):
         if not line.strip() or line.startswith(DOCUMENT):
+            fixes.passed_over.update([DOCUMENT] if line.strip() else [])
             yield None
             continue
         location = Location(path, number)
@@ -131,7 +133,9 @@ def _conllu_words(path: Path, word: int, tag: int, fixes: InputFixes) -> Iterato
                 yield BadRow(location, f"{len(fields)} columns, but CoNLL-U has {len(CONLLU)}, separated by tabs.")
             elif WORD_ID.fullmatch(fields[0]):
                 yield location, fields[word], fields[tag]
-            elif not SKIPPED_ID.fullmatch(fields[0]):
+            elif kinds := [kind for kind, pattern in SKIPPED_IDS.items() if re.fullmatch(pattern, fields[0])]:
+                fixes.passed_over.update(kinds)
+            else:
                 yield BadRow(location, f"the ID is '{fields[0]}', expected a number such as 1, 1-2 or 1.1.")
 
 

@@ -24,8 +24,8 @@ Record = tuple[Location, list[str]]
 def detect_delimiter(lines: Sequence[str], usual: str) -> str:
     """The delimiter of the most rows; the usual one of the suffix if another fits no better."""
     filled = [line for line in lines[:SAMPLE_LINES] if line.strip()]
-    if filled and (named := EXCEL.fullmatch(filled[0].strip())):
-        return named[1]
+    if filled and (named := named_delimiter(filled[0])):
+        return named
     best, most = usual, 0.0
     for delimiter in (usual, *(one for one in DELIMITERS if one != usual)):
         try:
@@ -36,6 +36,12 @@ def detect_delimiter(lines: Sequence[str], usual: str) -> str:
         if share > most:
             best, most = delimiter, share
     return best
+
+
+def named_delimiter(line: str) -> str | None:
+    """The delimiter that the first line of a file names, if it is Excel's line for that."""
+    named = EXCEL.fullmatch(line.strip(" "))
+    return named[1] if named else None
 
 
 def read_records(path: Path, lines: Sequence[str], delimiter: str, skip: int) -> list[Record | BadRow]:

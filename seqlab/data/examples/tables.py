@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.examples.columns import LABELED, PAIRS, ColumnPair, find_columns
-from seqlab.data.examples.delimiters import DELIMITERS, EXCEL, Record, detect_delimiter, read_records
+from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, named_delimiter, read_records
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import NONE, find_group_column, group_of
 from seqlab.data.examples.lines import (
@@ -94,7 +94,7 @@ def header_names(path: Path) -> list[str]:
             raise ValueError("not an object")
         return list(fields)
     delimiter = detect_delimiter(lines, usual_delimiter(path))
-    header = filled[1] if EXCEL.fullmatch(filled[0].strip()) and len(filled) > 1 else filled[0]
+    header = filled[1] if named_delimiter(filled[0]) and len(filled) > 1 else filled[0]
     quoted = delimiter != "\t" or suffix(path) == ".csv"
     fields = next(csv.reader([header], delimiter=delimiter, strict=True)) if quoted else header.split("\t")
     return [name.strip() for name in fields]
@@ -131,8 +131,12 @@ def _records(path: Path, fixes: InputFixes) -> list[Record | BadRow]:
     """The records that have content; blank lines are passed over, and rows of empty cells are counted."""
     lines = [line for _, line in numbered_lines(path, fixes)]
     delimiter = detect_delimiter(lines, usual_delimiter(path))
-    if delimiter != usual_delimiter(path):
-        fixes.delimiters[path.name] = DELIMITERS.get(delimiter, repr(delimiter))
+    named = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if named is not None and named_delimiter(lines[named]):
+        lines[named] = ""  # blank, so that the others keep their numbers
+        fixes.delimiters[path.name] = f"{DELIMITERS.get(delimiter, repr(delimiter))}, as its first line says"
+    elif delimiter != usual_delimiter(path):
+        fixes.delimiters[path.name] = DELIMITERS[delimiter]
     if delimiter == "\t" and suffix(path) != ".csv":
         records = [(Location(path, number), line.split("\t")) for number, line in enumerate(lines, 1)]
     else:
@@ -143,8 +147,6 @@ def _records(path: Path, fixes: InputFixes) -> list[Record | BadRow]:
             kept.append(record)
         elif len(record[1]) > 1:
             fixes.blank_rows += 1
-    if kept and not isinstance(kept[0], BadRow) and EXCEL.fullmatch(delimiter.join(kept[0][1]).strip()):
-        return kept[1:]
     return kept
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from seqlab.cache import cache_directory
 from seqlab.data.encoding import UTF8, recognize_encoding
-from seqlab.data.files import HIDDEN, STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file, shorten
+from seqlab.data.examples.lines import TABLES, suffix
+from seqlab.data.files import HIDDEN, LINKED, STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file, shorten
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
@@ -93,6 +94,7 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
             if path in codecs:
                 raise UsageError(f"'{path}' is given twice: name every file once.")
             codecs[path] = codec
+    fixes.tables += [str(path) for path in codecs if suffix(path) in TABLES]
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
     return corpus_from_files(codecs, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more", fixes)
 
@@ -184,6 +186,9 @@ def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
             hidden = [name for name in (*folders, *names) if name.startswith(".")]
             fixes.left_out |= {str(Path(place, name)): HIDDEN for name in hidden}
             visible = [Path(place, name) for name in folders if name not in hidden]
+            links = [path for path in visible if path.is_symlink()]  # they may lead in circles
+            fixes.left_out |= {str(path): LINKED for path in links}
+            visible = [path for path in visible if path not in links]
             results = [path for path in visible if is_result(path)]
             fixes.run_folders += len(results)
             folders[:] = [path.name for path in visible if path not in results]

@@ -52,6 +52,12 @@ def test_documents_end_sentences_and_are_no_words(write):
     ]
 
 
+def test_document_lines_are_counted(write):
+    fixes = InputFixes()
+    read_columns(write("a.conll", "-DOCSTART- O\n\na O\n\n-DOCSTART- O\n\nb O\n"), fixes)
+    assert fixes.notes() == ["passed over lines of -DOCSTART-: 2"]
+
+
 def test_lines_of_whitespace_are_blank_and_a_hash_is_a_word(write):
     content = "# \tO\n#tag\tO\n\t\nx y\tB-z\r\n  \nlast\tO"
     assert sentences(write("a.bio", content)) == [
@@ -125,7 +131,10 @@ def test_what_is_no_word_by_itself_is_passed_over(write):
         TaggedSentence(("Go",), ("VERB",)),
     ]
     assert [located.location.line for located in examples] == [4, 9]
-    assert noticed.notes() == []
+    assert noticed.notes() == [
+        "passed over lines of multiword tokens, such as 1-2: 1",
+        "passed over lines of empty nodes, such as 8.1: 1",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -265,7 +265,8 @@ def test_texts_are_kept_as_they_are(write):
     "name, content, word",
     [
         ("a.csv", 'text;label\na, b;x\n"c; d";y\n', "semicolons"),
-        ("a.csv", 'sep=;\ntext;label\na, b;x\n"c; d";y\n', "semicolons"),
+        ("a.csv", 'sep=;\ntext;label\na, b;x\n"c; d";y\n', "semicolons, as its first line says"),
+        ("a.csv", 'sep=;\ntext;label\n"a, b";x\n"c; d";y\n', "semicolons, as its first line says"),
         ("a.csv", 'text\tlabel\na, b\tx\n"c; d"\ty\n', "tabs"),
         ("a.csv", "text|label\na, b|x\nc; d|y\n", "vertical bars"),
         ("a.tsv", 'text,label\n"a, b",x\nc; d,y\n', "commas"),
@@ -277,6 +278,15 @@ def test_other_delimiters_are_recognized_and_said(write, name, content, word):
     result = read_labeled(write(name, content), None, fixes)
     assert [located.example for located in result] == [LabeledText("a, b", "x"), LabeledText("c; d", "y")]
     assert fixes.notes() == [f"{name}: fields are separated by {word}"]
+
+
+def test_texts_of_several_lines_below_a_line_that_names_the_delimiter(write):
+    path = write("a.csv", 'sep=;\ntext;label;;\n"a\nb; c";x;;\nd;y;;\n')
+    assert [(located.example.text, located.location.line) for located in read_labeled(path, None, InputFixes())] == [
+        ("a\nb; c", 3),
+        ("d", 5),
+    ]
+    assert rows_of(write("b.csv", "sep=\t\ntext\tlabel\na, b\tx\n")) == [("a, b", "x")]
 
 
 def test_the_usual_delimiter_is_kept_where_another_fits_no_better(write):

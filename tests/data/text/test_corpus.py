@@ -58,6 +58,27 @@ def test_a_folder_is_its_text_files_in_order(tmp_path):
     assert corpus.name == tmp_path.name
 
 
+def test_a_linked_folder_is_left_out_and_said(tmp_path):
+    for name in ("in", "out"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(f"{name}\n")
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "out")
+    corpus = open_corpus([str(tmp_path / "in")])
+    assert text_of(corpus) == "in\n"
+    assert corpus.fixes.source_notes == ["left out 1 folder (a link): link"]
+
+
+@pytest.mark.parametrize("whole_folder", [True, False])
+def test_tables_read_as_running_text_are_said(tmp_path, whole_folder):
+    (tmp_path / "a.jsonl").write_text('{"text": "caf\\u00e9"}\n')
+    (tmp_path / "b.txt").write_text("b\n")
+    corpus = open_corpus([str(tmp_path)] if whole_folder else [str(tmp_path / name) for name in ("a.jsonl", "b.txt")])
+    [note] = corpus.fixes.source_notes
+    assert note.startswith(
+        "read 1 table as running text (a.jsonl): column names or keys, delimiters, quotes and escapes"
+    )
+
+
 def test_the_folder_here_has_a_name(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text(SONG)
     monkeypatch.chdir(tmp_path)
