@@ -10,7 +10,7 @@ from typing import NamedTuple
 from seqlab.config import ExampleKind
 from seqlab.data.examples.columns import LABELED, PAIRS, columns_example, known_columns
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
-from seqlab.data.examples.tables import SAMPLE_BYTES, header_names
+from seqlab.data.examples.tables import SAMPLE_BYTES, header_names, sample_objects
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
 from seqlab.data.text.corpus import files_below, is_result
@@ -22,6 +22,12 @@ OTHER_SUFFIXES = {
     *("css", "js", "jsx", "tsx", "py", "pyi", "rs", "go", "rb", "sh", "cc", "cpp", "hpp", "php", "lua", "srt", "vtt"),
     *("bak", "old", "org", "tmp", "doc", "pdf", "zip", "dat"),
 }
+
+# content_text is the key "text" of the object "content"
+FLATTEN = (
+    """jq -c '[paths(type != "object" and type != "array") as $p | {key: ($p | map(tostring) | join("_")), """
+    """value: getpath($p)}] | from_entries'"""
+)
 
 
 class InferredTask(NamedTuple):
@@ -119,9 +125,19 @@ def _unclear_table(path: Path) -> FileLayout | None:
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
     seen = f"the {word}s {quote_list(names, 10)}" if len(names) > 1 else f"only the {word} '{names[0]}'"
     reason = f"{path.name} has {seen}: {expected}"
-    if len(names) < 2:
+    nested = _keys_of_objects(path)
+    if nested:
+        reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {FLATTEN} {path.name} > new.jsonl"
+    usable = [name for name in names if name not in nested]
+    if len(usable) < 2:
         return FileLayout("other", reason)
-    return FileLayout("table", reason, columns=columns_example(names, LABELED, word == "key"))
+    return FileLayout("table", reason, columns=columns_example(usable, LABELED, word == "key"))
+
+
+def _keys_of_objects(path: Path) -> list[str]:
+    """The keys of JSON lines with objects as values, which cannot be read as a text or label."""
+    objects = sample_objects(path) if suffix(path) in JSON_LINES else []
+    return list(dict.fromkeys(key for fields in objects for key, value in fields.items() if isinstance(value, dict)))
 
 
 def _folder_of_tables(folder: Path) -> FileLayout | None:
@@ -160,6 +176,8 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)
     if pair and pair[1].casefold() == "label":
         pair = None  # nobody calls a translation that
+    if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(_keys_of_objects(path)):
+        return None
     if labeled or (columns and not pair):
         first, second = labeled or names[:2]
         return _task("labeled", f"{path.name} has the {word} '{first}' and '{second}'")

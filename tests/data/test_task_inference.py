@@ -3,11 +3,13 @@
 import gzip
 import json
 import os
+import shutil
+import subprocess
 
 import pytest
 
 from seqlab.data.examples import tables
-from seqlab.data.task_inference import infer_task, unclear_layout
+from seqlab.data.task_inference import FLATTEN, infer_task, unclear_layout
 from seqlab.data.text.corpus import open_corpus
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA
@@ -32,6 +34,7 @@ def test_words_and_tags_are_known_by_the_ending(written, name):
         ("a.tsv", "\n\ufeffText\tlabel\n"[1:], "classify", "a.tsv has the columns 'Text' and 'label'"),
         ("a.csv", 'id,"Sentiment",review\r\n', "classify", "a.csv has the columns 'review' and 'Sentiment'"),
         ("a.jsonl", '\n{"intent": 1, "text": ""}\n', "classify", "a.jsonl has the keys 'text' and 'intent'"),
+        ("a.jsonl", '{"text": ""}\n{"text": "", "label": 1}\n', "classify", "a.jsonl has the keys 'text' and 'label'"),
         ("a.csv", "id,keyword,text,target\n", "classify", "a.csv has the columns 'text' and 'target'"),
         ("a.tsv", "source\ttarget", "translate", "a.tsv has the columns 'source' and 'target'"),
         ("a.tsv", "de\ten\n", "translate", "a.tsv has the columns 'de' and 'en'"),
@@ -170,6 +173,29 @@ def test_a_table_that_does_not_tell_its_task_says_what_it_has(written, name, con
     assert layout is not None
     assert (layout.kind, layout.columns) == (kind, columns)
     assert words in layout.reason, layout.reason
+
+
+def test_objects_within_json_lines_are_not_suggested_but_flattened(written):
+    nested = {"id": 1, "content": {"text": "a", "lang": None}, "meta": {"label": False, "tags": ["x"]}}
+    path = written("a.jsonl", json.dumps(nested) + "\n")
+    layout = unclear_layout([path])
+    assert layout is not None and (layout.kind, layout.columns) == ("other", None)
+    assert ". 'content', 'meta': objects, no texts; to flatten them: jq -c '[paths(" in layout.reason
+    for columns in ((), ("body", "stars")):  # a known name is not taken for a text either
+        path_too = written("b.jsonl", json.dumps({"text": {"a": "b"}, "label": 1} | dict.fromkeys(columns, "c")))
+        assert infer_task([path_too]) is None
+        layout = unclear_layout([path_too])
+        assert layout is not None and layout.columns == (("body", "label") if columns else None)
+    if shutil.which("jq"):
+        program = FLATTEN.removeprefix("jq -c ").strip("'")
+        flat = subprocess.run(["jq", "-c", program, path], capture_output=True, check=True).stdout
+        assert json.loads(flat) == {
+            "id": 1,
+            "content_text": "a",
+            "content_lang": None,
+            "meta_label": False,
+            "meta_tags_0": "x",
+        }
 
 
 def test_tables_with_known_columns_and_empty_ones_are_not_unclear(written):

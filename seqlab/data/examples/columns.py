@@ -75,6 +75,20 @@ def known_columns(names: Sequence[str], pair: ColumnPair) -> tuple[str, str] | N
     return (first[0], second[0]) if len(first) == len(second) == 1 else None
 
 
+def refuse_numbers(names: Sequence[str], pair: ColumnPair, numbers: Sequence[str], header: Location) -> None:
+    """DataError if columns are requested by number, but the first line names them: it would become an example."""
+    known = [name for name in names if name.casefold() in (*pair.first, *pair.second)]
+    by_number = {str(number): name for number, name in enumerate(names, 1)}
+    meant = [by_number[number] for number in numbers if number in by_number]
+    if len(known) < 2 or len(meant) < len(numbers) or not set(meant) <= set(known):
+        return
+    option = f"--column {meant[0]}" if len(meant) == 1 else f"--set 'corpus.columns={json.dumps(meant)}'"
+    raise DataError(
+        f"{header}: this is a header with the columns {quote_list(names)}, and numbers are for tables without one. "
+        f"Give the names instead: {option}"
+    )
+
+
 def _infer(names: Sequence[str], pair: ColumnPair, header: Location) -> tuple[str, str]:
     if columns := known_columns(names, pair):
         return columns

@@ -1,6 +1,6 @@
 """Labeled texts and pairs from tables: TSV, CSV and JSON lines.
 
-The first line names the columns; in JSON lines, the keys of the first object do. columns.py finds the two to read,
+The first line names the columns; in JSON lines, the keys of the first objects do. columns.py finds the two to read,
 delimiters.py what separates them. TSV has no quoting: every tab separates fields.
 """
 
@@ -12,7 +12,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.examples.columns import LABELED, PAIRS, ColumnPair, find_columns
+from seqlab.data.examples.columns import LABELED, PAIRS, ColumnPair, find_columns, refuse_numbers
 from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, named_delimiter, read_records
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import NONE, find_group_column, group_of
@@ -31,6 +31,7 @@ from seqlab.errors import DataError
 from seqlab.wording import counted
 
 SAMPLE_BYTES = 64 * 1024  # from which the delimiter is detected
+SAMPLE_OBJECTS = 100  # of JSON lines, whose keys are the columns: one alone may lack some
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,27 @@ def header_names(path: Path) -> list[str]:
     if not filled:
         return []
     if suffix(path) in JSON_LINES:
-        fields = json.loads(filled[0])
-        if not isinstance(fields, dict):
+        if not isinstance(json.loads(filled[0]), dict):
             raise ValueError("not an object")
-        return list(fields)
+        return _keys(sample_objects(path))
     delimiter = detect_delimiter(lines, usual_delimiter(path))
     header = filled[1] if named_delimiter(filled[0]) and len(filled) > 1 else filled[0]
     quoted = delimiter != "\t" or suffix(path) == ".csv"
     fields = next(csv.reader([header], delimiter=delimiter, strict=True)) if quoted else header.split("\t")
     return [name.strip() for name in fields]
+
+
+def sample_objects(path: Path) -> list[Mapping[str, Any]]:
+    """The first objects of JSON lines, without those that cannot be read."""
+    lines, _ = read_beginning(path, SAMPLE_BYTES)
+    filled = [line for line in lines if line.strip()][:SAMPLE_OBJECTS]
+    rows = [_object(Location(path, 1), line) for line in filled]
+    return [row.fields for row in rows if isinstance(row, TableRow)]
+
+
+def _keys(objects: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The keys that any of the objects has, in the order of the first that has them."""
+    return list(dict.fromkeys(key for fields in objects for key in fields))
 
 
 def usual_delimiter(path: Path) -> str:
@@ -116,6 +129,7 @@ def open_table(path: Path, pair: ColumnPair, fixes: InputFixes, columns: tuple[s
         raise DataError(f"'{path}' is empty. Expected a header line such as {pair.header}, and rows below it.")
     location, names = header[0], [name.strip() for name in header[1]]
     if columns and all(name.isdigit() and name not in names for name in columns):
+        refuse_numbers(names, pair, columns, location)
         shown = " | ".join(f"{name:.30}" for name in names[:4])
         fixes.first_lines[path.name] = shown
         names = [str(number) for number in range(1, len(names) + 1)]
@@ -174,10 +188,10 @@ def _objects(path: Path, fixes: InputFixes) -> ExampleTable:
     rows = [_object(Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip()]
     if not rows:
         raise DataError(f"'{path}' is empty. Expected one JSON object per line.")
-    first = next((row for row in rows if isinstance(row, TableRow)), None)
-    if first is None:
+    objects = [row for row in rows if isinstance(row, TableRow)]
+    if not objects:
         raise rows[0] if isinstance(rows[0], BadRow) else AssertionError
-    return ExampleTable(first.location, list(first.fields), rows)
+    return ExampleTable(objects[0].location, _keys(row.fields for row in objects[:SAMPLE_OBJECTS]), rows)
 
 
 def _object(location: Location, line: str) -> TableRow | BadRow:

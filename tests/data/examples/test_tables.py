@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from seqlab.data.examples import delimiters
 from seqlab.data.examples.example import LabeledText, TextPair
+from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.errors import DataError, MissingInput
@@ -298,6 +299,22 @@ def test_the_usual_delimiter_is_kept_where_another_fits_no_better(write):
         ),
         ("text, long", "label"),
     ) == [("a;b", "x")]
+
+
+def test_numbers_do_not_make_a_header_an_example(write):
+    path = write("a.csv", "id,Text,label\n1,a,x\n")
+    with pytest.raises(DataError, match=r"""line 1: this is a header .* --set 'corpus.columns=\["Text", "label"\]'"""):
+        rows_of(path, ("2", "3"))
+    assert rows_of(path, ("1", "3")) == [("id", "label"), ("1", "x")]  # only one of them is a known name
+    with pytest.raises(DataError, match="Give the names instead: --column Text"):
+        read_inputs("labeled", path, "2", InputFixes())
+
+
+def test_the_keys_are_those_of_the_first_objects(write):
+    path = write("a.jsonl", '{"text": "a"}\n' + '{"text": "b", "label": "x"}\n' * 19)
+    fixes = InputFixes(skip_limit=0.1)
+    assert len(read_labeled(path, None, fixes)) == 19
+    assert "line 1: the key 'label' is missing" in fixes.notes()[0]
 
 
 def test_a_table_without_a_header_has_columns_by_number(write):
