@@ -16,10 +16,10 @@ import numpy as np
 from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
 from seqlab.config import RunSettings
-from seqlab.data.examples.checks import few_examples_note, labels_of
+from seqlab.data.examples.checks import count_answers, few_examples_note, labels_of
 from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
 from seqlab.data.examples.encoded import ExampleSplit
-from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.example import Examples, TaggedSentence
 from seqlab.data.examples.lines import TABLES, Location, quote_list, suffix
 from seqlab.data.examples.tables import header_names
 from seqlab.data.files import shorten
@@ -105,9 +105,8 @@ def _examine(
     fitted = task_type.fit_settings(settings, dataset, lambda _: None)
     task, held_out = make_task(fitted, dataset), dataset.splits["validation"]
     scored = held_out.count_within(FINAL_TOKENS)
-    labels, (inputs, contradiction) = _count_labels(data), _repeated_inputs(data)
-    warnings = [*_label_warnings(data, labels), *([contradiction] if contradiction else [])]
-    warnings += few_examples_note(len(held_out))
+    labels = _count_labels(data)
+    warnings = [*_label_warnings(data, labels), *few_examples_note(len(held_out))]
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     return ExampleDiagnosis(
         name=data.name,
@@ -119,7 +118,7 @@ def _examine(
         rule=data.rule,
         labels=labels,
         lengths=_lengths(dataset.splits["train"], fitted.task.settings_as(ExampleSettings).max_length),
-        inputs=inputs,
+        inputs=_repeated_inputs(data),
         warnings=warnings,
         metric=task.headline_metric,
         baselines=measure_baselines(fitted, dataset, task, UnitSums(np.zeros((scored, 1)), np.ones(scored, int))),
@@ -174,13 +173,9 @@ def _lengths(train: ExampleSplit, limit: int) -> TokenLengths:
     return TokenLengths(int(np.median(lengths_N)), int(lengths_N.max()), limit, int((lengths_N > limit).sum()))
 
 
-def _repeated_inputs(data: Examples) -> tuple[RepeatedInputs, str | None]:
-    """Counts over all splits, and a sentence if equal inputs have different answers."""
-    answers: dict[str, set[str | tuple[str, ...]]] = {}
-    for examples in data.splits.values():
-        for example in examples:
-            answers.setdefault(example.input, set()).add(_answer(example))
-    several = {text: given for text, given in answers.items() if len(given) > 1}
+def _repeated_inputs(data: Examples) -> RepeatedInputs:
+    """Counts over all splits."""
+    answers = count_answers(example for examples in data.splits.values() for example in examples)
     known = {example.input for example in data.splits["train"]}
     in_training = {
         split: sum(example.input in known for example in examples)
@@ -188,23 +183,7 @@ def _repeated_inputs(data: Examples) -> tuple[RepeatedInputs, str | None]:
         if split != "train"
     }
     repeated = sum(map(len, data.splits.values())) - len(answers)
-    found = RepeatedInputs(repeated, len(several), in_training)
-    if not several:
-        return found, None
-    text, given = next(iter(several.items()))
-    what = {LabeledText: "labels", TaggedSentence: "tags", TextPair: "targets"}[type(data.splits["train"][0])]
-    shown = sorted(answer if isinstance(answer, str) else " ".join(answer) for answer in given)
-    have = f"{counted(len(several), 'input')} {'has' if len(several) == 1 else 'have'}"
-    return (
-        found,
-        f"{have} different {what} in different examples, such as '{shorten(text, 60)}': {quote_list(shown, 3)}",
-    )
-
-
-def _answer(example: Example) -> str | tuple[str, ...]:
-    if isinstance(example, LabeledText):
-        return example.label
-    return example.tags if isinstance(example, TaggedSentence) else example.target
+    return RepeatedInputs(repeated, sum(len(given) > 1 for given in answers.values()), in_training)
 
 
 def _suggestion(

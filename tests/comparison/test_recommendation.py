@@ -34,7 +34,7 @@ def test_the_best_alone():
         "lstm has the best mean, and all others are behind it; "
         "rnn trains in 0.4 of the time of lstm and gives up 0.210 nats/char."
     )
-    assert "rnn has 0.25 of the parameters of lstm and gives up 0.210 nats/char." in result["size"].sentence
+    assert "rnn has 0.25 of the total parameters of lstm and gives up 0.210 nats/char." in result["size"].sentence
     assert "rnn needs 0.5 of the memory of lstm when generating and gives up 0.210" in result["memory"].sentence
 
 

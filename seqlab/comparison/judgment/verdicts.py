@@ -45,7 +45,7 @@ CONTENDING = {
 # by criterion: how to call the cheapest, and how to compare it with another
 LENSES = {
     "time": ("the fastest to train", "{} trains in {} of the time of {}"),
-    "size": ("the smallest", "{} has {} of the parameters of {}"),
+    "size": ("the smallest", "{} has {} of the total parameters of {}"),
     "memory": ("the lightest when generating", "{} needs {} of the memory of {} when generating"),
 }
 

@@ -5,7 +5,7 @@ scored as a mistake, as published results do.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
@@ -87,15 +87,35 @@ def labels_of(example: Example) -> list[str]:
     return [tag for tag in example.tags if tag != UNSCORED] if isinstance(example, TaggedSentence) else []
 
 
+def count_answers(examples: Iterable[Example]) -> dict[str, Counter[str]]:
+    """By input: how often each answer is given to it, the first one first."""
+    answers: dict[str, Counter[str]] = {}
+    for example in examples:
+        if isinstance(example, LabeledText):
+            answer = example.label
+        else:
+            answer = " ".join(example.tags) if isinstance(example, TaggedSentence) else example.target
+        answers.setdefault(example.input, Counter())[answer] += 1
+    return answers
+
+
 def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
     """Notes on inputs that occur again, and on held-out inputs that an earlier split has too."""
     inputs = {split: {located.example.input for located in examples} for split, examples in splits.items()}
     examples = [located.example for split in splits.values() for located in split]
-    repeated, same = len(examples) - len(set().union(*inputs.values())), len(examples) - len(set(examples))
+    answers = count_answers(examples)
+    repeated, same = len(examples) - len(answers), sum(next(iter(given.values())) - 1 for given in answers.values())
     notes = []
     if repeated:
-        which = "all" if same == repeated else f"{same:,} of them"
-        notes.append(f"{repeated:,} of the {len(examples):,} examples repeat an earlier input, {which} with its answer")
+        which = "all with its answer" if same == repeated else f"{same:,} of them with its first answer"
+        notes.append(f"{repeated:,} of the {len(examples):,} examples repeat an earlier input, {which}")
+    several = {text: given for text, given in answers.items() if len(given) > 1}
+    if several:
+        text, given = next(iter(several.items()))
+        what = {LabeledText: "labels", TaggedSentence: "tags", TextPair: "targets"}[type(examples[0])]
+        have = f"{counted(len(several), 'input')} {'has' if len(several) == 1 else 'have'}"
+        such_as = f"such as '{shorten(text, 60)}': {quote_list(sorted(given), 3)}"
+        notes.append(f"{have} different {what} in different examples, {such_as}")
     for split, earlier in (("validation", "train"), ("test", "train"), ("test", "validation")):
         if split in splits and earlier in splits:
             total = len(splits[split])

@@ -70,7 +70,8 @@ def test_inputs_on_two_sides_are_counted_and_stay(write):
     test = write("c.tsv", reviews(("text 1", "even"), ("text 20", "odd"), ("text 21", "odd"), ("new", "odd")))
     examples = open_examples("labeled", corpus(train, validation=(dev,), test=(test,)))
     assert examples.notes == (
-        "9 of the 38 examples repeat an earlier input, 7 of them with its answer",
+        "9 of the 38 examples repeat an earlier input, 7 of them with its first answer",
+        "2 inputs have different labels in different examples, such as 'text 1': 'even', 'odd'",
         "4 of the 24 validation inputs (16.7%) are also in the training split",
         "1 of the 4 test inputs (25.0%) is also in the training split",
         "2 of the 4 test inputs (50.0%) are also in the validation split",
@@ -120,8 +121,17 @@ def test_rows_that_repeat_and_labels_that_are_changed_or_alike_are_said(write):
         "joined 2 files into 17 examples: a.tsv (16), b.tsv (1)",
         "removed the spaces around 1 label",
         "'Even' (2) and 'even' (6) differ only in case: they are different labels",
-        "3 of the 18 examples repeat an earlier input, 2 of them with its answer",
+        "3 of the 18 examples repeat an earlier input, 2 of them with its first answer",
+        "1 input has different labels in different examples, such as 'text 2': 'Even', 'even'",
     )
+
+
+def test_an_answer_is_the_same_if_it_is_that_of_the_first_example(write):
+    rows = [("text 1", "even"), *[("text 1", "odd")] * 3, *[("text 2", "odd")] * 2]
+    train, dev = write("a.tsv", reviews(*rows)), write("b.tsv", reviews(("new", "odd")))
+    repeated, several, *_ = open_examples("labeled", corpus(train, validation=(dev,))).notes
+    assert repeated == "4 of the 7 examples repeat an earlier input, 1 of them with its first answer"
+    assert several == "1 input has different labels in different examples, such as 'text 1': 'even', 'odd'"
 
 
 def test_few_validation_examples_are_said():
