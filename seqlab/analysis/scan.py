@@ -53,7 +53,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class RareCharacter:
+class CharacterCount:
     code: str
     name: str
     count: int
@@ -64,7 +64,8 @@ class CharacterStats:
     distinct: int
     rare: int
     rare_occurrences: int
-    rarest: list[RareCharacter]
+    rarest: list[CharacterCount]
+    invisible: list[CharacterCount]  # such as zero-width spaces, the most frequent first
 
 
 @dataclass(frozen=True)
@@ -233,8 +234,14 @@ def _character_stats(counts_C: np.ndarray) -> CharacterStats:
     counts_C[ESCAPED.start : ESCAPED.stop] = 0  # bytes, not characters
     rare = np.flatnonzero((counts_C > 0) & (counts_C < RARE))
     rarest = rare[np.argsort(counts_C[rare], kind="stable")][:MAX_LISTED].tolist()
-    named = [RareCharacter(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in rarest]
-    return CharacterStats(int((counts_C > 0).sum()), len(rare), int(counts_C[rare].sum()), named)
+    found = np.flatnonzero(counts_C)
+    invisible = [code for code in found.tolist() if unicodedata.category(chr(code)) == "Cf"]
+    invisible.sort(key=lambda code: -counts_C[code])
+    named, unseen = (
+        [CharacterCount(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in codes]
+        for codes in (rarest, invisible)
+    )
+    return CharacterStats(len(found), len(rare), int(counts_C[rare].sum()), named, unseen)
 
 
 def _name(character: str) -> str:

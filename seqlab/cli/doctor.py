@@ -144,7 +144,7 @@ def _show_scan(diagnosis: "TextDiagnosis") -> None:
 
 def _notes(scan: "TextScan") -> list[str]:
     """One-line notes on characters, encoding and line ends."""
-    from seqlab.analysis.scan import LONG_LINE, RARE
+    from seqlab.analysis.scan import LONG_LINE, MAX_LISTED, RARE
     from seqlab.data.files import name_files
 
     lines, characters = scan.lines, scan.character_stats
@@ -157,6 +157,10 @@ def _notes(scan: "TextScan") -> list[str]:
         notes.append(f"encoding: {name_files(files)} in {encoding}, read as such")
     if not scan.faults:
         notes.append("encoding: no faults")
+    if invisible := characters.invisible:
+        named = ", ".join(f"{one.code} {one.name.lower()} ({one.count:,})" for one in invisible[:MAX_LISTED])
+        more = f", and {len(invisible) - MAX_LISTED:,} more kinds" if len(invisible) > MAX_LISTED else ""
+        notes.append(f"invisible characters: {sum(one.count for one in invisible):,}, read as they are: {named}{more}")
     if scan.byte_order_marks:
         notes.append(f"byte-order marks: {scan.byte_order_marks:,}, removed when the text is read")
     if lines.crlf:

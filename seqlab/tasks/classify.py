@@ -48,6 +48,7 @@ class ClassifyTask(ExampleTask):
     predicts = "labels"
     model_kind = "classifier"
     loss_unit = "nats"
+    unit = "text"
     reported_metrics = ("accuracy", "macro_f1")
     wordings: ClassVar = {"accuracy": "{accuracy:.1f}% of the texts labeled correctly"}
     baselines: ClassVar = (("majority", "reference", Majority), ("naive Bayes", "main", NaiveBayes))

@@ -61,6 +61,7 @@ class TagTask(ExampleTask):
     predicts = "tags"
     model_kind = "tagger"
     loss_unit = "nats"
+    unit = "word"
     wordings: ClassVar = {
         "accuracy": "{accuracy:.1f}% of the words tagged correctly",
         "entity_f1": "entity F1 {entity_f1:.1f}",

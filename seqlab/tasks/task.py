@@ -57,6 +57,7 @@ class Task(ABC):
     ]  # how a split can be scored; the first one is the default, unless a setting names it
     generates: ClassVar[bool] = False  # whether its models continue a text
     loss_unit: ClassVar[str] = "nats per token"
+    unit: ClassVar[str] = "token"  # what `Loss.count` counts
     metric: Metric  # models are compared by it
     headline_metric: Metric  # a run is listed by it
     reported_metrics: Sequence[str]  # keys of the metrics that a comparison shows beside `metric`, in their order

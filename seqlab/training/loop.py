@@ -88,6 +88,7 @@ class Trainer:
     def run(self) -> TrainingProgress:
         """Train until all steps are done, early stopping or a signal; there is always a checkpoint at the end."""
         log = MetricsLog(self.directory.metrics, self.progress.step)
+        self.reporter.unit = self.task.unit
         self.reporter.begin(self.progress.step, self.steps)
         last_save = self._began = time.monotonic()
         self._seconds_before = self.progress.seconds

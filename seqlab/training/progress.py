@@ -29,8 +29,10 @@ class EvaluationEvent:
 class Reporter:
     """Receives the progress of training, and ignores it; subclasses show it."""
 
+    unit = "token"  # of the speed, that of the task
+
     def begin(self, step: int, steps: int) -> None: ...
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None: ...
+    def step(self, step: int, loss: float, units_per_second: float) -> None: ...
     def evaluation(self, result: EvaluationEvent) -> None: ...
     def log(self, message: str) -> None: ...
     def end(self) -> None: ...
@@ -48,12 +50,12 @@ class LogReporter(Reporter):
         self._steps, self._first = steps, step
         self._began = self._last = time.monotonic()
 
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+    def step(self, step: int, loss: float, units_per_second: float) -> None:
         now = time.monotonic()
         if now - self._last >= self.EVERY:
             self._last = now
             left = (now - self._began) / max(1, step - self._first) * (self._steps - step)
-            speed = f"{tokens_per_second:,.0f} tokens/s"
+            speed = f"{units_per_second:,.0f} {self.unit}s/s"
             self.log(f"step {step}/{self._steps}  loss {loss:.4f}  {speed}  {clock(left)} left")
 
     def evaluation(self, result: EvaluationEvent) -> None:
@@ -74,7 +76,7 @@ class ProgressBarReporter(Reporter):
         self._bar = Progress(
             TextColumn("[bold]step {task.completed}/{task.total}"),
             BarColumn(bar_width=None),
-            TextColumn("loss {task.fields[loss]}  validation {task.fields[validation]}  {task.fields[speed]} tokens/s"),
+            TextColumn("loss {task.fields[loss]}  validation {task.fields[validation]}  {task.fields[speed]}"),
             TimeRemainingColumn(),
             console=self._console,
         )
@@ -84,8 +86,10 @@ class ProgressBarReporter(Reporter):
         self._bar.update(self._task, total=steps, completed=step)
         self._bar.start()
 
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
-        self._bar.update(self._task, completed=step, loss=f"{loss:.4f}", speed=f"{tokens_per_second:,.0f}")
+    def step(self, step: int, loss: float, units_per_second: float) -> None:
+        self._bar.update(
+            self._task, completed=step, loss=f"{loss:.4f}", speed=f"{units_per_second:,.0f} {self.unit}s/s"
+        )
 
     def evaluation(self, result: EvaluationEvent) -> None:
         self._bar.update(self._task, validation=f"{result.validation_loss:.4f}")

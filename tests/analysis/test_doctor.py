@@ -152,6 +152,13 @@ def test_the_report_ends_with_the_command(tmp_path):
     assert result.output.rstrip().splitlines()[-1].strip().startswith("seqlab train ")
 
 
+def test_invisible_characters_are_named_and_counted(tmp_path):
+    text = prose(500).replace("e", "e\u200b", 20).replace("a", "a\u00ad", 3) + "\ufeff"
+    said = " ".join(run(write(tmp_path, text)).output.split())
+    named = "U+200B zero width space (20), U+00AD soft hyphen (3), U+FEFF zero width no-break space (1)"
+    assert f"invisible characters: 24, read as they are: {named}" in said
+
+
 def test_the_suggested_command_is_one_that_train_takes(tmp_path, monkeypatch):
     import shlex
 

@@ -167,6 +167,7 @@ def test_rare_symbols_are_named():
     ]
     assert symbols.rarest[0].name == "control character"
     assert symbols.rarest[1].name == unicodedata.name("é")
+    assert symbols.invisible == []
 
 
 @pytest.mark.parametrize(

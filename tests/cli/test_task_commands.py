@@ -31,7 +31,7 @@ TINY = (
 class Stopping(Reporter):
     """Breaks off after the fifth step, which no checkpoint has."""
 
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+    def step(self, step: int, loss: float, units_per_second: float) -> None:
         if step == 5:
             raise KeyboardInterrupt
 

@@ -28,7 +28,7 @@ class Listener(Reporter):
         self.steps = steps
         self.losses: list[float] = []
 
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+    def step(self, step: int, loss: float, units_per_second: float) -> None:
         self.losses.append(loss)
         if len(self.losses) == self.steps:
             raise Enough

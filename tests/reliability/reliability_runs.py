@@ -65,7 +65,7 @@ class At(Reporter):
     number: int
     action: Callable[[], None]
 
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+    def step(self, step: int, loss: float, units_per_second: float) -> None:
         if step == self.number:
             self.action()
 

@@ -223,7 +223,7 @@ def test_more_steps_have_a_schedule_of_their_own(tmp_path: Path) -> None:
 
 def test_two_checkpoints_are_kept_and_the_first_is_there_from_the_start(tmp_path: Path) -> None:
     class Look(Reporter):
-        def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+        def step(self, step: int, loss: float, units_per_second: float) -> None:
             seen.append([path.name for path in checkpoints(trainer.directory.checkpoints)])
 
     seen: list[list[str]] = []

@@ -66,6 +66,25 @@ def test_a_log_has_evaluations_and_what_was_written(capsys: pytest.CaptureFixtur
     ]
 
 
+@pytest.mark.parametrize("unit", ["token", "text", "word"])
+def test_the_speed_is_in_the_unit_of_the_task(
+    unit: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LogReporter, "EVERY", 0.0)
+    log, terminal = LogReporter(), io.StringIO()
+    log.unit = unit
+    log.begin(0, 10)
+    log.step(1, 2.0, 1000.0)
+    assert f"  1,000 {unit}s/s  " in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stderr", terminal)
+    bar = ProgressBarReporter()
+    bar.unit = unit
+    bar.begin(0, 10)
+    bar.step(1, 2.0, 1000.0)
+    bar.end()
+    assert f"1,000 {unit}s/s" in terminal.getvalue()
+
+
 def test_the_plain_cross_entropy_stands_beside_a_training_loss_of_another_kind() -> None:
     event = EvaluationEvent(1, 2.0, 1.5, False, "", train_cross_entropy=1.75)
     assert losses(event) == "training loss 2.0000 (cross-entropy 1.7500)  validation loss 1.5000"

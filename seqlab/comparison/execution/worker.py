@@ -47,11 +47,11 @@ class EventReporter(Reporter):
     def begin(self, step: int, steps: int) -> None:
         self.send("begin", step=step, steps=steps)
 
-    def step(self, step: int, loss: float, tokens_per_second: float) -> None:
+    def step(self, step: int, loss: float, units_per_second: float) -> None:
         now = time.monotonic()
         if now - self._last >= EVERY:
             self._last = now
-            self.send("step", step=step, loss=loss, speed=tokens_per_second)
+            self.send("step", step=step, loss=loss, speed=units_per_second)
 
     def evaluation(self, result: EvaluationEvent) -> None:
         self.send("evaluation", step=result.step, validation=result.validation_loss)
