@@ -29,6 +29,18 @@ def test_resolved_settings_resolve_to_themselves() -> None:
         ({"train": {"lrate": 1}}, ["unknown setting 'train.lrate'", "did you mean 'lr'"]),
         ({"backbone": {"name": "lstn"}}, ["unknown architecture 'lstn'", "did you mean 'lstm'"]),
         ({"backbone": {"name": "lstm", "reset": "before"}}, ["unknown setting 'backbone.reset'"]),
+        (
+            {"task": {"name": "classify", "window": 16}},
+            ["--window (task.window) does not apply to --task classify: it is a setting of language, masked"],
+        ),
+        (
+            {"tokenizer": {"name": "char", "vocab_size": 300}},
+            ["--vocab-size (tokenizer.vocab_size) does not apply to --tokenizer char: it is a setting of", "bpe"],
+        ),
+        (
+            {"task": {"output_layer": "crf"}},
+            ["task.output_layer does not apply to --task language: it is a setting of tag"],
+        ),
         ({"train": {"steps": 0}}, ["train.steps", "given: 0"]),
         ({"train": {"lr": float("nan")}}, ["train.lr"]),
         ({"train": {"steps": 5, "seconds": 5}}, ["steps and seconds contradict each other"]),

@@ -41,6 +41,8 @@ class RunSettings(Settings):
         return resolve(merge(self.resolved(), dotted.items()))
 
 
+# settings of some tasks and tokenizers that have a one-word name, and an option of the commands
+OPTIONS = {"task": ("batching", "batch_size", "window", "metric", "batch_tokens"), "tokenizer": ("vocab_size",)}
 PLAIN = {"corpus": CorpusSettings, "model": ModelSettings, "train": TrainSettings}
 
 
@@ -52,6 +54,7 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     for_backbone = {dotted: value for dotted, value in overrides.items() if dotted.startswith("backbone.")}
     _apply_overrides(ready, {dotted: value for dotted, value in overrides.items() if dotted not in for_backbone})
     task_name = _pop_name(ready, "task", TASKS, "language")
+    _refuse_settings_of_others(TASKS, task_name, ready["task"], "task")
     task: TaskSettings = checked(TASKS.settings(task_name), ready["task"], "task")
     requested = _pop_name(ready, "backbone", BACKBONES, "lstm")
     sibling = BACKBONES.settings(requested).bidirectional_sibling
@@ -64,6 +67,7 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     _apply_overrides(ready, task.default_overrides)
     backbone = _backbone(backbone_class, ready["backbone"], task)
     tokenizer_name = _pop_name(ready, "tokenizer", TOKENIZERS, "char")
+    _refuse_settings_of_others(TOKENIZERS, tokenizer_name, ready["tokenizer"], "tokenizer")
     tokenizer: TokenizerSettings = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
     if task.examples is None and tokenizer.expected_vocab_size > LARGE_VOCABULARY:
         ready.setdefault("model", {}).setdefault("tie_embeddings", True)
@@ -79,6 +83,19 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
 def _pop_name(ready: Tables, section: str, registry: Registry, default: str) -> str:
     """The component's name, removed from its section."""
     return registry.canonical(ready.setdefault(section, {}).pop("name", default))
+
+
+def _refuse_settings_of_others(registry: Registry, name: str, content: Mapping[str, Any], section: str) -> None:
+    """UsageError for a setting that another task or tokenizer has: it is known, and does not apply to this one."""
+    for key in content:
+        having = (
+            [] if registry.settings(name).has(key) else [one for one in registry if registry.settings(one).has(key)]
+        )
+        if having:
+            option = f"--{key.replace('_', '-')} ({section}.{key})" if key in OPTIONS[section] else f"{section}.{key}"
+            raise UsageError(
+                f"{option} does not apply to --{section} {name}: it is a setting of {', '.join(having)}. Leave it out."
+            )
 
 
 def _copy_sections(tables: Mapping[str, Any]) -> Tables:

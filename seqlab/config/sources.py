@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config.components import BackboneSettings, Component
-from seqlab.config.run_settings import RunSettings, merge, resolve
+from seqlab.config.run_settings import OPTIONS, RunSettings, merge, resolve
 from seqlab.config.sections import CorpusSettings, DataSource, TrainSettings
 from seqlab.errors import MissingInput, UsageError
 from seqlab.registry import allow_plugin, did_you_mean
@@ -64,16 +64,11 @@ SHORT = {
     "task": ("task.name",),
     "arch": ("backbone.name",),
     "tokenizer": ("tokenizer.name",),
-    "vocab_size": ("tokenizer.vocab_size",),
     "hidden": ("backbone.hidden",),
     "layers": ("backbone.layers",),
     "embedding": ("model.embedding",),
     "dropout": ("model.embedding_dropout", "model.output_dropout"),  # and backbone.dropout where it acts
-    "batching": ("task.batching",),
-    "batch_size": ("task.batch_size",),
-    "window": ("task.window",),
-    "metric": ("task.metric",),
-    "batch_tokens": ("task.batch_tokens",),
+    **{name: (f"{section}.{name}",) for section, names in OPTIONS.items() for name in names},
     "encoder": ("backbone.name",),
     "decoder": ("decoder.name",),
     **{name: (f"corpus.{name}",) for name in CorpusSettings.model_fields if name != "source"},
