@@ -11,7 +11,7 @@ from seqlab.config import CorpusSettings
 from seqlab.data.text.corpus import Corpus
 from seqlab.data.text.split import split_text
 
-quick = settings(deadline=None, max_examples=40)
+quick = settings(max_examples=40)
 
 
 def split(text, documents: Literal["stream", "lines"] = "stream", block=10**9):

@@ -12,7 +12,7 @@ from seqlab.data import files as reading
 from seqlab.data.text.corpus import Corpus, corpus_from_text, measure_corpus, open_corpus
 from seqlab.errors import DataError
 
-quick = settings(deadline=None, max_examples=150)
+quick = settings(max_examples=150)
 texts = st.lists(st.sampled_from([*"ab \t\r\né日😀\u3000\ufeff\x0c", "\r\n"]), max_size=40).map("".join)
 
 

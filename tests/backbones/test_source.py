@@ -47,7 +47,7 @@ def test_the_summary_of_what_is_no_recurrence_is_the_mean(name: str):
     torch.testing.assert_close(make_memory(encoder, y_BSH, mask_BS).summary_BH, torch.stack(expected))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     name=st.sampled_from(list(BACKBONES)),
     lengths=st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any),

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqlab.baselines import dictionary
@@ -56,7 +56,6 @@ def test_it_converges():
     assert probabilities == sorted(probabilities) and probabilities[0] < 0.6 and probabilities[-1] > 0.95
 
 
-@settings(deadline=None)
 @given(pair_lists, st.integers(1, 6))
 def test_one_word_at_a_time(pairs, iterations):
     expected = one_word_at_a_time(pairs, iterations)

@@ -11,7 +11,7 @@ from pydoc_data.topics import topics
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqlab.baselines import kneser_ney
@@ -70,7 +70,6 @@ class Naive:
         return [-math.log(self.p(tuple(doc[:i]), doc[i])) for doc in docs for i in range(1, len(doc))]
 
 
-@settings(deadline=None)
 @given(documents, documents, st.integers(1, 5), st.sampled_from([SYMBOLS, SYMBOLS + 3]))
 def test_the_formulas(train, held_out, max_order, vocab_size):
     tokens_N, starts_D = flat(train)
@@ -81,7 +80,6 @@ def test_the_formulas(train, held_out, max_order, vocab_size):
         np.testing.assert_allclose(nats, Naive(train, vocab_size, order).nats(held_out), rtol=0, atol=1e-9)
 
 
-@settings(deadline=None)
 @given(documents, st.lists(st.integers(0, SYMBOLS), min_size=1, max_size=6), st.integers(1, 6))
 def test_probabilities_sum_to_one(train, context, max_order):
     """In any context, seen or not; one symbol of the vocabulary was never seen at all."""

@@ -22,7 +22,7 @@ def unlabeled(*texts: str) -> list[LabeledText]:
     return [LabeledText(text, "") for text in texts]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(examples_of_three, st.lists(words | st.just("") | st.just("unheard of"), min_size=1, max_size=5))
 def test_the_probabilities_of_scikit_learn(train, texts):
     model = NaiveBayes.fit(train)

@@ -19,7 +19,7 @@ from seqlab.comparison.judgment.statistics import (
 from seqlab.errors import DataError
 from seqlab.metrics.metric import ratio
 
-quick = settings(deadline=None, max_examples=40)
+quick = settings(max_examples=40)
 numbers = st.integers(0, 2**32 - 1)
 
 

@@ -10,7 +10,7 @@ from seqlab.errors import DataError, MissingInput, StorageError
 
 blocks = st.integers(4, 9)
 texts = st.lists(st.sampled_from([*"ab \r\né日😀\ufeff", "\r\n"]), max_size=40).map("".join)
-quick = settings(deadline=None, max_examples=150)
+quick = settings(max_examples=150)
 
 
 def pieces(raw, size):

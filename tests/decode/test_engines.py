@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqlab.backbones.recurrent import Lstm
@@ -186,7 +186,7 @@ def test_damaged_weights_and_nothing_to_choose_are_said(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENGINES)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(
     text=st.lists(st.integers(0, V - 1), min_size=1, max_size=50),
     temperature=st.sampled_from([0.0, 0.3, 1.0, 2.0]),

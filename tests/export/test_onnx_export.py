@@ -80,7 +80,7 @@ TRAINED_TOKENIZERS = {name: trained_tokenizer(name) for name in TOKENIZERS}
 
 @pytest.mark.parametrize("name", list(TOKENIZERS))
 @given(text=st.text(alphabet=st.sampled_from(sorted(set(TEXT + "Ünïcödé 123 — it's\t\r_"))), max_size=60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_library_reads_a_text_as_our_tokenizer_does(name: str, text: str) -> None:
     exported = to_tokenizers(TRAINED_TOKENIZERS[name])
     with warnings.catch_warnings():

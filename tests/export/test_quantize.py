@@ -50,7 +50,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
     seed=st.integers(0, 999),
     scale=st.sampled_from([1e-20, 1e-3, 1.0, 1e20]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_kept_is_found_again(rows: int, columns: int, seed: int, scale: float) -> None:
     weight = torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed)) * scale
     weight[0] = 0

@@ -15,7 +15,7 @@ from seqlab.kernels.decoding import SamplingParameters
 from seqlab.kernels.linear import add_product, pack_tiles, padded_width
 from seqlab.kernels.uniform import uniforms
 
-SMALL = settings(max_examples=40, deadline=None)
+SMALL = settings(max_examples=40)
 
 
 @SMALL
@@ -91,7 +91,7 @@ def test_attention_of_one_query(size: int) -> None:
 
 
 @given(seed=st.integers(0, 2**63 - 1), sequence=st.integers(0, 2**50), position=st.integers(0, 2**40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_random_numbers_are_the_same_bits(seed: int, sequence: int, position: int) -> None:
     assert sampling.uniform(seed, sequence, position) == uniforms(seed, np.array([sequence]), np.array([position]))[0]
 

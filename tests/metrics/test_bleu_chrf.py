@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seqlab.metrics.bleu import bleu, bleu_signature, bleu_sums, chrf, chrf_sums
@@ -23,7 +23,6 @@ def sums_of(sums, corpus):
 
 
 @pytest.mark.parametrize("tokenize", TOKENIZERS)
-@settings(deadline=None)
 @given(corpora)
 def test_the_bleu_of_sacrebleu(tokenize, corpus):
     hypotheses, references = map(list, zip(*corpus, strict=True))
@@ -36,7 +35,6 @@ def test_the_bleu_of_sacrebleu(tokenize, corpus):
 counts = st.tuples(st.integers(0, 30), st.integers(0, 3))
 
 
-@settings(deadline=None)
 @given(st.integers(0, 40), st.integers(0, 40), st.lists(counts, min_size=4, max_size=4))
 def test_bleu_of_any_sums(length, reference, orders):
     """Also of those that few texts have: no gram of an order, or none that is correct."""
@@ -47,7 +45,6 @@ def test_bleu_of_any_sums(length, reference, orders):
     assert value == pytest.approx(expected, abs=1e-9, rel=0)
 
 
-@settings(deadline=None)
 @given(corpora)
 def test_the_chrf_of_sacrebleu(corpus):
     hypotheses, references = map(list, zip(*corpus, strict=True))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -14,7 +14,6 @@ from seqlab.metrics.labels import accuracy, correct_sums, macro_f1
 pairs = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abcd")), min_size=1, max_size=20)
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_as_scikit_learn_has_them(pairs):
     gold, predicted = ([pair[side] for pair in pairs] for side in (0, 1))

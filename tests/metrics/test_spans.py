@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
@@ -23,13 +23,11 @@ def sides(sentences):
     return gold, predicted
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(TAGS), max_size=20))
 def test_the_spans_of_seqeval(tags):
     assert spans(tags) == get_entities(tags)
 
 
-@settings(deadline=None)
 @given(sentences)
 @example([[("O", "O")]])
 def test_the_scores_of_seqeval(sentences):

@@ -78,7 +78,7 @@ def same(actual, expected):
     torch.testing.assert_close(actual, expected, atol=1e-10, rtol=1e-10)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(sizes, row_lengths, seeds)
 def test_the_partition_and_scores_are_over_all_sequences(tags, lengths, seed):
     chain, emissions_BTK, mask_BT = case(tags, lengths, seed)
@@ -93,7 +93,7 @@ def test_the_partition_and_scores_are_over_all_sequences(tags, lengths, seed):
     same(chain.nats(emissions_BTK, tags_BT, mask_BT), partition_B - score_B)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(sizes, row_lengths, seeds)
 def test_the_best_tags_have_the_highest_score(tags, lengths, seed):
     chain, emissions_BTK, mask_BT = case(tags, lengths, seed)
@@ -105,7 +105,7 @@ def test_the_best_tags_have_the_highest_score(tags, lengths, seed):
         assert tuple(best_T[: len(emissions_TK)]) == sequences[int(scores.argmax())]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(sizes, row_lengths, seeds)
 def test_marginals_are_sums_of_probabilities(tags, lengths, seed):
     chain, emissions_BTK, mask_BT = case(tags, lengths, seed)
@@ -119,7 +119,7 @@ def test_marginals_are_sums_of_probabilities(tags, lengths, seed):
         same(found_TK[: len(emissions_TK)], expected_TK)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(sizes, row_lengths, seeds, st.sampled_from([0.0, 0.5, 1.0]))
 def test_nats_and_their_gradients(tags, lengths, seed, hidden):
     """Tags that are not known may be any: of their sequences the probabilities are added."""

@@ -23,7 +23,7 @@ from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.tokenization.char import CharTokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(max_examples=60)
 VOCABULARY, UNKNOWN = 11, 10
 DIGITS = Vocabulary(CharTokenizer("0123456789"))
 CONTEXTS = ["window", "carry"]

@@ -12,7 +12,7 @@ from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.lines import InputFixes
 from seqlab.errors import DataError, UsageError
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=4)
 words = words.filter(lambda word: not word.startswith("-DOC"))
 tagged = st.lists(st.tuples(words, st.sampled_from(["O", "B-x", "NN", ",", "_"])), min_size=1, max_size=4)

@@ -11,7 +11,7 @@ from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.parallel import read_parallel
 from seqlab.errors import DataError, MissingInput
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 lines = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 
 

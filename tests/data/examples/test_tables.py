@@ -17,7 +17,7 @@ from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.errors import DataError, MissingInput
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 # no CR, since CRLF is read as LF, and no NUL, which is refused
 texts = st.text(st.characters(exclude_characters="\r\0", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 lines = st.text(st.characters(exclude_characters="\r\n\t\0", exclude_categories=["Cs"]), min_size=1).filter(str.strip)

@@ -8,7 +8,7 @@ from seqeval.scheme import BILOU, IOB1, IOB2, IOBES, Entities
 
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, to_bio
 
-quick = settings(deadline=None, max_examples=200)
+quick = settings(max_examples=200)
 types = st.sampled_from(["PER", "LOC", "creative-work"])
 # a sentence is stretches of words: of a span (its type and length), or outside (no type)
 stretches = st.lists(st.tuples(st.none() | types, st.integers(1, 3)), min_size=1, max_size=6)

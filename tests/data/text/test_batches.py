@@ -16,7 +16,7 @@ from seqlab.data.text.batches import (
 )
 from seqlab.data.text.tokens import SplitStats, TokenSplit
 
-quick = settings(deadline=None, max_examples=100)
+quick = settings(max_examples=100)
 lengths = st.lists(st.integers(2, 12), min_size=2, max_size=30)
 
 

@@ -15,7 +15,7 @@ from seqlab.data.text.split import slice_ranges, split_text
 from seqlab.data.text.tokens import encode_split
 from seqlab.registry import TOKENIZERS
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(max_examples=60)
 HELD_OUT = {"90/10": ["validation"], "80/10/10": ["validation", "test"]}
 ratios = st.sampled_from([*HELD_OUT])
 lengths = st.one_of(st.integers(20_000, 500_000), st.integers(500_000, 10**10))

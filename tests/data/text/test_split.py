@@ -9,7 +9,7 @@ from seqlab.data.text.corpus import Corpus, corpus_from_text
 from seqlab.data.text.split import MIN_CHARACTERS, slice_text, split_text
 from seqlab.errors import DataError
 
-quick = settings(deadline=None, max_examples=80)
+quick = settings(max_examples=80)
 ONNX_BACKBONES = {"90/10": ["train", "validation"], "80/10/10": ["train", "validation", "test"], "whole": ["whole"]}
 texts = st.text(st.sampled_from("ab é日\n"), min_size=MIN_CHARACTERS, max_size=150)
 

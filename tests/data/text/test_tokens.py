@@ -19,7 +19,7 @@ from seqlab.errors import DataError, SeqlabWarning, StorageError
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.tokenizer import chunk_text
 
-quick = settings(deadline=None, max_examples=40)
+quick = settings(max_examples=40)
 # full stops, so that even a short part has more words than one
 texts = st.lists(st.text(st.sampled_from("ab é日😀\n"), min_size=1, max_size=2), min_size=40, max_size=80).map(".".join)
 TEXT = "naïve 日本 😀 cafés. " * 20 + "the end"
