@@ -2,9 +2,11 @@
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
+from seqlab import api
 from seqlab.training.progress import (
     EvaluationEvent,
     LogReporter,
@@ -83,6 +85,13 @@ def test_the_speed_is_in_the_unit_of_the_task(
     bar.step(1, 2.0, 1000.0)
     bar.end()
     assert f"1,000 {unit}s/s" in terminal.getvalue()
+
+
+def test_a_classifier_counts_texts(tmp_path: Path) -> None:
+    listener = Reporter()
+    (tmp_path / "e.tsv").write_text("text\tlabel\n" + "".join(f"text {at}\t{at % 2}\n" for at in range(40)))
+    api.train(tmp_path / "e.tsv", task="classify", hidden=4, steps=1, out=tmp_path / "run", reporter=listener)
+    assert listener.unit == "text"
 
 
 def test_the_plain_cross_entropy_stands_beside_a_training_loss_of_another_kind() -> None:
