@@ -12,9 +12,8 @@ from torch import Tensor
 
 from seqlab.cells.cell import RecurrentCell
 from seqlab.inspection.distances import draw_curves, require_language_models, shown_distances, spread
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.sheet import Chart, Sheet, TextTable
-from seqlab.inspection.surprise import run_labels
 
 LETTERS = {1: ("",), 3: ("_r", "_z", "_n"), 4: ("_i", "_f", "_g", "_o")}  # by the number of blocks
 

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from seqlab.inspection.distances import draw_curves, require_language_models, shown_distances, spread
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.sheet import Chart, Sheet, TextTable
-from seqlab.inspection.surprise import run_labels
 
 NOTICED = 0.01  # bits: a change that is smaller is hardly one
 

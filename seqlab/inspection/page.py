@@ -15,8 +15,6 @@ from seqlab.plotting import new_figure
 
 HERE = Path(__file__).parent
 TEMPLATE, STYLE, SCRIPT = "page.html.j2", "inspect.css", "inspect.js"
-
-
 MAX_PAGE_BYTES = 2_000_000
 
 

@@ -24,6 +24,7 @@ from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
 MAX_TEXT_TOKENS = 2_000  # attention has a weight for every pair of them
+LABEL_WIDTH = 32  # characters that fit above a column
 VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
 
 
@@ -125,3 +126,11 @@ def read(runs: Sequence[TrainedRun], text: str) -> list[Reading]:
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"{text!r:.100} is not a text to look at.")
     return [Reading(run, text) for run in runs]
+
+
+def run_labels(readings: Sequence[Reading]) -> list[str]:
+    """The architectures, or the names of the folders: the first that tell the runs apart; else numbers."""
+    for labels in ([reading.arch for reading in readings], [reading.run.path.name for reading in readings]):
+        if len(set(labels)) == len(labels) and max(map(len, labels)) <= LABEL_WIDTH:
+            return labels
+    return [f"run {number}" for number, _ in enumerate(readings, 1)]

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.shades import level, signed_level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn
 from seqlab.plotting import COLORS, light_grid
@@ -20,7 +20,6 @@ FULL = 10.0  # bits that have the strongest color: a probability of 1/1024
 FULL_DIFFERENCE = 5.0  # bits
 LIKELIEST = 10  # tokens that are shown beside the one that came
 FOUND = 5  # tokens in the table of the most surprising ones
-LABEL_WIDTH = 32  # characters that fit above a column
 
 
 @dataclass(frozen=True)
@@ -97,14 +96,6 @@ def by_position(pieces: Sequence[Piece]) -> list[tuple[str, list[float]]]:
             rows.append((f"{first}-{first + len(some) - 1}" if len(some) > 1 else str(first), means))
         first *= 2
     return rows
-
-
-def run_labels(readings: Sequence[Reading]) -> list[str]:
-    """The architectures, or the names of the folders: the first that tell the runs apart; else numbers."""
-    for labels in ([reading.arch for reading in readings], [reading.run.path.name for reading in readings]):
-        if len(set(labels)) == len(labels) and max(map(len, labels)) <= LABEL_WIDTH:
-            return labels
-    return [f"run {number}" for number, _ in enumerate(readings, 1)]
 
 
 # --- the pieces of a text -------------------------------------------------------------------------------------------
