@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-portable test-sensitive test-slow check format bench clean
+.PHONY: help setup demo test test-portable test-sensitive test-slow test-browser check format bench clean
 
 help:  ## show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ test-sensitive: $(READY)  ## the tests that depend on arithmetic most, without A
 
 test-slow: $(READY)  ## the full counts of the reliability promises
 	$(BIN)/python -m pytest -m slow
+
+test-browser: $(READY)  ## the pages in Chromium, where it is installed (Debian: chromium, chromium-driver)
+	$(BIN)/python -m pytest -m browser -rs tests/*/test_*_in_browser.py
 
 check: $(READY)  ## style and types
 	$(BIN)/ruff check .

@@ -5,9 +5,13 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from browser import Browser
 
 # a busy machine makes no test fail: examples have no deadline, and drawing them may take its time
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -71,6 +75,17 @@ def workers_in_process() -> Iterator[None]:
     with in_process_workers(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("seqlab.comparison.report.write_figures", lambda *_: None)
         yield
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Browser"]:
+    """One Chromium for all tests that are marked `browser`; they are skipped where there is none."""
+    from browser import CHROMIUM, DRIVER, MISSING, chromium
+
+    if not (CHROMIUM and DRIVER):
+        pytest.skip(MISSING)
+    with chromium(tmp_path_factory.mktemp("chromium")) as one:
+        yield one
 
 
 class Answer:
