@@ -55,8 +55,11 @@ class Browser:
     def _requested(self) -> Iterator[str]:
         for entry in self.driver.get_log("performance"):  # pyright: ignore[reportUnknownMemberType]
             event = json.loads(entry["message"])["message"]
+            told = event["params"]
+            if told.get("documentURL", "").startswith("chrome:"):  # the tab that the browser came up with
+                continue
             if event["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):
-                yield event["params"].get("request", event["params"])["url"]
+                yield told.get("request", told)["url"]
 
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
@@ -88,7 +91,7 @@ def chromium(folder: Path) -> Iterator[Browser]:
     options = ChromeOptions()
     assert CHROMIUM and DRIVER
     options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={folder}"):
+    for flag in (*FLAGS, f"--user-data-dir={folder}", "about:blank"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = Chrome(options=options, service=Service(DRIVER))

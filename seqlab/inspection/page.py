@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from seqlab.errors import UsageError
+from seqlab.inspection.maps import map_charts
 from seqlab.inspection.shades import page_class, page_rules
 from seqlab.inspection.sheet import Chart, Sheet, TokenColumn
 from seqlab.pages import Picture, clean_text, page_environment, page_style, picture, policy
@@ -34,7 +35,7 @@ def _page(title: str, sheets: Sequence[Sheet], refused: Mapping[str, str]) -> st
     style = page_style((HERE / STYLE).read_text(encoding="utf-8"), page_rules(), "\n")
     script = (HERE / SCRIPT).read_text(encoding="utf-8")
     environment = page_environment(HERE)
-    environment.filters |= {"clean": clean_text, "shade": page_class, "picture": _picture}
+    environment.filters |= {"clean": clean_text, "shade": page_class, "picture": _picture, "charts": _charts}
     return environment.get_template(TEMPLATE).render(
         title=title,
         style=Markup(style),
@@ -60,6 +61,10 @@ def _as_json(sheets: Sequence[Sheet]) -> str:
     details = {sheet.name: [column_details(column) for column in sheet.columns] for sheet in sheets}
     written = json.dumps({"strings": list(numbers), "details": details}, separators=(",", ":"))
     return written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")  # no markup within a script
+
+
+def _charts(sheet: Sheet) -> list[Chart]:
+    return [*sheet.charts, *(map_charts(sheet.maps) if sheet.maps else [])]
 
 
 def _picture(chart: Chart) -> Picture:

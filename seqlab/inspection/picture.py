@@ -1,11 +1,12 @@
 """A sheet as a picture: its text in lines, lanes under them, tables and charts, from top to bottom."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import fill
 from typing import Any
 
+from seqlab.inspection.maps import map_charts
 from seqlab.inspection.shades import LEVELS, color
-from seqlab.inspection.sheet import Sheet, TextTable, TokenColumn
+from seqlab.inspection.sheet import Chart, Sheet, TextTable, TokenColumn
 from seqlab.inspection.terminal import fold
 from seqlab.plotting import new_figure
 from seqlab.text_table import aligned_table
@@ -23,7 +24,8 @@ def draw_sheet(sheet: Sheet) -> Any:
     texts = [_table(block) for block in sheet.blocks]
     heights = [LINE * (len(lines) * (1 + len(sheet.lanes) + bool(sheet.lanes)) + 0.5)] if lines else []
     heights += [TABLE_LINE * (text.count("\n") + 3) for text in texts]
-    heights += [max(chart.size[1] for chart in sheet.charts[at : at + 2]) for at in range(0, len(sheet.charts), 2)]
+    charts = list(_side_by_side([*sheet.charts, *(map_charts(sheet.maps) if sheet.maps else [])]))
+    heights += [max(chart.size[1] for chart in some) for some in charts]
     figure = new_figure(INCHES, sum(heights) + 0.8)
     title = fill(sheet.sentence, WIDTH) + (f"\n({sheet.legend})" if sheet.legend else "")
     figure.suptitle(title, fontsize=9, parse_math=False)
@@ -35,11 +37,25 @@ def draw_sheet(sheet: Sheet) -> Any:
         axes = figure.add_subplot(grid[next(rows), :])
         axes.set_axis_off()
         axes.text(0, 1, text, va="top", transform=axes.transAxes, **MONOSPACE)
-    row = 0
-    for number, chart in enumerate(sheet.charts):
-        row = row if number % 2 else next(rows)
-        chart.draw(figure.add_subplot(grid[row, number % 2]))
+    for some in charts:
+        row = next(rows)
+        for number, chart in enumerate(some):
+            chart.draw(figure.add_subplot(grid[row, number if len(some) > 1 else slice(None)]))
     return figure
+
+
+def _side_by_side(charts: Sequence[Chart]) -> Iterator[list[Chart]]:
+    """In pairs, but for what is wide or the last one."""
+    waiting: list[Chart] = []
+    for chart in charts:
+        if chart.size[0] > INCHES / 2 + 0.5:
+            yield [chart]
+        elif waiting:
+            yield [waiting.pop(), chart]
+        else:
+            waiting.append(chart)
+    if waiting:
+        yield waiting
 
 
 def _table(block: TextTable) -> str:

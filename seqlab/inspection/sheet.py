@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
+from torch import Tensor
 
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
@@ -56,9 +57,28 @@ class Chart:
     size: tuple[float, float] = (4.6, 2.6)  # inches
 
 
+class WeightMap(NamedTuple):
+    """The weights with which the tokens in rows look at those in columns (T, S); a head is called "... head 1"."""
+
+    name: str
+    weights_TS: Tensor
+
+
+@dataclass(frozen=True)
+class WeightMaps:
+    """The heads of each layer, and summaries of all of them, which are shown large first. `rows` and `columns` are the
+    tokens; a text that looks at itself has the same twice."""
+
+    rows: list[str]
+    columns: list[str]
+    layers: list[list[WeightMap]]
+    summaries: list[WeightMap]
+
+
 @dataclass(frozen=True)
 class Sheet:
-    """`lanes` are the names of the cells, from top to bottom; `data` are the numbers, for JSON."""
+    """`lanes` are the names of the cells, from top to bottom; `data` are the numbers, for JSON. The columns of a sheet
+    with maps are the tokens in their rows."""
 
     name: str
     sentence: str
@@ -68,6 +88,7 @@ class Sheet:
     columns: list[TokenColumn] = field(default_factory=list)
     blocks: list[TextTable] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
+    maps: WeightMaps | None = None
 
 
 def one(readings: Sequence[Reading], name: str) -> Reading:

@@ -1,5 +1,6 @@
 """Attention, gradients, memory and ablation against direct computations."""
 
+import base64
 import math
 
 import numpy as np
@@ -9,11 +10,13 @@ from inspected_runs import LEARNED, TEXT, UntrainedRun, untrained
 
 from seqlab.errors import UsageError
 from seqlab.inspection.ablate import bits_per_token
-from seqlab.inspection.attention import Head, habits, rollout
+from seqlab.inspection.attention import habits, rollout
 from seqlab.inspection.gradients import factor_per_step, gradient_norms, token_losses
 from seqlab.inspection.inspection import inspect
+from seqlab.inspection.maps import packed_maps
 from seqlab.inspection.memory import changed, divergences
 from seqlab.inspection.reading import Reading
+from seqlab.inspection.sheet import WeightMap, WeightMaps
 
 # --- gradients ------------------------------------------------------------------------------------------------------
 
@@ -161,11 +164,11 @@ def test_habits_of_heads_that_have_only_one() -> None:
     repeated_TS = torch.zeros(8, 8)
     repeated_TS[:4, 0] = 1
     repeated_TS[range(4, 8), range(1, 5)] = 1  # four tokens twice: the token after the first time
-    found = habits(Head("made up", previous_TS), repeated_TS)
+    found = habits(WeightMap("made up", previous_TS), repeated_TS)
     assert found == pytest.approx(
         {"previous": 1, "itself": 1 / 8, "first": 2 / 8, "induction": 1, "entropy": 0}, abs=1e-5
     )
-    uniform = habits(Head("uniform", torch.full((4, 4), 0.25)), torch.full((8, 8), 0.125))
+    uniform = habits(WeightMap("uniform", torch.full((4, 4), 0.25)), torch.full((8, 8), 0.125))
     assert uniform["entropy"] == pytest.approx(2) and uniform["induction"] == pytest.approx(0.125)
 
 
@@ -174,3 +177,19 @@ def test_rollout_multiplies_layers() -> None:
     second = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
     expected = torch.tensor([[1.0, 0.0], [0.5 * 1 + 0.5 * 0.25, 0.5 * 0.75]])
     torch.testing.assert_close(rollout([first, second]), expected)
+
+
+def test_a_page_keeps_maps_and_the_largest_weights_as_bytes() -> None:
+    """Rows and columns are other tokens, as in a translation, and there are more of them than a map has points."""
+    weights_TS = torch.rand(300, 200, generator=torch.Generator().manual_seed(0)) ** 4
+    maps = WeightMaps(["r"] * 300, ["c"] * 200, [[WeightMap("made up head 1", weights_TS)]], [])
+    packed = packed_maps(maps)
+    (head,) = packed["maps"]
+    factor, kept = packed["factor"], packed["kept"]
+    map_ = np.frombuffer(base64.b64decode(head["map"]), np.uint8).reshape(-(-300 // factor), -(-200 // factor))
+    assert factor == 3 and map_[4, 5] == round(255 * float(weights_TS[12:15, 15:18].max()) ** 0.5)
+    columns_TK = np.frombuffer(base64.b64decode(head["columns"]), "<u2").reshape(300, kept)
+    weights_TK = np.frombuffer(base64.b64decode(head["weights"]), np.uint8).reshape(300, kept)
+    largest = weights_TS[7].topk(kept)
+    assert columns_TK[7].tolist() == largest.indices.tolist()
+    assert (weights_TK[7] / 255) ** 2 == pytest.approx(largest.values.numpy(), abs=0.005)
