@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-portable test-sensitive test-slow test-browser check format bench clean
+.PHONY: help setup demo test test-portable test-sensitive test-slow test-browser check format lessons bench clean
 
 help:  ## show what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,6 +55,9 @@ check: $(READY)  ## style and types
 format: $(READY)  ## put the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+lessons: $(READY)  ## run the lessons that changed, and write their pages and notebooks to docs/lessons
+	$(BIN)/python -m seqlab.lessons.publish docs/lessons
 
 bench: $(READY)  ## speed against peers, as ratios
 	$(BIN)/python -m benchmarks

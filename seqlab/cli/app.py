@@ -18,6 +18,7 @@ from seqlab.cli.evaluate import evaluate
 from seqlab.cli.export import export
 from seqlab.cli.generate import generate
 from seqlab.cli.inspect import inspect
+from seqlab.cli.learn import learn
 from seqlab.cli.listing import list_registered
 from seqlab.cli.predict import predict
 from seqlab.cli.quantize import quantize
@@ -71,6 +72,7 @@ PANELS = {
     "Use": (generate, predict, evaluate, quantize, export),
     "Compare": (compare, distill, report, runs, results, bench),
     "Inspect": (doctor, audit, inspect, list_registered),
+    "Learn": (learn,),
 }
 
 

@@ -1,0 +1,106 @@
+"""The lessons in their order, and what each file of a lesson says about it."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from seqlab.errors import UsageError
+from seqlab.lessons.cells import LessonCell, read_cells
+from seqlab.registry import did_you_mean
+
+COURSE = Path(__file__).parent / "course"
+# in the order of the course: about how many seconds each takes on one core
+SECONDS = {
+    "window": 10,
+    "recurrence": 10,
+    "vanishing_gradients": 10,
+    "lstm": 10,
+    "gru": 10,
+    "encoder_decoder": 30,
+    "attention": 30,
+    "scaling": 10,
+    "self_attention": 10,
+    "heads": 30,
+    "positions": 30,
+    "masks": 30,
+    "bidirectional_encoders": 30,
+    "decoding": 30,
+    "exposure_bias": 30,
+    "tokenizers": 30,
+    "embeddings": 30,
+    "comparison": 60,
+}
+EXERCISES = "## Exercises"
+_CHECK = re.compile(r"^def check_(\w+)\(answer", flags=re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    number: int
+    name: str
+
+    @property
+    def path(self) -> Path:
+        return COURSE / self.name / "lesson.py"
+
+    @property
+    def checks(self) -> Path:
+        return COURSE / self.name / "checks.py"
+
+    @property
+    def solution(self) -> Path:
+        return COURSE / self.name / "solution.py"
+
+    @property
+    def seconds(self) -> int:
+        return SECONDS[self.name]
+
+    @cached_property
+    def source(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the source: a page or notebook that has another one is out of date."""
+        return hashlib.sha256(self.source.encode()).hexdigest()[:16]
+
+    @cached_property
+    def cells(self) -> list[LessonCell]:
+        return read_cells(self.source)
+
+    @property
+    def title(self) -> str:
+        return self.cells[0].source.split("\n")[0].removeprefix("# ")
+
+    @property
+    def question(self) -> str:
+        return " ".join(self.cells[0].source.split("\n\n")[1].split())
+
+    @property
+    def exercises(self) -> str:
+        """The text that sets them, from its heading to the end of the cell."""
+        (text,) = [cell.source for cell in self.cells if cell.is_prose and EXERCISES in cell.source]
+        return text[text.index(EXERCISES) :]
+
+    @property
+    def check_names(self) -> list[str]:
+        """One for each exercise, in their order."""
+        return _CHECK.findall(self.checks.read_text(encoding="utf-8"))
+
+
+def lessons() -> list[Lesson]:
+    return [Lesson(number, name) for number, name in enumerate(SECONDS, 1) if (COURSE / name).is_dir()]
+
+
+def find_lesson(given: str) -> Lesson:
+    """By number or name. UsageError if there is none."""
+    known = {lesson.name: lesson for lesson in lessons()}
+    for lesson in known.values():
+        if given in (lesson.name, str(lesson.number)):
+            return lesson
+    raise UsageError(
+        f"there is no lesson '{given}'{did_you_mean(given, [*known])}. `seqlab learn` lists them: give a number "
+        f"from 1 to {len(SECONDS)} or a name."
+    )
