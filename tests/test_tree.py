@@ -45,7 +45,7 @@ ORDER = {
     "exporters": {"training"},
     "recipes": {"config"},
     "audit": {"analysis"},
-    "inspection": {"tasks", "pages", "terminal", "text_table"},
+    "inspection": {"tasks", "threads", "pages", "terminal", "text_table"},
     "measures": {"audit", "recipes"},
     "comparison": {"measures", "pages"},
     "api": {"comparison", "exporters"},

@@ -36,6 +36,13 @@ def inspect(
     position: Annotated[
         int | None, Option(help="attribution, step: the token, counted from 1; the last if not given.", min=1)
     ] = None,
+    before: Annotated[
+        bool | None,
+        Option(
+            "--before/--no-before",
+            help="gradients: also before training; if not given, for a single run.",
+        ),
+    ] = None,
     how: Annotated[str | None, Option(help="ablate: replace by the mean (the default) or by zero.")] = None,
     follow: Annotated[
         str | None, Option(help="cells: quotes (the default), line, capitals, or a file with a number per character.")
@@ -49,6 +56,7 @@ def inspect(
     from seqlab.errors import UsageError, refuse_given
 
     chosen = {"layer": layer, "unit": unit, "head": head, "position": position, "how": how, "follow": follow}
+    chosen |= {"before": before}
     if listed:
         given = {"text": text, "text-file": text_file, "view": view, "out": out, **chosen}
         refuse_given({f"--{name}": value for name, value in given.items()}, "beside --list")

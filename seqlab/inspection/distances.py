@@ -1,22 +1,37 @@
 """What views by distance share: several runs as curves over the number of tokens that lie between cause and effect."""
 
 from collections.abc import Sequence
-from typing import Any
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
 from seqlab.models.language_model import LanguageModel
+from seqlab.models.model import Model
 from seqlab.plotting import COLORS, light_grid
 
 SAMPLED = 32  # positions of the text that are tried, evenly spread
+MARKERS = ("o", "s")  # the second when the colors are used up
+SMALLEST = 1e-300  # what is smaller is too near to the end of float64 to be right, and counts as zero
+
+
+class Curve(NamedTuple):
+    """`values_K` at the distances `at`; `number` decides the color, and dashes stand for a model before training."""
+
+    label: str
+    at: Sequence[int]
+    values_K: np.ndarray
+    number: int
+    dashed: bool = False
 
 
 def require_language_models(readings: Sequence[Reading], name: str) -> None:
     """UsageError unless all predict the next token, of a text that is long enough."""
-    if len(readings) > len(COLORS):
-        raise UsageError(f"the view {name} shows at most {len(COLORS)} runs together: {len(readings)} were given.")
+    most = len(COLORS) * len(MARKERS)
+    if len(readings) > most:
+        raise UsageError(f"the view {name} shows at most {most} runs together: {len(readings)} were given.")
     for reading in readings:
         if not isinstance(reading.model, LanguageModel):
             raise UsageError(f"'{reading.run.path}' is no language model: {name} looks back from a predicted token.")
@@ -24,9 +39,14 @@ def require_language_models(readings: Sequence[Reading], name: str) -> None:
             raise UsageError(f"the text has {len(reading.ids)} tokens: {name} needs at least 4 to look back.")
 
 
-def spread(first: int, last: int) -> list[int]:
-    """At most SAMPLED positions from `first` to `last`, both included."""
-    return sorted({int(place) for place in np.linspace(first, last, SAMPLED).round()})
+def exact(model: Model) -> Model:
+    """A copy that computes in float64: small numbers are the point, and those of float32 end at 1e-38."""
+    return deepcopy(model).double().requires_grad_(False).eval()
+
+
+def spread(first: int, last: int, most: int = SAMPLED) -> list[int]:
+    """At most `most` positions from `first` to `last`, both included."""
+    return sorted({int(place) for place in np.linspace(first, last, most).round()})
 
 
 def shown_distances(longest: int) -> list[int]:
@@ -34,12 +54,31 @@ def shown_distances(longest: int) -> list[int]:
     return [0, *(2**power for power in range(longest.bit_length()) if 2**power <= longest)]
 
 
-def draw_curves(axes: Any, curves: dict[str, np.ndarray], y_label: str) -> None:
-    """On a logarithmic scale, where what falls by the same factor at every step is a straight line."""
-    for number, (label, values_K) in enumerate(curves.items()):
-        positive_K = np.where(values_K > 0, values_K, np.nan)
-        axes.plot(positive_K, color=COLORS[number], marker="o", markersize=2.5, linewidth=1.2, label=label)
+def amount(value: float) -> str:
+    return f"{value:.3g}" if value > SMALLEST else "0"
+
+
+def draw_curves(axes: Any, curves: Sequence[Curve], y_label: str) -> None:
+    """On a logarithmic scale, where what falls by the same factor at every step is a straight line. Zero has no place
+    on it: triangles at the bottom show where it is."""
+    any_zero = False
+    for curve in curves:
+        at_K = np.array(curve.at)
+        positive_K = curve.values_K > SMALLEST
+        color, marker = COLORS[curve.number % len(COLORS)], MARKERS[curve.number // len(COLORS)]
+        style: dict[str, Any] = {"color": color, "linewidth": 1.2, "label": curve.label}
+        style |= {"linestyle": "--"} if curve.dashed else {"marker": marker, "markersize": 2.5}
+        axes.plot(at_K[positive_K], curve.values_K[positive_K], **style)
+        zeros_N = at_K[~positive_K]
+        if len(zeros_N):
+            any_zero = True
+            bottom = {"transform": axes.get_xaxis_transform(), "clip_on": False, "linestyle": "none"}
+            hollow = {"marker": "v", "markersize": 4, "markerfacecolor": "none", "markeredgewidth": 0.8}
+            axes.plot(zeros_N, np.full(len(zeros_N), 0.015 + 0.02 * curve.number), color=color, **bottom, **hollow)
     axes.set_yscale("log")
+    if any_zero:
+        axes.plot([], [], "v", color="#5a6169", markersize=4, markerfacecolor="none", label="zero")
     axes.set(xlabel="distance (tokens back)", ylabel=y_label)
     light_grid(axes)
-    axes.legend(frameon=False, fontsize=8)
+    for text in axes.legend(frameon=False, fontsize=8).get_texts():
+        text.set_parse_math(False)  # names may contain dollar signs

@@ -1,92 +1,128 @@
 """gradients: how strongly the loss at one token depends on the tokens before it, by their distance.
 
 Where the norm falls by the same factor at every step, the gradient vanishes: nothing is learned over long distances.
+In a recurrence it passes the Jacobians of the state on its way back, and falls as their product does.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
 
 from seqlab.cells.cell import RecurrentCell
-from seqlab.inspection.distances import draw_curves, require_language_models, shown_distances, spread
+from seqlab.inspection.backward import Backward, backward
+from seqlab.inspection.distances import Curve, amount, draw_curves, require_language_models, shown_distances
 from seqlab.inspection.reading import Reading, run_labels
-from seqlab.inspection.sheet import Chart, Sheet, TextTable
+from seqlab.inspection.sheet import Chart, Sheet, TextTable, number
+from seqlab.models.model import Model
 
 LETTERS = {1: ("",), 3: ("_r", "_z", "_n"), 4: ("_i", "_f", "_g", "_o")}  # by the number of blocks
+BEFORE = ", before training"
 
 
-def gradients(readings: Sequence[Reading]) -> Sheet:
-    """The norm of d loss_t / d input_(t-k) against k, of every run, and the singular values of recurrent matrices."""
+def gradients(readings: Sequence[Reading], *, before: bool | None = None) -> Sheet:
+    """The norm of d loss_t / d input_(t-k) against k, of every run, and the singular values of the recurrent matrices
+    and of the product of the state's Jacobians; `before`: also of the untrained models, if not given for a single run.
+    """
     require_language_models(readings, "gradients")
     labels = run_labels(readings)
-    curves = {label: gradient_norms(reading) for label, reading in zip(labels, readings, strict=True)}
-    distances = shown_distances(min(len(norms_K) for norms_K in curves.values()) - 1)
-    rows = [["tokens back", *labels]]
-    rows += [[str(k), *(f"{norms_K[k]:.3g}" for norms_K in curves.values())] for k in distances]
-    factors = {label: factor_per_step(norms_K) for label, norms_K in curves.items()}
-    rows.append(["factor per token", *(f"{factor:.3f}" for factor in factors.values())])
-    falls = " and ".join(f"{label} by {factor:.3f}" for label, factor in factors.items())
+    models: dict[str, Model] = {label: reading.model for label, reading in zip(labels, readings, strict=True)}
+    found = {label: backward(models[label], reading.ids) for label, reading in zip(labels, readings, strict=True)}
+    untrained: dict[str, Model] = {}
+    if before or (before is None and len(readings) == 1 and readings[0].run.starts_untrained):
+        untrained = {label: reading.run.untrained() for label, reading in zip(labels, readings, strict=True)}
+        found |= {
+            f"{label}{BEFORE}": backward(untrained[label], reading.ids)
+            for label, reading in zip(labels, readings, strict=True)
+        }
+    falls = ", ".join(f"{label} by {math.exp(found[label].slope):.3f}" for label in labels)
     return Sheet(
         "gradients",
         f"With every token further back the gradient is multiplied, on average: in {falls}.",
-        {"norms": {label: norms_K.tolist() for label, norms_K in curves.items()}, "factor_per_token": factors},
-        blocks=[
-            TextTable("norm of the gradient of the loss at a token with respect to an earlier input", rows),
-            *_singular_values(labels, readings),
-        ],
-        charts=[
-            Chart(
-                lambda axes: draw_curves(axes, curves, "norm of d loss / d input"),
-                f"Norm of the gradient by distance, on a logarithmic scale. Factor per token: {falls}",
-            )
-        ],
+        _data(found),
+        blocks=[_slopes(found), _norms(found), *_singular_values(models, untrained)],
+        charts=list(_charts(found, labels, falls)),
     )
 
 
-def gradient_norms(reading: Reading) -> np.ndarray:
-    """The mean norm by distance k, over predicted tokens in the second half of the text, which see all distances."""
-    ids_T = torch.tensor(reading.ids)
-    half = len(ids_T) // 2
-    with torch.enable_grad():
-        x_1TD = reading.model.embed(ids_T[None, :-1]).detach().requires_grad_()  # pyright: ignore[reportCallIssue]
-        loss_T = token_losses(reading, x_1TD, ids_T[1:])
-        norms = []
-        for t in spread(half - 1, len(loss_T) - 1):
-            (slope_1TD,) = torch.autograd.grad(loss_T[t], x_1TD, retain_graph=True)
-            norms.append(slope_1TD[0, t - half + 1 : t + 1].norm(dim=1).flip(0).double())
-    return torch.stack(norms).mean(0).numpy()
+def _data(found: Mapping[str, Backward]) -> dict[str, Any]:
+    return {
+        "norms": {label: each.norms_K.tolist() for label, each in found.items()},
+        "slopes": {label: {"gradient": each.slope, "jacobians": each.product_slope} for label, each in found.items()},
+        "factor_per_token": {label: math.exp(each.slope) for label, each in found.items()},
+        "jacobians": {
+            label: {
+                "distances": each.products.distances,
+                "log_largest_singular_value": each.products.log_largest_K.tolist(),
+                "positions": each.products.targets,
+            }
+            for label, each in found.items()
+            if each.products is not None
+        },
+    }
 
 
-def token_losses(reading: Reading, x_1TD: Tensor, targets_T: Tensor) -> Tensor:
-    """The loss of every target, from vectors in the place of the embedded tokens."""
-    model = reading.model
-    y_1TH, _ = model.backbone(x_1TD)
-    logprobs_TV = model.project(y_1TH)[0].log_softmax(1)  # pyright: ignore[reportCallIssue]
-    return -logprobs_TV.gather(1, targets_T[:, None])[:, 0]
+def _slopes(found: Mapping[str, Backward]) -> TextTable:
+    rows = [["", "gradient", "Jacobians", "factor per token", "fitted from", "to", "numbers in the state"]]
+    for label, each in found.items():
+        product = "–" if each.product_slope is None else number(each.product_slope)
+        width = "–" if each.products is None else f"{each.products.width:,}"
+        ends = [str(each.distances[0]), str(each.distances[-1])]
+        rows.append([label, number(each.slope), product, f"{math.exp(each.slope):.3f}", *ends, width])
+    return TextTable("slope of the logarithm of the gradient, and of the product of Jacobians (nats per token)", rows)
 
 
-def factor_per_step(norms_K: np.ndarray) -> float:
-    """The factor of the exponential that fits the norms best; NaN if too few are above zero."""
-    (known_N,) = np.nonzero(norms_K > 0)
-    if len(known_N) < 2:
-        return math.nan
-    slope, _ = np.polyfit(known_N, np.log(norms_K[known_N]), 1)
-    return float(np.exp(slope))
+def _norms(found: Mapping[str, Backward]) -> TextTable:
+    distances = shown_distances(min(len(each.norms_K) for each in found.values()) - 1)
+    rows = [["tokens back", *map(str, distances)]]
+    rows += [[label, *(amount(each.norms_K[k]) for k in distances)] for label, each in found.items()]
+    return TextTable("norm of the gradient of the loss at a token with respect to an earlier input", rows)
 
 
-def _singular_values(labels: Sequence[str], readings: Sequence[Reading]) -> list[TextTable]:
+def _charts(found: Mapping[str, Backward], labels: Sequence[str], falls: str) -> Iterator[Chart]:
+    def curves(of_products: bool) -> list[Curve]:
+        drawn = []
+        for label, each in found.items():
+            place, dashed = labels.index(label.removesuffix(BEFORE)), label not in labels
+            if not of_products:
+                drawn.append(Curve(label, range(len(each.norms_K)), each.norms_K, place, dashed))
+            elif each.products is not None:
+                largest_K = torch.from_numpy(each.products.log_largest_K).exp().numpy()
+                drawn.append(Curve(label, each.products.distances, largest_K, place, dashed))
+        return drawn
+
+    norms, products = curves(of_products=False), curves(of_products=True)
+    slopes = "; ".join(f"{curve.label} {found[curve.label].product_slope:.3f}" for curve in products)
+    yield Chart(
+        lambda axes: draw_curves(axes, norms, "norm of d loss / d input"),
+        f"Norm of the gradient by distance, on a logarithmic scale. Factor per token: {falls}",
+    )
+    if products:
+        yield Chart(
+            lambda axes: draw_curves(axes, products, "largest singular value of\nd state / d earlier state"),
+            f"Largest singular value of the product of Jacobians, on a logarithmic scale. Nats per token: {slopes}",
+        )
+
+
+def _singular_values(models: Mapping[str, Model], untrained: Mapping[str, Model]) -> list[TextTable]:
     """Of the matrices that act on the state, for the runs that have them."""
     rows = [["matrix", "largest", "median", "smallest", "largest |eigenvalue|"]]
-    for label, reading in zip(labels, readings, strict=True):
-        cells = [module for module in reading.model.backbone.modules() if isinstance(module, RecurrentCell)]
-        for number, cell in enumerate(cells, 1):
-            blocks = cell.weight_hh.detach().double().split(cell.hidden)
-            for letter, U_HH in zip(LETTERS[cell.gates], blocks, strict=True):
-                values = torch.linalg.svdvals(U_HH)
-                radius = torch.linalg.eigvals(U_HH).abs().max()
-                numbers = (values[0], values.median(), values[-1], radius)
-                rows.append([f"{label}, cell {number}: U{letter}", *(f"{float(value):.3f}" for value in numbers)])
+    rows[0] += ["largest before training"] if untrained else []
+    for label, model in models.items():
+        first = dict(_state_matrices(untrained[label])) if untrained else {}
+        for name, U_HH in _state_matrices(model):
+            values = torch.linalg.svdvals(U_HH)
+            numbers = [values[0], values.median(), values[-1], torch.linalg.eigvals(U_HH).abs().max()]
+            numbers += [torch.linalg.svdvals(first[name])[0]] if first else []
+            rows.append([f"{label}, {name}", *(f"{float(value):.3f}" for value in numbers)])
     return [TextTable("singular values of the matrices on the state", rows)] if len(rows) > 1 else []
+
+
+def _state_matrices(model: Model) -> list[tuple[str, torch.Tensor]]:
+    cells = [module for module in model.backbone.modules() if isinstance(module, RecurrentCell)]
+    return [
+        (f"cell {place}: U{letter}", U_HH)
+        for place, cell in enumerate(cells, 1)
+        for letter, U_HH in zip(LETTERS[cell.gates], cell.weight_hh.detach().double().split(cell.hidden), strict=True)
+    ]

@@ -10,9 +10,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seqlab.inspection.distances import draw_curves, require_language_models, shown_distances, spread
+from seqlab.inspection.distances import (
+    Curve,
+    amount,
+    draw_curves,
+    exact,
+    require_language_models,
+    shown_distances,
+    spread,
+)
 from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.sheet import Chart, Sheet, TextTable
+from seqlab.models.model import Model
+from seqlab.threads import compute_threads
 
 NOTICED = 0.01  # bits: a change that is smaller is hardly one
 
@@ -21,12 +31,13 @@ def memory(readings: Sequence[Reading]) -> Sheet:
     """The mean divergence of the prediction k tokens after a changed one, against k, of every run."""
     require_language_models(readings, "memory")
     labels = run_labels(readings)
-    curves = {label: divergences(reading) for label, reading in zip(labels, readings, strict=True)}
+    curves = {label: divergences(reading.model, reading.ids) for label, reading in zip(labels, readings, strict=True)}
     rows = [["tokens back", *labels]]
     for k in shown_distances(min(map(len, curves.values())) - 1):
-        rows.append([str(k), *(f"{bits_K[k]:.3g}" for bits_K in curves.values())])
+        rows.append([str(k), *(amount(bits_K[k]) for bits_K in curves.values())])
     reach = {label: reach_of(bits_K) for label, bits_K in curves.items()}
     rows.append([f"last above {NOTICED} bits", *("none" if far is None else str(far) for far in reach.values())])
+    drawn = [Curve(label, range(len(bits_K)), bits_K, at) for at, (label, bits_K) in enumerate(curves.items())]
     words = [f"{label} {_in_words(reach[label], len(bits_K) - 1)}" for label, bits_K in curves.items()]
     return Sheet(
         "memory",
@@ -35,7 +46,7 @@ def memory(readings: Sequence[Reading]) -> Sheet:
         blocks=[TextTable("divergence of the prediction from what it would have been (bits)", rows)],
         charts=[
             Chart(
-                lambda axes: draw_curves(axes, curves, "divergence (bits)"),
+                lambda axes: draw_curves(axes, drawn, "divergence (bits)"),
                 f"Divergence by distance, on a logarithmic scale. Above {NOTICED} bits: {'; '.join(words)}",
             )
         ],
@@ -43,16 +54,16 @@ def memory(readings: Sequence[Reading]) -> Sheet:
 
 
 @torch.no_grad()
-def divergences(reading: Reading) -> np.ndarray:
+def divergences(model: Model, ids: Sequence[int]) -> np.ndarray:
     """The mean over changed tokens of the first half of the text, by distance: 0 is the prediction right after it."""
-    ids_T = torch.tensor(reading.ids)
-    half = len(ids_T) // 2
-    before_TV = _predictions(reading, ids_T)
-    found = []
-    for s in spread(0, half - 1):
-        after_TV = _predictions(reading, changed(ids_T, s))
-        kept = slice(s, s + len(ids_T) - half)
-        found.append((before_TV[kept].exp() * (before_TV[kept] - after_TV[kept])).sum(1).double() / math.log(2))
+    model, ids_T = exact(model), torch.tensor(ids)
+    half, found = len(ids_T) // 2, []
+    with compute_threads(1):
+        before_TV = _predictions(model, ids_T)
+        for s in spread(0, half - 1):
+            after_TV = _predictions(model, changed(ids_T, s))
+            kept = slice(s, s + len(ids_T) - half)
+            found.append((before_TV[kept].exp() * (before_TV[kept] - after_TV[kept])).sum(1) / math.log(2))
     return torch.stack(found).mean(0).numpy().clip(min=0)
 
 
@@ -76,5 +87,5 @@ def _in_words(reach: int | None, longest: int) -> str:
     return f"as far as {reach} tokens back" + (", the longest distance here" if reach == longest else "")
 
 
-def _predictions(reading: Reading, ids_T: Tensor) -> Tensor:
-    return reading.model(ids_T[None])[0][0].log_softmax(1)
+def _predictions(model: Model, ids_T: Tensor) -> Tensor:
+    return model(ids_T[None])[0][0].log_softmax(1)

@@ -41,6 +41,11 @@ class TrainedRun(Protocol):
     @property
     def tokenizer(self) -> Tokenizer: ...
 
+    @property
+    def starts_untrained(self) -> bool: ...
+
+    def untrained(self) -> Any: ...
+
 
 class Reading:
     """One text and one run. What it computes is kept: several views share it."""

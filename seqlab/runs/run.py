@@ -55,6 +55,21 @@ class Run:
         """Whether it continues a text."""
         return TASKS.load(self.settings.task.name).generates
 
+    @property
+    def starts_untrained(self) -> bool:
+        """Whether it began with random weights, not with those of another run."""
+        nearest = self.config.get("origins", [])[:1]
+        return not any(origin["role"] == "init" for origin in nearest)
+
+    def untrained(self) -> Any:
+        """The model as it was before its first step, from the settings and the seed."""
+        from seqlab.runs.load import build_model
+
+        if not self.starts_untrained:
+            origin = self.config["origins"][0]["path"]
+            raise UsageError(f"'{self.path}' began with the weights of '{origin}': look at that run instead.")
+        return build_model(self.settings, self.vocabulary.sizes).eval()
+
     def task(self) -> "Task":
         """The task that it was trained for, on its own data: batches, loss and scores."""
         from seqlab.runs.reopen import make_task
@@ -137,7 +152,7 @@ class Run:
         """Look inside as it reads a text: one view (`seqlab list views`), or all that apply.
 
         The result displays itself in a notebook; `print` it, or `write` it to a page or a picture. `against`: other
-        runs, for views that compare. `options`, where a view has them: layer, unit, head, position, how, follow.
+        runs, for views that compare. `options`, where a view has them: layer, unit, head, position, how, follow, before.
 
         >>> run.inspect("To be, or not to be", "surprise").write("surprise.html")
         """

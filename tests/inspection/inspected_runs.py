@@ -24,6 +24,10 @@ class UntrainedRun:
     settings: RunSettings
     vocabulary: Vocabulary
     model: Any
+    starts_untrained: bool = False
+
+    def untrained(self) -> Any:
+        raise AssertionError("these models are never trained")
 
     @property
     def tokenizer(self) -> Tokenizer:

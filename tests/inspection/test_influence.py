@@ -1,84 +1,34 @@
-"""Attention, gradients, memory and ablation against direct computations."""
+"""Attention, memory and ablation against direct computations."""
 
 import base64
 import math
 
-import numpy as np
 import pytest
 import torch
-from inspected_runs import LEARNED, TEXT, UntrainedRun, untrained
+from inspected_runs import TEXT, UntrainedRun, untrained
 
 from seqlab.errors import UsageError
 from seqlab.inspection.ablate import bits_per_token
 from seqlab.inspection.attention import habits, rollout
-from seqlab.inspection.gradients import factor_per_step, gradient_norms, token_losses
 from seqlab.inspection.inspection import inspect
 from seqlab.inspection.maps import packed_maps
 from seqlab.inspection.memory import changed, divergences
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.sheet import WeightMap, WeightMaps
 
-# --- gradients ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("arch", ["rnn", "lstm", "lstm-attention", "transformer"])
-def test_gradients_are_finite_differences(arch: str) -> None:
-    run = untrained(arch)
-    run.model.double()
-    reading = Reading(run, "The cat ")
-    ids_T = torch.tensor(reading.ids)
-    x_1TD = run.model.embed(ids_T[None, :-1]).detach()
-    half, step = len(ids_T) // 2, 1e-6
-
-    def loss(t: int, s: int, d: int, by: float) -> float:
-        moved = x_1TD.clone()
-        moved[0, s, d] += by
-        with torch.no_grad():
-            return float(token_losses(reading, moved, ids_T[1:])[t])
-
-    def norm(t: int, s: int) -> float:
-        width = x_1TD.shape[2]
-        slopes = [(loss(t, s, d, step) - loss(t, s, d, -step)) / (2 * step) for d in range(width)]
-        return math.sqrt(sum(slope**2 for slope in slopes))
-
-    targets = range(half - 1, len(ids_T) - 1)
-    expected = [np.mean([norm(t, t - k) for t in targets]) for k in range(half)]
-    assert gradient_norms(reading) == pytest.approx(np.array(expected), rel=1e-4)
-
-
-def test_a_gradient_that_vanishes_is_seen_as_a_factor() -> None:
-    assert factor_per_step(0.5 * 0.8 ** np.arange(20)) == pytest.approx(0.8)
-    assert math.isnan(factor_per_step(np.array([1.0, 0.0, 0.0])))
-    weak, strong = untrained("rnn", layers=1), untrained("rnn", layers=1)
-    for run, size in ((weak, 0.1), (strong, 1.0)):
-        torch.nn.init.orthogonal_(run.model.backbone.cells[0].weight_hh, gain=size)
-    shown = inspect([weak, strong], LEARNED[:40], "gradients", {}).sheets[0]
-    rows = next(block.rows for block in shown.blocks if block.title.startswith("singular values"))
-    assert [row[1] for row in rows[1:]] == ["0.100", "1.000"] and [row[3] for row in rows[1:]] == ["0.100", "1.000"]
-    factors = [factor_per_step(gradient_norms(Reading(run, LEARNED[:40]))) for run in (weak, strong)]
-    assert factors[0] < 0.15 < factors[1]
-
-
-def test_several_runs_are_curves_in_one_chart() -> None:
-    runs = [untrained("rnn"), untrained("gru"), untrained("transformer")]
-    for view in ("gradients", "memory"):
-        sheet = inspect(runs, TEXT, view, {}).sheets[0]
-        assert sheet.blocks[0].rows[0][1:] == ["rnn", "gru", "transformer"]
-        assert len(sheet.charts) == 1
-    with pytest.raises(UsageError, match="at most 6 runs together: 7 were given"):
-        inspect([runs[0]] * 7, TEXT, "memory", {})
-    with pytest.raises(UsageError, match="is no language model: gradients looks back"):
-        inspect([untrained("transformer-encoder")], TEXT, "gradients", {})
-
-
 # --- memory ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_window_forgets_what_has_left_it() -> None:
     run = untrained("feedforward", span=3)
-    bits_K = divergences(Reading(run, TEXT))
+    bits_K = divergences(run.model, Reading(run, TEXT).ids)
     assert (bits_K[:3] > 1e-6).all() and (bits_K[3:] < 1e-9).all()
     assert "as far as 2 tokens back" in inspect([run], TEXT, "memory", {}).sheets[0].sentence
+
+
+def test_several_runs_are_curves_in_one_chart() -> None:
+    sheet = inspect([untrained("rnn"), untrained("gru"), untrained("transformer")], TEXT, "memory", {}).sheets[0]
+    assert sheet.blocks[0].rows[0][1:] == ["rnn", "gru", "transformer"] and len(sheet.charts) == 1
 
 
 def test_memory_is_the_divergence_of_the_predictions() -> None:
@@ -92,7 +42,7 @@ def test_memory_is_the_divergence_of_the_predictions() -> None:
         with torch.no_grad():
             p_TV, q_TV = (run.model(some[None])[0][0].softmax(1).double() for some in (ids_T, other_T))
         found.append((p_TV * (p_TV / q_TV).log2()).sum(1)[s : s + 4])
-    assert divergences(reading) == pytest.approx(torch.stack(found).mean(0).numpy(), rel=1e-3, abs=1e-7)
+    assert divergences(run.model, reading.ids) == pytest.approx(torch.stack(found).mean(0).numpy(), rel=1e-3, abs=1e-7)
 
 
 # --- ablation -------------------------------------------------------------------------------------------------------
