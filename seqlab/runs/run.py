@@ -152,7 +152,7 @@ class Run:
         """Look inside as it reads a text: one view (`seqlab list views`), or all that apply.
 
         The result displays itself in a notebook; `print` it, or `write` it to a page or a picture. `against`: other
-        runs, for views that compare. `options`, where a view has them: layer, unit, head, position, how, follow, before.
+        runs, for views that compare. `options`: those of the view (docs/inspect.md).
 
         >>> run.inspect("To be, or not to be", "surprise").write("surprise.html")
         """
