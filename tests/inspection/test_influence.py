@@ -3,6 +3,7 @@
 import base64
 import math
 
+import numpy as np
 import pytest
 import torch
 from inspected_runs import TEXT, UntrainedRun, untrained
