@@ -209,6 +209,11 @@ class Results:
     commit: str | None = None
     shows: dict[str, MeasureResult] = field(default_factory=dict)  # measures that need no run
 
+    @property
+    def examples(self) -> int | None:
+        """How many held-out examples were scored; None for running text."""
+        return self.protocol.get("examples")
+
     def entrant(self, name: str) -> Entrant:
         return next(entrant for entrant in self.entrants if entrant.name == name)
 

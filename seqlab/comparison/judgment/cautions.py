@@ -11,7 +11,6 @@ from seqlab.runs.looks import Look, describe_looks
 from seqlab.runs.memorization import LossGap, final_gap, memorization_sentence
 from seqlab.wording import counted
 
-EXAMPLE_COUNTS = {"examples", "tags", "sentences"}  # one of them is among the metrics of examples
 # by number of seeds
 SEED_WARNINGS = {
     1: "One seed of {}: the noise of seeds is unknown, so the verdict is 'ahead on this data', never 'better'. "
@@ -21,12 +20,14 @@ SEED_WARNINGS = {
 }
 
 
-def cautions(runs: Sequence[RunResult], pairs: Sequence[Pair], baseline_pairs: Sequence[Pair], best: str) -> list[str]:
-    """What the results themselves leave open; `best` is the recommended model."""
+def cautions(
+    runs: Sequence[RunResult], pairs: Sequence[Pair], baseline_pairs: Sequence[Pair], best: str, examples: int | None
+) -> list[str]:
+    """What the results themselves leave open; `best` is recommended, `examples` are held out (None: text)."""
     return [
         *_baseline_warning(baseline_pairs, best),
         *seed_warnings(runs),
-        *_units_warning(runs, pairs),
+        *_units_warning(pairs, examples),
         *_memorization_warning(runs),
     ]
 
@@ -75,11 +76,11 @@ def _baseline_warning(pairs: Sequence[Pair], best: str) -> Iterator[str]:
             )
 
 
-def _units_warning(runs: Sequence[RunResult], pairs: Sequence[Pair]) -> Iterator[str]:
+def _units_warning(pairs: Sequence[Pair], examples: int | None) -> Iterator[str]:
     fewest = min((pair.units for pair in pairs), default=FEWEST_STRETCHES)
     if fewest >= FEWEST_STRETCHES:
         return
-    if not EXAMPLE_COUNTS & runs[0].metrics.keys():
+    if examples is None:
         yield (
             f"The held-out text counts as only {counted(fewest, 'independent stretch', 'independent stretches')}, "
             f"because it is short or its neighboring parts are alike: intervals are wide. Hold out more text, or "
@@ -87,7 +88,7 @@ def _units_warning(runs: Sequence[RunResult], pairs: Sequence[Pair]) -> Iterator
         )
     else:
         yield (
-            f"The {len(runs[0].sums):,} held-out examples count as only {fewest} independent, because they are few or "
+            f"The {examples:,} held-out examples count as only {fewest} independent, because they are few or "
             f"those that follow each other are alike: intervals are wide. Hold out more examples."
         )
 

@@ -72,9 +72,10 @@ def collect_results(
     samples, copies = _generated(loaded, data)
     looks = record_comparison(directory, data.dataset.data) if data.deciding_split == "test" else []
     audits = [Audited(name, audit(run)) for name, run in loaded.items()]
+    protocol = _protocol(task, data, scored)
     return Results(
         corpus=_corpus(data),
-        protocol=_protocol(task, data, scored),
+        protocol=protocol,
         metric=metric,
         reported_metrics=[describe(key) for key in task.reported_metrics if key != metric.key],
         loss_unit=task.loss_unit,
@@ -96,7 +97,7 @@ def collect_results(
         warnings=[
             *audit_warnings(audits),
             *plan.warnings,
-            *cautions(runs, pairs, baseline_pairs, chosen.name),
+            *cautions(runs, pairs, baseline_pairs, chosen.name, protocol.get("examples")),
             *look_warning(looks),
             *cap_warnings(runs, data, scored),
             *tuning_warnings(plan.trial_results, plan.horizon, pairs, task.loss_unit),

@@ -51,7 +51,9 @@ def merge(results: Sequence[Results], sources: Sequence[str]) -> Results:
         memorization=_first_by_name(comparison.memorization for comparison in results),
         audits=_first_by_name(comparison.audits for comparison in results),
         ledger=_ledger(results),
-        warnings=_distinct([*cautions(runs, pairs, baseline_pairs, best), *_warnings(results, sources)]),
+        warnings=_distinct(
+            [*cautions(runs, pairs, baseline_pairs, best, first.examples), *_warnings(results, sources)]
+        ),
         machine="; ".join(_distinct(comparison.machine for comparison in results)),
         versions=_merged_tables([comparison.versions for comparison in results]),
         date=max(comparison.date for comparison in results),
@@ -169,7 +171,9 @@ def _warnings(results: Sequence[Results], sources: Sequence[str]) -> list[str]:
     """The warnings that do not follow from the runs, and what differs between the comparisons."""
     warnings = []
     for comparison in results:
-        own = cautions(comparison.runs, comparison.pairs, comparison.baseline_pairs, comparison.best.name)
+        own = cautions(
+            comparison.runs, comparison.pairs, comparison.baseline_pairs, comparison.best.name, comparison.examples
+        )
         warnings += [text for text in comparison.warnings if text not in own]
     for key, consequence in WARNED.items():
         values = [comparison.plan.get(key) for comparison in results]

@@ -42,7 +42,7 @@ def page(results: Results, measures: Sequence[MeasureSection] = (), looks: str =
         measures=measures,
         looks=looks,
         colors=len(COLORS),
-        is_text="examples" not in results.protocol,
+        is_text=results.examples is None,
         index={entrant.name: index for index, entrant in enumerate(results.entrants)},
         names=[entrant.name for entrant in ranked(results)],
         **_verdict(results),
