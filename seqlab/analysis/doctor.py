@@ -12,10 +12,10 @@ from typing import Any
 
 from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.example_doctor import ExampleDiagnosis, examine_examples
-from seqlab.analysis.overlap import Overlap, measure_overlap
 from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
+from seqlab.data.overlap import Overlap, measure_overlap
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.split import SplitText, slice_text, split_text
 from seqlab.errors import DataError, SeqlabWarning, UsageError

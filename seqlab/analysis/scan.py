@@ -15,6 +15,7 @@ import numpy as np
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
 from seqlab.data.files import read_bytes
+from seqlab.data.invisible import is_invisible
 from seqlab.data.text.corpus import Corpus
 from seqlab.errors import DataError
 
@@ -235,7 +236,7 @@ def _character_stats(counts_C: np.ndarray) -> CharacterStats:
     rare = np.flatnonzero((counts_C > 0) & (counts_C < RARE))
     rarest = rare[np.argsort(counts_C[rare], kind="stable")][:MAX_LISTED].tolist()
     found = np.flatnonzero(counts_C)
-    invisible = [code for code in found.tolist() if unicodedata.category(chr(code)) == "Cf"]
+    invisible = [code for code in found.tolist() if is_invisible(chr(code))]
     invisible.sort(key=lambda code: -counts_C[code])
     named, unseen = (
         [CharacterCount(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in codes]

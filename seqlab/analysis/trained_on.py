@@ -3,9 +3,9 @@
 import warnings
 from collections.abc import Sequence
 
-from seqlab.analysis.overlap import Overlap, example_overlap, measure_overlap
 from seqlab.data.examples.example import Examples
 from seqlab.data.files import STANDARD_INPUT
+from seqlab.data.overlap import Overlap, example_overlap, measure_overlap
 from seqlab.errors import DataError, MissingInput, SeqlabWarning
 from seqlab.registry import TASKS
 from seqlab.runs.run import Run

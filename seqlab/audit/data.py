@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from seqlab.analysis.near_copies import near_copies
-from seqlab.analysis.overlap import MAX_OVERLAP, Overlap, measure_overlap
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
+from seqlab.data.overlap import MAX_OVERLAP, Overlap, measure_overlap
 from seqlab.data.text.given_splits import GivenSplits
 from seqlab.data.text.scatter import MAX_GAP
 from seqlab.data.text.split import SplitText, slice_ranges

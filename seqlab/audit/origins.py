@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.analysis.near_copies import near_copied_examples, near_copies
-from seqlab.analysis.overlap import MAX_OVERLAP, Overlap, example_overlap, measure_overlap
 from seqlab.audit.result import check
 from seqlab.data.examples.example import Examples
+from seqlab.data.overlap import MAX_OVERLAP, Overlap, example_overlap, measure_overlap
 from seqlab.errors import SeqlabError
 from seqlab.runs.load import load_parts
 from seqlab.runs.origins import split_fingerprint

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from seqlab.analysis.near_copies import near_copied_examples, near_copies
-from seqlab.analysis.overlap import measure_overlap
 from seqlab.config import CorpusSettings
 from seqlab.data.examples.example import LabeledText
+from seqlab.data.overlap import measure_overlap
 from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import SplitText, split_text
 
@@ -93,3 +93,10 @@ def test_copies_are_found_among_phrases_that_all_examples_repeat() -> None:
 def test_natural_text_is_not_flagged(shared_data: Path, name: str) -> None:
     text = (shared_data / name).read_text(encoding="utf-8")[:400_000]
     assert near_copies(split(text), "validation").share < 0.02
+
+
+def test_running_text_is_compared_without_case() -> None:
+    first = words(9000)
+    text = split(first + first[: len(first) // 9].upper())
+    assert measure_overlap(text).repeated == 0
+    assert near_copies(text, "validation").share > 0.9

@@ -291,3 +291,17 @@ def test_an_epoch_is_one_pass(folder):
     assert task_on(split_of(folder, 1001), batch_size=10, window=10).steps_per_epoch == 10
     assert task_on(split_of(folder, 1001), batch_size=10, window=10, batching="stream").steps_per_epoch == 10
     assert task_on(split_of(folder, *[4] * 25), batch_size=10, window=10).steps_per_epoch == 3
+
+
+def test_opening_a_text_says_what_training_will_not_show(tmp_path):
+    """Held-out text that the training split has too, and characters that nobody sees."""
+    rows = [f"{number} times {number + 1} is {number * (number + 1)}.\n" for number in range(200)]
+    said: dict[str, list[str]] = {"copied": [], "new": []}
+    for name, content in {"copied": rows + rows[100:125], "new": ["\u200bzero\u200b\n", *rows]}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(content), encoding="utf-8")
+        LanguageTask.open_dataset(resolve({"corpus": {"source": [str(tmp_path / f"{name}.txt")]}}), said[name].append)
+    [note] = said["copied"]
+    assert note.startswith("validation: ") and note.endswith(
+        "so many that memorizing pays off; new text will be harder"
+    )
+    assert said["new"] == ["invisible characters: 2, read as they are: U+200B zero width space (2)"]

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from seqlab.analysis.overlap import hashes
 from seqlab.comparison.results import Memorization, Sample
+from seqlab.data.overlap import hashes
 from seqlab.data.text.split import SplitText
 from seqlab.runs.run import Run
 

@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable, Mapping
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.files import shorten
+from seqlab.data.invisible import count_invisible, invisible_note
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
 FEWEST_EXAMPLES = 200  # to judge by
+MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-"}
 ALIKE_NAMED = 3  # sets of labels that a note names
 
 
@@ -28,7 +30,9 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
         for split in splits:
             notes += check_labels(split, splits[split], labels)
         notes += _labels_alike(labels)
-    return notes + _repeated_inputs(splits)
+        notes += _missing_values(labels) if isinstance(splits["train"][0].example, LabeledText) else []
+    inputs = (located.example.input for examples in splits.values() for located in examples)
+    return notes + _repeated_inputs(splits) + invisible_note(count_invisible(inputs))
 
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:
@@ -68,6 +72,14 @@ def _labels_alike(labels: Counter[str]) -> list[str]:
         return []
     more = f"; and {len(alike) - ALIKE_NAMED:,} more" if len(alike) > ALIKE_NAMED else ""
     return [f"{'; '.join(alike[:ALIKE_NAMED])}{more} differ only in case: they are different labels"]
+
+
+def _missing_values(labels: Counter[str]) -> list[str]:
+    """A note on labels that other programs write where there is none."""
+    found = [f"'{label}' ({labels[label]:,})" for label in labels if label.casefold() in MISSING_VALUES]
+    if not found:
+        return []
+    return [f"{', '.join(found)} may stand for a missing label: it is learned like any other. Delete such rows if so"]
 
 
 def few_examples_note(count: int) -> list[str]:

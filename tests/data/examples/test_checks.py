@@ -138,3 +138,12 @@ def test_few_validation_examples_are_said():
     assert few_examples_note(200) == []
     [note] = few_examples_note(1)
     assert note.startswith("results are based on 1 validation example, fewer than 200: a single one is 100.0% of them")
+
+
+def test_labels_that_may_be_missing_values_and_invisible_characters_are_said(write):
+    rows = [*many(12), ("text\u200b 13", "NA"), ("text\u200b 14", "NA"), ("text\u00ad 15", "n/a")]
+    path, dev = write("a.tsv", reviews(*rows)), write("b.tsv", reviews(("x", "odd")))
+    assert open_examples("labeled", corpus(path, validation=(dev,))).notes[-2:] == (
+        "'NA' (2), 'n/a' (1) may stand for a missing label: it is learned like any other. Delete such rows if so",
+        "invisible characters: 3, read as they are: U+200B zero width space (2), U+00AD soft hyphen (1)",
+    )

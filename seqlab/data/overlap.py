@@ -16,6 +16,7 @@ from seqlab.data.text.split import MAX_CHECKED, SplitText, repeated_lines
 WINDOW = 32  # characters, a power of two
 CHUNK = 1 << 16  # characters hashed at once: the intermediate arrays stay in the processor's cache
 FILTER_BITS = 20
+LITTLE = 0.01  # natural text repeats phrases
 MAX_OVERLAP = 0.1  # beyond this share, a model that memorizes looks better than it is
 FACTORS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # odd, and otherwise arbitrary
 
@@ -41,12 +42,26 @@ class Overlap:
     @property
     def verdict(self) -> str:
         if not self.repeated:
-            return "validation text is new"
-        if self.share < 0.01:
-            return "hardly any, so validation text is new"
+            return "held-out text is new"
+        if self.share < LITTLE:
+            return "hardly any, so held-out text is new"
         if self.share < MAX_OVERLAP:
-            return "some, so validation may look slightly better than new text would"
-        return "so many that memorizing pays off; new text will be harder than validation"
+            return "some, so held-out text may look slightly easier than new text is"
+        return "so many that memorizing pays off; new text will be harder"
+
+
+def overlap_notes(text: SplitText) -> list[str]:
+    """For the log: how much of each held-out split of a stream the training split has too, if it is more than a little.
+
+    Repeated lines of documents have notes of their own (split.py)."""
+    held_out = [] if text.by_lines else [split for split in text.splits if split in ("validation", "test")]
+    overlaps = {split: measure_overlap(text, split) for split in held_out}
+    return [
+        f"{split}: {overlap.repeated:,} of {overlap.checked:,} {overlap.unit} ({overlap.share:.1%}) also occur in the "
+        f"training split: {overlap.verdict}"
+        for split, overlap in overlaps.items()
+        if overlap.share >= LITTLE
+    ]
 
 
 def measure_overlap(text: SplitText, split: str = "validation", training: SplitText | None = None) -> Overlap:

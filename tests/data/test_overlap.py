@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seqlab.analysis import overlap as module
-from seqlab.analysis.overlap import WINDOW, Overlap, measure_overlap
 from seqlab.config import CorpusSettings
+from seqlab.data import overlap as module
+from seqlab.data.overlap import WINDOW, Overlap, measure_overlap
 from seqlab.data.text.corpus import Corpus
 from seqlab.data.text.split import split_text
 
