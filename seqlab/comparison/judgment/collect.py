@@ -70,7 +70,6 @@ def collect_results(
     advice = recommendation(entrants, runs, metric, pairs)
     chosen = best[advice[0].name]
     samples, copies = _generated(loaded, data)
-    looks = record_comparison(directory, data.dataset.data) if data.deciding_split == "test" else []
     audits = [Audited(name, audit(run)) for name, run in loaded.items()]
     protocol = _protocol(task, data, scored)
     return Results(
@@ -98,7 +97,7 @@ def collect_results(
             *audit_warnings(audits),
             *plan.warnings,
             *cautions(runs, pairs, baseline_pairs, chosen.name, protocol.get("examples")),
-            *look_warning(looks),
+            *look_warning(record_comparison(directory, data.dataset.data) if data.deciding_split == "test" else ()),
             *cap_warnings(runs, data, scored),
             *tuning_warnings(plan.trial_results, plan.horizon, pairs, task.loss_unit),
             *_failed_measures(runs),
