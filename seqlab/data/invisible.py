@@ -19,8 +19,9 @@ def count_invisible(blocks: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def invisible_note(counts: Counter[str]) -> list[str]:
-    """A note with their number and the names of the most frequent ones, if there are any."""
+def invisible_notes(blocks: Iterable[str]) -> list[str]:
+    """Their number and the names of the most frequent ones, if there are any."""
+    counts = count_invisible(blocks)
     if not counts:
         return []
     named = ", ".join(

@@ -15,6 +15,7 @@ import numpy as np
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, Scores, State
+from seqlab.data.content_notes import content_notes
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
 from seqlab.metrics.metric import Metric
@@ -75,7 +76,7 @@ class Task(ABC):
     def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> AnyDataset:
         """The data in splits; without a vocabulary, one is built from the training split."""
         data = cls.read(settings)
-        for note in data.notes:
+        for note in (*data.notes, *content_notes(data)):
             log(note)
         return cls.encode_splits(data, settings, vocabulary)
 

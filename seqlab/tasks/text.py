@@ -16,8 +16,6 @@ from seqlab.baselines.text import TextBaseline, score_text_baselines
 from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import State, TextBatch, TextScores
 from seqlab.data.batching import cut_by_count
-from seqlab.data.invisible import count_invisible, invisible_note
-from seqlab.data.overlap import overlap_notes
 from seqlab.data.text.batches import NOT_SCORED, Batches, TokenRows, choose_batches, cut_windows, pad_windows
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.given_splits import read_text
@@ -50,15 +48,6 @@ class TextTask(Task):
     def make_batches(self, split: TokenSplit) -> Batches:
         settings = self.settings if split.stats.by_lines else fit_sizes(self.settings, split)
         return choose_batches(split, settings.batching, settings.batch_size, settings.window)
-
-    @classmethod
-    def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> TextDataset:
-        dataset = super().open_dataset(settings, log, vocabulary)
-        text = dataset.data
-        invisible = count_invisible(block for split in text.splits for block in text.blocks(split))
-        for note in (*overlap_notes(text), *invisible_note(invisible)):
-            log(note)
-        return dataset
 
     @classmethod
     def read(cls, settings: RunSettings, stdin_copy: Path | None = None) -> SplitText:

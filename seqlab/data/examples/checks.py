@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.files import shorten
-from seqlab.data.invisible import count_invisible, invisible_note
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -31,8 +30,7 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
             notes += check_labels(split, splits[split], labels)
         notes += _labels_alike(labels)
         notes += _missing_values(labels) if isinstance(splits["train"][0].example, LabeledText) else []
-    inputs = (located.example.input for examples in splits.values() for located in examples)
-    return notes + _repeated_inputs(splits) + invisible_note(count_invisible(inputs))
+    return notes + _repeated_inputs(splits)
 
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:

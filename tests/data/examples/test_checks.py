@@ -3,6 +3,7 @@
 import pytest
 from example_tables import corpus, labels, many, reviews
 
+from seqlab.data.content_notes import content_notes
 from seqlab.data.examples.checks import few_examples_note
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.load import open_examples, open_unsplit
@@ -143,7 +144,10 @@ def test_few_validation_examples_are_said():
 def test_labels_that_may_be_missing_values_and_invisible_characters_are_said(write):
     rows = [*many(12), ("text\u200b 13", "NA"), ("text\u200b 14", "NA"), ("text\u00ad 15", "n/a")]
     path, dev = write("a.tsv", reviews(*rows)), write("b.tsv", reviews(("x", "odd")))
-    assert open_examples("labeled", corpus(path, validation=(dev,))).notes[-2:] == (
+    examples = open_examples("labeled", corpus(path, validation=(dev,)))
+    assert examples.notes == (
         "'NA' (2), 'n/a' (1) may stand for a missing label: it is learned like any other. Delete such rows if so",
-        "invisible characters: 3, read as they are: U+200B zero width space (2), U+00AD soft hyphen (1)",
     )
+    assert content_notes(examples) == [
+        "invisible characters: 3, read as they are: U+200B zero width space (2), U+00AD soft hyphen (1)"
+    ]
