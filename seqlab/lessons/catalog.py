@@ -13,11 +13,11 @@ from seqlab.registry import did_you_mean
 COURSE = Path(__file__).parent / "course"
 # in the order of the course: about how many seconds each takes on one core
 SECONDS = {
-    "window": 10,
-    "recurrence": 10,
-    "vanishing_gradients": 10,
-    "lstm": 10,
-    "gru": 10,
+    "window": 6,
+    "recurrence": 7,
+    "vanishing_gradients": 12,
+    "lstm": 6,
+    "gru": 11,
     "encoder_decoder": 30,
     "attention": 30,
     "scaling": 10,

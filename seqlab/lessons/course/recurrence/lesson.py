@@ -162,9 +162,9 @@ print(f"which step is the third: {counted:.3f} right; always 0: {7 / 8:.3f}")
 assert counted > 0.99
 
 # %% [markdown]
-# More than 99% right: the state counts. What sharing does take away is that a position's weights can be set directly;
-# the rule costs units and training, and far positions are hard. In return every rule that is learned holds at every
-# position, which the window of lesson 1 could not do.
+# More than 99% right: the state counts. What sharing does take away is weights for one position: the network has to
+# spend a part of its state on counting. In return every rule that is learned holds at every position, which the
+# window of lesson 1 could not do.
 #
 # ## Patterns of tasks
 #
