@@ -16,8 +16,8 @@ def check_gru_step(answer: ModuleType) -> None:
         expected_H = cell(x_D, h_H)
         found_H = gru_step(x_D, h_H, cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
     assert isinstance(found_H, Tensor) and found_H.shape == (4,) and torch.allclose(found_H, expected_H), (
-        f"your gru_step(x, h, W, U, b, d) returned {found_H}; torch.nn.GRUCell gives {expected_H}: the order is r, z, n; "
-        "the reset gate multiplies U_n h + d as a whole, and z keeps the old state."
+        f"your gru_step(x, h, W, U, b, d) returned {found_H}; torch.nn.GRUCell gives {expected_H}: the order is r, z, "
+        "n; the reset gate multiplies U_n h + d as a whole, and z keeps the old state."
     )
 
 
@@ -33,8 +33,8 @@ def check_equal_width(answer: ModuleType) -> None:
             width += 1
         found = answer.equal_width(inputs, hidden)
         assert found == width, (
-            f"your equal_width({inputs}, {hidden}) returned {found}; expected {width}: the LSTM has {most:,} parameters, "
-            f"a GRU of width {width} has {count(nn.GRU, inputs, width):,} and one of {width + 1} has more."
+            f"your equal_width({inputs}, {hidden}) returned {found}; expected {width}: the LSTM has {most:,} "
+            f"parameters, a GRU of width {width} has {count(nn.GRU, inputs, width):,} and one of {width + 1} has more."
         )
 
 
