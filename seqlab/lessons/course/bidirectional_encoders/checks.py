@@ -14,8 +14,8 @@ def check_read_both_ways(answer: ModuleType) -> None:
     got = answer.read_both_ways(lambda h, x: h + x, ["a", "b", "c"], "")
     expected = [("a", "cba"), ("ab", "cb"), ("abc", "c")]
     assert list(map(tuple, got)) == expected, (
-        f"with a state that collects what it read, 'a', 'b', 'c' give {got}; expected {expected}: the backward state at "
-        "a position has read from the end down to that position."
+        f"with a state that collects what it read, 'a', 'b', 'c' give {got}; expected {expected}: the backward state "
+        "at a position has read from the end down to that position."
     )
     assert list(answer.read_both_ways(lambda h, x: h + x, [], 0)) == [], "an empty input gives an empty list."
 

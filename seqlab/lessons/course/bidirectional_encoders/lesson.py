@@ -49,7 +49,7 @@ axes = figure.subplots()
 for color, (name, losses) in zip(COLORS, curves.items(), strict=False):
     axes.plot(losses, color=color, label=name)
 axes.axhline(math.log(SYMBOLS), color="gray", linestyle=":", label="ln 16: nobody can guess better")
-axes.set(xlabel="training step", ylabel="loss (nats per symbol)", ylim=(0, 3.2))
+axes.set(title="predicting noise", xlabel="training step", ylabel="loss (nats per symbol)", ylim=(0, 3.2))
 axes.legend()
 light_grid(axes)
 figure
@@ -105,7 +105,7 @@ for name, both in (("reads forward", False), ("reads both ways", True)):
         settings={"backbone.bidirectional": both, "task.char_encoder": "none", "task.metric": "accuracy",
                   "train.evaluate_every": 150},
     )  # fmt: skip
-    accuracy[name] = tagger.results.validation["accuracy"]
+    accuracy[name] = tagger.evaluate().metrics["accuracy"]
 for name, percent in accuracy.items():
     print(f"an LSTM that {name}: {percent:.1f}% of the tags are right")
 assert accuracy["reads forward"] < 94 and accuracy["reads both ways"] > 97
@@ -140,7 +140,7 @@ def fill(text):
     return ", ".join(f"{masked.tokenizer.decode([token])!r} {chances_V[token]:.0%}" for token in best)
 
 
-loss = masked.results.validation["nats_per_token"]
+loss = masked.evaluate().metrics["nats_per_token"]
 task = masked.settings.task.settings
 print(f"masked: {loss:.3f} nats per character; no language model can be below {floor:.3f}")
 print(
@@ -149,7 +149,8 @@ print(
     )
 )
 assert loss < floor and abs(floor - 0.81) < 0.02
-assert (task.predicted_share, task.masked_share, task.random_share) == (15 / 100, 80 / 100, 10 / 100)
+shares = [task.option(name, 0.0) for name in ("predicted_share", "masked_share", "random_share")]
+assert shares == [15 / 100, 80 / 100, 10 / 100]
 
 # %% [markdown]
 # It can. With the letters on both sides of a gap, a character is easier than with those on its left alone. So the
@@ -178,15 +179,15 @@ assert by_hand == 109_482_240 and count.total == by_hand + head
 assert settings.backbone.settings.option("context", 0) == 512 and 109e6 < by_hand < 110e6
 assert D == 12 * 64 == 768 and F == 3072 and L == 12 and V == 30_522
 assert L * layer / by_hand > 75 / 100
-figure = new_figure(7, 1.6)
+figure = new_figure(7, 1.9)
 axes, left = figure.subplots(), 0.0
 parts = {"embeddings": embeddings, "attention": L * attention, "feedforward": L * feedforward}
 parts["norms of the layers, pooler"] = by_hand - sum(parts.values())
 for color, (name, number) in zip(COLORS, parts.items(), strict=False):
     axes.barh(0, number / 1e6, left=left, color=color, label=f"{name} {number / 1e6:.1f} M")
     left += number / 1e6
-axes.set(xlabel="million parameters", yticks=[])
-axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+axes.set(title="BERT-base", xlabel="million parameters", yticks=[])
+axes.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.6), frameon=False)
 light_grid(axes)
 figure
 
@@ -195,7 +196,8 @@ figure
 # seqlab (`seqlab train my.txt --recipe bert-base`) agrees to the last parameter and adds the head that predicts tokens.
 #
 # Limits: noise, toy words and one tagging rule make the point visible in seconds; they do not say how much two-way
-# reading gains on your task. Measure that: `seqlab compare entities.conll --archs lstm --set backbone.bidirectional=true`.
+# reading gains on your task. Measure that, with and without it:
+# `seqlab train entities.conll --arch lstm --set backbone.bidirectional=true`.
 #
 # ## Exercises
 #
@@ -204,4 +206,4 @@ figure
 # 2. `mask_tokens(ids, mask, vocab_size, rng)`: BERT's rule. Return two lists: the inputs, and the targets with `None`
 #    where nothing is to be predicted. `rng` is a `random.Random`.
 # 3. `encoder_parameters(vocab_size, width, layers, feedforward, positions)`: the count above (two segments, a pooler,
-#    without the predicting head) for any sizes. What does BERT-large (24 layers, width 1024) have?
+#    without the predicting head) for any sizes. What does BERT-large (`24` layers, width `1024`) have?

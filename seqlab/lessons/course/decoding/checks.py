@@ -14,8 +14,8 @@ def check_with_temperature(answer: ModuleType) -> None:
         got = list(answer.with_temperature(logits, temperature))
         expected = (torch.tensor(logits, dtype=torch.float64) / temperature).softmax(-1).tolist()
         assert all(abs(a - b) < 1e-9 for a, b in zip(got, expected, strict=True)), (
-            f"with_temperature({logits}, {temperature}) is {got}; expected {expected}: divide the logits, then take the "
-            "softmax; subtract the largest first."
+            f"with_temperature({logits}, {temperature}) is {got}; expected {expected}: divide the logits, then take "
+            "the softmax; subtract the largest first."
         )
     got = list(answer.with_temperature([1.0, 3.0, 2.0], 0))
     assert got == [0, 1, 0], f"at temperature 0, [1, 3, 2] gives {got}; expected all weight on the largest logit."
@@ -31,8 +31,8 @@ def check_nucleus(answer: ModuleType) -> None:
     ):
         got = set(answer.nucleus(probabilities, p))
         assert got == expected, (
-            f"nucleus({probabilities}, {p}) is {got}; expected {expected}: take the likeliest first and stop as soon as "
-            "the sum reaches p."
+            f"nucleus({probabilities}, {p}) is {got}; expected {expected}: take the likeliest first and stop as "
+            "soon as the sum reaches p."
         )
 
 

@@ -52,7 +52,7 @@ def check_after_mistake(answer: ModuleType) -> None:
             right += [not value for value in wrong[wrong.index(True) + 1 :]]
     got, expected = answer.after_mistake(predicted, truth), sum(right) / len(right)
     assert got is not None and abs(got - expected) < 1e-9, (
-        f"after_mistake is {got}; expected {expected:.4f}: the first mistake itself does not count, all later tokens do."
+        f"after_mistake is {got}; expected {expected:.4f}: the first mistake does not count, all later tokens do."
     )
     assert answer.after_mistake([[1, 2]], [[1, 2]]) is None, "without a mistake there is nothing after it: return None."
     assert answer.after_mistake([[1, 0]], [[1, 2]]) is None, "nothing follows a mistake at the end: return None."

@@ -29,7 +29,7 @@ def train(forcing, **task):
 
 
 runs = {"teacher forcing": train("teacher")}
-runs["teacher forcing"].predict("a b c d e f")[0].translation
+runs["teacher forcing"].predict("a b c d e f")[0].as_dict()
 
 # %% [markdown]
 # The training loop of teacher forcing needs no decisions: the inputs are the true tokens, shifted by one, so all
@@ -58,8 +58,8 @@ axes = figure.subplots()
 for color, (name, right_BT) in zip(
     COLORS, (("reads the true letters", forced_BT), ("reads its own", free_BT)), strict=False
 ):
-    axes.plot(range(1, LETTERS + 1), 100 * right_BT.double().mean(0), ".-", color=color, label=name)
-axes.set(xlabel="position", ylabel="letters right (%)", ylim=(0, 100))
+    axes.plot(range(1, LETTERS + 1), (100 * right_BT.double().mean(0)).tolist(), ".-", color=color, label=name)
+axes.set(title="trained with teacher forcing", xlabel="position", ylabel="letters right (%)", ylim=(0, 100))
 axes.legend()
 light_grid(axes)
 figure
@@ -111,13 +111,13 @@ def disturb(run):
 figure = new_figure(7, 3)
 axes, rows, late, whole = figure.subplots(), [], {}, {}
 for color, (name, run) in zip(COLORS, runs.items(), strict=False):
-    right_T, metrics = disturb(run), run.results.validation
+    right_T, metrics = disturb(run), run.evaluate().metrics
     late[name], whole[name] = float(right_T[-2:].mean()), metrics["exact"]
-    axes.plot(range(1, LETTERS + 1), 100 * right_T, ".-", color=color, label=name)
+    axes.plot(range(1, LETTERS + 1), (100 * right_T).tolist(), ".-", color=color, label=name)
     rows.append([name, f"{metrics['nats_per_token']:.3f}", f"{whole[name]:.0f}%", f"{late[name]:.0%}"])
 axes.axvline(3.5, color="gray", linestyle=":")
 axes.text(3.55, 96, "a wrong letter was read", va="top")
-axes.set(xlabel="position", ylabel="letters right (%)", ylim=(0, 100))
+axes.set(title="after one wrong letter", xlabel="position", ylabel="letters right (%)", ylim=(0, 100))
 axes.legend(loc="lower left")
 light_grid(axes)
 print(aligned_table([["trained with", "loss (true letters)", "exact", "last two after a wrong letter"], *rows]))

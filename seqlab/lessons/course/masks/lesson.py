@@ -14,10 +14,12 @@ import seqlab
 from seqlab.attention.masks import causal
 from seqlab.attention.plain import attend
 from seqlab.data.text.corpus import open_corpus
+from seqlab.models.language_model import LanguageModel
 from seqlab.plotting import COLORS, light_grid, new_figure
 from seqlab.text_table import aligned_table
 
 torch.manual_seed(0)
+torch.set_num_threads(1)  # small models are fastest on one
 T = 6
 scores_TT = torch.randn(T, T)
 mask_TT = torch.ones(T, T, dtype=torch.bool).tril()  # query t (row) sees the keys 0 to t (columns)
@@ -31,9 +33,9 @@ assert torch.equal(attend(scores_TT, torch.eye(T), mask_TT).weights_BTS, weights
 figure = new_figure(8, 2.9)
 panels = (("the mask: 1 is visible", mask_TT.float()), ("without it", scores_TT.softmax(-1)), ("with it", weights_TT))
 for axes, (title, values_TT) in zip(figure.subplots(1, 3), panels, strict=True):
-    image = axes.imshow(values_TT, cmap="Blues", vmin=0, vmax=1)
+    axes.imshow(values_TT.numpy(), cmap="Blues", vmin=0, vmax=1)
     axes.set(title=title, xlabel="key (position read)", ylabel="query (position that reads)")
-figure.colorbar(image, label="weight")
+figure.colorbar(figure.axes[2].images[0], label="weight")
 figure
 
 # %% [markdown]
@@ -91,9 +93,9 @@ print(aligned_table([*rows, ["best possible", f"{floor:.3f}", f"{floor:.3f}"]]))
 figure = new_figure(7, 3)
 axes = figure.subplots()
 for color, (name, nats_T) in zip(COLORS, nats.items(), strict=False):
-    axes.plot(range(1, len(nats_T) + 1), nats_T, ".-", color=color, label=name)
+    axes.plot(range(1, len(nats_T) + 1), nats_T.tolist(), ".-", color=color, label=name)
 axes.axhline(floor, color="gray", linestyle=":", label="best possible on average")
-axes.set(xlabel="position in the window", ylabel="loss (nats per character)", ylim=(0, None))
+axes.set(title="loss on held-out text", xlabel="position in the window", ylabel="nats per character", ylim=(0, None))
 axes.legend()
 light_grid(axes)
 figure
@@ -169,6 +171,7 @@ assert max(change["with the mask", "padding mask"], change["with the mask", "no 
 
 # %%
 model = models["with the mask"]
+assert isinstance(model, LanguageModel)
 with torch.no_grad():
     parallel_TV = model(long_T[None])[0][0]
     state, stepwise = model.backbone.start(1), []
@@ -195,4 +198,4 @@ f"one pass over {len(long_T)} characters and {len(long_T)} steps differ by at mo
 #    last `window` positions, its own included.
 # 2. `padding_mask(lengths)`: for a list of lengths, a boolean tensor (rows x longest), true at real tokens.
 # 3. `is_causal(model, ids)`: `model(ids)` maps a tensor of T ids to a tensor with T rows. Return whether every output
-#    depends only on inputs up to its own position. Find out by changing inputs; ids 0 to 9 are allowed.
+#    depends only on inputs up to its own position. Find out by changing inputs; ids `0` to `9` are allowed.
