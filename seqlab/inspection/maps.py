@@ -13,8 +13,8 @@ import numpy as np
 
 from seqlab.inspection.sheet import Chart, WeightMap, WeightMaps
 
-KEPT_BYTES, MAP_BYTES = 450_000, 250_000  # on a page, of all rows and of all maps together
-MOST_KEPT, FEWEST_KEPT = 32, 4  # weights of a row
+KEPT_BYTES, MAP_BYTES = 330_000, 200_000  # on a page, of all rows and of all maps together
+MOST_KEPT, FEWEST_KEPT = 16, 4  # weights of a row
 LARGEST_MAP = 128  # points in a row or column of a map
 LABELED = 48  # tokens, up to which they are written beside a large picture
 ALT = "the tokens in rows look at those in columns; the color is the square root of the weight"

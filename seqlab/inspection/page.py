@@ -8,14 +8,14 @@ from typing import Any
 from markupsafe import Markup
 
 from seqlab.errors import UsageError
-from seqlab.inspection.maps import map_charts
-from seqlab.inspection.shades import page_class, page_rules
+from seqlab.inspection.maps import packed_maps
+from seqlab.inspection.shades import LEVELS, page_class, page_rules
 from seqlab.inspection.sheet import Chart, Sheet, TokenColumn
 from seqlab.pages import Picture, clean_text, page_environment, page_style, picture, policy
 from seqlab.plotting import new_figure
 
 HERE = Path(__file__).parent
-TEMPLATE, STYLE, SCRIPT = "page.html.j2", "inspect.css", "inspect.js"
+TEMPLATE, STYLE, SCRIPTS = "page.html.j2", "inspect.css", ("inspect.js", "maps.js")
 MAX_PAGE_BYTES = 2_000_000
 
 
@@ -33,9 +33,10 @@ def page(title: str, sheets: Sequence[Sheet], refused: Mapping[str, str]) -> str
 
 def _page(title: str, sheets: Sequence[Sheet], refused: Mapping[str, str]) -> str:
     style = page_style((HERE / STYLE).read_text(encoding="utf-8"), page_rules(), "\n")
-    script = (HERE / SCRIPT).read_text(encoding="utf-8")
+    script = "".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     environment = page_environment(HERE)
-    environment.filters |= {"clean": clean_text, "shade": page_class, "picture": _picture, "charts": _charts}
+    environment.filters |= {"clean": clean_text, "shade": page_class, "picture": _picture}
+    environment.filters |= {"pointed": _pointed, "scale": _scale}
     return environment.get_template(TEMPLATE).render(
         title=title,
         style=Markup(style),
@@ -48,7 +49,7 @@ def _page(title: str, sheets: Sequence[Sheet], refused: Mapping[str, str]) -> st
 
 
 def _as_json(sheets: Sequence[Sheet]) -> str:
-    """What the script shows when a column is pointed at. Strings come once and are numbered: most of them repeat."""
+    """What the script shows when a token is pointed at. Strings come once and are numbered: most of them repeat."""
     numbers: dict[str, int] = {}
 
     def number(text: str) -> int:
@@ -58,13 +59,22 @@ def _as_json(sheets: Sequence[Sheet]) -> str:
         lines = [[number(line.label), round(line.share, 3), number(line.amount)] for line in column.details]
         return [number(column.token), number(column.heading), lines]
 
-    details = {sheet.name: [column_details(column) for column in sheet.columns] for sheet in sheets}
-    written = json.dumps({"strings": list(numbers), "details": details}, separators=(",", ":"))
+    pointed = [sheet for sheet in sheets if _pointed(sheet) and not sheet.maps]
+    details = {sheet.name: [column_details(column) for column in sheet.columns] for sheet in pointed}
+    maps = {sheet.name: packed_maps(sheet.maps) for sheet in sheets if sheet.maps}
+    written = json.dumps({"strings": list(numbers), "details": details, "maps": maps}, separators=(",", ":"))
     return written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")  # no markup within a script
 
 
-def _charts(sheet: Sheet) -> list[Chart]:
-    return [*sheet.charts, *(map_charts(sheet.maps) if sheet.maps else [])]
+def _pointed(sheet: Sheet) -> bool:
+    """Whether its tokens show something when they are pointed at."""
+    return sheet.maps is not None or any(column.details for column in sheet.columns)
+
+
+def _scale(sheet: Sheet) -> range:
+    """The shades of a legend: from none to the strongest, on both sides where differences are shown."""
+    shown = [shade for column in sheet.columns for shade in (column.shade, *(cell[0] for cell in column.cells))]
+    return range(-LEVELS if min(shown) < 0 else 0, LEVELS + 1)
 
 
 def _picture(chart: Chart) -> Picture:
