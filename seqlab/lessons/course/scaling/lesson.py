@@ -62,16 +62,17 @@ figure = new_figure(5.5, 3.2)
 axes = figure.subplots()
 for color, (name, values) in zip(COLORS, spread.items(), strict=False):
     axes.loglog(widths, values, "o-", color=color, label=name)
-axes.set(xlabel="d, the number of features", ylabel="typical size of q · k", xticks=widths, xticklabels=widths)
+axes.set(title="Typical size of q · k", xlabel="d, the number of features", xticks=widths, xticklabels=widths)
 axes.minorticks_off()
 axes.legend(frameon=False)
 light_grid(axes)
 figure
 
 # %% [markdown]
-# For independent features with variance 1, the variance of `q · k` is d (measured between 0.9 and 1.1 times that), so its size is √d and the
-# mean stays 0. Vectors of length 1 need the opposite, a multiplication by √d. A query that equals its key has the score d:
-# once training aligns them, √d is too little. The division fits the start of training, not every model.
+# For independent features with variance 1, the variance of `q · k` is d (measured between 0.9 and 1.1 times that), so
+# its size is √d and the mean stays 0. Vectors of length 1 need the opposite, a multiplication by √d. A query that
+# equals its key has the score d: once training aligns them, √d is too little. The division fits the start of training,
+# not every model.
 #
 # ## What saturation costs
 #
@@ -115,9 +116,9 @@ figure
 # ## Does it matter for learning?
 #
 # A lookup: sixteen keys with values, and a query for one of them. One attention of width `256`, with and without the
-# division, everything else equal. If saturation at the start is the whole story, then a smaller start must help as well:
-# no division, but an initial query matrix that is √d times smaller. Predict its curve. The last run also makes the steps
-# of that matrix √d times smaller.
+# division, everything else equal. If saturation at the start is the whole story, then a smaller start must help as
+# well: no division, but an initial query matrix that is √d times smaller. Predict its curve. The last run also makes
+# the steps of that matrix √d times smaller.
 
 
 # %%
@@ -157,21 +158,21 @@ figure = new_figure(5.5, 3)
 axes = figure.subplots()
 for color, (name, right) in zip(COLORS, curves.items(), strict=False):
     axes.plot([sum(right[at - 10 : at]) / 10 for at in range(10, len(right))], color=color, label=name)
-axes.set(xlabel="step", ylabel="share of right answers", ylim=(0, 1.02))
+axes.set(title="Looking up a value", xlabel="step", ylabel="share of right answers", ylim=(0, 1.02))
 axes.legend(frameon=False)
 light_grid(axes)
 figure
 
 # %% [markdown]
-# With the division, more than 95% is right; without it, less than 80% after the same steps. It is often said that
-# **the division keeps the softmax from saturating at the start**. Measured: that is half of it. A smaller start alone
-# also stays below 80%, because the optimizer takes steps of the same size: a few of them make the scores large again.
-# With smaller steps too, it is above 95%. The division adds nothing that a matrix could not express, since `(x W / √d) · k`
+# With the division, more than 95% is right; without it, less than 80% after the same steps. It is often said that **the
+# division keeps the softmax from saturating at the start**. Measured: that is half of it. A smaller start alone also
+# stays below 80%, because the optimizer takes steps of the same size: a few of them make the scores large again. With
+# smaller steps too, it is above 95%. The division adds nothing that a matrix could not express, since `(x W / √d) · k`
 # is `(x W') · k`; it sets where training starts and how far each step goes.
 #
-# Limits: one attention, one learning rate. Trained models sharpen their attention where they need it, by larger matrices.
-# `seqlab compare --recipe attention-scaling` measures widths up to `4,096`; `seqlab inspect RUN --view step --text T` shows
-# the real scores of a trained head.
+# Limits: one attention, one learning rate. Trained models sharpen their attention where they need it, by larger
+# matrices. `seqlab compare --recipe attention-scaling` measures widths up to `4,096`;
+# `seqlab inspect RUN --view step --text T` shows the real scores of a trained head.
 #
 # ## Exercises
 #
