@@ -45,7 +45,8 @@ def inspect(
     ] = None,
     how: Annotated[str | None, Option(help="ablate: replace by the mean (the default) or by zero.")] = None,
     follow: Annotated[
-        str | None, Option(help="cells: quotes (the default), line, capitals, or a file with a number per character.")
+        str | None,
+        Option(help="cells: quotes (the default), line, indentation, capitals, or a file with a number per character."),
     ] = None,
     listed: Annotated[bool, Option("--list", help="List what the model records, and nothing else.")] = False,
     as_json: options.Json = False,

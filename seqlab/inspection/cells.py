@@ -29,7 +29,7 @@ class Units(NamedTuple):
 
 
 def cells(readings: Sequence[Reading], *, follow: str | None = None) -> Sheet:
-    """The units that follow a property best: quotes (if not given), line, capitals, or the numbers of a file."""
+    """The units that follow a property best: quotes (if not given), line, indentation, capitals, or a file."""
     reading, name = one(readings, "cells"), next(iter(PROPERTIES)) if follow is None else follow
     units = _units(reading)
     wanted_T = _by_token(reading, read_property(name, reading.text))

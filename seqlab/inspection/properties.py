@@ -27,6 +27,20 @@ def position_in_line(text: str) -> list[float]:
     return [float(count) for count in accumulate(text, lambda so_far, c: 0 if c == "\n" else so_far + 1, initial=0)][1:]
 
 
+def indentation(text: str) -> list[float]:
+    """The number of spaces (a tab counts as one) that the line begins with, as far as it has been read."""
+    values, width, begun = [], 0, False
+    for character in text:
+        if character == "\n":
+            width, begun = 0, False
+        elif character in " \t" and not begun:
+            width += 1
+        else:
+            begun = True
+        values.append(float(width))
+    return values
+
+
 def capitals(text: str) -> list[float]:
     """1 at a capital letter."""
     return [float(character.isupper()) for character in text]
@@ -35,6 +49,7 @@ def capitals(text: str) -> list[float]:
 PROPERTIES: dict[str, Callable[[str], list[float]]] = {
     "quotes": inside_quotes,
     "line": position_in_line,
+    "indentation": indentation,
     "capitals": capitals,
 }
 

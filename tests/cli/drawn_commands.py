@@ -66,7 +66,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "tune_over": ("lr", "batch_size", "lr,layers", "lr,lr"),
     "mode": ("window", "carry"),
     "how": ("mean", "zero"),
-    "follow": ("quotes", "line", "capitals", "text.txt"),
+    "follow": ("quotes", "line", "indentation", "capitals", "text.txt"),
     "view": (*VIEWS, "nothere"),
     "engine": ("plain", "compiled", "auto"),
     "format": ("onnx", "transformers"),

@@ -11,7 +11,7 @@ from inspected_runs import UntrainedRun, untrained
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.inspection.cells import chance, correlations
 from seqlab.inspection.inspection import inspect
-from seqlab.inspection.properties import capitals, inside_quotes, position_in_line, read_property
+from seqlab.inspection.properties import capitals, indentation, inside_quotes, position_in_line, read_property
 from seqlab.inspection.sheet import Sheet
 
 DRAW = random.Random(0)
@@ -72,6 +72,7 @@ def test_every_family_has_units(arch: str) -> None:
 def test_properties_of_a_text() -> None:
     assert inside_quotes('a "b" «c»') == [0, 0, 1, 1, 0, 0, 1, 1, 0]
     assert position_in_line("ab\ncd") == [1, 2, 0, 1, 2]
+    assert indentation("  a b\n\tc\nd") == [1, 2, 2, 2, 2, 0, 1, 1, 0, 0]
     assert capitals("aBC") == [0, 1, 1]
 
 
