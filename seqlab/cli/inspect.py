@@ -23,6 +23,9 @@ def inspect(
     runs: Annotated[list[Path], Argument(help="Folder of the run; several for views that compare.")],
     text: Annotated[str | None, Option("--text", "-t", help="The text to read.")] = None,
     text_file: Annotated[Path | None, Option(help="A file with the text to read.")] = None,
+    target: Annotated[
+        str | None, Option(help="The translation, tags or label to look at; the model's own if not given.")
+    ] = None,
     view: Annotated[
         str | None,
         Option(help=f"{', '.join(VIEWS)}; all that apply if not given.", autocompletion=lambda: [*VIEWS]),
@@ -43,7 +46,10 @@ def inspect(
             help="gradients: also before training; if not given, for a single run.",
         ),
     ] = None,
-    how: Annotated[str | None, Option(help="ablate: replace by the mean (the default) or by zero.")] = None,
+    how: Annotated[
+        str | None,
+        Option(help="ablate: replace by the mean (the default), by zero, or by the second run's value (run)."),
+    ] = None,
     follow: Annotated[
         str | None,
         Option(help="cells: quotes (the default), line, indentation, capitals, or a file with a number per character."),
@@ -59,7 +65,7 @@ def inspect(
     chosen = {"layer": layer, "unit": unit, "head": head, "position": position, "how": how, "follow": follow}
     chosen |= {"before": before}
     if listed:
-        given = {"text": text, "text-file": text_file, "view": view, "out": out, **chosen}
+        given = {"text": text, "text-file": text_file, "target": target, "view": view, "out": out, **chosen}
         refuse_given({f"--{name}": value for name, value in given.items()}, "beside --list")
         if len(runs) > 1:
             raise UsageError(f"--list shows what one run records: {len(runs)} were given.")
@@ -69,10 +75,10 @@ def inspect(
         from seqlab.inspection.inspection import check_out
 
         refuse_given({"--json": as_json or None}, "beside --out")
-        check_out(out, 0 if view is None else 1)
+        check_out(out, view)
     content = _read(text, text_file)
     loaded = [api.load(run) for run in runs]
-    inspection = loaded[0].inspect(content, view, against=loaded[1:], **chosen)
+    inspection = loaded[0].inspect(content, view, target=target, against=loaded[1:], **chosen)
     if out is not None:
         inspection.write(out)
         for name, reason in inspection.refused.items():

@@ -1,7 +1,7 @@
 """ablate: what the model loses without one of its parts. It is the check on the stories that other views tell.
 
 A part is put out of action by zeros, or by its mean over the text, which takes away what it says about each token but
-keeps what the rest of the model is used to.
+keeps what the rest of the model is used to; or another run's value is put in its place.
 """
 
 import math
@@ -13,62 +13,90 @@ from torch import Tensor
 
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.sheet import Chart, Sheet, TextTable, one
 from seqlab.plotting import COLORS, light_grid
 
-WAYS = ("mean", "zero")
+WAYS = {"mean": "its mean over the text", "zero": "zeros", "run": "what {other} computes there"}
 DRAWN = 20  # parts in the chart: those with the largest change
 PARTS = ("gate", "state", "layer")
 
 
 def ablate(readings: Sequence[Reading], *, layer: int | None = None, how: str | None = None) -> Sheet:
     """The change in bits per token without each gate, state, layer and head; of one layer, without each unit."""
-    reading, way = one(readings, "ablate"), WAYS[0] if how is None else how
+    way = next(iter(WAYS)) if how is None else how
     if way not in WAYS:
-        raise UsageError(f"there is no way '{way}' to leave out a part: expected {' or '.join(WAYS)}.")
-    if not reading.predicts_tokens:
-        raise UsageError(f"'{reading.run.path}' predicts no tokens, so a part cannot change their bits.")
+        raise UsageError(f"there is no way '{way}' to replace a part: expected {', '.join(WAYS)}.")
+    reading, other = _two(readings, layer) if way == "run" else (one(readings, "ablate"), None)
     trace = Trace()
-    whole = bits_per_token(reading, trace)
+    whole = bits_per_answer(reading, trace)
+    if other is not None:
+        bits_per_answer(other, trace := Trace())
     parts = list(_parts(reading, trace, way) if layer is None else _units(reading, trace, way, layer))
     if not parts:
         raise UsageError(f"the architecture '{reading.arch}' records no gate, state, layer or head to leave out.")
-    changes = {part: bits_per_token(reading, Trace({name: without})) - whole for part, name, without in parts}
+    changes = {part: bits_per_answer(reading, Trace({name: new})) - whole for part, name, new in parts}
     ranked = sorted(changes.items(), key=lambda item: -item[1])
-    rows = [["without", "bits per token", "change"]]
+    unit = f"bits per {reading.answer}"
+    rows = [["without" if other is None else "with", unit, "change"]]
     rows += [[part, f"{whole + change:.3f}", f"{change:+.3f}".replace("-", "−")] for part, change in ranked]
-    worst = f"{ranked[0][0]} ({ranked[0][1]:+.3f})"
+    (label, *others), instead = run_labels(readings), WAYS[way]
+    instead = instead.format(other=" ".join(others))
     return Sheet(
         "ablate",
-        f"{reading.arch} needs {whole:.3f} bits per token; of {len(ranked)} parts, it misses {worst} most.",
-        {"bits_per_token": whole, "replaced_by": way, "change": dict(ranked)},
-        blocks=[TextTable(f"each part replaced by {'its mean over the text' if way == 'mean' else 'zeros'}", rows)],
+        f"{label} needs {whole:.3f} {unit}{reading.whose}; of {len(ranked)} parts, {ranked[0][0]} changes that most if "
+        f"it is replaced by {instead} ({ranked[0][1]:+.3f}).",
+        {f"bits_per_{reading.answer}": whole, "replaced_by": way, "change": dict(ranked)},
+        blocks=[TextTable(f"each part replaced by {instead}", rows)],
         charts=[
             Chart(
-                lambda axes: _draw(axes, ranked[:DRAWN]),
-                f"Change in bits per token without each part: {', '.join(f'{n} {c:+.3f}' for n, c in ranked[:DRAWN])}",
+                lambda axes: _draw(axes, ranked[:DRAWN], unit),
+                f"Change in {unit}, each part replaced by {instead}: "
+                + ", ".join(f"{part} {change:+.3f}" for part, change in ranked[:DRAWN]),
                 (4.6, 0.9 + 0.2 * min(DRAWN, len(ranked))),
             )
         ],
     )
 
 
-def bits_per_token(reading: Reading, trace: Trace | None = None) -> float:
-    """Over all tokens that are predicted."""
-    nats_T = -reading.logprobs(trace).gather(1, torch.tensor(reading.ids)[:, None])[:, 0]
-    if bool(nats_T.isnan().all()):
+def _two(readings: Sequence[Reading], layer: int | None) -> tuple[Reading, Reading]:
+    """The run that is changed and the run whose values it gets; UsageError unless the values fit."""
+    if len(readings) != 2:
+        raise UsageError(
+            f"--how run puts the values of a second run into the first: {len(readings)} were given, not 2."
+        )
+    if layer is not None:
+        raise UsageError("--how run replaces whole parts, not the units of a layer: leave out --layer.")
+    reading, other = readings
+    if [side.ids for side in reading.sides] != [side.ids for side in other.sides]:
+        given = " and --target" if reading.target_means and len(reading.sides) > 1 else ""
+        raise UsageError(f"the runs read different tokens: --how run needs two with the same tokenizer{given}.")
+    shapes = [{name: value.shape for name, value in _values(each)} for each in readings]
+    if shapes[0] != shapes[1]:
+        unlike = sorted(name for name in {*shapes[0], *shapes[1]} if shapes[0].get(name) != shapes[1].get(name))
+        raise UsageError(f"the runs have different shapes, first in {unlike[0]}: --how run needs two of one shape.")
+    return reading, other
+
+
+def _values(reading: Reading) -> Iterator[tuple[str, Tensor]]:
+    return ((name, reading.trace[name]) for name in reading.model.records)
+
+
+def bits_per_answer(reading: Reading, trace: Trace | None = None) -> float:
+    """Over everything that is predicted."""
+    nats_P = -reading.logprobs(trace).gather(1, torch.tensor(reading.answers)[:, None])[:, 0]
+    if bool(nats_P.isnan().all()):
         raise UsageError("the text has one token: none is predicted.")
-    return float(nats_T[~nats_T.isnan()].mean()) / math.log(2)
+    return float(nats_P[~nats_P.isnan()].mean()) / math.log(2)
 
 
-Without = Callable[[Tensor], Tensor]
+New = Tensor | Callable[[Tensor], Tensor]
 
 
-def _parts(reading: Reading, trace: Trace, way: str) -> Iterator[tuple[str, str, Without]]:
+def _parts(reading: Reading, trace: Trace, way: str) -> Iterator[tuple[str, str, New]]:
     """Every gate, state and layer as a whole, and every head."""
     for name, recorded in reading.model.records.items():
-        if recorded.kind in PARTS and name != "embedding":
+        if recorded.kind in PARTS and not name.endswith("embedding"):
             yield name, name, _replacing(trace[name], way, None, -1)
         elif recorded.kind == "heads" and name.endswith(".heads"):
             heads = trace[name].shape[2]
@@ -77,7 +105,7 @@ def _parts(reading: Reading, trace: Trace, way: str) -> Iterator[tuple[str, str,
                 yield part, name, _replacing(trace[name], way, head, 2)
 
 
-def _units(reading: Reading, trace: Trace, way: str, layer: int) -> Iterator[tuple[str, str, Without]]:
+def _units(reading: Reading, trace: Trace, way: str, layer: int) -> Iterator[tuple[str, str, New]]:
     """Every unit of the cell vector of a layer, or of what it passes on."""
     names = [name for name in (f"layer{layer}.cell", f"layer{layer}") if name in trace]
     if not names:
@@ -86,22 +114,25 @@ def _units(reading: Reading, trace: Trace, way: str, layer: int) -> Iterator[tup
         yield f"{names[0]} unit {unit + 1}", names[0], _replacing(trace[names[0]], way, unit, 2)
 
 
-def _replacing(value: Tensor, way: str, index: int | None, axis: int) -> Without:
-    """A function that replaces a value, or one index of an axis of it, by zeros or its mean over batch and time."""
-    mean = value.mean((0, 1), keepdim=True) if way == "mean" else torch.zeros_like(value[:1, :1])
+def _replacing(value: Tensor, way: str, index: int | None, axis: int) -> New:
+    """What replaces a value, or one index of an axis of it: zeros, its mean over batch and time, or the value itself,
+    which is another run's."""
+    if way == "run" and index is None:
+        return value
+    new = {"run": value, "zero": torch.zeros_like(value[:1, :1])}.get(way, value.mean((0, 1), keepdim=True))
 
-    def without(piece: Tensor) -> Tensor:
+    def replaced(piece: Tensor) -> Tensor:
         if index is None:
-            return mean.expand_as(piece)
+            return new.expand_as(piece)
         at = torch.arange(piece.shape[axis]) == index
-        return torch.where(at.view(*[-1 if a == axis else 1 for a in range(piece.dim())]), mean, piece)
+        return torch.where(at.view(*[-1 if a == axis else 1 for a in range(piece.dim())]), new, piece)
 
-    return without
+    return replaced
 
 
-def _draw(axes: Any, ranked: Sequence[tuple[str, float]]) -> None:
+def _draw(axes: Any, ranked: Sequence[tuple[str, float]], unit: str) -> None:
     names, changes = [name for name, _ in ranked][::-1], [change for _, change in ranked][::-1]
     axes.barh(range(len(names)), changes, color=[COLORS[1] if change > 0 else COLORS[0] for change in changes])
     axes.set_yticks(range(len(names)), names, fontsize=7)
-    axes.set_xlabel("change in bits per token")
+    axes.set_xlabel(f"change in {unit}")
     light_grid(axes)

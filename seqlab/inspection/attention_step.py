@@ -1,11 +1,12 @@
 """One query of attention written out: its score with every key, the weights, and what it finds."""
 
 import math
+from collections.abc import Sequence
 
 from torch import Tensor
 
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, Side
 from seqlab.inspection.sheet import TextTable, number
 
 KEYS = 10  # the ones with the largest weights
@@ -14,36 +15,47 @@ KEYS = 10  # the ones with the largest weights
 def attention_blocks(
     reading: Reading, t: int, layer: int | None, head: int | None, unit: int | None
 ) -> list[TextTable]:
-    """The equations at token `t` of one layer and one head (the first if not given), for one component."""
-    names = [name for name, recorded in reading.model.records.items() if recorded.kind == "attention"]
-    if not names:
-        raise UsageError(
-            f"a step of '{reading.arch}' cannot be written out: expected an rnn, gru or lstm, or an architecture that "
-            "records its attention."
-        )
-    multi = len(names) > 1 or names[0].startswith("layer")
-    at_layer = (layer or 1) if multi else 1
-    if not 1 <= at_layer <= len(names):
-        raise UsageError(f"there is no layer {at_layer} with attention: give a number from 1 to {len(names)}.")
-    scope = names[at_layer - 1].removesuffix(".weights")
-    weights_NS = reading.trace[f"{scope}.weights"][0, t]
-    n = (head or 1) - 1
-    if not 0 <= n < len(weights_NS):
-        raise UsageError(f"there is no head {n + 1}: give a number from 1 to {len(weights_NS)}.")
-    where = f"{scope}, head {n + 1} of {len(weights_NS)}" if len(weights_NS) > 1 else scope
-    blocks = [_keys(reading, t, weights_NS[n], reading.trace[f"{scope}.scores"][0, t, n], where)]
-    if f"{scope}.queries" in reading.trace:
-        blocks.insert(0, _equations(reading, t, n, scope, where, (unit or 1) - 1))
+    """The equations at token `t` of one layer and one head (the first if not given), for one component: of attention
+    to the text itself, and of attention to a source."""
+    blocks = []
+    for kind, keys in (("attention", reading.side), ("source attention", reading.sides[0])):
+        names = [
+            name
+            for name, recorded in reading.model.records.items()
+            if recorded.kind == kind and reading.side_of(name) == reading.side
+        ]
+        if names:
+            blocks += _blocks(reading, t, _scope(names, layer), keys, (head or 1) - 1, (unit or 1) - 1)
     return blocks
 
 
-def _keys(reading: Reading, t: int, weights_S: Tensor, scores_S: Tensor, where: str) -> TextTable:
+def _scope(names: Sequence[str], layer: int | None) -> str:
+    """Of the layer, if there are several: attention over the states of a stack belongs to none of its layers."""
+    at_layer = (layer or 1) if len(names) > 1 or names[0].startswith("layer") else 1
+    if not 1 <= at_layer <= len(names):
+        raise UsageError(f"there is no layer {at_layer} with attention: give a number from 1 to {len(names)}.")
+    return names[at_layer - 1].removesuffix(".weights")
+
+
+def _blocks(reading: Reading, t: int, scope: str, keys: Side, n: int, u: int) -> list[TextTable]:
+    trace = reading.trace
+    weights_NS = trace[f"{scope}.weights"][0, t]
+    if not 0 <= n < len(weights_NS):
+        raise UsageError(f"there is no head {n + 1}: give a number from 1 to {len(weights_NS)}.")
+    where = f"{scope}, head {n + 1} of {len(weights_NS)}" if len(weights_NS) > 1 else scope
+    table = _keys(keys, t, weights_NS[n], trace[f"{scope}.scores"][0, t, n], where)
+    written_out = f"{scope}.queries" in trace and f"{scope}.keys" in trace
+    return [_equations(reading, t, n, scope, where, u), table] if written_out else [table]
+
+
+def _keys(keys: Side, t: int, weights_S: Tensor, scores_S: Tensor, where: str) -> TextTable:
     seen = int((weights_S > 0).sum())
     order = weights_S.argsort(descending=True)[: min(KEYS, seen)].tolist()
     rows = [["token that is looked at", "its place", "score", "weight = softmax(score)"]]
-    rows += [[reading.tokens[s], str(s + 1), number(float(scores_S[s])), number(float(weights_S[s]))] for s in order]
+    rows += [[keys.tokens[s], str(s + 1), number(float(scores_S[s])), number(float(weights_S[s]))] for s in order]
     left_out = f"; the {KEYS} largest of {seen:,} weights" if seen > KEYS else ""
-    return TextTable(f"{where}: token {t + 1} looks at{left_out}", rows)
+    whose = f" in the {keys.name}" if keys.scope else ""
+    return TextTable(f"{where}: token {t + 1} looks at{whose}{left_out}", rows)
 
 
 def _equations(reading: Reading, t: int, n: int, scope: str, where: str, u: int) -> TextTable:

@@ -4,42 +4,32 @@ Input times gradient follows the slope at the text itself. Integrated gradients 
 the way from embeddings of zeros to the text, so the shares of all tokens add up to the difference that the text makes.
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Question, Reading
 from seqlab.inspection.shades import signed_level
 from seqlab.inspection.sheet import Detail, Sheet, TextTable, TokenColumn, number, one
-from seqlab.models.classifier import Classifier
-from seqlab.models.masked_language_model import MaskedLanguageModel
 
 STEPS = 64  # on the way from zeros to the text
 AT_ONCE = 16  # of them, in one pass
 FOUND = 8  # tokens in the table
-
-
-class Question(NamedTuple):
-    """What is explained: the log-probability of one answer, given the ids that are read."""
-
-    words: str
-    ids_T: Tensor
-    answer: Callable[[Tensor | tuple[Tensor, object]], Tensor]  # from what the model returns, (B,)
+COMPLETE = 0.02  # of the difference, or nats if it is below 1: what the shares may miss
 
 
 def attribution(readings: Sequence[Reading], *, position: int | None = None) -> Sheet:
     """The share of every token in the log-probability of a predicted token (the last if not given) or of the label."""
     reading = one(readings, "attribution")
-    question = _question(reading, position)
-    x_1TD = _embedded(reading, question)
-    shares_T, difference = integrated_gradients(reading, question, x_1TD)
-    slopes_T = input_times_gradient(reading, question, x_1TD)
+    question = reading.ask(_place(reading, position))
+    x_1TD = _embedded(question)
+    shares_T, difference = integrated_gradients(question, x_1TD)
+    slopes_T = input_times_gradient(question, x_1TD)
     total, strongest = float(shares_T.sum()), max(1e-9, float(shares_T.abs().max()))
-    tokens = reading.tokens[: len(shares_T)]
+    text, tokens = question.side.name, question.side.tokens[: question.count]
     columns = [
         TokenColumn(
             token,
@@ -57,8 +47,8 @@ def attribution(readings: Sequence[Reading], *, position: int | None = None) -> 
     rows += [[tokens[t], str(t + 1), number(float(shares_T[t])), number(float(slopes_T[t]))] for t in order]
     return Sheet(
         "attribution",
-        f"{question.words}: the text makes a difference of {number(difference)} nats to a text of zeros; the shares "
-        f"of its tokens add up to {number(total)}.",
+        f"{question.words}: the {text} makes a difference of {number(difference)} nats to a {text} of zeros; the "
+        f"shares of its tokens add up to {number(total)}{_missing(total, difference)}.",
         {
             "question": question.words,
             "tokens": tokens,
@@ -72,59 +62,54 @@ def attribution(readings: Sequence[Reading], *, position: int | None = None) -> 
     )
 
 
-def integrated_gradients(reading: Reading, question: Question, x_1TD: Tensor) -> tuple[Tensor, float]:
+def _missing(total: float, difference: float) -> str:
+    """Says how far the shares are from complete, if it is too far."""
+    gap = difference - total
+    if abs(gap) <= COMPLETE * max(1.0, abs(difference)):
+        return ""
+    return f", so {number(gap)} nats belong to no token: {STEPS} steps are too few for so curved a way"
+
+
+def integrated_gradients(question: Question, x_1TD: Tensor) -> tuple[Tensor, float]:
     """The share of each token, and what the answer gains from zeros to the text, which the shares should add up to."""
     slopes_1TD = torch.zeros_like(x_1TD)
     middles_S = (torch.arange(STEPS, dtype=x_1TD.dtype) + 0.5) / STEPS
     for some_S in middles_S.split(AT_ONCE):
-        slopes_1TD += _slopes(reading, question, some_S[:, None, None] * x_1TD).sum(0, keepdim=True) / STEPS
+        slopes_1TD += _slopes(question, some_S[:, None, None] * x_1TD).sum(0, keepdim=True) / STEPS
     with torch.no_grad():
-        gain_2 = _answers(reading, question, torch.cat([torch.zeros_like(x_1TD), x_1TD]))
+        gain_2 = _answers(question, torch.cat([torch.zeros_like(x_1TD), x_1TD]))
     return (slopes_1TD * x_1TD)[0].sum(1), float(gain_2[1] - gain_2[0])
 
 
-def input_times_gradient(reading: Reading, question: Question, x_1TD: Tensor) -> Tensor:
-    return (_slopes(reading, question, x_1TD) * x_1TD)[0].sum(1)
+def input_times_gradient(question: Question, x_1TD: Tensor) -> Tensor:
+    return (_slopes(question, x_1TD) * x_1TD)[0].sum(1)
 
 
-def _slopes(reading: Reading, question: Question, x_BTD: Tensor) -> Tensor:
+def _slopes(question: Question, x_BTD: Tensor) -> Tensor:
     with torch.enable_grad():
         x_BTD = x_BTD.detach().requires_grad_()
-        (slopes_BTD,) = torch.autograd.grad(_answers(reading, question, x_BTD).sum(), x_BTD)
+        (slopes_BTD,) = torch.autograd.grad(_answers(question, x_BTD).sum(), x_BTD)
     return slopes_BTD
 
 
-def _answers(reading: Reading, question: Question, x_BTD: Tensor) -> Tensor:
+def _answers(question: Question, x_BTD: Tensor) -> Tensor:
     """The answer for each row of vectors in the place of the embedded tokens."""
-    ids_BT = question.ids_T.expand(len(x_BTD), -1)
-    return question.answer(reading.model(ids_BT, trace=Trace({"embedding": x_BTD})))
+    return question.answer(Trace({question.side.embedding: x_BTD}), len(x_BTD))
 
 
 @torch.no_grad()
-def _embedded(reading: Reading, question: Question) -> Tensor:
+def _embedded(question: Question) -> Tensor:
     trace = Trace()
-    reading.model(question.ids_T[None], trace=trace)
-    return trace["embedding"].clone()
+    question.answer(trace, 1)
+    return trace[question.side.embedding].clone()
 
 
-def _question(reading: Reading, position: int | None) -> Question:
-    ids_T, model, count = torch.tensor(reading.ids), reading.model, len(reading.ids)
-    if isinstance(model, Classifier):
-        if position is not None:
-            raise UsageError(
-                "position does nothing for a classifier, whose label belongs to the whole text: leave it out."
-            )
-        with torch.no_grad():
-            label = int(model(ids_T[None])[0].argmax())
-        name = reading.run.vocabulary.labels[label]
-        return Question(f"log-probability of the label '{name}'", ids_T, lambda out: out.log_softmax(1)[:, label])  # pyright: ignore
-    masked = isinstance(model, MaskedLanguageModel)
+def _place(reading: Reading, position: int | None) -> int:
+    """The place whose answer is explained, the last if not given."""
+    count, first = len(reading.places), sum(after < 0 for after in reading.after) + 1
+    if position is not None and reading.answer == "label":
+        raise UsageError("position does nothing for a classifier, whose label belongs to the whole text: leave it out.")
     at = count if position is None else position
-    if not (1 if masked else 2) <= at <= count:
-        raise UsageError(f"token {at} is not predicted: give a number from {1 if masked else 2} to {count:,}.")
-    place, token = at - 1, reading.ids[at - 1]
-    words = f"log-probability of token {at}, “{reading.tokens[place]}”"
-    if masked:
-        read_T = ids_T.masked_fill(torch.arange(count) == place, model.mask)
-        return Question(words, read_T, lambda out: out[0][:, place].log_softmax(1)[:, token])
-    return Question(words, ids_T[:place], lambda out: out[0][:, -1].log_softmax(1)[:, token])
+    if not first <= at <= count:
+        raise UsageError(f"token {at} is not predicted: give a number from {first} to {count:,}.")
+    return at - 1

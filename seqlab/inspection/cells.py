@@ -32,7 +32,7 @@ def cells(readings: Sequence[Reading], *, follow: str | None = None) -> Sheet:
     """The units that follow a property best: quotes (if not given), line, indentation, capitals, or a file."""
     reading, name = one(readings, "cells"), next(iter(PROPERTIES)) if follow is None else follow
     units = _units(reading)
-    wanted_T = _by_token(reading, read_property(name, reading.text))
+    wanted_T = np.array(read_property(name, reading.text))[reading.last_characters]
     first, second = _halves(len(wanted_T))
     for half, words in ((first, "first"), (second, "second")):
         if np.ptp(wanted_T[half]) == 0:
@@ -88,9 +88,13 @@ def chance(values_TU: np.ndarray, wanted_T: np.ndarray) -> np.ndarray:
 
 
 def _units(reading: Reading) -> Units:
-    """Cell vectors, and what each layer passes on."""
+    """Cell vectors, and what each layer passes on, as the text is read."""
     records = reading.model.records
-    names = [name for name, recorded in records.items() if recorded.kind == "layer" or name.endswith(".cell")]
+    names = [
+        name
+        for name, recorded in records.items()
+        if (recorded.kind == "layer" or name.endswith(".cell")) and reading.side_of(name) == reading.sides[0]
+    ]
     if not names:
         raise UsageError(
             f"the architecture '{reading.arch}' records no layer or cell vector whose units could be shown."
@@ -98,17 +102,6 @@ def _units(reading: Reading) -> Units:
     values = [reading.trace[name][0].double().numpy() for name in names]
     labels = [f"{name} unit {u + 1}" for name, value in zip(names, values, strict=True) for u in range(value.shape[1])]
     return Units(np.concatenate(values, axis=1), labels)
-
-
-def _by_token(reading: Reading, by_character: Sequence[float]) -> np.ndarray:
-    """The property after the last character of every token; before the first one, that of the first."""
-    if reading.run.tokenizer.unknown in reading.ids:
-        raise UsageError("some of the text is unknown to the tokenizer, so its tokens have no place in the text.")
-    sizes_N = np.array([len(character.encode()) for character in reading.text])
-    before = reading.ends[-1] - int(sizes_N.sum())  # the space that a classifier reads before a text
-    starts_N = np.cumsum(sizes_N) - sizes_N
-    last_T = np.searchsorted(starts_N, np.array(reading.ends) - before, side="left") - 1
-    return np.array(by_character)[last_T.clip(0, len(sizes_N) - 1)]
 
 
 def _halves(length: int) -> tuple[slice, slice]:
@@ -142,7 +135,7 @@ def _columns(reading: Reading, signed_T: np.ndarray, wanted_T: np.ndarray, name:
                 Detail(name, float(share_T[t]), f"{wanted_T[t]:g}"),
             ],
         )
-        for t, token in enumerate(reading.tokens)
+        for t, token in enumerate(reading.sides[0].tokens)
     ]
 
 

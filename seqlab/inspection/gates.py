@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, Side
 from seqlab.inspection.shades import level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, one
 from seqlab.plotting import COLORS, light_grid
@@ -19,12 +19,18 @@ CLOSED, OPEN = 0.1, 0.9  # saturated below and above
 BINS = 20
 
 
-def gates(readings: Sequence[Reading], *, layer: int | None = None, unit: int | None = None) -> Sheet:
-    """Every gate as a strip under the text, the mean of its units or one unit; saturation; a histogram."""
+def gates(readings: Sequence[Reading], *, layer: int | None = None, unit: int | None = None) -> list[Sheet]:
+    """Every gate as a strip under the text, the mean of its units or one unit; saturation; a histogram. A translator
+    has a sheet for each of its texts."""
     reading = one(readings, "gates")
-    values_GTH = {name: reading.trace[name][0] for name in _names(reading, layer)}
+    names = _names(reading, layer)
+    by_side = [(side, [name for name in names if reading.side_of(name) == side]) for side in reversed(reading.sides)]
+    return [_sheet(reading, side, own, unit) for side, own in by_side if own]
+
+
+def _sheet(reading: Reading, side: Side, names: Sequence[str], unit: int | None) -> Sheet:
+    values_GTH = {name: reading.trace[name][0] for name in names}
     shown_GT = {name: _shown(name, value_TH, unit) for name, value_TH in values_GTH.items()}
-    tokens = reading.tokens
     columns = [
         TokenColumn(
             token,
@@ -32,18 +38,19 @@ def gates(readings: Sequence[Reading], *, layer: int | None = None, unit: int | 
             heading=f"token {t + 1}",
             details=[Detail(name, float(value_T[t]), f"{float(value_T[t]):.3f}") for name, value_T in shown_GT.items()],
         )
-        for t, token in enumerate(tokens)
+        for t, token in enumerate(side.tokens)
     ]
     whose = "the mean of all units" if unit is None else f"unit {unit}"
+    of_side = f" of the {side.name}" if len(reading.sides) > 1 else ""
     saturation = {name: _saturation(value_TH) for name, value_TH in values_GTH.items()}
     rows = [["gate", "mean", f"below {CLOSED}", f"above {OPEN}"]]
     rows += [[name, f"{mean:.3f}", f"{low:.1%}", f"{high:.1%}"] for name, (mean, low, high) in saturation.items()]
     counts = {name: np.histogram(value.numpy(), BINS, (0, 1))[0] / value.numel() for name, value in values_GTH.items()}
     return Sheet(
-        "gates",
-        f"{len(values_GTH)} gates of {reading.arch}, {whose}, at {len(tokens):,} tokens.",
+        "gates" if side == reading.side else f"gates-{side.name}",
+        f"{len(values_GTH)} gates of {reading.arch}, {whose}, at {len(columns):,} tokens{of_side}.",
         {
-            "tokens": tokens,
+            "tokens": side.tokens,
             "gates": {name: value_T.tolist() for name, value_T in shown_GT.items()},
             "saturation": {n: dict(zip(("mean", "closed", "open"), row, strict=True)) for n, row in saturation.items()},
         },
@@ -55,14 +62,18 @@ def gates(readings: Sequence[Reading], *, layer: int | None = None, unit: int | 
     )
 
 
+def _lane(reading: Reading, name: str) -> str:
+    return name.removeprefix(reading.side_of(name).scope)
+
+
 def _names(reading: Reading, layer: int | None) -> list[str]:
     records = reading.model.records
     gates = [name for name, recorded in records.items() if recorded.kind == "gate"]
     if not gates:
         raise UsageError(f"the architecture '{reading.arch}' has no gates that it records: gru and lstm have.")
     if layer is not None:
-        layers = sorted({name.partition(".")[0] for name in gates})
-        gates = [name for name in gates if name.startswith(f"layer{layer}.")]
+        layers = sorted({_lane(reading, name).partition(".")[0] for name in gates})
+        gates = [name for name in gates if _lane(reading, name).startswith(f"layer{layer}.")]
         if not gates:
             raise UsageError(f"there is no layer {layer} with gates: the model has them in {', '.join(layers)}.")
     return gates

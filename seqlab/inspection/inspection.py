@@ -13,7 +13,7 @@ from rich.text import Text
 
 from seqlab.errors import UsageError, refuse_given
 from seqlab.inspection.page import page
-from seqlab.inspection.picture import draw_sheet
+from seqlab.inspection.picture import draw_sheets
 from seqlab.inspection.reading import TrainedRun, read
 from seqlab.inspection.sheet import Sheet
 from seqlab.inspection.terminal import render
@@ -34,15 +34,16 @@ class Inspection:
     title: str
     sheets: list[Sheet]
     refused: dict[str, str]
+    view: str | None = None  # the one that was chosen
 
     def write(self, path: str | Path) -> None:
-        """A page (.html) with every sheet, or a picture (.png, .svg) of the only one."""
+        """A page (.html) with every sheet, or a picture (.png, .svg) of one view."""
         path = Path(path)
-        check_out(path, len(self.sheets))
+        check_out(path, self.view)
         if path.suffix.lower() == PAGE:
             write_atomic(path, self.html().encode())
         else:
-            write_figure(draw_sheet(self.sheets[0]), path)
+            write_figure(draw_sheets(self.sheets), path)
 
     def html(self) -> str:
         return page(self.title, self.sheets, self.refused)
@@ -71,21 +72,24 @@ class Inspection:
 
 
 @torch.no_grad()
-def inspect(runs: Sequence[TrainedRun], text: str, view: str | None, options: dict[str, Any]) -> Inspection:
+def inspect(
+    runs: Sequence[TrainedRun], text: str, view: str | None, options: dict[str, Any], target: str | None = None
+) -> Inspection:
     """One view, or all that apply. An option that the view does not have, or given without a view, is refused."""
-    readings = read(runs, text)
-    title = f"{' and '.join(str(run.path) for run in runs)}: {_excerpt(text)}"
+    readings = read(runs, text, target)
+    titles = dict.fromkeys(reading.title for reading in readings)
+    title = f"{' and '.join(str(run.path) for run in runs)}: {' and '.join(titles)}"
     given = {name: value for name, value in options.items() if value is not None}
     if view is not None:
         function = VIEWS.load(view)
         known = [name for name in signatures.signature(function).parameters if name != "readings"]
         refuse_given({name: value for name, value in given.items() if name not in known}, f"in the view {view}")
-        return Inspection(title, [function(readings, **given)], {})
+        return Inspection(title, as_sheets(function(readings, **given)), {}, view)
     refuse_given(given, "without a view to say what it is for")
     sheets, refused = [], {}
     for name in VIEWS:
         try:
-            sheets.append(VIEWS.load(name)(readings))
+            sheets += as_sheets(VIEWS.load(name)(readings))
         except UsageError as reason:
             refused[name] = str(reason)
     if not sheets:
@@ -93,15 +97,15 @@ def inspect(runs: Sequence[TrainedRun], text: str, view: str | None, options: di
     return Inspection(title, sheets, refused)
 
 
-def check_out(path: Path, sheets: int) -> None:
+def as_sheets(shown: Sheet | list[Sheet]) -> list[Sheet]:
+    """A view shows one sheet, or several where a model reads several texts."""
+    return [shown] if isinstance(shown, Sheet) else shown
+
+
+def check_out(path: Path, view: str | None) -> None:
     """UsageError for a file that cannot hold what there is to show."""
     suffix = path.suffix.lower()
     if suffix not in (PAGE, *PICTURES):
         raise UsageError(f"'{path}' is no page or picture: expected a file name that ends in {PAGE}, .png or .svg.")
-    if suffix in PICTURES and sheets != 1:
+    if suffix in PICTURES and view is None:
         raise UsageError(f"a picture shows one view: choose it with --view, or write all of them to a page ({PAGE}).")
-
-
-def _excerpt(text: str) -> str:
-    one_line = " ".join(text.split())
-    return f"“{one_line}”" if len(one_line) <= 60 else f"“{one_line[:59]}…”"

@@ -19,44 +19,50 @@ from seqlab.plotting import COLORS, light_grid
 def lens(readings: Sequence[Reading]) -> Sheet:
     """The likeliest token after every layer in each place, and the mean bits of the text after every layer."""
     reading = one(readings, "lens")
-    if not reading.predicts_tokens:
-        raise UsageError(f"'{reading.run.path}' predicts no tokens, so there is none to show after every layer.")
-    names = [name for name, recorded in reading.model.records.items() if recorded.kind == "layer"]
+    names = [
+        name
+        for name, recorded in reading.model.records.items()
+        if recorded.kind == "layer" and reading.side_of(name) == reading.side
+    ]
     if len(names) < 2:
         raise UsageError(
             f"the model '{reading.arch}' records {len(names)} of its layers: a lens shows what lies between two or "
             "more. Train a model with --layers 2."
         )
     trace = Trace()
-    final_TV = reading.logprobs(trace)
-    after_LTV = [reading.logprobs(Trace({names[-1]: trace[name]})) for name in names[:-1]] + [final_TV]
-    first = 0 if not bool(final_TV[0].isnan().any()) else 1
-    places = range(first, len(reading.ids))
-    columns = [TokenColumn(reading.tokens[0], cells=[(0, "–")] * len(names), heading="not predicted")] * first
-    found = []
-    for t in places:
+    final_PV = reading.logprobs(trace)
+    after_LPV = [reading.logprobs(Trace({names[-1]: trace[name]})) for name in names[:-1]] + [final_PV]
+    columns, found, right = [], [], [0] * len(names)
+    for p, (place, answer) in enumerate(zip(reading.places, reading.answers, strict=True)):
+        if bool(final_PV[p].isnan().any()):
+            columns.append(TokenColumn(place, cells=[(0, "–")] * len(names), heading="not predicted"))
+            continue
         rows = []
-        for logprobs_TV in after_LTV:
-            best, token = logprobs_TV[t].max(0)
-            rows.append((reading.token(int(token)), math.exp(best), _bits(float(logprobs_TV[t, reading.ids[t]]))))
+        for at, logprobs_PV in enumerate(after_LPV):
+            best, likeliest = logprobs_PV[p].max(0)
+            right[at] += int(likeliest) == answer
+            rows.append((reading.answer_name(int(likeliest)), math.exp(best), _bits(float(logprobs_PV[p, answer]))))
         found.append(rows)
-        columns.append(_column(reading.tokens[t], names, rows))
+        columns.append(_column(place, reading.answer, names, rows))
     means = [sum(rows[at][2] for rows in found) / max(1, len(found)) for at in range(len(names))]
-    right = [
-        sum(rows[at][0] == reading.tokens[t] for t, rows in zip(places, found, strict=True)) for at in range(len(names))
-    ]
-    table = [["after", "bits per token", "likeliest is right"]]
+    unit = f"bits per {reading.answer}"
+    table = [["after", unit, "likeliest is its final choice" if reading.own_answers else "likeliest is right"]]
     table += [[n, f"{m:.2f}", f"{r / max(1, len(found)):.1%}"] for n, m, r in zip(names, means, right, strict=True)]
     in_words = "; ".join(f"{name}: {mean:.2f}" for name, mean in zip(names, means, strict=True))
     return Sheet(
         "lens",
-        f"The prediction of {reading.arch} after each of {len(names)} places: bits per token {in_words}.",
-        {"tokens": reading.tokens[first:], "layers": names, "bits_per_token": means, "predictions": found},
+        f"The prediction of {reading.arch} after each of {len(names)} places: {unit} {in_words}{reading.whose}.",
+        {
+            "places": [column.token for column in columns if column.details],
+            "layers": names,
+            f"bits_per_{reading.answer}": means,
+            "predictions": found,
+        },
         "under each token, what was predicted in its place; the stronger the color, the more certain",
         names,
         columns,
-        [TextTable("bits per token after every layer", table)],
-        [Chart(lambda axes: _draw(axes, names, means), f"Mean bits per token after every layer: {in_words}")],
+        [TextTable(f"{unit} after every layer", table)],
+        [Chart(lambda axes: _draw(axes, names, means, unit), f"Mean {unit} after every layer: {in_words}")],
     )
 
 
@@ -64,11 +70,11 @@ def _bits(logprob: float) -> float:
     return -logprob / math.log(2)
 
 
-def _column(token: str, names: Sequence[str], rows: Sequence[tuple[str, float, float]]) -> TokenColumn:
+def _column(token: str, answer: str, names: Sequence[str], rows: Sequence[tuple[str, float, float]]) -> TokenColumn:
     return TokenColumn(
         token,
         cells=[(level(share), best) for best, share, _ in rows],
-        heading="predicted, with its probability; bits of the token that came",
+        heading=f"predicted, with its probability; bits of the {answer} that is scored",
         details=[
             Detail(f"{name}: {best}", share, f"{share:.1%}; {bits:.2f} bits")
             for name, (best, share, bits) in zip(names, rows, strict=True)
@@ -76,8 +82,8 @@ def _column(token: str, names: Sequence[str], rows: Sequence[tuple[str, float, f
     )
 
 
-def _draw(axes: Any, names: Sequence[str], means: Sequence[float]) -> None:
+def _draw(axes: Any, names: Sequence[str], means: Sequence[float], unit: str) -> None:
     axes.plot(means, "o-", color=COLORS[0], markersize=4)
     axes.set_xticks(range(len(names)), names, fontsize=8)
-    axes.set(xlabel="after", ylabel="bits per token", ylim=(0, None))
+    axes.set(xlabel="after", ylabel=unit, ylim=(0, None))
     light_grid(axes)

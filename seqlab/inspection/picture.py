@@ -1,4 +1,4 @@
-"""A sheet as a picture: its text in lines, lanes under them, tables and charts, from top to bottom."""
+"""Sheets as a picture: its text in lines, lanes under them, tables and charts, from top to bottom."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import fill
@@ -17,31 +17,52 @@ LINE, TABLE_LINE = 0.2, 0.14  # inches of a line of the text, and of a table
 MONOSPACE = {"family": "monospace", "fontsize": 8, "parse_math": False}
 
 
-def draw_sheet(sheet: Sheet) -> Any:
-    """The figure; as high as it needs to be. Charts stand side by side."""
-    margin = max(map(len, sheet.lanes), default=-2) + 2
-    lines = list(fold(sheet.columns, WIDTH - margin))
-    texts = [_table(block) for block in sheet.blocks]
-    heights = [LINE * (len(lines) * (1 + len(sheet.lanes) + bool(sheet.lanes)) + 0.5)] if lines else []
-    heights += [TABLE_LINE * (text.count("\n") + 3) for text in texts]
-    charts = list(_side_by_side([*sheet.charts, *(map_charts(sheet.maps) if sheet.maps else [])]))
-    heights += [max(chart.size[1] for chart in some) for some in charts]
-    figure = new_figure(INCHES, sum(heights) + 0.8)
-    title = fill(sheet.sentence, WIDTH) + (f"\n({sheet.legend})" if sheet.legend else "")
-    figure.suptitle(title, fontsize=9, parse_math=False)
-    grid = figure.add_gridspec(len(heights), 2, height_ratios=heights)
-    rows = iter(range(len(heights)))
-    if lines:
-        _draw_text(figure.add_subplot(grid[next(rows), :]), lines, sheet.lanes, margin)
-    for text in texts:
-        axes = figure.add_subplot(grid[next(rows), :])
-        axes.set_axis_off()
-        axes.text(0, 1, text, va="top", transform=axes.transAxes, **MONOSPACE)
-    for some in charts:
-        row = next(rows)
-        for number, chart in enumerate(some):
-            chart.draw(figure.add_subplot(grid[row, number if len(some) > 1 else slice(None)]))
+def draw_sheets(sheets: Sequence[Sheet]) -> Any:
+    """The figure, as high as it needs to be, with the sheets one below another."""
+    plans = [_Plan(sheet) for sheet in sheets]
+    figure = new_figure(INCHES, sum(plan.height for plan in plans))
+    if len(plans) == 1:
+        plans[0].draw(figure)
+    else:
+        parts = figure.subfigures(len(plans), 1, height_ratios=[plan.height for plan in plans])
+        for plan, part in zip(plans, parts, strict=True):
+            plan.draw(part)
     return figure
+
+
+class _Plan:
+    """What a sheet needs, from top to bottom, in inches. Charts stand side by side."""
+
+    def __init__(self, sheet: Sheet):
+        self.sheet, self.margin = sheet, max(map(len, sheet.lanes), default=-2) + 2
+        self.lines = list(fold(sheet.columns, WIDTH - self.margin))
+        self.texts = [_table(block) for block in sheet.blocks]
+        self.charts = list(_side_by_side([*sheet.charts, *(map_charts(sheet.maps) if sheet.maps else [])]))
+        lanes = len(self.lines) * (1 + len(sheet.lanes) + bool(sheet.lanes))
+        self.heights = [LINE * (lanes + 0.5)] if self.lines else []
+        self.heights += [TABLE_LINE * (text.count("\n") + 3) for text in self.texts]
+        self.heights += [max(chart.size[1] for chart in some) for some in self.charts]
+
+    @property
+    def height(self) -> float:
+        return sum(self.heights) + 0.8
+
+    def draw(self, figure: Any) -> None:
+        sheet = self.sheet
+        title = fill(sheet.sentence, WIDTH) + (f"\n({sheet.legend})" if sheet.legend else "")
+        figure.suptitle(title, fontsize=9, parse_math=False)
+        grid = figure.add_gridspec(len(self.heights), 2, height_ratios=self.heights)
+        rows = iter(range(len(self.heights)))
+        if self.lines:
+            _draw_text(figure.add_subplot(grid[next(rows), :]), self.lines, sheet.lanes, self.margin)
+        for text in self.texts:
+            axes = figure.add_subplot(grid[next(rows), :])
+            axes.set_axis_off()
+            axes.text(0, 1, text, va="top", transform=axes.transAxes, **MONOSPACE)
+        for some in self.charts:
+            row = next(rows)
+            for number, chart in enumerate(some):
+                chart.draw(figure.add_subplot(grid[row, number if len(some) > 1 else slice(None)]))
 
 
 def _side_by_side(charts: Sequence[Chart]) -> Iterator[list[Chart]]:

@@ -1,25 +1,26 @@
-"""A text as a run reads it: its tokens, the trace of the pass, and what the model predicts at every token."""
+"""A text as a run reads it: the tokens that go in, what the model predicts where, and what happens inside.
 
-import math
-from collections.abc import Sequence
+What that means depends on the task, which names its class here (`Task.reading`). Views need nothing else of a task.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from seqlab.config import RunSettings
-from seqlab.contracts import Trace
+from seqlab.contracts import Backbone, State, Trace
 from seqlab.errors import UsageError
-from seqlab.models.classifier import Classifier
-from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.model import Model
-from seqlab.models.token_model import TokenModel
 from seqlab.registry import TASKS
-from seqlab.tasks.examples import encode_all
-from seqlab.tasks.masked import PASSES
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -47,90 +48,205 @@ class TrainedRun(Protocol):
     def untrained(self) -> Any: ...
 
 
-class Reading:
-    """One text and one run. What it computes is kept: several views share it."""
+@dataclass(frozen=True)
+class Side:
+    """One of the texts that a model reads: its tokens, and what the names of values recorded about it begin with."""
 
-    def __init__(self, run: TrainedRun, text: str):
-        self.run, self.text = run, text
-        self.ids = _encode(run, text)
-        if not self.ids:
-            raise UsageError("the text is empty: give some words to look at.")
-        if len(self.ids) > MAX_TEXT_TOKENS:
-            raise UsageError(
-                f"the text has {len(self.ids):,} tokens: a view shows at most {MAX_TEXT_TOKENS:,}. Give a part of it."
-            )
+    name: str
+    ids: tuple[int, ...]
+    tokens: list[str]  # with spaces and newlines shown
+    scope: str = ""
+
+    @property
+    def embedding(self) -> str:
+        """The name of what the model reads for each token."""
+        return f"{self.scope}embedding"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One answer to be explained by the first `count` tokens of a side: its log-probability in each row of a batch."""
+
+    words: str
+    side: Side
+    count: int
+    answer: Callable[[Trace, int], Tensor]  # a trace that may replace values, and the number of rows
+
+
+class Reading(ABC):
+    """One text and one run. What it computes is kept: several views share it.
+
+    `sides` are the texts that are read, the last one that of the predictions. Something is predicted at each of the
+    `places`: `answers` are what is scored there, and `after` is the token of the last side from whose output it is
+    predicted, -1 for none."""
+
+    sides: Sequence[Side]
+    places: Sequence[str]
+    answers: Sequence[int]
+    after: Sequence[int]
+    answer = "token"  # what an answer is, in a word
+    answer_lane = ""  # the name of the lane of answers, where they are something else than the places
+    target_means: str | None = None  # what a given target is; None if nothing can be given
+
+    def __init__(self, run: TrainedRun, text: str, target: str | None = None):
+        self.run, self.text, self.target = run, text, target
+        if target is not None and self.target_means is None:
+            raise UsageError(f"a target does nothing for a {self.kind}, which is scored by the text: leave it out.")
+        if target is not None and not target.strip():
+            raise UsageError(f"the target is empty: expected {self.target_means}.")
+        self.open()
+
+    @abstractmethod
+    def open(self) -> None:
+        """Set what the class describes, from the text and the target."""
+
+    # --- what goes in -------------------------------------------------------------------------------------------------
 
     @property
     def model(self) -> Model:
         return self.run.model
 
     @property
+    def backbone(self) -> Backbone:
+        """What reads the last side."""
+        return self.model.backbone
+
+    def start(self) -> State | None:
+        """The state before the first token of the last side; None for that of a text that begins."""
+        return None
+
+    @property
     def arch(self) -> str:
         return self.run.settings.backbone.name
 
-    @cached_property
+    @property
+    def kind(self) -> str:
+        return TASKS.load(self.run.settings.task.name).model_kind
+
+    @property
+    def side(self) -> Side:
+        """The text in which something is predicted."""
+        return self.sides[-1]
+
+    @property
     def tokens(self) -> list[str]:
-        """Every token, with spaces and newlines shown."""
-        return [self.token(number) for number in self.ids]
+        return self.side.tokens
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return self.side.ids
+
+    @property
+    def title(self) -> str:
+        return excerpt(self.text)
+
+    def side_of(self, name: str) -> Side:
+        """Whose tokens the positions of a recorded value are."""
+        return next((side for side in self.sides if side.scope and name.startswith(side.scope)), self.side)
 
     @cached_property
+    def last_characters(self) -> list[int]:
+        """The last character of the text in each token of the first side; before the first one, the first."""
+        if self.run.tokenizer.unknown in self.sides[0].ids:
+            raise UsageError("some of the text is unknown to the tokenizer, so its tokens have no place in the text.")
+        sizes_N = np.array([len(character.encode()) for character in self.text])
+        ends_T = np.array(byte_ends(self.run.tokenizer, self.sides[0].ids))
+        before = ends_T[-1] - int(sizes_N.sum())  # the space that is read before an example
+        starts_N = np.cumsum(sizes_N) - sizes_N
+        return (np.searchsorted(starts_N, ends_T - before, side="left") - 1).clip(0, len(sizes_N) - 1).tolist()
+
+    # --- what is predicted --------------------------------------------------------------------------------------------
+
+    @property
+    def own_answers(self) -> bool:
+        """Whether the answers are what the model chose itself."""
+        return self.target_means is not None and self.target is None
+
+    @property
+    def whose(self) -> str:
+        """Says so, after a number of answers."""
+        return ", which it chose itself" if self.own_answers else ""
+
+    @abstractmethod
+    def answer_name(self, answer: int) -> str: ...
+
+    @cached_property
+    @abstractmethod
     def ends(self) -> list[int]:
-        """Where each token ends in the text, in bytes."""
-        return list(accumulate(len(self.run.tokenizer.decode_bytes([token])) for token in self.ids))
+        """Where each place ends in the text that is predicted, in bytes."""
 
-    def token(self, number: int) -> str:
-        return self._names[number].replace("\\n", "\n").replace("\\t", "\t").translate(VISIBLE)
+    @abstractmethod
+    def predict(self, trace: Trace | None = None) -> Tensor:
+        """The log-probability of every answer at each place (P, V); NaN where nothing is predicted."""
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return self.run.tokenizer.tokens()
+    @torch.no_grad()
+    def logprobs(self, trace: Trace | None = None) -> Tensor:
+        return self.predict(trace)
 
     @cached_property
     @torch.no_grad()
     def trace(self) -> Trace:
-        """What happens inside the model as it reads the text from its beginning."""
+        """What happens inside the model as it reads."""
         trace = Trace()
-        self.model(torch.tensor([self.ids]), trace=trace)
+        self.predict(trace)
         return trace
 
-    @property
-    def predicts_tokens(self) -> bool:
-        return isinstance(self.model, TokenModel)
+    @abstractmethod
+    def ask(self, place: int) -> Question:
+        """Why the answer at a place."""
 
-    @torch.no_grad()
-    def logprobs(self, trace: Trace | None = None) -> Tensor:
-        """The log-probability of every token of the vocabulary in each place of the text (T, V).
-
-        A language model predicts from what comes before: nothing at the first token, whose row is NaN. A masked one
-        predicts from both sides, in several passes, each of which masks other tokens, as its scores are computed."""
-        ids_T = torch.tensor(self.ids)
-        if not isinstance(self.model, MaskedLanguageModel):
-            logits_TV = self.model(ids_T[None, :-1] if len(ids_T) > 1 else ids_T[None], trace=trace)[0][0]
-            nothing_1V = logits_TV.new_full((1, logits_TV.shape[1]), math.nan)
-            return torch.cat([nothing_1V, logits_TV.log_softmax(1)])[: len(ids_T)]
-        place_T = torch.arange(len(ids_T))
-        masked_PT = place_T % PASSES == torch.arange(PASSES)[:, None]
-        logits_PTV, _ = self.model(ids_T.expand(PASSES, -1).masked_fill(masked_PT, self.model.mask), trace=trace)
-        return logits_PTV[place_T % PASSES, place_T].log_softmax(1)
+    def trace_of(self, ids_T: Tensor) -> Trace | None:
+        """What happens inside as it reads these tokens instead; None if it reads more than tokens."""
+        return None
 
 
-def _encode(run: TrainedRun, text: str) -> tuple[int, ...]:
-    tokenizer, model = run.tokenizer, run.model
-    if isinstance(model, Classifier):
-        return tuple(encode_all(tokenizer, [text])[0].tolist())
-    if isinstance(model, TokenModel):
-        return tuple([] if tokenizer.begin is None else [tokenizer.begin]) + tuple(tokenizer.encode(text))
-    kind = TASKS.load(run.settings.task.name).model_kind
-    raise UsageError(
-        f"'{run.path}' is a {kind}: views show language models, masked language models and classifiers, which read "
-        "one text."
-    )
+def make_side(name: str, ids: Sequence[int], tokens: list[str], limit: int | None, scope: str = "") -> Side:
+    """UsageError if there is nothing to read, or more than a view shows or the model can read."""
+    if not ids:
+        raise UsageError(f"the {name} is empty: give some words to look at.")
+    if len(ids) > MAX_TEXT_TOKENS:
+        raise UsageError(
+            f"the {name} has {len(ids):,} tokens: a view shows at most {MAX_TEXT_TOKENS:,}. Give a part of it."
+        )
+    if limit is not None and len(ids) > limit:
+        raise UsageError(f"the {name} has {len(ids):,} tokens: the model reads at most {limit:,}. Give a part of it.")
+    return Side(name, tuple(ids), tokens, scope)
 
 
-def read(runs: Sequence[TrainedRun], text: str) -> list[Reading]:
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"{text!r:.100} is not a text to look at.")
-    return [Reading(run, text) for run in runs]
+def token_names(tokenizer: Tokenizer) -> list[str]:
+    """Of every token, with spaces and newlines shown."""
+    return [visible(name.replace("\\n", "\n").replace("\\t", "\t")) for name in tokenizer.tokens()]
+
+
+def visible(text: str) -> str:
+    return text.translate(VISIBLE)
+
+
+def byte_ends(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
+    return list(accumulate(len(tokenizer.decode_bytes([token])) for token in ids))
+
+
+def read(runs: Sequence[TrainedRun], text: str, target: str | None = None) -> list[Reading]:
+    for given in (text, target):
+        if given is not None and not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"{given!r:.100} is not a text to look at.")
+    return [read_text(run, text, target) for run in runs]
+
+
+def read_text(run: TrainedRun, text: str, target: str | None = None) -> Reading:
+    """UsageError if the task does not say how its models are read."""
+    task = TASKS.load(run.settings.task.name)
+    if task.reading is None:
+        raise UsageError(
+            f"'{run.path}' is a {task.model_kind}: the task '{run.settings.task.name}' declares no reading, so there "
+            "is no view of its models."
+        )
+    return resolve_name(task.reading)(run, text, target)
+
+
+def excerpt(text: str) -> str:
+    one_line = " ".join(text.split())
+    return f"“{one_line}”" if len(one_line) <= 60 else f"“{one_line[:59]}…”"
 
 
 def run_labels(readings: Sequence[Reading]) -> list[str]:

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from seqlab.backbones.lstm_attention import LstmAttention
-from seqlab.backbones.recurrent import Recurrent
+from seqlab.backbones.attention_decoder import AttentionDecoder, AttentionDecoderState
+from seqlab.backbones.lstm_attention import LstmAttention, LstmAttentionState
+from seqlab.backbones.recurrent import Recurrent, RecurrentState
 from seqlab.cells.cell import RecurrentCell
 from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
+from seqlab.contracts import Backbone
 from seqlab.errors import UsageError
 from seqlab.inspection.attention_step import attention_blocks
 from seqlab.inspection.reading import Reading
@@ -41,28 +43,39 @@ def step(
     """The equations of one layer at one token (the last one if not given), for one unit, or for one attention head."""
     reading = one(readings, "step")
     t = _within("token", position, len(reading.ids), default=len(reading.ids))
-    backbone = reading.model.backbone
-    recurrent = backbone.recurrent if isinstance(backbone, LstmAttention) else backbone
+    recurrent = _recurrence(reading.backbone)
     blocks: list[TextTable] = []
-    if isinstance(recurrent, Recurrent):
-        if head is not None:
-            raise UsageError(f"--head does nothing for '{reading.arch}', whose step has no heads: leave it out.")
+    if recurrent is not None:
         at_layer = _within("layer", layer, recurrent.settings.layers, default=1)
         u = _within("unit", unit, recurrent.settings.hidden, default=1)
         blocks += _recurrent_blocks(reading, recurrent, t, at_layer, u)
-    if not isinstance(recurrent, Recurrent) or isinstance(backbone, LstmAttention):
-        blocks += attention_blocks(reading, t, layer, head, unit)
+    attended = attention_blocks(reading, t, layer, head, unit)
+    if head is not None and not attended:
+        raise UsageError(f"--head does nothing for '{reading.arch}', whose step has no heads: leave it out.")
+    blocks += attended
+    if not blocks:
+        raise UsageError(
+            f"a step of '{reading.arch}' cannot be written out: expected an rnn, gru or lstm, or an architecture that "
+            "records its attention."
+        )
+    whose = f" of the {reading.side.name}" if len(reading.sides) > 1 else ""
+    onward = ", from which it predicts what comes next" if reading.answer == "token" and reading.backbone.causal else ""
     columns = [TokenColumn(token, LEVELS // 2 if at == t else 0) for at, token in enumerate(reading.tokens)]
     return Sheet(
         "step",
-        f"{reading.arch} reads token {t + 1}, “{reading.tokens[t]}”, from which it predicts what comes next."
-        if reading.predicts_tokens and backbone.causal
-        else f"{reading.arch} reads token {t + 1}, “{reading.tokens[t]}”.",
+        f"{reading.arch} reads token {t + 1}{whose}, “{reading.tokens[t]}”{onward}.",
         {"token": t + 1, "blocks": {block.title: block.rows for block in blocks}},
         "the token of the step is marked",
         columns=columns,
         blocks=blocks,
     )
+
+
+def _recurrence(backbone: Backbone) -> Recurrent | None:
+    """The recurrent stack, also within attention over its states or over a source."""
+    inner = backbone.inner if isinstance(backbone, AttentionDecoder) else backbone
+    inner = inner.recurrent if isinstance(inner, LstmAttention) else inner
+    return inner if isinstance(inner, Recurrent) else None
 
 
 def _within(what: str, given: int | None, most: int, default: int) -> int:
@@ -79,12 +92,15 @@ def _within(what: str, given: int | None, most: int, default: int) -> int:
 def _recurrent_blocks(reading: Reading, recurrent: Recurrent, t: int, layer: int, u: int) -> list[TextTable]:
     trace, scope = reading.trace, f"layer{layer + 1}"
     below_TD = trace["embedding" if layer == 0 else f"layer{layer}"][0]
+    if layer == 0 and isinstance(reading.backbone, AttentionDecoder) and reading.backbone.reading.reads_first:
+        below_TD = torch.cat([below_TD, trace["source.context"][0]], dim=1)
     if recurrent.settings.directions == 2:
         scope += ".forward"
-    cell = recurrent.cells[layer * recurrent.settings.directions]
-    inputs = {"x": below_TD[t], "h": _before(trace[f"{scope}.hidden"][0], t)}
+    index = layer * recurrent.settings.directions
+    cell, start = recurrent.cells[index], _start(reading, recurrent).cells[index]
+    inputs = {"x": below_TD[t], "h": _before(trace[f"{scope}.hidden"][0], t, start.h_BH)}
     if isinstance(cell, LstmCell):
-        inputs["c"] = _before(trace[f"{scope}.cell"][0], t)
+        inputs["c"] = _before(trace[f"{scope}.cell"][0], t, start.c_BH)
     lines = written_out(cell, inputs, u)
     rows = [["equation", f"unit {u + 1} of {recurrent.settings.hidden}", "result"]]
     rows += [[line.equation, line.numbers, number(line.result)] for line in lines]
@@ -169,9 +185,17 @@ def _sigmoid(a: float) -> float:
     return 1 / (1 + math.exp(-a)) if a >= 0 else math.exp(a) / (1 + math.exp(a))
 
 
-def _before(state_TH: Tensor, t: int) -> Tensor:
-    """The state before step t: zeros before the first."""
-    return state_TH[t - 1] if t else torch.zeros_like(state_TH[0])
+def _start(reading: Reading, recurrent: Recurrent) -> RecurrentState:
+    """The state before the first step: zeros, or what a decoder makes of the source."""
+    start = reading.start()
+    start = start.inner if isinstance(start, AttentionDecoderState) else start
+    start = start.recurrent if isinstance(start, LstmAttentionState) else start
+    return start if isinstance(start, RecurrentState) else recurrent.start(1)
+
+
+def _before(state_TH: Tensor, t: int, start_1H: Tensor) -> Tensor:
+    """The state before step t."""
+    return state_TH[t - 1] if t else start_1H[0]
 
 
 def _vectors(values: dict[str, Tensor]) -> list[list[str]]:

@@ -36,6 +36,7 @@ class Piece:
 
     text: str
     expected: list[Expected]  # of each run
+    answer: str = ""  # what is predicted, where it is something else than the text
 
     @property
     def bits(self) -> list[float]:
@@ -57,23 +58,23 @@ def surprise(readings: Sequence[Reading]) -> Sheet:
     """The text colored by bits per token, the likeliest tokens in each place, and the mean by position."""
     if len(readings) > 2:
         raise UsageError(f"the view surprise sets two runs side by side: {len(readings)} were given.")
-    for reading in readings:
-        if not reading.predicts_tokens:
-            raise UsageError(f"'{reading.run.path}' predicts no tokens, so none can surprise it.")
+    _refuse_unfit(readings)
     labels = run_labels(readings)
     pieces = _merge([_pieces(reading) for reading in readings], [reading.ends for reading in readings])
     rows = by_position(pieces)
     means = [_mean(pieces, run) for run in range(len(labels))]
-    unit = "token" if len(labels) == 1 else "piece of the text"
+    unit = readings[0].answer if len(labels) == 1 else "piece of the text"
+    lane = readings[0].answer_lane
     needs = " and ".join(f"{label} needs {mean:.2f} bits" for label, mean in zip(labels, means, strict=True))
     predicted = sum(bool(piece.bits) for piece in pieces)
     in_words = "; ".join(f"{where}: {', '.join(f'{mean:.2f}' for mean in row)}" for where, row in rows)
     return Sheet(
         "surprise",
-        f"{needs} per {unit}, over {predicted:,} of them.",
+        f"{needs} per {unit}, over {predicted:,} of them{readings[0].whose}.",
         {"runs": labels, "bits_per_token": means, "pieces": [_as_dict(piece) for piece in pieces]},
         _legend(labels),
-        columns=[_column(piece, labels) for piece in pieces],
+        [lane] if lane else [],
+        [_column(piece, labels, bool(lane)) for piece in pieces],
         blocks=[
             _most_surprising(pieces, labels),
             TextTable(
@@ -84,6 +85,20 @@ def surprise(readings: Sequence[Reading]) -> Sheet:
             Chart(lambda axes: _draw(axes, rows, labels), f"Mean bits by position, {', '.join(labels)}: {in_words}")
         ],
     )
+
+
+def _refuse_unfit(readings: Sequence[Reading]) -> None:
+    for reading in readings:
+        if len(reading.places) == 1 and reading.answer == "label":
+            raise UsageError(
+                f"'{reading.run.path}' gives one label to the whole text: surprise is about predicted tokens."
+            )
+        if len(readings) > 1 and reading.own_answers:
+            raise UsageError(
+                f"each run would be scored by its own {reading.answer}s: give {reading.target_means} with --target."
+            )
+    if len({reading.answer for reading in readings}) > 1:
+        raise UsageError("the runs predict different things, so their bits cannot be compared.")
 
 
 def by_position(pieces: Sequence[Piece]) -> list[tuple[str, list[float]]]:
@@ -102,17 +117,17 @@ def by_position(pieces: Sequence[Piece]) -> list[tuple[str, list[float]]]:
 
 
 def _pieces(reading: Reading) -> list[Piece]:
-    logprobs_TV = reading.logprobs()
-    places = zip(reading.tokens, reading.ids, logprobs_TV, strict=True)
-    return [Piece(text, [_expected(reading, logprobs_V, token)]) for text, token, logprobs_V in places]
+    places = zip(reading.places, reading.answers, reading.logprobs(), strict=True)
+    names = reading.answer_name if reading.answer_lane else lambda _: ""
+    return [Piece(text, [_expected(reading, logprobs_V, answer)], names(answer)) for text, answer, logprobs_V in places]
 
 
-def _expected(reading: Reading, logprobs_V: Tensor, token: int) -> Expected:
+def _expected(reading: Reading, logprobs_V: Tensor, answer: int) -> Expected:
     if logprobs_V.isnan().any():
         return Expected(None, [])
     best = logprobs_V.topk(min(LIKELIEST, len(logprobs_V)))
-    likeliest = [(reading.token(int(k)), math.exp(p)) for p, k in zip(best.values, best.indices, strict=True)]
-    return Expected(-float(logprobs_V[token]) / math.log(2), likeliest)
+    likeliest = [(reading.answer_name(int(k)), math.exp(p)) for p, k in zip(best.values, best.indices, strict=True)]
+    return Expected(-float(logprobs_V[answer]) / math.log(2), likeliest)
 
 
 def _merge(pieces: list[list[Piece]], ends: list[list[int]]) -> list[Piece]:
@@ -123,7 +138,7 @@ def _merge(pieces: list[list[Piece]], ends: list[list[int]]) -> list[Piece]:
         raise UsageError("one of the runs does not know some of the text, so the two cannot be compared on it.")
     common = set(ends[0]) & set(ends[1]) - {0}
     first, second = (_join(some, at, common) for some, at in zip(pieces, ends, strict=True))
-    return [Piece(a.text, [*a.expected, *b.expected]) for a, b in zip(first, second, strict=True)]
+    return [Piece(a.text, [*a.expected, *b.expected], a.answer) for a, b in zip(first, second, strict=True)]
 
 
 def _join(pieces: list[Piece], ends: list[int], common: set[int]) -> list[Piece]:
@@ -136,7 +151,8 @@ def _join(pieces: list[Piece], ends: list[int], common: set[int]) -> list[Piece]
             bits = [each.expected[0].bits for each in some if each.text != "<begin>"]
             whole = None if None in bits else sum(bit or 0.0 for bit in bits)
             likeliest = next((each.expected[0].likeliest for each in some if each.expected[0].likeliest), [])
-            joined.append(Piece("".join(each.text for each in some), [Expected(whole, likeliest)]))
+            answer = " ".join(each.answer for each in some if each.answer)
+            joined.append(Piece("".join(each.text for each in some), [Expected(whole, likeliest)], answer))
             some = []
     return joined
 
@@ -155,13 +171,13 @@ def _legend(labels: Sequence[str]) -> str:
     return f"orange: {labels[1]} knows more; blue: {labels[0]} does; the strongest from {FULL_DIFFERENCE:g} bits on"
 
 
-def _column(piece: Piece, labels: Sequence[str]) -> TokenColumn:
+def _column(piece: Piece, labels: Sequence[str], named: bool) -> TokenColumn:
     details = []
     for label, each in zip(labels, piece.expected, strict=True):
         prefix = f"{label}: " if len(labels) > 1 else ""
         details += [Detail(prefix + token, share, f"{share:.1%}") for token, share in each.likeliest]
     bits = " and ".join(f"{bit:.2f} bits" for bit in piece.bits) or "not predicted: nothing comes before it"
-    return TokenColumn(piece.text, piece.shade, heading=bits, details=details)
+    return TokenColumn(piece.text, piece.shade, [(0, piece.answer)] if named else [], bits, details)
 
 
 def _most_surprising(pieces: Sequence[Piece], labels: Sequence[str]) -> TextTable:
@@ -176,7 +192,8 @@ def _most_surprising(pieces: Sequence[Piece], labels: Sequence[str]) -> TextTabl
 
 def _as_dict(piece: Piece) -> dict[str, Any]:
     likeliest = [dict(each.likeliest) for each in piece.expected]
-    return {"text": piece.text, "bits": [each.bits for each in piece.expected], "likeliest": likeliest}
+    answer = {"answer": piece.answer} if piece.answer else {}
+    return {"text": piece.text, **answer, "bits": [each.bits for each in piece.expected], "likeliest": likeliest}
 
 
 def _draw(axes: Any, rows: Sequence[tuple[str, list[float]]], labels: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seqlab.inspection.picture import draw_sheet
+from seqlab.inspection.picture import draw_sheets
 from seqlab.lessons.catalog import Lesson
 from seqlab.lessons.runner import CellResult
 from seqlab.pages import Picture, clean_text, page_environment, page_style, picture, policy
@@ -65,7 +65,7 @@ def _pictures(result: CellResult) -> list[Picture]:
     if result.figure is not None:
         return [_picture(result.figure, described(result.figure))]
     if result.inspection is not None:
-        return [_picture(draw_sheet(sheet), sheet.sentence) for sheet in result.inspection.sheets]
+        return [_picture(draw_sheets([sheet]), sheet.sentence) for sheet in result.inspection.sheets]
     return []
 
 

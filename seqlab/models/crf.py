@@ -54,11 +54,11 @@ class LinearChain(nn.Module):
             tags.append(from_BK.gather(1, tags[-1][:, None])[:, 0])
         return torch.stack(tags[::-1], dim=1).masked_fill(~mask_BT, PADDING), score_B
 
-    def marginals(self, emissions_BTK: Tensor, mask_BT: Tensor) -> Tensor:
-        """The marginal probability of each tag at each position; 0 at padding."""
+    def log_marginals(self, emissions_BTK: Tensor, mask_BT: Tensor) -> Tensor:
+        """The logarithm of the marginal probability of each tag at each position; undefined at padding."""
         before_BTK = torch.stack(self._forward(emissions_BTK, mask_BT), dim=1)
         after_BTK = torch.stack(self._backward(emissions_BTK, mask_BT), dim=1)
-        return (before_BTK + after_BTK).softmax(-1).masked_fill(~mask_BT[..., None], 0)
+        return (before_BTK + after_BTK).log_softmax(-1)
 
     def _forward(self, emissions_BTK: Tensor, mask_BT: Tensor) -> list[Tensor]:
         """Forward algorithm: for each position and tag, the log-sum over all prefixes that end there."""

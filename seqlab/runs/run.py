@@ -147,18 +147,24 @@ class Run:
         )
 
     def inspect(
-        self, text: str, view: str | None = None, *, against: "Run | Sequence[Run]" = (), **options: Any
+        self,
+        text: str,
+        view: str | None = None,
+        *,
+        target: str | None = None,
+        against: "Run | Sequence[Run]" = (),
+        **options: Any,
     ) -> "Inspection":
         """Look inside as it reads a text: one view (`seqlab list views`), or all that apply.
 
-        The result displays itself in a notebook; `print` it, or `write` it to a page or a picture. `against`: other
-        runs, for views that compare. `options`: those of the view (docs/inspect.md).
+        The result displays itself in a notebook; `print` it, or `write` it. `target`: instead of the model's own
+        translation, tags or label. `against`: runs to compare with. `options`: those of the view (docs/inspect.md).
 
         >>> run.inspect("To be, or not to be", "surprise").write("surprise.html")
         """
         from seqlab.inspection.inspection import inspect
 
-        return inspect([self, *([against] if isinstance(against, Run) else against)], text, view, options)
+        return inspect([self, *([against] if isinstance(against, Run) else against)], text, view, options, target)
 
     def predict(self, texts: str | Sequence[str], **options: Any) -> "list[Prediction]":
         """Labels with probabilities, tags of words, or translations, depending on its task.

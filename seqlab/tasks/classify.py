@@ -47,6 +47,7 @@ class ClassifyTask(ExampleTask):
     name = "classify"
     predicts = "labels"
     model_kind = "classifier"
+    reading = "seqlab.inspection.text_readings:ClassifierReading"
     loss_unit = "nats"
     unit = "text"
     reported_metrics = ("accuracy", "macro_f1")

@@ -23,6 +23,7 @@ class LanguageTask(TextTask):
 
     Model = LanguageModel
     model_kind = "language model"
+    reading = "seqlab.inspection.text_readings:LanguageReading"
     modes = ("window", "carry")
     baselines: ClassVar = {"unigram": "reference", "kneser-ney": "main", "xz": "reference"}
     generates = True

@@ -22,6 +22,7 @@ class MaskedTask(TextTask):
 
     Model = MaskedLanguageModel
     model_kind = "masked language model"
+    reading = "seqlab.inspection.text_readings:MaskedReading"
     modes = ("window",)
     baselines: ClassVar = {"unigram": "reference"}  # the others predict from one side only
 

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from seqlab.baselines.frequent_tags import FrequentTags
 from seqlab.config import RunSettings, VocabSizes
-from seqlab.contracts import Batch, Loss, State
+from seqlab.contracts import Batch, Loss, State, Trace
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.tag_schemes import detect_scheme
@@ -60,6 +60,7 @@ class TagTask(ExampleTask):
     name = "tag"
     predicts = "tags"
     model_kind = "tagger"
+    reading = "seqlab.inspection.tagger_reading:TaggerReading"
     loss_unit = "nats"
     unit = "word"
     wordings: ClassVar = {
@@ -134,7 +135,7 @@ class TagTask(ExampleTask):
         for rows_B in split.scoring_batches(len(split)):
             batch = tag_batch(split, rows_B)
             scores_BWK = emissions(model, batch)
-            probabilities_BWK = tag_probabilities(model, scores_BWK, batch)
+            probabilities_BWK = tag_logprobs(model, scores_BWK, batch).exp()
             for at, (row, chosen) in enumerate(zip(rows_B, best_tags(model, scores_BWK, batch), strict=True)):
                 words = list(sentences[row])
                 tags = [vocabulary.labels[tag] for tag in chosen[: len(words)]]
@@ -191,8 +192,8 @@ def tag_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> TagBat
     return TagBatch(ids_BT, mask_or_none(mask_BT), targets_BW, kept_BW, ends_BW, words_BW, spellings)
 
 
-def emissions(model: Tagger, batch: TagBatch) -> Tensor:
-    return model(batch.inputs_BT, batch.mask_BT, batch.words_BW, batch.spellings, batch.ends_BW)
+def emissions(model: Tagger, batch: TagBatch, trace: Trace | None = None) -> Tensor:
+    return model(batch.inputs_BT, batch.mask_BT, batch.words_BW, batch.spellings, batch.ends_BW, trace)
 
 
 def tag_nats(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
@@ -204,11 +205,11 @@ def tag_nats(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
     return nats_BW.sum(1)
 
 
-def tag_probabilities(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
-    """The probability of each tag at each word."""
+def tag_logprobs(model: Tagger, scores_BWK: Tensor, batch: TagBatch) -> Tensor:
+    """The log-probability of each tag at each word, whatever the tags of the others; not of padding."""
     if model.chain is not None:
-        return model.chain.marginals(scores_BWK, batch.kept_BW)
-    return scores_BWK.softmax(2)
+        return model.chain.log_marginals(scores_BWK, batch.kept_BW)
+    return scores_BWK.log_softmax(2)
 
 
 def split_words(text: str, vocabulary: Vocabulary) -> list[str]:

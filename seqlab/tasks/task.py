@@ -53,6 +53,8 @@ class Task(ABC):
     """A task on the splits of one dataset."""
 
     model_kind: ClassVar[str]  # what its models are called, such as "language model"
+    # "module:Class" of inspection/reading.py: how its models read a text; without, `seqlab inspect` cannot show them
+    reading: ClassVar[str | None] = None
     modes: ClassVar[
         tuple[str, ...]
     ]  # how a split can be scored; the first one is the default, unless a setting names it

@@ -55,6 +55,7 @@ class TranslateTask(ExampleTask):
     name = "translate"
     predicts = "texts"
     model_kind = "translator"
+    reading = "seqlab.inspection.translator_reading:TranslatorReading"
     reported_metrics = ("chrf", "exact")
     wordings: ClassVar = {
         "bleu": "BLEU {bleu:.1f}, {exact:.0f}% of the sentences identical to the reference",

@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
-from seqlab.config import RunSettings, VocabSizes, build_settings, expand_short_names
-from seqlab.registry import BACKBONES, TOKENIZERS
+from seqlab.config import RunSettings, build_settings, expand_short_names
+from seqlab.data.examples.example import LabeledText, TaggedSentence, TextPair
+from seqlab.registry import BACKBONES, TASKS, TOKENIZERS
 from seqlab.runs.load import build_model
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -34,21 +35,41 @@ class UntrainedRun:
         return self.vocabulary.tokenizer
 
 
-def untrained(arch: str = "lstm", task: str | None = None, tokenizer: str = "char", **short: Any) -> UntrainedRun:
+WORDS = ("The cat sat on the mat", "The dog said and I ran")
+EXAMPLES: dict[str, list[Any]] = {
+    "classify": [LabeledText(LEARNED, "cold"), LabeledText(LEARNED, "warm")],
+    "tag": [TaggedSentence(tuple(line.split()), ("D", "N", "V", "P", "D", "N")) for line in WORDS],
+    "translate": [TextPair(LEARNED, LEARNED.upper())],
+}
+
+
+def untrained(arch: str = "lstm", task: str | None = None, tokenizer: str | None = None, **short: Any) -> UntrainedRun:
     """Spread weights, so that no gate hides another. `short`: as in `seqlab.build`."""
     fields = BACKBONES.settings(arch).model_fields
     task = task or ("language" if BACKBONES.settings(arch)().causal else "masked")
+    tokenizer = tokenizer or ("word" if task == "tag" else "char")
     sizes = {name: value for name, value in {"hidden": 8, "layers": 2}.items() if name in fields} | short
-    changes = [(f"backbone.{name}", value) for name, value in sizes.items() if name in fields]
-    others = {name: value for name, value in sizes.items() if name not in fields}
-    words = {"arch": arch, "task": task, "embedding": 6, **({"tokenizer": tokenizer} if tokenizer else {}), **others}
+    both = ("backbone", "decoder") if TASKS.settings(task).decodes else ("backbone",)
+    changes = [(f"{part}.{name}", value) for part in both for name, value in sizes.items() if name in fields]
+    own = [name for name in TASKS.settings(task).model_fields if name in short and name not in fields]
+    changes += [(f"task.{name}", short[name]) for name in own]
+    others = {name: value for name, value in sizes.items() if name not in {*fields, *own}}
+    if task == "translate":
+        changes.append(("task.max_target_length", 9))  # an untrained model finds no end
+    words = {"arch": arch, "task": task, "embedding": 6, "tokenizer": tokenizer, **others}
     settings = build_settings({"corpus": {"source": ["none"]}}, [*changes, *expand_short_names(words)])
-    trained = TOKENIZERS.load(tokenizer).train(
-        [LEARNED], settings.tokenizer.settings, others.get("documents") == "lines"
-    )
+    vocabulary = _vocabulary(settings)
     torch.default_generator.manual_seed(0)
-    model = build_model(settings, VocabSizes(trained.vocab_size, target=trained.vocab_size, characters=9, labels=2))
+    model = build_model(settings, vocabulary.sizes)
     for index, parameter in enumerate(model.parameters()):
         generator = torch.Generator().manual_seed(index)
         parameter.data = parameter.data + 0.3 * torch.randn(parameter.shape, generator=generator)
-    return UntrainedRun(Path(f"runs/{arch}"), settings, Vocabulary(trained, labels=("cold", "warm")), model.eval())
+    return UntrainedRun(Path(f"runs/{arch}"), settings, vocabulary, model.eval())
+
+
+def _vocabulary(settings: RunSettings) -> Vocabulary:
+    task = TASKS.load(settings.task.name)
+    if settings.task.name in EXAMPLES:
+        return task.build_vocabulary(EXAMPLES[settings.task.name], settings)
+    documents = settings.corpus.documents == "lines"
+    return Vocabulary(TOKENIZERS.load(settings.tokenizer.name).train([LEARNED], settings.tokenizer.settings, documents))

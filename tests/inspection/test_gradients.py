@@ -17,7 +17,7 @@ from seqlab.inspection.backward import backward, fitted_slope, gradient_norms, t
 from seqlab.inspection.distances import Curve, draw_curves, exact
 from seqlab.inspection.inspection import inspect
 from seqlab.inspection.jacobians import jacobian, recurrence_in, state_products
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import read_text
 from seqlab.plotting import new_figure
 
 RECURRENT = {
@@ -33,7 +33,7 @@ RECURRENT = {
 def exact_run(arch: str, text: str, **short: Any) -> tuple[Any, torch.Tensor]:
     """A model in float64, and the ids of the text."""
     run = untrained(arch, **short)
-    return exact(run.model), torch.tensor(Reading(run, text).ids)
+    return exact(run.model), torch.tensor(read_text(run, text).ids)
 
 
 @pytest.mark.parametrize("arch", ["rnn", "lstm", "lstm-attention", "transformer"])
@@ -117,7 +117,7 @@ def test_a_linear_recurrence_falls_by_its_singular_value(size: float) -> None:
     torch.nn.init.orthogonal_(cell.weight_hh, gain=size)
     for parameter in (cell.weight_ih, cell.bias_ih, cell.bias_hh):
         parameter.data *= 1e-6
-    ids = Reading(run, (LEARNED * 4)[:500]).ids
+    ids = read_text(run, (LEARNED * 4)[:500]).ids
     found = backward(run.model, ids)
     assert found.products is not None
     assert found.product_slope == pytest.approx(math.log(size), abs=1e-4)
@@ -130,7 +130,7 @@ def test_a_linear_recurrence_falls_by_its_singular_value(size: float) -> None:
 def test_a_recurrence_forgets_as_fast_as_its_jacobians() -> None:
     for arch in ("rnn", "gru", "lstm"):
         run = untrained(arch, layers=1)
-        found = backward(run.model, Reading(run, LEARNED[:120]).ids)
+        found = backward(run.model, read_text(run, LEARNED[:120]).ids)
         assert found.product_slope is not None and found.slope < -0.05
         assert found.slope == pytest.approx(found.product_slope, rel=0.15)
 

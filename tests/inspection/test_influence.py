@@ -9,12 +9,12 @@ import torch
 from inspected_runs import TEXT, UntrainedRun, untrained
 
 from seqlab.errors import UsageError
-from seqlab.inspection.ablate import bits_per_token
+from seqlab.inspection.ablate import bits_per_answer
 from seqlab.inspection.attention import habits, rollout
 from seqlab.inspection.inspection import inspect
 from seqlab.inspection.maps import packed_maps
 from seqlab.inspection.memory import changed, divergences
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import read_text
 from seqlab.inspection.sheet import WeightMap, WeightMaps
 
 # --- memory ---------------------------------------------------------------------------------------------------------
@@ -22,7 +22,7 @@ from seqlab.inspection.sheet import WeightMap, WeightMaps
 
 def test_a_window_forgets_what_has_left_it() -> None:
     run = untrained("feedforward", span=3)
-    bits_K = divergences(run.model, Reading(run, TEXT).ids)
+    bits_K = divergences(run.model, read_text(run, TEXT).ids)
     assert (bits_K[:3] > 1e-6).all() and (bits_K[3:] < 1e-9).all()
     assert "as far as 2 tokens back" in inspect([run], TEXT, "memory", {}).sheets[0].sentence
 
@@ -34,7 +34,7 @@ def test_several_runs_are_curves_in_one_chart() -> None:
 
 def test_memory_is_the_divergence_of_the_predictions() -> None:
     run = untrained("gru")
-    reading = Reading(run, "The cat")
+    reading = read_text(run, "The cat")
     ids_T = torch.tensor(reading.ids)
     found = []
     for s in range(3):
@@ -52,11 +52,11 @@ def test_memory_is_the_divergence_of_the_predictions() -> None:
 def test_a_head_that_is_left_out_is_gone_from_the_output() -> None:
     run = untrained("transformer", heads=2)
     found = inspect([run], TEXT, "ablate", {"how": "zero"}).sheets[0].data
-    reading = Reading(run, TEXT)
-    whole = bits_per_token(reading)
+    reading = read_text(run, TEXT)
+    whole = bits_per_answer(reading)
     assert found["bits_per_token"] == pytest.approx(whole, rel=1e-5)
     run.model.backbone.stack.blocks[1].attention.out.weight.data[:, :4] = 0
-    change = bits_per_token(Reading(run, TEXT)) - whole
+    change = bits_per_answer(read_text(run, TEXT)) - whole
     assert found["change"]["layer2.attention head 1"] == pytest.approx(change, abs=1e-5) and abs(change) > 1e-4
 
 
@@ -66,7 +66,7 @@ def test_without_what_the_last_layer_says_only_the_bias_is_left() -> None:
     logprobs_V = run.model.output.bias.log_softmax(0)
     ids = torch.tensor(run.tokenizer.encode(TEXT)[1:])
     left = -float(logprobs_V[ids].detach().mean()) / math.log(2)
-    assert change["layer2"] == pytest.approx(left - bits_per_token(Reading(run, TEXT)), abs=1e-5)
+    assert change["layer2"] == pytest.approx(left - bits_per_answer(read_text(run, TEXT)), abs=1e-5)
     assert list(change.values()) == sorted(change.values(), reverse=True)
 
 
@@ -90,7 +90,7 @@ def shown_heads(run: UntrainedRun, **options: int) -> dict[str, dict[str, float]
 @pytest.mark.parametrize("arch", ["lstm-attention", "transformer", "transformer-encoder"])
 def test_a_token_shows_where_the_heads_look(arch: str) -> None:
     run = untrained(arch)
-    reading = Reading(run, TEXT)
+    reading = read_text(run, TEXT)
     names = [name for name, recorded in run.model.records.items() if recorded.kind == "attention"]
     mean_TS = torch.cat([reading.trace[name][0] for name in names], dim=1).mean(1)
     looks_at = inspect([run], TEXT, "attention", {}).sheets[0].data["looks_at"]
@@ -115,11 +115,11 @@ def test_habits_of_heads_that_have_only_one() -> None:
     repeated_TS = torch.zeros(8, 8)
     repeated_TS[:4, 0] = 1
     repeated_TS[range(4, 8), range(1, 5)] = 1  # four tokens twice: the token after the first time
-    found = habits(WeightMap("made up", previous_TS), repeated_TS)
+    found = habits(WeightMap("made up", previous_TS), repeated_TS=repeated_TS)
     assert found == pytest.approx(
         {"previous": 1, "itself": 1 / 8, "first": 2 / 8, "induction": 1, "entropy": 0}, abs=1e-5
     )
-    uniform = habits(WeightMap("uniform", torch.full((4, 4), 0.25)), torch.full((8, 8), 0.125))
+    uniform = habits(WeightMap("uniform", torch.full((4, 4), 0.25)), repeated_TS=torch.full((8, 8), 0.125))
     assert uniform["entropy"] == pytest.approx(2) and uniform["induction"] == pytest.approx(0.125)
 
 

@@ -120,16 +120,6 @@ def test_a_notebook_shows_the_page_in_a_frame(shown: Inspection) -> None:
     assert tag == "iframe" and attributes["srcdoc"] == plain.html()
 
 
-@pytest.mark.parametrize("view", list(VIEWS))
-def test_every_view_is_a_picture(view: str, tmp_path: Path) -> None:
-    from PIL import Image
-
-    run = untrained("transformer" if view == "attention" else "lstm")
-    inspect([run], TEXT, view, {}).write(tmp_path / "picture.png")
-    with Image.open(tmp_path / "picture.png") as image:
-        assert image.width >= 1200 and image.convert("L").getextrema() == (0, 255)
-
-
 def test_a_picture_shows_the_text_as_it_is(tmp_path: Path) -> None:
     inspect([untrained("gru")], "The cat sat", "surprise", {}).write(tmp_path / "picture.svg")
     assert "<svg" in (tmp_path / "picture.svg").read_text(encoding="utf-8")

@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 import torch
-from inspected_runs import LEARNED, TEXT, UntrainedRun, untrained
+from inspected_runs import TEXT, UntrainedRun, untrained
 
 from seqlab.cells.cell import RecurrentCell
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
 from seqlab.inspection.inspection import inspect
-from seqlab.inspection.reading import MAX_TEXT_TOKENS, Reading
+from seqlab.inspection.reading import MAX_TEXT_TOKENS, read_text
 from seqlab.inspection.sheet import Sheet
 from seqlab.inspection.step import written_out
-from seqlab.registry import BACKBONES, VIEWS
 
 
 def view(name: str, *runs: UntrainedRun, text: str = TEXT, **options: Any) -> Sheet:
@@ -27,21 +26,6 @@ def logprobs(run: UntrainedRun, text: str = TEXT) -> torch.Tensor:
     with torch.no_grad():
         logits_TV = run.model(ids_T[None, :-1])[0][0]
     return logits_TV.log_softmax(1)
-
-
-@pytest.mark.parametrize("arch", list(BACKBONES))
-def test_every_view_shows_every_architecture_or_says_why_not(arch: str) -> None:
-    shown = inspect([untrained(arch)], TEXT, None, {})
-    assert {*(sheet.name for sheet in shown.sheets), *shown.refused} == set(VIEWS)
-    assert not {"surprise", "cells", "lens", "ablate", "attribution"} & set(shown.refused)
-    assert ("attention" in shown.refused) == ("attention" not in arch and "transformer" not in arch)
-    assert {"gradients", "memory"} & set(shown.refused) == ({"gradients", "memory"} if "encoder" in arch else set())
-    assert ("gates" in shown.refused) == (arch not in ("gru", "lstm", "lstm-attention"))
-    assert ("step" in shown.refused) == (arch == "feedforward")
-    assert all(reason.endswith(".") for reason in shown.refused.values())
-    written = str(shown)
-    assert all(sheet.sentence in " ".join(written.split()) for sheet in shown.sheets)
-    assert "The·cat·sat,↵" in written
 
 
 # --- surprise -------------------------------------------------------------------------------------------------------
@@ -102,19 +86,12 @@ def test_two_runs_are_compared_between_the_boundaries_that_both_have() -> None:
     assert leads <= shades
 
 
-def test_a_classifier_has_no_surprise() -> None:
-    run = untrained(task="classify")
-    with pytest.raises(UsageError, match="predicts no tokens, so none can surprise it"):
-        view("surprise", run)
-    assert {sheet.name for sheet in inspect([run], TEXT, None, {}).sheets} == {"gates", "cells", "attribution", "step"}
-
-
 # --- gates ----------------------------------------------------------------------------------------------------------
 
 
 def test_gates_are_means_of_units_or_one_unit() -> None:
     run = untrained("gru")
-    trace = Reading(run, TEXT).trace
+    trace = read_text(run, TEXT).trace
     sheet = view("gates", run)
     assert (
         list(sheet.data["gates"]) == sheet.lanes == ["layer1.reset", "layer1.update", "layer2.reset", "layer2.update"]
@@ -127,7 +104,7 @@ def test_gates_are_means_of_units_or_one_unit() -> None:
 
 def test_saturation_counts_values_near_zero_and_one() -> None:
     run = untrained("lstm")
-    value = Reading(run, TEXT).trace["layer1.forget"]
+    value = read_text(run, TEXT).trace["layer1.forget"]
     found = view("gates", run).data["saturation"]["layer1.forget"]
     counted = {
         "mean": value.mean(),
@@ -196,7 +173,7 @@ LETTERS = {
 def test_the_equations_give_what_the_cell_computed(case: str) -> None:
     arch, options = CELLS[case]
     run = untrained(arch, **options)
-    trace, cell, t = Reading(run, TEXT).trace, run.model.backbone.cells[1], 6
+    trace, cell, t = read_text(run, TEXT).trace, run.model.backbone.cells[1], 6
     assert isinstance(cell, RecurrentCell)
     inputs = {"x": trace["layer1"][0, t], "h": trace["layer2.hidden"][0, t - 1]}
     if arch == "lstm":
@@ -218,7 +195,7 @@ def test_the_first_step_begins_with_zeros() -> None:
 
 def test_attention_is_written_out_for_one_head() -> None:
     run = untrained("transformer", heads=2)
-    trace, t = Reading(run, TEXT).trace, 9
+    trace, t = read_text(run, TEXT).trace, 9
     equations, keys = view("step", run, layer=2, head=2, position=t + 1).blocks
     weights_S, scores_S = trace["layer2.attention.weights"][0, t, 1], trace["layer2.attention.scores"][0, t, 1]
     s = int(weights_S.argmax())
@@ -254,11 +231,12 @@ def test_an_option_needs_a_view() -> None:
 
 def test_texts_that_cannot_be_shown_are_refused() -> None:
     run = untrained()
-    with pytest.raises(UsageError, match="the text is empty"):
-        Reading(run, "")
+    for other in (run, untrained(documents="lines")):
+        with pytest.raises(UsageError, match="the text is empty"):
+            read_text(other, "")
     with pytest.raises(UsageError, match="2,001 tokens: a view shows at most 2,000"):
-        Reading(run, "a" * (MAX_TEXT_TOKENS + 1))
-    with pytest.raises(UsageError, match="'runs/lstm' is a tagger"):
-        Reading(untrained(task="tag", tokenizer="word"), LEARNED)
+        read_text(run, "a" * (MAX_TEXT_TOKENS + 1))
+    with pytest.raises(UsageError, match="the text has 9 tokens: the model reads at most 8"):
+        read_text(untrained("transformer", positions="learned", context=8), "The cat s")
     with pytest.raises(UsageError, match="shows one run at a time: 2 were given"):
         view("gates", run, run)

@@ -109,8 +109,8 @@ def test_the_best_tags_have_the_highest_score(tags, lengths, seed):
 @given(sizes, row_lengths, seeds)
 def test_marginals_are_sums_of_probabilities(tags, lengths, seed):
     chain, emissions_BTK, mask_BT = case(tags, lengths, seed)
-    found_BTK = chain.marginals(emissions_BTK, mask_BT)
-    assert found_BTK.shape == emissions_BTK.shape and (found_BTK[~mask_BT] == 0).all()
+    found_BTK = chain.log_marginals(emissions_BTK, mask_BT).exp()
+    assert found_BTK.shape == emissions_BTK.shape
     for emissions_TK, found_TK in zip(rows(emissions_BTK, mask_BT), found_BTK, strict=True):
         sequences, scores = every(chain, emissions_TK)
         expected_TK = torch.zeros_like(emissions_TK)
@@ -153,7 +153,7 @@ def test_what_stands_at_padding_does_not_matter():
     for row, length in enumerate(mask_BT.sum(1).tolist()):
         alone = emissions_BTK[row : row + 1, :length], mask_BT[row : row + 1, :length]
         same(chain.log_partition(emissions_BTK, mask_BT)[row], chain.log_partition(*alone)[0])
-        same(chain.marginals(emissions_BTK, mask_BT)[row, :length], chain.marginals(*alone)[0])
+        same(chain.log_marginals(emissions_BTK, mask_BT)[row, :length], chain.log_marginals(*alone)[0])
         assert torch.equal(chain.best(emissions_BTK, mask_BT)[0][row, :length], chain.best(*alone)[0][0])
     for padding in (-1, 0, 2, 77):
         filled_BT = tags_BT.masked_fill(~mask_BT, padding)
@@ -168,7 +168,7 @@ def test_large_scores_do_not_overflow():
     chain, emissions_BTK, mask_BT = case(3, [4], scale=1e4)
     _, scores = every(chain, emissions_BTK[0])
     same(chain.log_partition(emissions_BTK, mask_BT), scores.logsumexp(0)[None])
-    assert chain.marginals(emissions_BTK, mask_BT).isfinite().all()
+    assert chain.log_marginals(emissions_BTK, mask_BT).exp().isfinite().all()
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 1)])
@@ -178,7 +178,7 @@ def test_without_gradients(shape):
         emissions_BTK, mask_BT = torch.randn(*shape, 4), torch.ones(shape, dtype=torch.bool)
         best_BT, score_B = chain.best(emissions_BTK, mask_BT)
         torch.testing.assert_close(score_B, sequence_score(chain, emissions_BTK, best_BT, mask_BT))
-        torch.testing.assert_close(chain.marginals(emissions_BTK, mask_BT).sum(-1), torch.ones(shape))
+        torch.testing.assert_close(chain.log_marginals(emissions_BTK, mask_BT).exp().sum(-1), torch.ones(shape))
         assert (chain.nats(emissions_BTK, best_BT, mask_BT) >= 0).all()
         assert chain.log_partition(emissions_BTK, mask_BT).shape == score_B.shape == shape[:1]
 
