@@ -114,6 +114,13 @@ def _units(reading: Reading, trace: Trace, way: str, layer: int) -> Iterator[tup
         yield f"{names[0]} unit {unit + 1}", names[0], _replacing(trace[names[0]], way, unit, 2)
 
 
+def bits_of_units(reading: Reading, units: Sequence[tuple[str, int]]) -> list[float]:
+    """The change in bits per answer if one unit of a recorded value is replaced by its mean, for each of these."""
+    whole = bits_per_answer(reading, trace := Trace())
+    without = (Trace({name: _replacing(trace[name], "mean", unit, 2)}) for name, unit in units)
+    return [bits_per_answer(reading, new) - whole for new in without]
+
+
 def _replacing(value: Tensor, way: str, index: int | None, axis: int) -> New:
     """What replaces a value, or one index of an axis of it: zeros, its mean over batch and time, or the value itself,
     which is another run's."""

@@ -1,7 +1,8 @@
 """cells: which units follow a property of the text, such as being inside quotation marks (Karpathy et al. 2015).
 
 The best of many units follows anything a little. So units are chosen on the first half of the text and judged on the
-second, beside what the same search finds for properties that are shifted against the text and so have no meaning.
+second, beside what the same search finds for properties that are shifted against the text and so have no meaning. A
+unit that follows a property may still be idle: so the model is also run without it, and without other units.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqlab.errors import UsageError
+from seqlab.inspection.ablate import bits_of_units
 from seqlab.inspection.properties import PROPERTIES, read_property
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.shades import level, signed_level
@@ -17,15 +19,20 @@ from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn
 from seqlab.plotting import COLORS, light_grid
 
 SHIFTS = 200  # shifted properties
+OTHERS = 20  # units that are left out as well, drawn at random
 RANKED = 10  # units in the table
 DRAWN = 300  # tokens in the chart
 
 
 class Units(NamedTuple):
-    """The values of all units (T, U) and their names."""
+    """The values of all units (T, U), and the recorded value and index of each."""
 
     values_TU: np.ndarray
-    names: list[str]
+    places: list[tuple[str, int]]
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{name} unit {unit + 1}" for name, unit in self.places]
 
 
 def cells(readings: Sequence[Reading], *, follow: str | None = None) -> Sheet:
@@ -45,16 +52,20 @@ def cells(readings: Sequence[Reading], *, follow: str | None = None) -> Sheet:
     rows += [[units.names[u], number(found_U[u]), number(held_U[u])] for u in order]
     rows.append(["by chance: largest", "", number(chance_P.max())])
     rows.append(["by chance: 95 of 100 below", "", number(float(np.quantile(chance_P, 0.95)))])
+    others = np.random.default_rng(0).permutation([u for u in range(len(units.names)) if u != best])[:OTHERS]
+    missed, *by_others = bits_of_units(reading, [units.places[u] for u in (best, *others)])
     verdict = "more than" if abs(held_U[best]) > chance_P.max() else "no more than"
     signed_T = _scaled(units.values_TU[:, best] * np.sign(found_U[best]))
     return Sheet(
         "cells",
         f"Of {len(units.names):,} units, {units.names[best]} follows '{name}' best: correlation "
         f"{number(held_U[best])} on the second half, {verdict} the {chance_P.max():.3f} that {SHIFTS} shifted "
-        "properties reach.",
+        f"properties reach. Without it, the model needs {number(missed)} more bits per {reading.answer}; without "
+        f"one of {len(by_others)} other units, at most {number(max(by_others))}.",
         {
             "property": name,
             "units": {units.names[u]: {"first": float(found_U[u]), "second": float(held_U[u])} for u in order},
+            "without": {"best": missed, "others": by_others},
             "chance": {"largest": float(chance_P.max()), "quantile_95": float(np.quantile(chance_P, 0.95))},
         },
         f"the text by {units.names[best]}: orange above its mean, blue below; under it, '{name}'",
@@ -100,8 +111,8 @@ def _units(reading: Reading) -> Units:
             f"the architecture '{reading.arch}' records no layer or cell vector whose units could be shown."
         )
     values = [reading.trace[name][0].double().numpy() for name in names]
-    labels = [f"{name} unit {u + 1}" for name, value in zip(names, values, strict=True) for u in range(value.shape[1])]
-    return Units(np.concatenate(values, axis=1), labels)
+    places = [(name, unit) for name, value in zip(names, values, strict=True) for unit in range(value.shape[1])]
+    return Units(np.concatenate(values, axis=1), places)
 
 
 def _halves(length: int) -> tuple[slice, slice]:

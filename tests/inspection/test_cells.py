@@ -46,6 +46,14 @@ def test_a_unit_that_follows_capitals_is_found(sees_capitals: UntrainedRun) -> N
     assert all((column.shade > 0) == column.token.isupper() for column in sheet.columns)
 
 
+def test_a_unit_is_left_out_as_ablate_does_it(sees_capitals: UntrainedRun) -> None:
+    without = view(sees_capitals, "capitals").data["without"]
+    every = inspect([sees_capitals], TEXT, "ablate", {"layer": 1}).sheets[0].data["change"]
+    assert without["best"] == pytest.approx(every["layer1 unit 3"], abs=1e-6)
+    rest = [every[name] for name in every if name != "layer1 unit 3"]
+    assert sorted(without["others"]) == pytest.approx(sorted(rest), abs=1e-6)
+
+
 def test_correlations_are_those_of_numpy() -> None:
     draw = np.random.default_rng(1)
     values_TU, wanted_T = draw.normal(size=(30, 4)), draw.normal(size=30)
