@@ -6,7 +6,9 @@ page.css is the style that all pages share. Templates escape markup; `clean_text
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -66,11 +68,23 @@ def page_style(*own: str) -> str:
     return Path(__file__).with_name("page.css").read_text(encoding="utf-8") + "".join(own)
 
 
-def policy(style: str, script: str | None = None) -> str:
-    """Nothing may be loaded or run, except the style and the script with these hashes and pictures inside the page."""
-    own_script = "" if script is None else f" script-src '{_digest(script)}';"
-    style_source = f"style-src '{_digest(style)}';"
-    return f"default-src 'none'; {style_source}{own_script} img-src data:; base-uri 'none'; form-action 'none'"
+def policy(style: str, script: str | None = None, inner: Sequence[str] = ()) -> str:
+    """Nothing may be loaded or run, except the style and the script with these hashes and pictures inside the page.
+
+    inner: pages in frames of this one, which is allowed what their policies allow, because they inherit from it."""
+    told = [unescape(page) for page in inner]
+    styles = {f"'{_digest(style)}'": None} | dict.fromkeys(hashed for page in told for hashed in _hashes("style", page))
+    own = {} if script is None else {f"'{_digest(script)}'": None}
+    scripts = own | dict.fromkeys(hashed for page in told for hashed in _hashes("script", page))
+    script_source = f" script-src {' '.join(scripts)};" if scripts else ""
+    style_source = f"style-src {' '.join(styles)};"
+    return f"default-src 'none'; {style_source}{script_source} img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _hashes(kind: str, page: str) -> list[str]:
+    """Those that the policy of a page names."""
+    named = re.search(rf"{kind}-src ([^;]+);", page[: page.index("<style")])
+    return named[1].split() if named else []
 
 
 def _digest(content: str) -> str:

@@ -36,7 +36,7 @@ def exercise_names(lesson: Lesson) -> list[str]:
     return [str(check.__doc__) for check in check_functions(load_file(lesson.checks, f"checks_{lesson.name}"))]
 
 
-def check_answers(lesson: Lesson, path: Path, seconds: float = SECONDS) -> Judged:
+def check_answers(lesson: Lesson, path: Path) -> Judged:
     """One verdict for each exercise. DataError with the learner's own traceback if the file cannot be run."""
     if not path.is_file():
         raise MissingInput(
@@ -47,16 +47,21 @@ def check_answers(lesson: Lesson, path: Path, seconds: float = SECONDS) -> Judge
         results = Path(folder, "results.jsonl")
         results.touch()
         files = [str(lesson.checks), str(path), str(results)]
-        command = [sys.executable, "-P", "-m", "seqlab.lessons.check_process", *files]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
-            printed, unjudged = done.stdout, done.stderr.strip()
-        except subprocess.TimeoutExpired as error:
-            printed = error.stdout.decode(errors="replace") if isinstance(error.stdout, bytes) else error.stdout or ""
-            unjudged = f"it took longer than {seconds:g} seconds, which is the limit for the file and all checks."
+        command = [sys.executable, "-P", "-X", "utf8", "-m", "seqlab.lessons.check_process", *files]
+        printed, missing = _run(command, SECONDS)
         lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     if lines and lines[0][0] is None:
         raise DataError(f"'{path}' cannot be run:\n{lines[0][1]}")
     verdicts = [Verdict(*line) for line in lines]
     unreached = exercise_names(lesson)[len(lines) :]
-    return Judged(verdicts + [Verdict(name, unjudged or "it was not reached.") for name in unreached], printed)
+    return Judged(verdicts + [Verdict(name, missing) for name in unreached], printed)
+
+
+def _run(command: list[str], seconds: float) -> tuple[str, str]:
+    """What the process printed, and why it may have left exercises unjudged."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False)
+        return done.stdout.decode(errors="replace"), f"your file ended the process (exit code {done.returncode})."
+    except subprocess.TimeoutExpired as error:
+        printed = (error.stdout or b"").decode(errors="replace")
+        return printed, f"it took longer than {seconds:g} seconds, which is the limit for the file and all checks."

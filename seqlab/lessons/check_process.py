@@ -38,7 +38,7 @@ def judge(check: Callable[[ModuleType], None], answer: ModuleType) -> str:
         if error.obj is answer:
             return f"{Path(str(answer.__file__)).name} does not define '{error.name}'."
         return own_traceback(error, str(answer.__file__))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return own_traceback(error, str(answer.__file__))
     return ""
 

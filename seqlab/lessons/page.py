@@ -7,14 +7,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seqlab.inspection.picture import draw_sheets
 from seqlab.lessons.catalog import Lesson
 from seqlab.lessons.runner import CellResult
 from seqlab.pages import Picture, clean_text, page_environment, page_style, picture, policy
 from seqlab.plotting import figure_bytes
 
 HERE = Path(__file__).parent
-TEMPLATE, STYLE = "lesson.html.j2", "lesson.css"
+TEMPLATE, STYLE, SCRIPT = "lesson.html.j2", "lesson.css", "lesson.js"
 GENERATOR = "seqlab learn"  # a page that says so may be written again
 MAX_PAGE_BYTES = 2_000_000
 MAX_SVG_BYTES = 200_000  # a picture of many points is smaller as PNG
@@ -23,10 +22,17 @@ MAX_SVG_BYTES = 200_000  # a picture of many points is smaller as PNG
 def lesson_page(lesson: Lesson, results: Sequence[CellResult]) -> str:
     """The page. ValueError if it is too large to be passed around."""
     style = page_style((HERE / STYLE).read_text(encoding="utf-8"), _code_style())
+    inspections = [result.inspection.html() for result in results if result.inspection is not None]
+    script = (HERE / SCRIPT).read_text(encoding="utf-8") if inspections else None
     environment = page_environment(HERE)
-    environment.filters |= {"clean": clean_text, "prose": _prose, "code": _code, "pictures": _pictures}
+    environment.filters |= {"clean": clean_text, "prose": _prose, "code": _code, "picture": _picture}
     content = environment.get_template(TEMPLATE).render(
-        lesson=lesson, results=results, generator=GENERATOR, style=Markup(style), policy=policy(style)
+        lesson=lesson,
+        results=results,
+        generator=GENERATOR,
+        style=Markup(style),
+        script=None if script is None else Markup(script),
+        policy=policy(style, script, inspections),
     )
     if len(content.encode()) > MAX_PAGE_BYTES:
         raise ValueError(f"the page of lesson {lesson.number} has {len(content.encode()):,} bytes: too many.")
@@ -61,17 +67,9 @@ def _code_style() -> str:
     return f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
-def _pictures(result: CellResult) -> list[Picture]:
-    if result.figure is not None:
-        return [_picture(result.figure, described(result.figure))]
-    if result.inspection is not None:
-        return [_picture(draw_sheets([sheet]), sheet.sentence) for sheet in result.inspection.sheets]
-    return []
-
-
-def _picture(figure: Any, alt: str) -> Picture:
-    drawn = picture(figure, alt)
+def _picture(figure: Any) -> Picture:
+    drawn = picture(figure, described(figure))
     if len(drawn.source) <= MAX_SVG_BYTES:
         return drawn
     png = base64.b64encode(figure_bytes(figure, "png", transparent=True)).decode()
-    return Picture(f"data:image/png;base64,{png}", alt)
+    return Picture(f"data:image/png;base64,{png}", drawn.alt)

@@ -102,7 +102,7 @@ figure = new_figure(6.5, 2.6)
 axes = figure.subplots()
 axes.plot(lstm_counts, "o-", color=COLORS[0], label="LSTM: c with f = i = g = 1")
 axes.plot(gru_mixes, "s-", color=COLORS[1], label="GRU: h with z = 0.9, n = 1")
-axes.set(title="A cell counts, a mixture saturates", xlabel="inputs read", ylabel="state")
+axes.set(title="A cell counts, a mixture saturates", xlabel="inputs read", ylabel="state", xticks=range(0, 21, 5))
 axes.legend()
 light_grid(axes)
 figure
@@ -134,7 +134,7 @@ assert abs(nats["gru"] - nats["lstm"]) < 0.4 and abs(sizes["gru"] / sizes["lstm"
 # Whether that holds for your text is a question for several seeds, equal budgets and an interval: `seqlab compare
 # my.txt --archs rnn,gru,lstm` (lesson 18).
 #
-# This is what the gates of the GRU do on a line that it has not seen:
+# This is what the gates of the GRU do on a sentence:
 
 # %%
 runs["gru"].inspect("The class statement defines a new name.", "gates")
