@@ -169,6 +169,17 @@ class Audited:
 
 
 @dataclass(frozen=True)
+class Distances:
+    """How much one run of an entrant depends on what lies further and further back, by distance from 0."""
+
+    name: str
+    seed: int
+    tokens: int  # of validation text that were read
+    gradients: list[float]  # norm of d loss / d input
+    memory: list[float]  # bits by which the prediction changes with the token
+
+
+@dataclass(frozen=True)
 class Ledger:
     """What was the same for all entrants, and what was not."""
 
@@ -201,6 +212,7 @@ class Results:
     samples: list[Sample] = field(default_factory=list)
     memorization: list[Memorization] = field(default_factory=list)
     audits: list[Audited] = field(default_factory=list)
+    distances: list[Distances] = field(default_factory=list)  # of language models
     ledger: Ledger = field(default_factory=Ledger)
     warnings: list[str] = field(default_factory=list)
     machine: str

@@ -52,6 +52,12 @@ def backward(model: Model, ids: Sequence[int]) -> Backward:
         return Backward(norms_K, state_products(recurrence, x_1TD, len(norms_K) - 1))
 
 
+def gradient_curve(model: Model, ids: Sequence[int]) -> np.ndarray:
+    """The gradient alone."""
+    with compute_threads(1):
+        return gradient_norms(exact(model), torch.tensor(ids))
+
+
 def gradient_norms(model: Model, ids_T: Tensor) -> np.ndarray:
     """The mean norm by distance k, over predicted tokens in the second half of the text, which see all distances."""
     half = len(ids_T) // 2

@@ -13,6 +13,7 @@ from seqlab.models.model import Model
 from seqlab.plotting import COLORS, light_grid
 
 SAMPLED = 32  # positions of the text that are tried, evenly spread
+MARKED = 24  # points of a curve that get a marker, at most
 MARKERS = ("o", "s")  # the second when the colors are used up
 SMALLEST = 1e-300  # what is smaller is too near to the end of float64 to be right, and counts as zero
 
@@ -58,27 +59,35 @@ def amount(value: float) -> str:
     return f"{value:.3g}" if value > SMALLEST else "0"
 
 
-def draw_curves(axes: Any, curves: Sequence[Curve], y_label: str) -> None:
+def draw_curves(axes: Any, curves: Sequence[Curve], y_label: str, legend: bool = True) -> None:
     """On a logarithmic scale, where what falls by the same factor at every step is a straight line. Zero has no place
     on it: triangles at the bottom show where it is."""
-    any_zero = False
+    from matplotlib.ticker import FuncFormatter
+
+    with_zeros = 0
     for curve in curves:
         at_K = np.array(curve.at)
         positive_K = curve.values_K > SMALLEST
-        color, marker = COLORS[curve.number % len(COLORS)], MARKERS[curve.number // len(COLORS)]
-        style: dict[str, Any] = {"color": color, "linewidth": 1.2, "label": curve.label}
+        color, marker = COLORS[curve.number % len(COLORS)], MARKERS[curve.number // len(COLORS) % len(MARKERS)]
+        every = -(-len(at_K) // MARKED)
+        style: dict[str, Any] = {"color": color, "linewidth": 1.2, "label": curve.label, "markevery": every}
         style |= {"linestyle": "--"} if curve.dashed else {"marker": marker, "markersize": 2.5}
         axes.plot(at_K[positive_K], curve.values_K[positive_K], **style)
-        zeros_N = at_K[~positive_K]
+        zeros_N = at_K[curve.values_K <= SMALLEST]
         if len(zeros_N):
-            any_zero = True
-            bottom = {"transform": axes.get_xaxis_transform(), "clip_on": False, "linestyle": "none"}
+            bottom = {"transform": axes.get_xaxis_transform(), "linestyle": "none", "markevery": every}
             hollow = {"marker": "v", "markersize": 4, "markerfacecolor": "none", "markeredgewidth": 0.8}
-            axes.plot(zeros_N, np.full(len(zeros_N), 0.015 + 0.02 * curve.number), color=color, **bottom, **hollow)
+            height_N = np.full(len(zeros_N), 0.02 + 0.03 * with_zeros)
+            axes.plot(zeros_N, height_N, color=color, **bottom, **hollow)
+            with_zeros += 1
     axes.set_yscale("log")
-    if any_zero:
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.minorticks_off()
+    if with_zeros:
+        low, high = np.log(axes.get_ylim())
+        axes.set_ylim(bottom=np.exp(low - (high - low) * (0.05 + 0.04 * with_zeros)))  # room for them
         axes.plot([], [], "v", color="#5a6169", markersize=4, markerfacecolor="none", label="zero")
     axes.set(xlabel="distance (tokens back)", ylabel=y_label)
     light_grid(axes)
-    for text in axes.legend(frameon=False, fontsize=8).get_texts():
+    for text in axes.legend(frameon=False, fontsize=8).get_texts() if legend else ():
         text.set_parse_math(False)  # names may contain dollar signs

@@ -22,6 +22,8 @@ from seqlab.comparison.report import write_report
 from seqlab.comparison.results import read_comparison, write_comparison
 from seqlab.contracts import TextBatch, TextScores
 from seqlab.errors import DataError, UsageError
+from seqlab.inspection.backward import gradient_curve
+from seqlab.inspection.memory import divergences
 from seqlab.metrics.metric import ratio
 from seqlab.runs.looks import NAME, describe_looks, read_looks
 from seqlab.runs.run import load
@@ -168,6 +170,17 @@ def test_samples_go_on_from_the_same_beginning_of_held_out_text(small: Compariso
     prompt = prompts.pop()[0]
     assert f"\n{prompt}" in small.best.text("test", 500) and 10 < len(prompt) <= 48
     assert [copied.name for copied in small.results.memorization] == ["gru", "lstm-attention", "held-out text"]
+
+
+def test_how_far_back_the_models_look_is_measured_on_validation_text(small: Comparison):
+    """On as many tokens as two windows; the test split has nothing to do with it."""
+    assert [(each.name, each.tokens) for each in small.results.distances] == [("gru", 32), ("lstm-attention", 32)]
+    ids = small.best.dataset().splits["validation"].read(0, 32).tolist()
+    for each in small.results.distances:
+        model = seqlab.load(small.directory / "runs" / f"{each.name}-{each.seed}").model
+        assert each.memory == pytest.approx(divergences(model, ids).tolist(), rel=1e-6, abs=1e-12)
+        assert each.gradients == pytest.approx(gradient_curve(model, ids).tolist(), rel=1e-6)
+        assert len(each.memory) == len(each.gradients) == 16 and each.memory[0] > 1e-3
 
 
 def test_copies_are_found_in_the_training_text(small: Comparison):

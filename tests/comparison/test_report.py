@@ -21,10 +21,10 @@ from seqlab.comparison.report.table import markdown, table
 from seqlab.comparison.results import Results, Trial, read_comparison, write_comparison
 
 SECTIONS = (
-    "verdict", "pairs", "table", "curves", "positions", "samples", "memorization", "rates", "baselines", "fairness",
-    "audit", "settings", "machine", "repeat",
+    "verdict", "pairs", "table", "curves", "positions", "distances", "samples", "memorization", "rates", "baselines",
+    "fairness", "audit", "settings", "machine", "repeat",
 )  # fmt: skip
-FILES = {f"{name}.{kind}" for name in ("lenses", "positions", "pairs") for kind in ("png", "svg")}
+FILES = {f"{name}.{kind}" for name in ("lenses", "positions", "pairs", "distances") for kind in ("png", "svg")}
 PARTS = {"svg", "defs", "style", "g", "path", "use", "text", "clipPath", "rect"}  # of a chart
 PAYLOADS = [
     "<script>alert(1)</script>",
@@ -149,7 +149,7 @@ def test_nothing_is_loaded_and_nothing_runs(harmless: Parsed) -> None:
         assert not name.startswith("on") and name not in ("srcset", "style", "action", "xlink:href"), (tag, name)
         assert name != "href" or re.fullmatch(r"#[a-z]+", value)
         assert "://" not in value.replace("http://www.w3.org/", "")  # XML namespaces
-    assert parsed.tags["img"] == 4 + 1 + 4 + 1 and len(parsed.pictures) == 10
+    assert parsed.tags["img"] == 4 + 1 + 2 + 4 + 1 and len(parsed.pictures) == 12
     assert "url(" not in parsed.style and "@import" not in parsed.style and "://" not in parsed.style
     digest = base64.b64encode(hashlib.sha256(parsed.style.encode()).digest()).decode()
     assert f"style-src 'sha256-{digest}'" in parsed.policy
@@ -286,7 +286,7 @@ BARE = {
         ],
     ),
     "nothing beside the runs": lambda: replace(
-        few(), trials=[], samples=[], memorization=[], audits=[], warnings=[], recommendation=[], pairs=[]
+        few(), trials=[], samples=[], memorization=[], audits=[], distances=[], warnings=[], recommendation=[], pairs=[]
     ),
     "no curves": lambda: replace(
         few(), runs=[replace(run, curve=[], loss_by_position=[]) for run in few().runs]

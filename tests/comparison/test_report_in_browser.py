@@ -34,7 +34,7 @@ def test_strings_do_not_run_and_the_page_fits(browser: Browser, report: Path, wi
     title = browser.driver.title
     assert title != "RAN" and title.endswith("models compared")
     drawn = browser.run("return [...document.images].map(image => image.naturalWidth > 0)")
-    assert drawn == [True] * 10  # every chart
+    assert drawn == [True] * 12  # every chart
     assert browser.problems() == []
 
 

@@ -13,6 +13,7 @@ from seqlab.comparison.execution.measuring import read_measure
 from seqlab.comparison.execution.scores import RunScores, read_scores
 from seqlab.comparison.judgment.caps import cap_warnings
 from seqlab.comparison.judgment.cautions import audit_warnings, cautions, look_warning
+from seqlab.comparison.judgment.distances import look_back
 from seqlab.comparison.judgment.ledger import ledger
 from seqlab.comparison.judgment.memorization import generate_texts, memorization, sample, shared_prompt
 from seqlab.comparison.judgment.regret import tuning_warnings
@@ -92,6 +93,7 @@ def collect_results(
         samples=samples,
         memorization=copies,
         audits=audits,
+        distances=look_back(loaded, data),
         ledger=ledger(plan, data),
         warnings=[
             *audit_warnings(audits),

@@ -50,6 +50,7 @@ def merge(results: Sequence[Results], sources: Sequence[str]) -> Results:
         samples=_first_by_name(comparison.samples for comparison in results),
         memorization=_first_by_name(comparison.memorization for comparison in results),
         audits=_first_by_name(comparison.audits for comparison in results),
+        distances=_first_by_name(comparison.distances for comparison in results),
         ledger=_ledger(results),
         warnings=_distinct(
             [*cautions(runs, pairs, baseline_pairs, best, first.examples), *_warnings(results, sources)]

@@ -6,7 +6,8 @@ The same results.json, pictures of measures and test-looks.jsonl give the same b
 from pathlib import Path
 
 from seqlab.comparison.report.clean import cleaned
-from seqlab.comparison.report.figures import write_figures
+from seqlab.comparison.report.figures import write_figure_files, write_figures
+from seqlab.comparison.report.look_back import look_back_figure
 from seqlab.comparison.report.measures import measure_sections
 from seqlab.comparison.report.page import page
 from seqlab.comparison.report.table import markdown
@@ -26,6 +27,8 @@ def write_report(results: Results, directory: Path, comparison: Path | None = No
     with storage_errors(figures, 0):
         figures.mkdir(parents=True, exist_ok=True)
     write_figures(shown, figures)
+    if shown.distances:
+        write_figure_files({"distances": look_back_figure(shown)}, figures)
     write_atomic(directory / TABLE, markdown(shown).encode())
     looks = read_looks(comparison or directory)
     write_atomic(directory / NAME, page(shown, measures, describe_looks(looks) if looks else "").encode())

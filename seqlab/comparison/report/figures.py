@@ -1,7 +1,7 @@
 """The charts of a comparison. Each is drawn once, by matplotlib: for the page as SVG, for papers as PNG and SVG."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,10 @@ def write_figures(results: Results, folder: Path) -> None:
         figures["positions"] = lines_figure([by_position], None, "loss (nats per token)")
     if results.pairs:
         figures["pairs"] = forest_figure(results)
+    write_figure_files(figures, folder)
+
+
+def write_figure_files(figures: Mapping[str, Any], folder: Path) -> None:
     for name, figure in figures.items():
         for extension in ("png", "svg"):
             write_figure(figure, folder / f"{name}.{extension}")
@@ -124,12 +128,12 @@ def _draw_panel(axes: Any, panel: Panel, y: Range, baseline: BaselineResult | No
     for line in panel.lines:
         color, style = COLORS[line.index % len(COLORS)], STYLES[line.index // len(COLORS) % len(STYLES)]
         mean, low, high = (np.minimum(values, bound) for values in (line.mean, line.low, line.high))
-        options = {"color": color, "linestyle": style, "linewidth": 1.5, "label": _name(line.name)}
+        options = {"color": color, "linestyle": style, "linewidth": 1.5, "label": short_name(line.name)}
         axes.plot(line.x, mean, marker="o", markersize=3.5, markevery=[-1], **options)
         if line.low != line.high:
             axes.fill_between(line.x, low, high, color=color, alpha=0.18, linewidth=0)
     if baseline:
-        loss, name = baseline.metrics["nats_per_token"], _name(baseline.name)
+        loss, name = baseline.metrics["nats_per_token"], short_name(baseline.name)
         axes.axhline(loss, linestyle=(0, (4, 3)), color=QUIET, linewidth=1, label=name)
     _style_axes(axes, panel.x_range(y[1]), y, panel.log)
     axes.set_xlabel(panel.x_label + (" (log scale)" if panel.log else ""))
@@ -175,7 +179,7 @@ def _style_axes(axes: Any, x: Range, y: Range, log: bool = False) -> None:
 
 
 def _pair_label(pair: Pair) -> str:
-    a, b = _name(pair.a), _name(pair.b)
+    a, b = short_name(pair.a), short_name(pair.b)
     return f"{a} –\n{b}" if len(a) + len(b) > LONGEST else f"{a} – {b}"
 
 
@@ -186,7 +190,7 @@ def _pair_in_words(pair: Pair) -> str:
     return f"{words}, 95% interval {pair.low:.4f} to {pair.high:.4f}"
 
 
-def _name(name: str) -> str:
+def short_name(name: str) -> str:
     """The name on one line, shortened. matplotlib leaves names that begin with an underscore out of a legend."""
     one_line = " ".join(name.split())
     one_line = one_line if len(one_line) <= LONGEST else one_line[: LONGEST - 1] + "…"

@@ -8,6 +8,7 @@ from typing import Any
 from seqlab.comparison.judgment.verdicts import baseline_sentence
 from seqlab.comparison.report.amounts import NO_VALUE, decimals
 from seqlab.comparison.report.figures import forest_picture, lens_pictures, position_picture, rate_pictures
+from seqlab.comparison.report.look_back import look_back_pictures, look_back_sentence
 from seqlab.comparison.report.measures import MeasureSection
 from seqlab.comparison.report.series import best_baseline, rate_grid
 from seqlab.comparison.report.table import NO_TRAINING, Table, ranked, table, terms
@@ -83,6 +84,8 @@ def _charts(results: Results) -> dict[str, Any]:
         "baseline_metrics": _baseline_metrics(results),
         "panels": lens_pictures(results),
         "position": position_picture(results),
+        "look_back": look_back_pictures(results),
+        "look_back_sentence": look_back_sentence(results) if results.distances else "",
         "rates": list(zip(grids, rate_pictures(grids), strict=True)),
         "trials": list(_trial_tables(results, {grid.name for grid in grids})),
     }
