@@ -58,8 +58,7 @@ def collect_results(
     metric = metric if negligible is None else replace(metric, negligible=negligible)
     measures = request.recipe.measures if request.recipe else ()
     planned = [(model, seed) for model in plan.models for seed in plan.seeds]
-    for model, seed in planned:
-        _refuse_foreign(plan, model, seed, directory)
+    _refuse_foreign(plan, planned, directory)
     runs = [_run_result(model, seed, directory, data, measures) for model, seed in planned]
     best = {run.name: run for run in sorted(runs, key=lambda run: -run.validation)}  # the lowest validation loss
     loaded = {model.name: load(directory / best[model.name].path) for model in plan.models}
@@ -130,25 +129,26 @@ def thinned(items: Sequence[Any], most: int) -> list[Any]:
     return list(items[::-1][::every][::-1])
 
 
-def _refuse_foreign(plan: Plan, model: PlannedModel, seed: int, directory: Path) -> None:
+def _refuse_foreign(plan: Plan, planned: Sequence[tuple[PlannedModel, int]], directory: Path) -> None:
     """DataError for a run with another text or other settings than planned."""
-    path = directory / model.run_path(seed)
-    config = RunDirectory(path).config()
-    actual = {
-        "text": config["corpus"]["fingerprint"],
-        "tokenizer": config.get("tokenizer_fingerprint"),
-        "settings": resolve(config["settings"]).resolved(),
-    }
-    planned = {
-        "text": plan.fingerprints["corpus"],
-        "tokenizer": plan.fingerprints["tokenizer"],
-        "settings": model.changed(**{"train.seed": seed}).settings,
-    }
-    changes = difference(planned, actual)
-    if changes:
-        raise DataError(
-            f"'{path}' is not a run of this comparison: {'; '.join(changes[:5])}. Remove it and repeat the command."
-        )
+    for model, seed in planned:
+        path = directory / model.run_path(seed)
+        config = RunDirectory(path).config()
+        actual = {
+            "text": config["corpus"]["fingerprint"],
+            "tokenizer": config.get("tokenizer_fingerprint"),
+            "settings": resolve(config["settings"]).resolved(),
+        }
+        planned = {
+            "text": plan.fingerprints["corpus"],
+            "tokenizer": plan.fingerprints["tokenizer"],
+            "settings": model.changed(**{"train.seed": seed}).settings,
+        }
+        changes = difference(planned, actual)
+        if changes:
+            raise DataError(
+                f"'{path}' is not a run of this comparison: {'; '.join(changes[:5])}. Remove it and repeat the command."
+            )
 
 
 def _run_result(
