@@ -25,9 +25,15 @@ def new_figure(width: float, height: float, dpi: int = 150) -> Any:
 
 
 def light_grid(axes: Any) -> None:
-    """Draw a faint grid, without a box around the axes."""
+    """Draw a faint grid behind the data, without a box around the axes."""
+    axes.set_axisbelow(True)
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def from_zero(axes: Any) -> None:
+    """The vertical axis from zero to a little above the data."""
+    axes.set_ylim(0, 1.06 * max(axes.dataLim.y1, 1e-9))
 
 
 def check_format(path: Path) -> None:

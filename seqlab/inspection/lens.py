@@ -13,7 +13,7 @@ from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.shades import level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, one
-from seqlab.plotting import COLORS, light_grid
+from seqlab.plotting import COLORS, from_zero, light_grid
 
 
 def lens(readings: Sequence[Reading]) -> Sheet:
@@ -85,5 +85,6 @@ def _column(token: str, answer: str, names: Sequence[str], rows: Sequence[tuple[
 def _draw(axes: Any, names: Sequence[str], means: Sequence[float], unit: str) -> None:
     axes.plot(means, "o-", color=COLORS[0], markersize=4)
     axes.set_xticks(range(len(names)), names, fontsize=8)
-    axes.set(xlabel="after", ylabel=unit, ylim=(0, None))
+    axes.set(xlabel="after", ylabel=unit)
+    from_zero(axes)
     light_grid(axes)

@@ -17,6 +17,8 @@ KEPT_BYTES, MAP_BYTES = 330_000, 200_000  # on a page, of all rows and of all ma
 MOST_KEPT, FEWEST_KEPT = 16, 4  # weights of a row
 LARGEST_MAP = 128  # points in a row or column of a map
 LABELED = 48  # tokens, up to which they are written beside a large picture
+COLORED = {"cmap": "Blues", "vmin": 0, "vmax": 1, "interpolation": "nearest", "aspect": "auto"}
+TICKS = (0.0, 0.01, 0.1, 0.25, 0.5, 1.0)  # weights in the legend
 ALT = "the tokens in rows look at those in columns; the color is the square root of the weight"
 
 
@@ -95,7 +97,7 @@ def _draw_grid(axes: Any, layers: Sequence[Sequence[WeightMap]]) -> None:
         for column, head in enumerate(layer):
             y, x = row * down, column * across
             grid[y : y + rows, x : x + columns] = head.weights_TS.numpy()
-    axes.imshow(np.sqrt(grid), cmap="Blues", vmin=0, vmax=1, interpolation="nearest", aspect="auto")
+    axes.imshow(np.sqrt(grid), **COLORED)
     for axis, length, step, names in (
         (axes.xaxis, columns, across, [head.name.rpartition(" head ")[2] for head in max(layers, key=len)]),
         (axes.yaxis, rows, down, [layer[0].name.partition(" head ")[0] for layer in layers]),
@@ -112,13 +114,19 @@ def _large_chart(maps: WeightMaps, each: WeightMap) -> Chart:
 
 
 def _draw_large(axes: Any, maps: WeightMaps, each: WeightMap, labeled: bool) -> None:
-    axes.imshow(np.sqrt(each.weights_TS.numpy()), cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    drawn = axes.imshow(np.sqrt(each.weights_TS.numpy()), **COLORED)
+    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.6, pad=0.02)
+    bar.set_ticks([weight**0.5 for weight in TICKS], labels=[f"{weight:g}" for weight in TICKS], fontsize=7)
+    bar.set_label("weight", fontsize=8)
+    bar.outline.set_visible(False)
     if labeled:
         rows, columns = ([token.replace("$", r"\$") for token in tokens] for tokens in (maps.rows, maps.columns))
         axes.set_xticks(range(len(columns)), columns, fontsize=6, rotation=90)
         axes.set_yticks(range(len(rows)), rows, fontsize=6)
     else:
-        axes.set(xlabel="token that is looked at", ylabel="token that looks")
+        axes.set_xlabel("token that is looked at", fontsize=8)
+        axes.set_ylabel("token that looks", fontsize=8)
+        axes.tick_params(labelsize=7)
     axes.set_title(each.name, fontsize=8)
     _bare(axes)
 

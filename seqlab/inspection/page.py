@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from seqlab.errors import UsageError
 from seqlab.inspection.maps import packed_maps
-from seqlab.inspection.shades import LEVELS, page_class, page_rules
-from seqlab.inspection.sheet import Chart, Sheet, TokenColumn
+from seqlab.inspection.shades import page_class, page_rules
+from seqlab.inspection.sheet import Chart, Sheet, TokenColumn, scale
 from seqlab.pages import Picture, clean_text, page_environment, page_style, picture, policy
 from seqlab.plotting import new_figure
 
@@ -36,7 +36,7 @@ def _page(title: str, sheets: Sequence[Sheet], refused: Mapping[str, str]) -> st
     script = "".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     environment = page_environment(HERE)
     environment.filters |= {"clean": clean_text, "shade": page_class, "picture": _picture}
-    environment.filters |= {"pointed": _pointed, "scale": _scale}
+    environment.filters |= {"pointed": _pointed, "scale": scale}
     return environment.get_template(TEMPLATE).render(
         title=title,
         style=Markup(style),
@@ -69,12 +69,6 @@ def _as_json(sheets: Sequence[Sheet]) -> str:
 def _pointed(sheet: Sheet) -> bool:
     """Whether its tokens show something when they are pointed at."""
     return sheet.maps is not None or any(column.details for column in sheet.columns)
-
-
-def _scale(sheet: Sheet) -> range:
-    """The shades of a legend: from none to the strongest, on both sides where differences are shown."""
-    shown = [shade for column in sheet.columns for shade in (column.shade, *(cell[0] for cell in column.cells))]
-    return range(-LEVELS if min(shown) < 0 else 0, LEVELS + 1)
 
 
 def _picture(chart: Chart) -> Picture:

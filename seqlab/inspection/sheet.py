@@ -12,6 +12,7 @@ from torch import Tensor
 
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
+from seqlab.inspection.shades import LEVELS
 
 
 class Detail(NamedTuple):
@@ -89,6 +90,12 @@ class Sheet:
     blocks: list[TextTable] = field(default_factory=list)
     charts: list[Chart] = field(default_factory=list)
     maps: WeightMaps | None = None
+
+
+def scale(sheet: Sheet) -> range:
+    """The shades of a legend: up to the strongest, on both sides where differences are shown; none for a mark."""
+    shown = {shade for column in sheet.columns for shade in (column.shade, *(cell[0] for cell in column.cells))}
+    return range(-LEVELS if min(shown) < 0 else 0, LEVELS + 1) if len(shown - {0}) > 1 else range(0)
 
 
 def one(readings: Sequence[Reading], name: str) -> Reading:

@@ -14,7 +14,7 @@ from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.shades import level, signed_level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn
-from seqlab.plotting import COLORS, light_grid
+from seqlab.plotting import COLORS, from_zero, light_grid
 
 FULL = 10.0  # bits that have the strongest color: a probability of 1/1024
 FULL_DIFFERENCE = 5.0  # bits
@@ -200,6 +200,7 @@ def _draw(axes: Any, rows: Sequence[tuple[str, list[float]]], labels: Sequence[s
     for run, label in enumerate(labels):
         axes.plot([means[run] for _, means in rows], "o-", color=COLORS[run], markersize=4, label=label)
     axes.set_xticks(range(len(rows)), [where for where, _ in rows], fontsize=8, rotation=30, ha="right")
-    axes.set(xlabel="position in the text", ylabel="mean bits", ylim=(0, None))
+    axes.set(xlabel="position in the text", ylabel="mean bits")
+    from_zero(axes)
     light_grid(axes)
     axes.legend(frameon=False, fontsize=8)
