@@ -16,7 +16,7 @@ INCHES = 9.0
 HALF = INCHES / 2 + 0.4
 LINE, TABLE_LINE = 0.2, 0.14  # inches of a line of the text, and of a table
 CHARACTER = 0.072  # inches, in a table
-MONOSPACE = {"family": "monospace", "fontsize": 8, "parse_math": False}
+MONOSPACE: dict[str, Any] = {"family": "monospace", "fontsize": 8, "parse_math": False}
 
 
 class Part(NamedTuple):
@@ -106,12 +106,14 @@ def _draw_stack(figure: Any, place: Any, stack: Sequence[Part], height: float) -
 def _table(block: TextTable) -> Part:
     text = f"{block.title}\n{aligned_table(block.rows, block.texts)}"
     lines = text.split("\n")
+    width = CHARACTER * max(map(len, lines))
+    font = MONOSPACE | {"fontsize": MONOSPACE["fontsize"] * min(1.0, INCHES / width)}
 
     def draw(axes: Any) -> None:
         axes.set_axis_off()
-        axes.text(0, 1, text, va="top", transform=axes.transAxes, **MONOSPACE)
+        axes.text(0, 1, text, va="top", transform=axes.transAxes, in_layout=False, **font)  # its place is known
 
-    return Part(draw, CHARACTER * max(map(len, lines)), TABLE_LINE * (len(lines) + 2), fills=False)
+    return Part(draw, width, TABLE_LINE * (len(lines) + 2), fills=False)
 
 
 def _draw_legend(axes: Any, sheet: Sheet) -> None:

@@ -68,7 +68,7 @@ class WeightMap(NamedTuple):
 @dataclass(frozen=True)
 class WeightMaps:
     """The heads of each layer, and summaries of all of them, which are shown large first. `rows` and `columns` are the
-    tokens; a text that looks at itself has the same twice."""
+    tokens; a text that looks at itself has the same list twice."""
 
     rows: list[str]
     columns: list[str]
