@@ -20,6 +20,8 @@ from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
 from seqlab.tracing import prefixed
 
+JOINED = Recorded("state", "tanh(W [c; y]), what it passes on")
+
 
 @dataclass(frozen=True)
 class EncodedSource(TensorTree):
@@ -121,8 +123,9 @@ class AttentionDecoder(Backbone):
 
     @property
     def records(self) -> dict[str, Recorded]:
-        own = {} if self.attention is None else prefixed("source", self.attention.records)
-        return {**self.inner.records, **own}
+        if self.attention is None:
+            return dict(self.inner.records)
+        return {**self.inner.records, **prefixed("source", {**self.attention.records, "joined": JOINED})}
 
     @property
     def limit(self) -> int | None:
@@ -155,7 +158,7 @@ class AttentionDecoder(Backbone):
             return self._one_by_one(x_BTD, state, mask_BT, trace)
         y_BTH, inner = self.inner(x_BTD, state.inner, mask_BT, trace)
         if self.attention is not None:
-            y_BTH = self._joined(self._read(y_BTH, state, trace), y_BTH)
+            y_BTH = self._joined(self._read(y_BTH, state, trace), y_BTH, trace)
         return y_BTH, replace(state, lengths_B=inner.lengths_B, inner=inner)
 
     def step(
@@ -174,7 +177,7 @@ class AttentionDecoder(Backbone):
             return y_BH, after
         if context_B1C is None:
             context_B1C = self._read(y_BH[:, None], state, trace)
-        return self._joined(context_B1C[:, 0], y_BH), after
+        return self._joined(context_B1C[:, 0], y_BH, trace and trace.step(0)), after
 
     def _one_by_one(
         self, x_BTD: Tensor, state: AttentionDecoderState, mask_BT: Tensor | None, trace: Trace | None
@@ -192,9 +195,9 @@ class AttentionDecoder(Backbone):
         assert self.attention is not None and state.source is not None
         return self.attention(query_BTH, state.source, trace and trace.within("source"))
 
-    def _joined(self, context: Tensor, y: Tensor) -> Tensor:
+    def _joined(self, context: Tensor, y: Tensor, trace: Trace | None) -> Tensor:
         assert self.join is not None
-        return torch.tanh(self.join(torch.cat([context, y], dim=-1)))
+        return record(trace, "source.joined", torch.tanh(self.join(torch.cat([context, y], dim=-1))))
 
     def state_bytes(self, length: int) -> int:
         last = self.width * self._number if self.queries_with_output else 0

@@ -1,12 +1,14 @@
 """Promises about models: every registered task can be trained with the architecture, or refuses it with a reason."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from seqlab.config import RunSettings, VocabSizes, resolve
-from seqlab.contracts import Trace
+from seqlab.contracts import Recorded, Trace
 from seqlab.errors import UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.parameter_count import parameters, refuse_unfit
@@ -67,8 +69,8 @@ def language_models(case: ArchitectureCase) -> None:
     logits_BV, state = model.read(tokens_BT[:, :3], torch.tensor([3, 2]))
     same(logits_BV, whole_BTV[[0, 1], [2, 1]], "logits after a prompt")
     stepped_BV, _ = model.step(tokens_BT[[0, 1], [3, 2]], state)
-    _require_recorded(model, "language", lambda trace: model(tokens_BT, trace=trace))
-    _require_recorded(model, "language", lambda trace: model.step(tokens_BT[:, 0], state, trace))
+    _require_recorded(model, "language", lambda trace: model(tokens_BT, trace=trace)[0])
+    _require_recorded(model, "language", lambda trace: model.step(tokens_BT[:, 0], state, trace)[0])
     return same(stepped_BV, whole_BTV[[0, 1], [3, 2]], "logits after one more token")
 
 
@@ -82,12 +84,36 @@ def translators(case: ArchitectureCase) -> None:
     tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
     whole_BTV, state = model(source, tokens_BT), model.start(source)
     _require_recorded(model, "translate", lambda trace: model(source, tokens_BT, trace=trace))
+    decoder = {name: about for name, about in model.records.items() if not name.startswith("encoder.")}
+    _require_recorded(
+        model, "translate", lambda trace: model.step(tokens_BT[:, 0], model.start(source), trace)[0], decoder
+    )
     for t in range(LENGTH):
         logits_BV, state = model.step(tokens_BT[:, t], state)
         same(logits_BV, whole_BTV[:, t], f"logits after token {t}")
 
 
-def _require_recorded(model: Any, task: str, run: Callable[[Trace], Any]) -> None:
-    run(trace := Trace())
-    declared, recorded = set(model.records), set(trace.names)
+@models("taggers, classifiers and masked language models record what they declare")
+def models_of_whole_texts(case: ArchitectureCase) -> None:
+    tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
+    mask_BT = torch.arange(LENGTH) < torch.tensor([LENGTH, 2])[:, None]
+    spellings = torch.arange(12).view(4, 3) % 7, torch.ones(4, 3, dtype=torch.bool)
+    runs: dict[str, Callable[[Any, Trace | None], Tensor]] = {
+        "tag": lambda model, trace: model(tokens_BT, mask_BT, tokens_BT % 4, spellings, None, trace)[mask_BT],
+        "classify": lambda model, trace: model(tokens_BT, mask_BT, trace),
+        "masked": lambda model, trace: model(tokens_BT, None, mask_BT, trace)[0][mask_BT],
+    }
+    for task, run in runs.items():
+        model = build_or_none(case, task)
+        if model is not None:
+            _require_recorded(model, task, partial(run, model))
+
+
+def _require_recorded(
+    model: Any, task: str, run: Callable[[Trace | None], Tensor], records: Mapping[str, Recorded] | None = None
+) -> None:
+    """All that is declared, or these, and nothing else; and the trace changes nothing."""
+    traced, declared = run(trace := Trace()), set(model.records if records is None else records)
+    recorded = set(trace.names)
     require(declared == recorded, f"{task}: either declared or recorded, not both: {sorted(declared ^ recorded)}")
+    same(traced, run(None), f"{task}, with a trace")

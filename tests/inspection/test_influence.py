@@ -8,6 +8,7 @@ import pytest
 import torch
 from inspected_runs import TEXT, UntrainedRun, untrained
 
+from seqlab.contracts import Trace
 from seqlab.errors import UsageError
 from seqlab.inspection.ablate import bits_per_answer
 from seqlab.inspection.attention import habits, rollout
@@ -78,6 +79,41 @@ def test_a_unit_at_its_mean() -> None:
     for options, message in (({"layer": 7}, "there is no layer 7"), ({"how": "twice"}, "there is no way 'twice'")):
         with pytest.raises(UsageError, match=message):
             inspect([run], TEXT, "ablate", options)
+
+
+def test_values_of_another_run_take_the_place_of_its_own() -> None:
+    first, second = untrained("lstm"), untrained("lstm")
+    generator = torch.Generator().manual_seed(3)
+    for parameter in second.model.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator)
+    same = inspect([first, first], TEXT, "ablate", {"how": "run"}).sheets[0].data["change"]
+    assert set(same.values()) == {0.0}
+    found = inspect([first, second], TEXT, "ablate", {"how": "run"}).sheets[0].data
+    ids_T = torch.tensor(first.tokenizer.encode(TEXT))
+    with torch.no_grad():
+        second.model(ids_T[None, :-1], trace=(theirs := Trace()))
+        logprobs_TV = first.model.project(theirs["layer2"])[0].log_softmax(1)
+    bits = -float(logprobs_TV.gather(1, ids_T[1:, None]).mean()) / math.log(2)
+    assert found["change"]["layer2"] == pytest.approx(bits - found["bits_per_token"], abs=1e-5)
+    heads = [untrained("transformer", heads=2), untrained("transformer", heads=2)]
+    heads[1].model.backbone.stack.blocks[1].attention.into.weight.data *= 2
+    change = inspect(heads, TEXT, "ablate", {"how": "run"}).sheets[0].data["change"]
+    assert change["layer2.attention head 1"] != 0 and change["layer1.attention head 1"] == 0
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        (["lstm"], {}, "first: 1 given, not 2"),
+        (["lstm", "lstm"], {"layer": 1}, "replaces whole parts"),
+        (["lstm", "gru"], {}, "the runs have different shapes, first in layer1.cell"),
+        (["lstm", "word"], {}, "the runs read different tokens"),
+    ],
+)
+def test_runs_that_do_not_fit_are_refused(runs: list[str], options: dict[str, int], message: str) -> None:
+    given = [untrained("lstm", tokenizer="word") if name == "word" else untrained(name) for name in runs]
+    with pytest.raises(UsageError, match=message):
+        inspect(given, TEXT, "ablate", {"how": "run", **options})
 
 
 # --- attention ------------------------------------------------------------------------------------------------------
