@@ -62,9 +62,7 @@ def ablate(readings: Sequence[Reading], *, layer: int | None = None, how: str | 
 def _two(readings: Sequence[Reading], layer: int | None) -> tuple[Reading, Reading]:
     """The run that is changed and the run whose values it gets; UsageError unless the values fit."""
     if len(readings) != 2:
-        raise UsageError(
-            f"--how run puts the values of a second run into the first: {len(readings)} given, not 2."
-        )
+        raise UsageError(f"--how run puts the values of a second run into the first: {len(readings)} given, not 2.")
     if layer is not None:
         raise UsageError("--how run replaces whole parts, not the units of a layer: leave out --layer.")
     reading, other = readings
