@@ -14,7 +14,7 @@ from seqlab.lessons.page import described, lesson_page
 from seqlab.lessons.runner import run_lesson
 
 LESSONS = lessons()
-CHEAP = {"window"}  # they run in the default tests
+CHEAP = {"window", "recurrence", "lstm"}  # they run in the default tests
 SLOW_CHECKS: set[str] = set()  # lessons whose checks train something
 
 

@@ -178,8 +178,9 @@ assert counted > 0.99
 # | one to many | text from a start symbol | all, each fed back as the next input | `seqlab generate RUN` |
 #
 # Next-word prediction is often called many to one. Measured: one pass over a text gives, at each step, exactly the
-# prediction that a many-to-one pass over the text so far gives. So language models are trained as an aligned task,
-# with as many predictions per pass as there are words.
+# prediction that a many-to-one pass over the text so far gives. So language models are trained as an aligned task:
+# the targets are the inputs shifted by one, and a pass has as many predictions as there are words. To generate, only
+# the state has to be kept, so that each word takes the same time however long the text is.
 
 # %%
 model = Reader(2)
