@@ -36,7 +36,7 @@ def _page(title: str, sheets: Sequence[Sheet], refused: Mapping[str, str]) -> st
     script = "".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     environment = page_environment(HERE)
     environment.filters |= {"clean": clean_text, "shade": page_class, "picture": _picture}
-    environment.filters |= {"pointed": _pointed, "scale": scale}
+    environment.filters |= {"pointed": _pointed, "scale": scale, "legend": _legend}
     return environment.get_template(TEMPLATE).render(
         title=title,
         style=Markup(style),
@@ -69,6 +69,12 @@ def _as_json(sheets: Sequence[Sheet]) -> str:
 def _pointed(sheet: Sheet) -> bool:
     """Whether its tokens show something when they are pointed at."""
     return sheet.maps is not None or any(column.details for column in sheet.columns)
+
+
+def _legend(sheet: Sheet) -> str:
+    lanes = f"under each token, from top to bottom: {', '.join(sheet.lanes)}" if sheet.lanes else ""
+    lines = "blue: where the token looks that is pointed at" if sheet.maps else ""
+    return "; ".join(filter(None, (sheet.legend, lanes, lines)))
 
 
 def _picture(chart: Chart) -> Picture:

@@ -94,8 +94,10 @@ class Sheet:
 
 def scale(sheet: Sheet) -> range:
     """The shades of a legend: up to the strongest, on both sides where differences are shown; none for a mark."""
-    shown = {shade for column in sheet.columns for shade in (column.shade, *(cell[0] for cell in column.cells))}
-    return range(-LEVELS if min(shown) < 0 else 0, LEVELS + 1) if len(shown - {0}) > 1 else range(0)
+    shown = [
+        shade for column in sheet.columns for shade in (column.shade, *(cell[0] for cell in column.cells)) if shade
+    ]
+    return range(-LEVELS if min(shown) < 0 else 0, LEVELS + 1) if len(shown) > 1 else range(0)
 
 
 def one(readings: Sequence[Reading], name: str) -> Reading:

@@ -257,3 +257,44 @@ def test_a_thousand_tokens_scroll_and_follow_the_pointer(browser: Browser, tmp_p
     slow = {what: computed for what, (_, computed) in found.items() if computed >= FRAME / 2}
     assert not slow, {what: (computed, median(times), max(times)) for what, (times, computed) in found.items()}
     assert browser.problems() == []
+
+
+# the contrast of letters on every shade, as WCAG defines it; color-mix is reported as color(srgb r g b)
+CONTRASTS = """
+const light = (color) => {
+  const whole = color.startsWith("rgb") ? 255 : 1;
+  const [red, green, blue] = color.match(/[\\d.]+/g).slice(0, 3).map((text) => {
+    const part = Number(text) / whole;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+const ratio = (first, second) => (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05);
+const token = document.querySelector(".text .t");
+return ["hot", "cold"].flatMap((name) => [1, 2, 3, 4, 5, 6, 7, 8].map((shade) => {
+  token.className = `t ${name}${shade}`;
+  const style = getComputedStyle(token);
+  return ratio(light(style.color), light(style.backgroundColor));
+}));
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_letters_can_be_read_on_every_shade(browser: Browser, pages: dict[str, Path], scheme: Scheme) -> None:
+    browser.open(pages["transformer"], scheme=scheme)
+    contrasts = browser.run(CONTRASTS)
+    assert len(contrasts) == 16 and min(contrasts) >= 4.5, contrasts
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_letters_can_be_read_where_a_token_looks(browser: Browser, pages: dict[str, Path], scheme: Scheme) -> None:
+    browser.open(pages["lstm-attention"], scheme=scheme)
+    browser.find_all("#attention .text .t")[0].click()  # it looks at itself alone, with the strongest color
+    script = (
+        CONTRASTS.split("return [", 1)[0]
+        + """
+    const style = getComputedStyle(token);
+    return [ratio(light(style.color), light(style.backgroundColor)), style.backgroundColor];"""
+    )
+    contrast, color = browser.run(script.replace('".text .t"', '"#attention .text .t"'))
+    assert contrast >= 4.5 and color == {"light": "rgb(11, 47, 122)", "dark": "rgb(207, 224, 255)"}[scheme]
