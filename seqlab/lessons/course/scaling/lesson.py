@@ -157,7 +157,8 @@ assert last["smaller start"] < 0.80 and last["smaller start and steps"] > 0.95
 figure = new_figure(5.5, 3)
 axes = figure.subplots()
 for color, (name, right) in zip(COLORS, curves.items(), strict=False):
-    axes.plot([sum(right[at - 10 : at]) / 10 for at in range(10, len(right))], color=color, label=name)
+    style = "--" if name == "smaller start and steps" else "-"  # on top of the first
+    axes.plot([sum(right[at - 10 : at]) / 10 for at in range(10, len(right))], style, color=color, label=name)
 axes.set(title="Looking up a value", xlabel="step", ylabel="share of right answers", ylim=(0, 1.02))
 axes.legend(frameon=False)
 light_grid(axes)
