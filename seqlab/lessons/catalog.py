@@ -23,13 +23,13 @@ SECONDS = {
     "self_attention": 10,
     "heads": 30,
     "positions": 30,
-    "masks": 30,
-    "bidirectional_encoders": 30,
-    "decoding": 30,
-    "exposure_bias": 30,
-    "tokenizers": 30,
-    "embeddings": 30,
-    "comparison": 60,
+    "masks": 12,
+    "bidirectional_encoders": 12,
+    "decoding": 15,
+    "exposure_bias": 25,
+    "tokenizers": 20,
+    "embeddings": 15,
+    "comparison": 40,
 }
 EXERCISES = "## Exercises"
 

@@ -197,7 +197,8 @@ figure
 #
 # Limits: noise, toy words and one tagging rule make the point visible in seconds; they do not say how much two-way
 # reading gains on your task. Measure that, with and without it:
-# `seqlab train entities.conll --arch lstm --set backbone.bidirectional=true`.
+# `seqlab train entities.conll --arch lstm --set backbone.bidirectional=true`. And
+# `seqlab compare --recipe mini-encoder` trains a small Transformer encoder on ten sentences and draws its attention.
 #
 # ## Exercises
 #

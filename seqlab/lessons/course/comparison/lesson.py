@@ -153,12 +153,15 @@ assert (
 # 5000 sinusoidal positions (1.28 M numbers) is fixed and counts for nothing. Sums cost a minute to check, and a table
 # that does not add up says how carefully the rest was made.
 #
-# What to ask of a comparison: How many seeds, and what interval? Equal in what? Tuned equally? Judged on text that was
-# not used to choose anything? What do simple baselines reach? (Above, counting n-grams beats both models.)
+# What to ask of a comparison: How many seeds, and what interval? Equal in what? Tuned equally? (Identical settings are
+# not: a learning rate that suits one model may not suit the other.) Judged on text that was used to choose nothing?
+# What do simple baselines reach? Above, counting n-grams beats both models. A table of adjectives ("limited range",
+# "excellent") is no comparison: `seqlab inspect A B --text T --view memory` measures range, `seqlab bench RUN` speed.
 #
 # Limits: eighty steps of tiny models compare how fast they begin to learn. Go on with
-# `seqlab compare my.txt --archs lstm,lstm-attention --seeds 5 --minutes 30`, and with `--recipe evolution` and
-# `--recipe simple-lm-bpe`, which repeat the two studies.
+# `seqlab compare my.txt --archs lstm,lstm-attention --seeds 5 --minutes 30`, with `--recipe evolution` (and
+# `evolution-512`: do longer windows favor attention?) and `--recipe simple-lm-bpe`, which repeat the two studies. Then
+# make the winner smaller: `seqlab distill` and `seqlab quantize` report what that costs.
 #
 # ## Exercises
 #

@@ -33,7 +33,8 @@ runs["teacher forcing"].predict("a b c d e f")[0].as_dict()
 
 # %% [markdown]
 # The training loop of teacher forcing needs no decisions: the inputs are the true tokens, shifted by one, so all
-# positions can be trained at once. Generation is a loop: predict a token, feed it back, predict the next.
+# positions can be trained at once. Generation is a loop: begin with the begin symbol, predict a token, feed it back,
+# predict the next, until the end symbol comes.
 #
 # **Predict:** we score the same trained model twice on held-out letters, once reading the true letters (as in
 # training) and once reading its own. Where along the sequence do the two differ?
