@@ -67,11 +67,11 @@ def gradient_norms(model: Model, ids_T: Tensor) -> np.ndarray:
         norms = []
         for t in spread(half - 1, len(loss_T) - 1):
             (slope_1TD,) = torch.autograd.grad(loss_T[t], x_1TD, retain_graph=True)
-            norms.append(_norms(slope_1TD[0, t - half + 1 : t + 1]).flip(0))
+            norms.append(row_norms(slope_1TD[0, t - half + 1 : t + 1]).flip(0))
     return torch.stack(norms).mean(0).numpy()
 
 
-def _norms(vectors_KD: Tensor) -> Tensor:
+def row_norms(vectors_KD: Tensor) -> Tensor:
     """Scaled first: the squares of small numbers would be zero."""
     size_K1 = vectors_KD.abs().amax(1, keepdim=True)
     return size_K1[:, 0] * (vectors_KD / size_K1.clamp(min=SMALLEST)).norm(dim=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading
-from seqlab.models.language_model import LanguageModel
+from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.model import Model
 from seqlab.plotting import COLORS, light_grid
 
@@ -28,16 +28,20 @@ class Curve(NamedTuple):
     dashed: bool = False
 
 
-def require_language_models(readings: Sequence[Reading], name: str) -> None:
-    """UsageError unless all predict the next token, of a text that is long enough."""
+def require_looking_back(readings: Sequence[Reading], name: str) -> None:
+    """UsageError unless all predict from what comes before, or at the end, in a text that is long enough."""
     most = len(COLORS) * len(MARKERS)
     if len(readings) > most:
         raise UsageError(f"the view {name} shows at most {most} runs together: {len(readings)} were given.")
     for reading in readings:
-        if not isinstance(reading.model, LanguageModel):
-            raise UsageError(f"'{reading.run.path}' is no language model: {name} looks back from a predicted token.")
+        if isinstance(reading.model, MaskedLanguageModel):
+            raise UsageError(f"'{reading.run.path}' fills gaps from both sides: {name} looks back from a prediction.")
         if len(reading.ids) < 4:
-            raise UsageError(f"the text has {len(reading.ids)} tokens: {name} needs at least 4 to look back.")
+            raise UsageError(
+                f"the {reading.side.name} has {len(reading.ids)} tokens: {name} needs at least 4 to look back."
+            )
+    if len({reading.kind for reading in readings}) > 1:
+        raise UsageError(f"the runs predict different things: {name} compares models of one task.")
 
 
 def exact(model: Model) -> Model:

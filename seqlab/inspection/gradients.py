@@ -11,11 +11,13 @@ from typing import Any
 import torch
 
 from seqlab.cells.cell import RecurrentCell
+from seqlab.contracts import Backbone
 from seqlab.inspection.backward import Backward, backward
-from seqlab.inspection.distances import Curve, amount, draw_curves, require_language_models, shown_distances
+from seqlab.inspection.distances import Curve, amount, draw_curves, require_looking_back, shown_distances
+from seqlab.inspection.looking_back import reading_norms
 from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.sheet import Chart, Sheet, TextTable, number
-from seqlab.models.model import Model
+from seqlab.models.language_model import LanguageModel
 
 LETTERS = {1: ("",), 3: ("_r", "_z", "_n"), 4: ("_i", "_f", "_g", "_o")}  # by the number of blocks
 BEFORE = ", before training"
@@ -25,25 +27,28 @@ def gradients(readings: Sequence[Reading], *, before: bool | None = None) -> She
     """The norm of d loss_t / d input_(t-k) against k, of every run, and the singular values of the recurrent matrices
     and of the product of the state's Jacobians; `before`: also of the untrained models, if not given for a single run.
     """
-    require_language_models(readings, "gradients")
+    require_looking_back(readings, "gradients")
     labels = run_labels(readings)
-    models: dict[str, Model] = {label: reading.model for label, reading in zip(labels, readings, strict=True)}
-    found = {label: backward(models[label], reading.ids) for label, reading in zip(labels, readings, strict=True)}
-    untrained: dict[str, Model] = {}
+    trained = dict(zip(labels, readings, strict=True))
+    found = {label: _backward(reading) for label, reading in trained.items()}
+    untrained: dict[str, Reading] = {}
     if before or (before is None and len(readings) == 1 and readings[0].run.starts_untrained):
-        untrained = {label: reading.run.untrained() for label, reading in zip(labels, readings, strict=True)}
-        found |= {
-            f"{label}{BEFORE}": backward(untrained[label], reading.ids)
-            for label, reading in zip(labels, readings, strict=True)
-        }
+        untrained = {label: reading.with_model(reading.run.untrained()) for label, reading in trained.items()}
+        found |= {f"{label}{BEFORE}": _backward(reading) for label, reading in untrained.items()}
     falls = ", ".join(f"{label} by {math.exp(found[label].slope):.3f}" for label in labels)
     return Sheet(
         "gradients",
         f"With every token further back the gradient is multiplied, on average: in {falls}.",
         _data(found),
-        blocks=[_slopes(found), _norms(found), *_singular_values(models, untrained)],
+        blocks=[_slopes(found), _norms(found), *_singular_values(trained, untrained)],
         charts=list(_charts(found, labels, falls)),
     )
+
+
+def _backward(reading: Reading) -> Backward:
+    if isinstance(reading.model, LanguageModel):
+        return backward(reading.model, reading.ids)
+    return Backward(reading_norms(reading), None)
 
 
 def _data(found: Mapping[str, Backward]) -> dict[str, Any]:
@@ -105,13 +110,13 @@ def _charts(found: Mapping[str, Backward], labels: Sequence[str], falls: str) ->
         )
 
 
-def _singular_values(models: Mapping[str, Model], untrained: Mapping[str, Model]) -> list[TextTable]:
+def _singular_values(trained: Mapping[str, Reading], untrained: Mapping[str, Reading]) -> list[TextTable]:
     """Of the matrices that act on the state, for the runs that have them."""
     rows = [["matrix", "largest", "median", "smallest", "largest |eigenvalue|"]]
     rows[0] += ["largest before training"] if untrained else []
-    for label, model in models.items():
-        first = dict(_state_matrices(untrained[label])) if untrained else {}
-        for name, U_HH in _state_matrices(model):
+    for label, reading in trained.items():
+        first = dict(_state_matrices(untrained[label].backbone)) if untrained else {}
+        for name, U_HH in _state_matrices(reading.backbone):
             values = torch.linalg.svdvals(U_HH)
             numbers = [values[0], values.median(), values[-1], torch.linalg.eigvals(U_HH).abs().max()]
             numbers += [torch.linalg.svdvals(first[name])[0]] if first else []
@@ -119,8 +124,8 @@ def _singular_values(models: Mapping[str, Model], untrained: Mapping[str, Model]
     return [TextTable("singular values of the matrices on the state", rows)] if len(rows) > 1 else []
 
 
-def _state_matrices(model: Model) -> list[tuple[str, torch.Tensor]]:
-    cells = [module for module in model.backbone.modules() if isinstance(module, RecurrentCell)]
+def _state_matrices(backbone: Backbone) -> list[tuple[str, torch.Tensor]]:
+    cells = [module for module in backbone.modules() if isinstance(module, RecurrentCell)]
     return [
         (f"cell {place}: U{letter}", U_HH)
         for place, cell in enumerate(cells, 1)

@@ -15,12 +15,14 @@ from seqlab.inspection.distances import (
     amount,
     draw_curves,
     exact,
-    require_language_models,
+    require_looking_back,
     shown_distances,
     spread,
 )
+from seqlab.inspection.looking_back import reading_divergences
 from seqlab.inspection.reading import Reading, run_labels
 from seqlab.inspection.sheet import Chart, Sheet, TextTable
+from seqlab.models.language_model import LanguageModel
 from seqlab.models.model import Model
 from seqlab.threads import compute_threads
 
@@ -29,9 +31,9 @@ NOTICED = 0.01  # bits: a change that is smaller is hardly one
 
 def memory(readings: Sequence[Reading]) -> Sheet:
     """The mean divergence of the prediction k tokens after a changed one, against k, of every run."""
-    require_language_models(readings, "memory")
+    require_looking_back(readings, "memory")
     labels = run_labels(readings)
-    curves = {label: divergences(reading.model, reading.ids) for label, reading in zip(labels, readings, strict=True)}
+    curves = {label: _curve(reading) for label, reading in zip(labels, readings, strict=True)}
     rows = [["tokens back", *labels]]
     for k in shown_distances(min(map(len, curves.values())) - 1):
         rows.append([str(k), *(amount(bits_K[k]) for bits_K in curves.values())])
@@ -51,6 +53,12 @@ def memory(readings: Sequence[Reading]) -> Sheet:
             )
         ],
     )
+
+
+def _curve(reading: Reading) -> np.ndarray:
+    if isinstance(reading.model, LanguageModel):
+        return divergences(reading.model, reading.ids)
+    return reading_divergences(reading)
 
 
 @torch.no_grad()

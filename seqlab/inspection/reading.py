@@ -5,7 +5,8 @@ What that means depends on the task, which names its class here (`Task.reading`)
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -198,6 +199,25 @@ class Reading(ABC):
     def trace_of(self, ids_T: Tensor) -> Trace | None:
         """What happens inside as it reads these tokens instead; None if it reads more than tokens."""
         return None
+
+    # --- what else it could be --------------------------------------------------------------------------------------
+
+    def rearranged(self, order_T: Tensor) -> "Reading":
+        """The same with other tokens of the last side in its places; what is scored stays."""
+        other = self._copy()
+        other.sides = [*self.sides[:-1], replace(self.side, ids=tuple(self.ids[at] for at in order_T.tolist()))]
+        return other
+
+    def with_model(self, model: Model) -> "Reading":
+        other = self._copy()
+        other.run = copy(self.run)
+        other.run.model = model
+        return other
+
+    def _copy(self) -> "Reading":
+        other = copy(self)
+        vars(other).pop("trace", None)
+        return other
 
 
 def make_side(name: str, ids: Sequence[int], tokens: list[str], limit: int | None, scope: str = "") -> Side:

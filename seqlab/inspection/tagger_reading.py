@@ -34,9 +34,9 @@ class TaggerReading(Reading):
         task: Any = TASKS.load(self.run.settings.task.name)
         self.batch = tag_batch(task.encode([sentence], vocabulary, self.run.settings), [0])
         ids, names = self.batch.inputs_BT[0].tolist(), token_names(self.run.tokenizer)
-        self.places = [visible(word) for word in self.words]
+        self.places = self._spaced()
         if self.batch.ends_BW is None:
-            tokens, self.after = self._spaced(), range(len(ids))
+            tokens, self.after = list(self.places), range(len(ids))
         else:
             tokens, self.after = [names[token] for token in ids], self.batch.ends_BW[0].tolist()
         self.sides = [make_side("text", ids, tokens, self.model.limit)]
@@ -96,8 +96,16 @@ class TaggerReading(Reading):
 
     def ask(self, place: int) -> Question:
         tag = self.answers[place]
-        words = f"log-probability of the tag '{self.answer_name(tag)}' of word {place + 1}, “{self.places[place]}”"
+        words = f"log-probability of the tag '{self.answer_name(tag)}' of word {place + 1}, “{self.words[place]}”"
         return Question(words, self.side, len(self.ids), lambda trace, rows: self._rows(trace, rows)[:, place, tag])
+
+    def rearranged(self, order_T: Tensor) -> Reading:
+        other = super().rearranged(order_T)
+        assert isinstance(other, TaggerReading)
+        words_BW = self.batch.words_BW  # a word that is spelled is one token
+        moved_BW = None if words_BW is None else words_BW[:, order_T]
+        other.batch = replace(self.batch, inputs_BT=self.batch.inputs_BT[:, order_T], words_BW=moved_BW)
+        return other
 
 
 def repeated(batch: TagBatch, rows: int) -> TagBatch:

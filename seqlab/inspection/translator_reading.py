@@ -74,6 +74,12 @@ class TranslatorReading(Reading):
     def backbone(self) -> Backbone:
         return self.run.model.decoder
 
+    @property
+    def arch(self) -> str:
+        """Of the decoder, which predicts."""
+        assert self.run.settings.decoder is not None
+        return self.run.settings.decoder.name
+
     @torch.no_grad()
     def start(self) -> State:
         return self.run.model.start(self.source)

@@ -169,7 +169,7 @@ def test_several_runs_are_curves_in_one_chart() -> None:
     assert len(sheet.charts) == 2 and set(sheet.data["jacobians"]) == {"rnn", "gru"}
     with pytest.raises(UsageError, match="at most 12 runs together: 13 were given"):
         inspect([runs[0]] * 13, TEXT, "gradients", {})
-    with pytest.raises(UsageError, match="is no language model: gradients looks back"):
+    with pytest.raises(UsageError, match="fills gaps from both sides: gradients looks back"):
         inspect([untrained("transformer-encoder")], TEXT, "gradients", {})
 
 

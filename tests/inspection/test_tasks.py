@@ -10,7 +10,9 @@ from inspected_runs import UntrainedRun, untrained
 from seqlab.contracts import Trace
 from seqlab.decode.translation import attention_weights, batch_sources
 from seqlab.errors import UsageError
+from seqlab.inspection.distances import exact
 from seqlab.inspection.inspection import inspect
+from seqlab.inspection.looking_back import reading_divergences, reading_norms
 from seqlab.inspection.reading import read_text
 from seqlab.inspection.sheet import Sheet
 from seqlab.registry import TASKS
@@ -149,7 +151,7 @@ def test_a_tagger_shows_the_probability_of_its_tags(options: dict[str, Any]) -> 
     expected = predicted(run, WORDS)
     sheet = view("surprise", run, WORDS)
     pieces = sheet.data["pieces"]
-    assert [piece["text"] for piece in pieces] == expected.words and sheet.lanes == ["tag"]
+    assert [piece["text"].removeprefix("·") for piece in pieces] == expected.words and sheet.lanes == ["tag"]
     assert [piece["answer"] for piece in pieces] == expected.tags
     shares = [2 ** -piece["bits"][0] for piece in pieces]
     assert shares == pytest.approx(expected.probabilities, rel=1e-4)
@@ -175,6 +177,60 @@ def test_tokens_of_a_tagger_have_a_place_in_the_text(tokenizer: str) -> None:
     reading = read_text(tagger(tokenizer=tokenizer), "The  cat.")
     ends = [2, 7, 8] if tokenizer == "word" else [2] * 4 + [7] * 4 + [8] * 2
     assert reading.last_characters == ends
+
+
+# --- looking back ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("task", "text"), [("classify", "The cat"), ("tag", WORDS), ("translate", SOURCE)])
+def test_gradients_of_every_task_are_finite_differences(task: str, text: str) -> None:
+    run = untrained("gru", task)
+    reading = read_text(run, text)
+    found = reading_norms(reading)
+    reading = reading.with_model(exact(run.model))
+    reading.logprobs(trace := Trace())
+    x_1TD, step = trace["embedding"], 1e-6
+
+    def loss(place: int, s: int, d: int, by: float) -> float:
+        moved = x_1TD.clone()
+        moved[0, s, d] += by
+        return -float(reading.logprobs(Trace({"embedding": moved}))[place, reading.answers[place]])
+
+    def norm(place: int, s: int) -> float:
+        slopes = [(loss(place, s, d, step) - loss(place, s, d, -step)) / (2 * step) for d in range(x_1TD.shape[2])]
+        return math.hypot(*slopes)
+
+    longest = len(found) - 1
+    assert longest == {"classify": len(reading.ids) - 1}.get(task, (len(reading.ids) - 1) // 2)
+    back = [place for place, after in enumerate(reading.after) if after >= longest]
+    for k in (0, longest):
+        assert found[k] == pytest.approx(sum(norm(p, reading.after[p] - k) for p in back) / len(back), rel=1e-4)
+
+
+def test_a_label_changes_with_a_token_far_from_the_end() -> None:
+    run = untrained("gru", "classify")
+    reading = read_text(run, "The cat")
+    found, ids = reading_divergences(reading), list(reading.ids)
+    with torch.no_grad():
+        before_K = run.model(torch.tensor([ids]))[0].log_softmax(0)
+        for k in (0, 3, 7):
+            s = len(ids) - 1 - k
+            other = next(token for token in (ids * 2)[len(ids) // 2 + s :] + ids if token != ids[s])
+            after_K = run.model(torch.tensor([[*ids[:s], other, *ids[s + 1 :]]]))[0].log_softmax(0)
+            bits = float((before_K.exp() * (before_K - after_K)).sum()) / math.log(2)
+            assert found[k] == pytest.approx(bits, rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"tokenizer": "char"}], ids=str)
+def test_a_tagger_with_a_window_forgets_what_has_left_it(options: dict[str, Any]) -> None:
+    run = untrained("feedforward", "tag", span=3, **options)
+    bits_K = reading_divergences(read_text(run, "The cat sat on the mat The dog said"))
+    assert (bits_K[:3] > 1e-9).all() and (bits_K[3:] < 1e-12).all() and len(bits_K) > 4
+
+
+def test_a_text_of_one_word_has_nothing_to_change_into() -> None:
+    with pytest.raises(UsageError, match="all tokens of the text are alike"):
+        reading_divergences(read_text(tagger(), "the the the the"))
 
 
 # --- targets --------------------------------------------------------------------------------------------------------
