@@ -88,4 +88,5 @@ def train(
     )
     print_run(run)
     folder = shlex.quote(str(run.path))
-    next_steps(using_command(run), f"seqlab evaluate {folder}", f"seqlab resume {folder} --more 1000")
+    more = "" if run.results and run.results.caution else f"seqlab resume {folder} --more 1000"
+    next_steps(using_command(run), f"seqlab evaluate {folder}", more)

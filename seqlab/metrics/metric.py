@@ -9,6 +9,7 @@ import numpy as np
 from seqlab.metrics.bleu import bleu, chrf
 from seqlab.metrics.labels import accuracy
 from seqlab.metrics.spans import entity_f1
+from seqlab.wording import decimals
 
 Value = Callable[[np.ndarray], np.ndarray]  # sums (..., K) to the metric (...)
 
@@ -58,7 +59,7 @@ class Metric:
 
     def format(self, value: float | None) -> str:
         """A value in its digits; a dash where there is none."""
-        return "-" if value is None else f"{value:,.0f}" if self.is_count else f"{value:.{self.digits}f}"
+        return "-" if value is None else f"{value:,.0f}" if self.is_count else decimals(value, self.digits)
 
     def possible(self, interval: tuple[float, float]) -> tuple[float, float]:
         """The interval without values that the metric cannot take."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from seqlab.plotting import COLORS, light_grid, new_figure, write_figure
+from seqlab.wording import decimals
 
 TRAINING, VALIDATION, FAINT = *COLORS[:2], "#b8c4d6"
 
@@ -62,7 +63,7 @@ def _draw_perplexity(axes: Any, log: list[dict[str, Any]]) -> None:
             axes.plot(steps_N, perplexity_N, style, color=color, linewidth=1.5, markersize=4, label=label)
             best = int(np.argmin(perplexity_N))
             place = {"textcoords": "offset points", "xytext": (0, 7), "ha": "center", "color": color}
-            axes.annotate(f"{perplexity_N[best]:.2f}", (steps_N[best], perplexity_N[best]), **place)
+            axes.annotate(decimals(perplexity_N[best], 2), (steps_N[best], perplexity_N[best]), **place)
     axes.margins(y=0.15)
 
 

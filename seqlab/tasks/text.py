@@ -114,7 +114,7 @@ class TextTask(Task):
         return f"as uncertain as a choice among {self.brief(metrics)} equally likely characters"
 
     def brief(self, metrics: Mapping[str, float]) -> str:
-        return f"{2.0 ** min(metrics['bits_per_char'], 1000):.1f}"
+        return f"{2.0 ** metrics['bits_per_char']:.1f}" if metrics["bits_per_char"] < 20 else "over a million"
 
     def score_baselines(self, dataset: TextDataset, split: str, units: UnitSums) -> list[BaselineScore]:
         sums_UK, tokens_U = units.sums_UK, units.tokens_U

@@ -7,7 +7,7 @@ from seqlab.errors import TrainingFailed
 from seqlab.runs.curves import draw_curves
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
-from seqlab.runs.memorization import final_gap, memorization_sentence
+from seqlab.runs.loss_gap import final_gap, loss_caution
 from seqlab.runs.results import RunResults, main_baseline, timestamp, write_card, write_results
 from seqlab.runs.run import Run
 from seqlab.training.baselines import measure_baselines
@@ -49,8 +49,9 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
     )
     log = read_log(directory.metrics)
     gap = final_gap(log)
-    if gap is not None and gap.memorizes:
-        results = replace(results, caution=memorization_sentence("The model", gap))
+    if gap is not None:
+        lower_rate = f"Train again with a lower --lr than {settings.train.lr:g}."
+        results = replace(results, caution=loss_caution("The model", gap, lower_rate))
     write_results(directory, results)
     title = f"{settings.backbone.name} on {session.dataset.name}"
     draw_curves(log, title, directory.path / "curves.png")

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from seqlab.metrics.metric import Metric
 from seqlab.terminal import SafeConsole, printable
+from seqlab.wording import decimals
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class LogReporter(Reporter):
             self._last = now
             left = (now - self._began) / max(1, step - self._first) * (self._steps - step)
             speed = f"{units_per_second:,.0f} {self.unit}s/s"
-            self.log(f"step {step}/{self._steps}  loss {loss:.4f}  {speed}  {clock(left)} left")
+            self.log(f"step {step}/{self._steps}  loss {decimals(loss, 4)}  {speed}  {clock(left)} left")
 
     def evaluation(self, result: EvaluationEvent) -> None:
         self.log(f"step {result.step}/{self._steps}  {losses(result)}")
@@ -88,11 +89,11 @@ class ProgressBarReporter(Reporter):
 
     def step(self, step: int, loss: float, units_per_second: float) -> None:
         self._bar.update(
-            self._task, completed=step, loss=f"{loss:.4f}", speed=f"{units_per_second:,.0f} {self.unit}s/s"
+            self._task, completed=step, loss=decimals(loss, 4), speed=f"{units_per_second:,.0f} {self.unit}s/s"
         )
 
     def evaluation(self, result: EvaluationEvent) -> None:
-        self._bar.update(self._task, validation=f"{result.validation_loss:.4f}")
+        self._bar.update(self._task, validation=decimals(result.validation_loss, 4))
         self._console.print(f"[bold]step {result.step}[/]  {losses(result)}")
         if result.sample:
             self._console.print(f"[dim]{escape(result.sample)}[/]")
@@ -106,11 +107,11 @@ class ProgressBarReporter(Reporter):
 
 def losses(result: EvaluationEvent) -> str:
     plain = result.train_cross_entropy
-    plain_note = f" (cross-entropy {plain:.4f})" if plain is not None else ""
-    train = f"training loss {result.train_loss:.4f}{plain_note}  " if result.train_loss is not None else ""
+    plain_note = f" (cross-entropy {decimals(plain, 4)})" if plain is not None else ""
+    train = f"training loss {decimals(result.train_loss, 4)}{plain_note}  " if result.train_loss is not None else ""
     metrics = f"  {result.metric.label} {result.metric.format(result.value)}" if result.metric else ""
     best = f"  (best so far{', by its loss' if result.is_tie else ''})" if result.is_best else ""
-    return f"{train}validation loss {result.validation_loss:.4f}{metrics}{best}"
+    return f"{train}validation loss {decimals(result.validation_loss, 4)}{metrics}{best}"
 
 
 def clock(seconds: float) -> str:

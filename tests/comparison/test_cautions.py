@@ -76,6 +76,14 @@ def test_memorizing_is_judged_by_the_plain_cross_entropy():
     assert "the loss is 1.00 there and 1.50 on" in warning
 
 
+def test_a_model_whose_training_diverged_is_not_said_to_memorize():
+    diverged = runs("rnn", 1.6)
+    for run in diverged:
+        run.curve.append({"step": 1500, "train_loss": 9.0, "validation_loss": 20.0})
+    (warning,) = said({"gru": runs("gru", 1.5), "rnn": diverged})
+    assert warning.startswith("rnn diverged: the training loss was 1.50 at the beginning and 9.00 at the end.")
+
+
 def test_text_that_drifts_is_said_to_be_few_stretches():
     (warning,) = said({"gru": runs("gru", 1.5), "rnn": runs("rnn", 1.9, drift=0.3)})
     assert "independent stretch" in warning and "wide" in warning

@@ -8,7 +8,7 @@ from seqlab.comparison.judgment.verdicts import BETTER, listed
 from seqlab.comparison.plan.warnings import FEWEST_STRETCHES
 from seqlab.comparison.results import Audited, Pair, RunResult
 from seqlab.runs.looks import Look, describe_looks
-from seqlab.runs.memorization import LossGap, final_gap, memorization_sentence
+from seqlab.runs.loss_gap import LossGap, final_gap, loss_caution
 from seqlab.wording import counted
 
 # by number of seeds
@@ -28,7 +28,7 @@ def cautions(
         *_baseline_warning(baseline_pairs, best),
         *seed_warnings(runs),
         *_units_warning(pairs, examples),
-        *_memorization_warning(runs),
+        *_loss_warning(runs),
     ]
 
 
@@ -93,14 +93,14 @@ def _units_warning(pairs: Sequence[Pair], examples: int | None) -> Iterator[str]
         )
 
 
-def _memorization_warning(runs: Sequence[RunResult]) -> Iterator[str]:
-    """Where the loss on training data is far below that on validation data, with the means over seeds."""
+def _loss_warning(runs: Sequence[RunResult]) -> Iterator[str]:
+    """Training that diverged, or a loss on training data far below that on validation data; means over seeds."""
     gaps: dict[str, list[LossGap]] = {}
     for run in runs:
         if gap := final_gap(run.curve):
             gaps.setdefault(run.name, []).append(gap)
     for name, of_seeds in gaps.items():
         means = fmean(gap.training for gap in of_seeds), fmean(gap.validation for gap in of_seeds)
-        mean = LossGap(*means, improving=all(gap.improving for gap in of_seeds))
-        if mean.memorizes:
-            yield memorization_sentence(name, mean)
+        first = fmean(gap.first for gap in of_seeds)
+        if caution := loss_caution(name, LossGap(*means, all(gap.improving for gap in of_seeds), first)):
+            yield caution
