@@ -124,7 +124,9 @@ def _score_baselines(text: SplitText) -> tuple[list[ValidationBaseline], str]:
     sampled = split_text(sample, settings.corpus)
     dataset = text_dataset(sampled, settings)
     task = make_task(settings, dataset)
-    return measure_baselines(settings, dataset, task, one_unit(dataset.splits["validation"])), which
+    return measure_baselines(
+        settings, dataset, task, one_unit(dataset.splits["validation"])
+    ), f"the held-out tenth of {which}"
 
 
 def _sample(text: SplitText, size: int) -> tuple[Corpus, str]:

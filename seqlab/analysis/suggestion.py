@@ -27,6 +27,7 @@ from seqlab.training.timing import (
     RUN_SECONDS,
     STARTUP_SECONDS,
     disturbance,
+    time_range,
     time_training,
     watch_other_programs,
 )
@@ -84,12 +85,14 @@ class TrainingEstimate:
     parameters: int
     threads: int
     disturbance: str | None = None  # why it is rough, if other programs use the machine
+    seconds_range: tuple[float, float] | None = None  # if it is rough
 
     def __str__(self) -> str:
         rough = f" {self.disturbance}" if self.disturbance else ""
+        duration = format_range(*self.seconds_range) if self.seconds_range else format_duration(self.seconds)
         return (
             f"{counted(self.steps, 'step')} of {self.parameters:,} parameters take about "
-            f"{format_duration(self.seconds)} on {counted(self.threads, 'thread')} of this machine.{rough}"
+            f"{duration} on {counted(self.threads, 'thread')} of this machine.{rough}"
         )
 
 
@@ -155,7 +158,8 @@ def estimate_run(
         seconds += BASELINE_SECONDS * tokens * times_sample
     count = parameters(settings, dataset.vocabulary.sizes)
     rough = disturbance(others, timing.spread, threads)
-    return TrainingEstimate(steps, seconds, timing.step_seconds, count.total, threads, rough)
+    between = time_range(seconds, others, timing.spread, threads) if rough else None
+    return TrainingEstimate(steps, seconds, timing.step_seconds, count.total, threads, rough, between)
 
 
 def format_duration(seconds: float) -> str:
@@ -163,3 +167,11 @@ def format_duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+
+
+def format_range(least: float, most: float) -> str:
+    """120 and 420 to '2 to 7 min', 40 and 120 to '40 s to 2 min'."""
+    low, high = format_duration(least), format_duration(most)
+    if low == high:
+        return low
+    return f"{low.split()[0] if low.split()[1] == high.split()[1] else low} to {high}"

@@ -1,6 +1,7 @@
 """How long training steps and evaluations take on this machine, how much that varies, and what disturbs it."""
 
 import copy
+import math
 import os
 import statistics
 import time
@@ -48,9 +49,10 @@ class StepTiming:
 
 @dataclass
 class OtherPrograms:
-    """How many cores other programs use; None where the system does not tell."""
+    """How many cores other programs use, None where the system does not tell; and how many this one got."""
 
     cores: float | None = None
+    own_cores: float = math.inf
 
 
 def time_training(model: Model, task: Task, train: TrainSettings, rough: bool = False) -> StepTiming:
@@ -102,9 +104,10 @@ def watch_other_programs() -> Iterator[OtherPrograms]:
     others, before, began = OtherPrograms(), _busy_seconds(), time.perf_counter()
     own_before = time.process_time()
     yield others
-    after, seconds = _busy_seconds(), time.perf_counter() - began
-    if before is not None and after is not None and seconds > 0:
-        others.cores = max(0.0, (after - before - (time.process_time() - own_before)) / seconds)
+    after, seconds = _busy_seconds(), max(1e-9, time.perf_counter() - began)
+    others.own_cores = (time.process_time() - own_before) / seconds
+    if before is not None and after is not None:
+        others.cores = max(0.0, (after - before) / seconds - others.own_cores)
 
 
 def disturbance(others: OtherPrograms, spread: float, cores: int) -> str | None:
@@ -121,6 +124,11 @@ def disturbance(others: OtherPrograms, spread: float, cores: int) -> str | None:
             f"estimates are rough."
         )
     return None
+
+
+def time_range(seconds: float, others: OtherPrograms, spread: float, threads: int) -> tuple[float, float]:
+    """From the time on a machine that has nothing else to do, to the slower ones of the timings."""
+    return seconds * min(others.own_cores / threads, 1 / (1 + spread)), seconds * (1 + spread)
 
 
 def _busy_seconds() -> float | None:

@@ -50,7 +50,7 @@ def test_a_healthy_text(tmp_path):
     assert (result.name, result.refusal, result.scan.characters) == ("my text", None, len(text))
     assert result.overlap is not None
     assert result.overlap.checked
-    assert result.baselines_on == "the whole text"
+    assert result.baselines_on == "the held-out tenth of the whole text"
     unigram, counting, xz = result.baselines
     assert [unigram.name, counting.name[:10], xz.name] == ["unigram", "kneser-ney", "xz"]
     assert counting.metrics["bits_per_char"] < unigram.metrics["bits_per_char"]

@@ -1,4 +1,5 @@
 import shlex
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -10,12 +11,14 @@ from seqlab.analysis.suggestion import (
     TrainingEstimate,
     estimate_training,
     format_duration,
+    format_range,
     suggest_settings,
 )
 from seqlab.config import build_settings, expand_short_names
 from seqlab.data.text.corpus import corpus_from_text, open_corpus
 from seqlab.training import budget as prepare
 from seqlab.training import timing
+from seqlab.training.timing import OtherPrograms
 
 SOURCE = {"corpus": {"source": ["x"]}}
 
@@ -117,6 +120,24 @@ def test_durations(seconds, words):
 def test_the_time_in_words():
     said = str(TrainingEstimate(steps=2500, seconds=240, seconds_per_step=0.09, parameters=435_304, threads=2))
     assert said == "2,500 steps of 435,304 parameters take about 4 min on 2 threads of this machine."
+
+
+def test_the_time_on_a_busy_machine_is_a_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = OtherPrograms(cores=99.0, own_cores=0.25)
+    monkeypatch.setattr("seqlab.analysis.suggestion.watch_other_programs", lambda: nullcontext(busy))
+    monkeypatch.setattr(timing, "take_step", lambda *_: None)
+    scan = scan_text(corpus := corpus_from_text("some text to read\n" * 200, "x"))
+    estimate = estimate_training(suggest_settings(scan, "stream"), scan, corpus)[1]
+    low, high = estimate.seconds_range or (0.0, 0.0)
+    assert low <= 0.25 * estimate.seconds and high >= estimate.seconds
+    assert f"take about {format_range(low, high)} on 1 thread of this machine. The machine is busy" in str(estimate)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"), [(120, 420, "2 to 7 min"), (40, 120, "40 s to 2 min"), (5, 5, "5 s")]
+)
+def test_ranges_of_time(low: float, high: float, words: str) -> None:
+    assert format_range(low, high) == words
 
 
 def test_an_estimate_times_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:

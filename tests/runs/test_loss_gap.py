@@ -23,7 +23,9 @@ def test_the_last_evaluation_counts() -> None:
     steps: list[dict[str, Any]] = [{"step": 9, "loss": 0.1}]
     good = {"step": 5, "train_loss": 2.0, "validation_loss": 2.1}
     assert final_gap([]) is None and final_gap(steps) is None
-    assert final_gap([good, {"step": 10, "train_loss": 1.0, "validation_loss": 2.2}, *steps]) == LossGap(1.0, 2.2, first=2.0)
+    assert final_gap([good, {"step": 10, "train_loss": 1.0, "validation_loss": 2.2}, *steps]) == LossGap(
+        1.0, 2.2, first=2.0
+    )
     assert final_gap([good, {"step": 10, "train_loss": None, "validation_loss": None}]) == LossGap(2.0, 2.1, first=2.0)
     assert final_gap([{**good, "train_cross_entropy": 1.5}]) == LossGap(1.5, 2.1, first=1.5)
 
