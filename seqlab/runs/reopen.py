@@ -1,12 +1,13 @@
 """The data, the task and the teacher of a run, opened again from its settings."""
 
+import shlex
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from seqlab.config import RunSettings
-from seqlab.errors import DataError, UsageError
-from seqlab.registry import TASKS
+from seqlab.config import CorpusSettings, RunSettings
+from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import load_parts, load_run
 from seqlab.tasks.dataset import AnyDataset
@@ -60,14 +61,37 @@ def _teacher(path: str, settings: RunSettings, dataset: AnyDataset) -> Any:
 def reopen(
     directory: RunDirectory, config: dict[str, Any], settings: RunSettings, vocabulary: Vocabulary
 ) -> AnyDataset:
-    """The data of a run; DataError if it has changed."""
+    """The data of a run; MissingInput if it is gone, DataError if it has changed."""
     task = TASKS.load(settings.task.name)
-    data = task.read(settings, directory.stdin_copy)
+    path, corpus = directory.path, settings.corpus
+    present = _locate(corpus, Path(config.get("folder", "")), path)  # a run of an older version has none
+    try:
+        data = task.read(settings.model_copy(update={"corpus": present}), directory.stdin_copy)
+    except DataError as error:
+        raise DataError(f"the data that '{path}' was trained on can no longer be read. {error}") from None
     before, now = config["corpus"], data.facts()
     if now["fingerprint"] != before["fingerprint"]:
         raise DataError(
-            f"'{', '.join(settings.corpus.source)}' is no longer the text that '{directory.path}' was trained on: "
-            f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another "
-            f"SHA-256. Restore the old text, or train on the new one: seqlab train ... --init {directory.path}"
+            f"'{', '.join(corpus.source)}' is no longer the text that '{path}' was trained on: "
+            f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
+            f"Restore the old text, or train on the new one: seqlab train {shlex.join((*corpus.source, '--init', str(path)))}"
         )
     return task.encode_splits(data, settings, vocabulary)
+
+
+def _locate(corpus: CorpusSettings, folder: Path, run: Path) -> CorpusSettings:
+    """Files that are not where this command looks are taken from where the run was trained."""
+
+    def locate(item: str) -> str:
+        if item == "-" or item in CORPORA or Path(item).exists():
+            return item
+        there = folder / item
+        if not there.exists():
+            raise MissingInput(
+                f"'{run}' was trained on '{there}', which is no longer there: put it back. "
+                f"To score other data: seqlab evaluate {shlex.quote(str(run))} FILE"
+            )
+        return str(there)
+
+    names = ("source", "validation", "test")
+    return corpus.model_copy(update={name: tuple(map(locate, getattr(corpus, name))) for name in names})

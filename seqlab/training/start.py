@@ -2,6 +2,7 @@
 
 import platform
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -44,6 +45,7 @@ def run_config(
         "settings": settings.resolved(),
         "budget": budget,
         "corpus": dataset.facts(),
+        "folder": str(Path.cwd()),  # that the names of files are relative to
         "training_fingerprint": split_fingerprint(dataset.data),
         "origins": origins(settings, init),
         "vocab_size": vocabulary.tokenizer.vocab_size,

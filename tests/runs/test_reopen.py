@@ -1,0 +1,38 @@
+"""A run finds the data that it was trained on, or says what it was trained on and where that was."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqlab import api
+from seqlab.errors import DataError, MissingInput
+
+
+def test_the_data_of_a_run_is_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = tmp_path / "my.txt"
+    text.write_text("the quick brown fox jumps over the lazy dog\n" * 20)
+    monkeypatch.chdir(tmp_path)
+    sizes: dict[str, Any] = {
+        "hidden": 8,
+        "embedding": 8,
+        "batch_size": 4,
+        "window": 16,
+        "steps": 1,
+        "threads": 1,
+        "sample_tokens": 0,
+    }
+    before = api.train("my.txt", out="r", **sizes).evaluate().metrics
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert api.evaluate("../r").metrics == before
+    text.write_bytes(b"\0\0")
+    with pytest.raises(DataError, match=r"the data that '\.\./r' was trained on can no longer be read\. .* NUL"):
+        api.evaluate("../r")
+    text.unlink()
+    with pytest.raises(MissingInput) as error:
+        api.evaluate("../r")
+    assert str(error.value) == (
+        f"'../r' was trained on '{text}', which is no longer there: put it back. "
+        "To score other data: seqlab evaluate ../r FILE"
+    )
