@@ -110,6 +110,13 @@ def read_progress(path: Path) -> dict[str, Any]:
     return manifest.read_manifest(path)[1]
 
 
+def verify_checkpoint(path: Path) -> dict[str, bytes]:
+    """Its files; an error if one is missing or damaged."""
+    files, _ = manifest.read_manifest(path)
+    names = [WEIGHTS, OPTIMIZER, *([CARRY] if CARRY in files else [])]
+    return {name: manifest.read_verified(path, name) for name in names}
+
+
 def load_checkpoint(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, start: State | None
 ) -> State | None:
@@ -117,9 +124,7 @@ def load_checkpoint(
 
     Every file is verified before any tensor is used. `start` is the state before the first batch, or None if the next
     batch starts with a fresh state; tensors that grow with the text, such as a KV cache, have length 0 in it."""
-    files, _ = manifest.read_manifest(path)
-    names = [WEIGHTS, OPTIMIZER, *([CARRY] if CARRY in files else [])]
-    contents = {name: manifest.read_verified(path, name) for name in names}
+    contents = verify_checkpoint(path)
     weights = tensors.from_bytes(contents[WEIGHTS], path / WEIGHTS, weights_of(model))
     present = tensors.read_header(contents[OPTIMIZER], path / OPTIMIZER).keys()
     moments = tensors.from_bytes(contents[OPTIMIZER], path / OPTIMIZER, _expected(optimizer, present))

@@ -74,7 +74,8 @@ def reopen(
         raise DataError(
             f"'{', '.join(corpus.source)}' is no longer the text that '{path}' was trained on: "
             f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
-            f"Restore the old text, or train on the new one: seqlab train {shlex.join((*corpus.source, '--init', str(path)))}"
+            f"Restore the old text, or train on the new one: "
+            f"seqlab train {shlex.join((*corpus.source, '--init', str(path)))}"
         )
     return task.encode_splits(data, settings, vocabulary)
 

@@ -14,7 +14,15 @@ from seqlab.config import TrainSettings
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
 from seqlab.models.model import Model
 from seqlab.registry import with_plugins
-from seqlab.runs.checkpoint import averaged, checkpoints, load_checkpoint, read_progress, save_checkpoint, step_of
+from seqlab.runs.checkpoint import (
+    averaged,
+    checkpoints,
+    load_checkpoint,
+    read_progress,
+    save_checkpoint,
+    step_of,
+    verify_checkpoint,
+)
 from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
 from seqlab.runs.manifest import read_verified
@@ -66,17 +74,16 @@ class Trainer:
         self.progress = TrainingProgress()
         self._saved_step = -1
 
-    def restore(self) -> None:
-        """Continue from the newest checkpoint."""
-        newest = newest_checkpoint(self.directory)
-        stored = read_progress(newest)
+    def restore(self, checkpoint: Path) -> None:
+        """Continue from a checkpoint."""
+        stored = read_progress(checkpoint)
         stored |= {"evaluations_since_best": stored["stale"]} if "stale" in stored else {}  # its former name
-        self.progress = validated(TrainingProgress, stored, newest)
+        self.progress = validated(TrainingProgress, stored, checkpoint)
         if not 0 <= self.progress.step <= self.steps:
-            raise DataError(f"'{newest}' is at step {self.progress.step}, and the run has {self.steps}.")
+            raise DataError(f"'{checkpoint}' is at step {self.progress.step}, and the run has {self.steps}.")
         next_batch = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
         start = None if next_batch.fresh else self.model.backbone.start(len(next_batch.tensors()[0]))
-        self.training.carry = load_checkpoint(newest, self.model, self.training.optimizer, start)
+        self.training.carry = load_checkpoint(checkpoint, self.model, self.training.optimizer, start)
         if self.progress.best_loss is not None:  # a damaged file should fail now, not at the end
             read_verified(self.directory.path, WEIGHTS)
         self._saved_step = self.progress.step
@@ -223,14 +230,28 @@ class Trainer:
         return self._seconds_before + time.monotonic() - self._began
 
 
-def newest_checkpoint(directory: RunDirectory) -> Path:
+def newest_checkpoint(directory: RunDirectory, start_step: int, log: Callable[[str], None]) -> Path:
+    """The newest one that is intact, of those since `start_step`; damaged ones are logged."""
+    again = f"Train it again with --overwrite, or start another run from its weights: --init {directory.path}."
     paths = checkpoints(directory.checkpoints)
     if not paths:
         raise MissingInput(
             f"'{directory.path}' has no checkpoint to resume from: it was stopped before the first, or they were "
-            f"removed. Train it again with --overwrite, or start another run from its weights: --init {directory.path}."
+            f"removed. {again}"
         )
-    return paths[-1]
+    damage = ""
+    for path in reversed(paths):
+        if damage and step_of(path) >= start_step:
+            log(f"{damage} Going back to the checkpoint of step {step_of(path)}.")
+        elif damage:
+            break
+        try:
+            verify_checkpoint(path)
+        except (DataError, MissingInput) as error:
+            damage = str(error)
+        else:
+            return path
+    raise DataError(f"{damage} There is no earlier checkpoint to resume from. {again}")
 
 
 class TrainingInterrupted(SeqlabError):

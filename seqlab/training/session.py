@@ -19,7 +19,7 @@ from seqlab.errors import DataError, UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.model import Model
 from seqlab.registry import CORPORA, TASKS
-from seqlab.runs.checkpoint import WEIGHTS, load_weights, weights_of
+from seqlab.runs.checkpoint import WEIGHTS, load_weights, step_of, weights_of
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.lock import locked_run
@@ -135,18 +135,18 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     directory, config, settings, vocabulary = load_parts(path)
     with compute_threads(settings.train.threads):
         check_trainable(settings)
-        weights = newest_checkpoint(directory) / WEIGHTS
+        checkpoint = newest_checkpoint(directory, settings.train.start_step, reporter.log)
         dataset = reopen(directory, config, settings, vocabulary)
         task = make_task(settings, dataset)
-        model = build_model(settings, vocabulary.sizes, weights).to(settings.train.device)
+        model = build_model(settings, vocabulary.sizes, checkpoint / WEIGHTS).to(settings.train.device)
         session = TrainingSession(directory, settings, config, dataset, task, model)
         trainer = make_trainer(session, reporter)
-        trainer.restore()
+        trainer.restore(checkpoint)
         done = trainer.progress
         if done.finished and settings.train.start_step == done.step:
             trainer.reopen()  # --more was stopped before its first checkpoint
         elif done.finished:
-            return _resume_finished(session, done, more, reporter)
+            return _resume_finished(session, checkpoint, done, more, reporter)
         if more is not None:
             at = f"step {done.step} of {settings.train.steps}"
             raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
@@ -154,9 +154,11 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
         return finish(session, trainer.run())
 
 
-def _resume_finished(session: TrainingSession, done: TrainingProgress, more: int | None, reporter: Reporter) -> Run:
+def _resume_finished(
+    session: TrainingSession, checkpoint: Path, done: TrainingProgress, more: int | None, reporter: Reporter
+) -> Run:
     if more is not None:
-        return _train_further(session, done, more, reporter)
+        return _train_further(session, checkpoint, more, reporter)
     results = read_results(session.directory)
     if results is None or results.steps != done.step:  # stopped while they were being written
         return finish(session, done)
@@ -164,16 +166,17 @@ def _resume_finished(session: TrainingSession, done: TrainingProgress, more: int
     return load_run(session.directory.path)
 
 
-def _train_further(session: TrainingSession, done: TrainingProgress, more: int, reporter: Reporter) -> Run:
-    settings = session.settings.with_values(**{"train.steps": done.step + more, "train.start_step": done.step})
+def _train_further(session: TrainingSession, checkpoint: Path, more: int, reporter: Reporter) -> Run:
+    done = step_of(checkpoint)
+    settings = session.settings.with_values(**{"train.steps": done + more, "train.start_step": done})
     config = {**session.config, "settings": settings.resolved()}
     session.directory.write_config(config)
     session = replace(session, settings=settings, config=config)
     trainer = make_trainer(session, reporter)
-    trainer.restore()
+    trainer.restore(checkpoint)
     trainer.reopen()
     warmup = f"the learning rate warms up again to {settings.train.lr:g}"
-    reporter.log(f"{counted(more, 'more step')} from step {done.step}: {warmup}")
+    reporter.log(f"{counted(more, 'more step')} from step {done}: {warmup}")
     return finish(session, trainer.run())
 
 

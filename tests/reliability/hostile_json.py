@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hostile_making import case, put
-from reliability_runs import resume
+from reliability_runs import only_checkpoint, resume
 
 from seqlab import api
 from seqlab.runs import manifest
@@ -138,7 +138,7 @@ for _name, _values in PROGRESS.items():
 
 def foreign_files(run: Path) -> Path:
     """Names that lead out of the run are not read, whatever the manifest says of them."""
-    newest = checkpoints(run / "checkpoints")[-1]
+    newest = only_checkpoint(run)
     files, facts = manifest.read_manifest(newest)
     files = {**files, "/dev/zero": ["0"], "../../../../../../dev/zero": ["0"], "weights.safetensors": ["0"]}
     (newest / manifest.NAME).write_bytes(manifest.manifest(files, facts))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,6 +122,14 @@ def train_with_stops(
 
 
 # --- what is compared -----------------------------------------------------------------------------------------------
+
+
+def only_checkpoint(run: Path) -> Path:
+    """The newest one, without others that training could go back to."""
+    *older, newest = checkpoints(run / "checkpoints")
+    for checkpoint in older:
+        shutil.rmtree(checkpoint)
+    return newest
 
 
 def outcome(run: Path) -> dict[str, Any]:

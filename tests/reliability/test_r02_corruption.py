@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reliability_runs import resume, train
+from reliability_runs import only_checkpoint, resume, train
 
 from seqlab import api
 from seqlab.errors import DataError, MissingInput
@@ -47,7 +47,7 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
 
 def assert_all_is_seen(run: Path, count: int, seed: int) -> None:
     draw = random.Random(seed)
-    newest = checkpoints(run / "checkpoints")[-1]
+    newest = only_checkpoint(run)
     files = [run / name for name in ROOT] + [newest / name for name in CHECKPOINT]
     for number in range(count):
         path = files[number % len(files)]
@@ -116,7 +116,7 @@ def test_symbols_that_are_gone_are_named(symbols: list[Path]) -> None:
 
 def test_another_spelling_of_the_same_manifest_is_seen(tiny_run: Path) -> None:
     """Not only its meaning but every byte of it is vouched for."""
-    for path in (tiny_run / "manifest.json", checkpoints(tiny_run / "checkpoints")[-1] / "manifest.json"):
+    for path in (tiny_run / "manifest.json", only_checkpoint(tiny_run) / "manifest.json"):
         intact = path.read_text()
         for spelling in (intact.replace("{", "{ ", 1), intact.replace('"files"', '"\\u0066iles"'), intact + "\n"):
             assert spelling != intact
@@ -128,8 +128,8 @@ def test_another_spelling_of_the_same_manifest_is_seen(tiny_run: Path) -> None:
 
 def test_a_file_from_another_run_is_seen(tiny_run: Path) -> None:
     """Whole in itself, and not the one that belongs here."""
-    older, newer = checkpoints(tiny_run / "checkpoints")[-2:]
-    (newer / "weights.safetensors").write_bytes((older / "weights.safetensors").read_bytes())
+    other = (checkpoints(tiny_run / "checkpoints")[-2] / "weights.safetensors").read_bytes()
+    (only_checkpoint(tiny_run) / "weights.safetensors").write_bytes(other)
     with pytest.raises(DataError, match=r"weights\.safetensors"):
         resume(tiny_run)
 

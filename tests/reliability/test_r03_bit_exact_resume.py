@@ -25,6 +25,17 @@ from seqlab import api
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.training.progress import Reporter
 
+
+class Said(Reporter):
+    """Keeps the messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def log(self, message: str) -> None:
+        self.messages.append(message)
+
+
 BATCHINGS = {
     "windows": {"batching": "windows"},
     "stream": {"batching": "stream"},
@@ -61,6 +72,25 @@ def test_many_stops(arch: str, batching: str, seed: int, text: Path, tmp_path: P
     often = {"checkpoint_seconds": draw.choice([1e-9, 60.0]), "evaluate_every": draw.randint(3, 50)}
     settings = {"steps": 40, "seed": seed, **often, **BATCHINGS[batching], **hard(arch)}
     assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, **settings)
+
+
+@pytest.mark.parametrize("damage", ["changed", "gone"])
+def test_a_damaged_checkpoint_is_left_for_the_one_before_it(damage: str, text: Path, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"steps": 14, "evaluate_every": 5}
+    whole = train(text, tmp_path / "whole", **settings)
+    stopped = train(text, tmp_path / "stopped", **settings)
+    file = stopped / "checkpoints" / "step-14" / "optimizer.safetensors"
+    file.unlink() if damage == "gone" else file.write_bytes(file.read_bytes()[:-1])
+    said = Said()
+    api.resume(stopped, reporter=said)
+    assert f"{file}' is {'missing' if damage == 'gone' else 'damaged'}" in said.messages[0]
+    assert said.messages[0].endswith("Going back to the checkpoint of step 10.")
+    assert outcome(stopped) == outcome(whole)
+    with pytest.raises(Stopped):
+        resume(stopped, 2, At(15, crash))
+    file.write_bytes(b"")  # the one before it is of the training that was finished
+    with pytest.raises(DataError, match="no earlier checkpoint to resume from"):
+        resume(stopped)
 
 
 @pytest.mark.parametrize(
