@@ -1,47 +1,37 @@
 """The page of `seqlab inspect` in Chromium: pointed at, clicked, used with the keyboard, in every width and scheme."""
 
-import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 from browser import Browser, Scheme
 from inspected_runs import LEARNED, TEXT, untrained
+from pages_in_browser import CONTRASTS, HEADS, LEFT, panel, visible
 from selenium.webdriver.common.keys import Keys
+from small_runs import train_small
 
 from seqlab.inspection.inspection import Inspection, inspect
 from seqlab.inspection.page import MAX_PAGE_BYTES
-from seqlab.inspection.sheet import Sheet, TokenColumn, WeightMap, WeightMaps
 
 pytestmark = pytest.mark.browser
 RAN = "document.title='RAN'"
 HOSTILE = f'</script><img src=x onerror="{RAN}"><script>{RAN}</script>\u2028\u2029\'"`${{{RAN}}}'
 FRAME = 50  # milliseconds: a frame that takes longer is seen as a stutter
-HEADS = 8  # of a Transformer of two layers
 
 
 @pytest.fixture(scope="module")
-def shown() -> dict[str, Inspection]:
-    return {arch: inspect([untrained(arch)], TEXT, None, {}) for arch in ("transformer", "lstm-attention")}
+def shown() -> Inspection:
+    return inspect([untrained("transformer")], TEXT, None, {})
 
 
 @pytest.fixture(scope="module")
-def pages(shown: dict[str, Inspection], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("pages")
-    for arch, inspection in shown.items():
-        inspection.write(folder / f"{arch}.html")
-    return {arch: folder / f"{arch}.html" for arch in shown}
-
-
-def visible(text: str) -> str:
-    return text.replace(" ", "·").replace("\n", "↵")
-
-
-def panel(browser: Browser, view: str) -> tuple[str, list[str]]:
-    """The token that is shown, and the first words of its lines."""
-    box = f"#{view} .shown"
-    return browser.find(f"{box} h3").text, [line.text for line in browser.find_all(f"{box} .line span:first-of-type")]
+def page(shown: Inspection, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    shown.write(path)
+    return path
 
 
 def likeliest(inspection: Inspection, at: int) -> list[str]:
@@ -51,21 +41,19 @@ def likeliest(inspection: Inspection, at: int) -> list[str]:
 # --- tokens ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_token_that_is_pointed_at_shows_its_ten_likeliest(
-    browser: Browser, pages: dict[str, Path], shown: dict[str, Inspection]
-) -> None:
-    browser.open(pages["transformer"])
-    assert panel(browser, "surprise") == ("h", likeliest(shown["transformer"], 1))  # nothing is predicted before
+def test_a_token_that_is_pointed_at_shows_its_ten_likeliest(browser: Browser, page: Path, shown: Inspection) -> None:
+    browser.open(page)
+    assert panel(browser, "surprise") == ("h", likeliest(shown, 1))  # nothing is predicted before
     tokens = browser.find_all("#surprise .t")
     for at in (4, 7):
         browser.point(tokens[at])
-        assert panel(browser, "surprise") == (visible(TEXT[at]), likeliest(shown["transformer"], at))
-        assert len(likeliest(shown["transformer"], at)) == 10
+        assert panel(browser, "surprise") == (visible(TEXT[at]), likeliest(shown, at))
+        assert len(likeliest(shown, at)) == 10
     assert browser.problems() == []
 
 
-def test_a_click_holds_a_token(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["transformer"])
+def test_a_click_holds_a_token(browser: Browser, page: Path) -> None:
+    browser.open(page)
     tokens = browser.find_all("#surprise .t")
     tokens[4].click()
     browser.point(tokens[7])
@@ -76,25 +64,23 @@ def test_a_click_holds_a_token(browser: Browser, pages: dict[str, Path]) -> None
     assert browser.problems() == []
 
 
-def test_the_keyboard_reaches_everything(
-    browser: Browser, pages: dict[str, Path], shown: dict[str, Inspection]
-) -> None:
-    browser.open(pages["transformer"])
-    views = [sheet.name for sheet in shown["transformer"].sheets]
+def test_the_keyboard_reaches_everything(browser: Browser, page: Path, shown: Inspection) -> None:
+    browser.open(page)
+    views = [sheet.name for sheet in shown.sheets]
     active = "const e = document.activeElement; return e.dataset.sheet ?? e.getAttribute('aria-label') ?? e.textContent"
     reached = []
     for _ in range(60):
         browser.press(Keys.TAB)
         reached.append(browser.run(active))
-    texts = [sheet.name for sheet in shown["transformer"].sheets if sheet.columns]
+    texts = [sheet.name for sheet in shown.sheets if sheet.columns]
     assert reached[: len(views)] == views  # the links to them
     rest = iter(reached[len(views) :])
     assert all(text in rest for text in texts)  # in this order
     assert f"the mean of {HEADS} heads" in reached
 
 
-def test_arrow_keys_move_in_the_text(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["transformer"])
+def test_arrow_keys_move_in_the_text(browser: Browser, page: Path) -> None:
+    browser.open(page)
     browser.run("document.querySelector('#surprise .text').focus()")
     browser.press(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     assert panel(browser, "surprise")[0] == TEXT[2]
@@ -113,88 +99,10 @@ def test_arrow_keys_move_in_the_text(browser: Browser, pages: dict[str, Path]) -
     assert browser.problems() == []
 
 
-def test_a_link_goes_to_its_view(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["transformer"])
+def test_a_link_goes_to_its_view(browser: Browser, page: Path) -> None:
+    browser.open(page)
     browser.find("nav a[href='#ablate']").click()
     assert abs(browser.run("return document.querySelector('#ablate h2').getBoundingClientRect().top")) < 60
-
-
-# --- attention ------------------------------------------------------------------------------------------------------
-
-# how many points of a canvas are drawn, and the color of one in its left half
-POINTS = """const c = arguments[0].cloneNode().getContext("2d", {willReadFrequently: true}).canvas;
-c.getContext("2d").drawImage(arguments[0], 0, 0);
-const points = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;"""
-DRAWN = f"{POINTS} return points.filter((value, at) => at % 4 === 3 && value > 0).length"
-LEFT = f"{POINTS} return [...points.slice(4 * (c.width * (c.height >> 1) + (c.width >> 2)))].slice(0, 4)"
-
-
-@pytest.mark.parametrize("arch", ["transformer", "lstm-attention"])
-def test_a_token_shows_where_it_looks(
-    browser: Browser, pages: dict[str, Path], shown: dict[str, Inspection], arch: str
-) -> None:
-    browser.open(pages[arch])
-    lines = browser.find("#attention .lines")
-    assert browser.run(DRAWN, lines) == 0
-    browser.point(browser.find_all("#attention .text .t")[9])
-    token, found = panel(browser, "attention")
-    expected = [label for label, _ in shown[arch].as_dict()["attention"]["looks_at"][9]]
-    assert token == TEXT[9] and found[:3] == expected[:3]
-    assert browser.run(DRAWN, lines) > 100 and browser.run(DRAWN, browser.find("#attention .mark")) > 100
-    assert "not what the prediction depends on" in browser.find("#attention .note").text
-    assert browser.problems() == []
-
-
-def test_a_head_of_the_grid_becomes_large(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["transformer"])
-    heads = browser.find_all("#attention .head")
-    caption = browser.find("#attention .large figcaption")
-    assert len(heads) == 2 + HEADS  # the mean and the rollout
-    assert caption.text.startswith(f"the mean of {HEADS} heads:")
-    heads[3].click()
-    assert caption.text.startswith("layer1.attention head 2:")
-    browser.point(browser.find_all("#attention .text .t")[9])
-    assert "layer1.attention head 2: token 10 looks at" in browser.find("#attention .shown p").text
-    browser.run("document.querySelector('#attention .head[tabindex=\"0\"]').focus()")
-    browser.press(Keys.ARROW_DOWN, Keys.ENTER)
-    assert caption.text.startswith("layer2.attention head 2:")
-    browser.press(Keys.ARROW_LEFT, Keys.ENTER)
-    assert caption.text.startswith("layer2.attention head 1:")
-    browser.press(Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_RIGHT, Keys.ENTER)
-    assert caption.text.startswith("rollout through all layers:")
-    assert "rollout through all layers: token 10 looks at" in browser.find("#attention .shown p").text
-    assert [head.get_attribute("aria-pressed") for head in heads] == ["false", "true", *["false"] * HEADS]
-    assert browser.problems() == []
-
-
-def test_the_row_of_a_map_is_the_token_of_the_text(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["transformer"])
-    browser.point(browser.find("#attention .mark"))  # in the middle of both, labels are as high as some rows
-    heading = browser.find("#attention .shown p").text
-    found = re.fullmatch(rf"the mean of {HEADS} heads: token (\d+) looks at", heading)
-    assert found and 1 < int(found[1]) < len(TEXT) // 2
-    assert panel(browser, "attention")[0] == visible(TEXT[int(found[1]) - 1])
-
-
-def test_rows_and_columns_may_be_other_tokens(browser: Browser, tmp_path: Path) -> None:
-    """As in a translation: three words look at five."""
-    import torch
-
-    weights_TS = torch.zeros(3, 5)
-    weights_TS[0, 4] = weights_TS[1, 0] = weights_TS[2, 2] = 1.0
-    rows, columns = ["der", "rote", "Hund"], ["dog", "the", "red", "a", "it"]
-    maps = WeightMaps(rows, columns, [[WeightMap("cross head 1", weights_TS)]], [])
-    sheet = Sheet("attention", "", {}, columns=[TokenColumn(token) for token in rows], maps=maps)
-    Inspection("", [sheet], {}).write(tmp_path / "page.html")
-    browser.open(tmp_path / "page.html")
-    for at, expected in enumerate(("it (5)", "dog (1)", "red (3)")):
-        browser.point(browser.find_all("#attention .text[data-sheet] .t")[at])
-        assert panel(browser, "attention") == (rows[at], [expected])
-        colored = browser.run(
-            "return [...document.querySelectorAll('.source .t')].map(t => t.style.backgroundColor !== '')"
-        )
-        assert colored == [f"{token} ({n})" == expected for n, token in enumerate(columns, 1)]
-    assert browser.problems() == []
 
 
 # --- the page as a whole --------------------------------------------------------------------------------------------
@@ -202,8 +110,8 @@ def test_rows_and_columns_may_be_other_tokens(browser: Browser, tmp_path: Path) 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 800, 1280])
-def test_the_page_fits_and_loads_nothing(browser: Browser, pages: dict[str, Path], width: int, scheme: Scheme) -> None:
-    browser.open(pages["transformer"], width, scheme=scheme)
+def test_the_page_fits_and_loads_nothing(browser: Browser, page: Path, width: int, scheme: Scheme) -> None:
+    browser.open(page, width, scheme=scheme)
     assert browser.sideways() == 0
     paper = browser.run("return getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 28)")
@@ -239,6 +147,22 @@ def test_no_text_and_no_name_runs(browser: Browser, tmp_path: Path) -> None:
     assert browser.problems() == []
 
 
+def test_the_page_of_a_trained_run(
+    browser: Browser, seqlab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the commands themselves, in folders with the name of an attack."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.txt").write_text("the cat sat on the mat and the dog ran to the sea. " * 40, encoding="utf-8")
+    train_small(tmp_path / "my.txt", tmp_path / HOSTILE, arch="lstm")
+    answer = seqlab("inspect", HOSTILE, "--text", "the cat sat", "--out", "page.html")
+    assert answer.code == 0, answer.err
+    browser.open(tmp_path / "page.html")
+    browser.point(browser.find_all("#gates .t")[4])
+    assert panel(browser, "gates") == ("c", ["layer1.input", "layer1.forget", "layer1.output"])
+    assert browser.driver.title.startswith("<") and browser.driver.title != "RAN"
+    assert browser.problems() == []
+
+
 def test_a_thousand_tokens_scroll_and_follow_the_pointer(browser: Browser, tmp_path: Path) -> None:
     """A Transformer of four layers: the views whose pages grow with the text."""
     run, text = untrained("transformer", layers=4), (LEARNED * 8)[:1000]
@@ -259,42 +183,8 @@ def test_a_thousand_tokens_scroll_and_follow_the_pointer(browser: Browser, tmp_p
     assert browser.problems() == []
 
 
-# the contrast of letters on every shade, as WCAG defines it; color-mix is reported as color(srgb r g b)
-CONTRASTS = """
-const light = (color) => {
-  const whole = color.startsWith("rgb") ? 255 : 1;
-  const [red, green, blue] = color.match(/[\\d.]+/g).slice(0, 3).map((text) => {
-    const part = Number(text) / whole;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-};
-const ratio = (first, second) => (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05);
-const token = document.querySelector(".text .t");
-return ["hot", "cold"].flatMap((name) => [1, 2, 3, 4, 5, 6, 7, 8].map((shade) => {
-  token.className = `t ${name}${shade}`;
-  const style = getComputedStyle(token);
-  return ratio(light(style.color), light(style.backgroundColor));
-}));
-"""
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_can_be_read_on_every_shade(browser: Browser, pages: dict[str, Path], scheme: Scheme) -> None:
-    browser.open(pages["transformer"], scheme=scheme)
+def test_letters_can_be_read_on_every_shade(browser: Browser, page: Path, scheme: Scheme) -> None:
+    browser.open(page, scheme=scheme)
     contrasts = browser.run(CONTRASTS)
     assert len(contrasts) == 16 and min(contrasts) >= 4.5, contrasts
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_can_be_read_where_a_token_looks(browser: Browser, pages: dict[str, Path], scheme: Scheme) -> None:
-    browser.open(pages["lstm-attention"], scheme=scheme)
-    browser.find_all("#attention .text .t")[0].click()  # it looks at itself alone, with the strongest color
-    script = (
-        CONTRASTS.split("return [", 1)[0]
-        + """
-    const style = getComputedStyle(token);
-    return [ratio(light(style.color), light(style.backgroundColor)), style.backgroundColor];"""
-    )
-    contrast, color = browser.run(script.replace('".text .t"', '"#attention .text .t"'))
-    assert contrast >= 4.5 and color == {"light": "rgb(11, 47, 122)", "dark": "rgb(207, 224, 255)"}[scheme]
