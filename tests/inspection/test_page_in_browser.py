@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+import torch
 from browser import Browser, Scheme
 from inspected_runs import LEARNED, TEXT, untrained
 from pages_in_browser import CONTRASTS, HEADS, LEFT, panel, visible
@@ -15,6 +16,7 @@ from small_runs import train_small
 
 from seqlab.inspection.inspection import Inspection, inspect
 from seqlab.inspection.page import MAX_PAGE_BYTES
+from seqlab.inspection.sheet import Detail, Sheet, TextTable, TokenColumn, WeightMap, WeightMaps
 
 pytestmark = pytest.mark.browser
 RAN = "document.title='RAN'"
@@ -144,6 +146,25 @@ def test_no_text_and_no_name_runs(browser: Browser, tmp_path: Path) -> None:
     assert browser.run("return document.querySelectorAll('#attention .head').length") == 2 + HEADS
     browser.driver.switch_to.default_content()
     assert browser.driver.title != "RAN"
+    assert browser.problems() == []
+
+
+def test_no_string_of_a_sheet_runs(browser: Browser, tmp_path: Path) -> None:
+    """Tokens, lanes, details, tables and heads, each of them an attack."""
+    columns = [TokenColumn(HOSTILE, 3, [(2, HOSTILE)], HOSTILE, [Detail(HOSTILE, 0.5, HOSTILE)])] * 2
+    table = TextTable(HOSTILE, [[HOSTILE], [HOSTILE]])
+    maps = WeightMaps([HOSTILE] * 2, [HOSTILE] * 2, [[WeightMap(f"{HOSTILE} head 1", torch.eye(2))]], [])
+    sheets = [
+        Sheet("gates", HOSTILE, {}, HOSTILE, [HOSTILE], columns, [table]),
+        Sheet("attention", HOSTILE, {}, HOSTILE, columns=columns, maps=maps),
+    ]
+    Inspection(HOSTILE, sheets, {"lens": HOSTILE}).write(tmp_path / "page.html")
+    browser.open(tmp_path / "page.html", 400)
+    for view in ("gates", "attention"):
+        browser.find(f"#{view} .text[data-sheet] .t").click()
+        assert "<img src=x onerror=" in browser.find(f"#{view} .shown").text
+    assert browser.driver.title.startswith("</script>")
+    assert browser.sideways() == 0
     assert browser.problems() == []
 
 
