@@ -145,13 +145,13 @@ change = {}
 with torch.no_grad():
     for name, model in models.items():
         alone_TV = model(short_T[None])[0][0]
-        for mask_name, mask_BT in (("padding mask", kept_BT), ("no padding mask", None)):
+        for mask_name, mask_BT in (("with it", kept_BT), ("without it", None)):
             batch_TV = model(padded_BT, None, mask_BT)[0][0, : len(short_T)]
             change[name, mask_name] = float((batch_TV - alone_TV).abs().max())
-for (name, mask_name), largest in change.items():
-    print(f"model {name:13s} {mask_name:15s}: padding changes a logit by {largest:.1e}")
-assert change["without", "padding mask"] < 1e-3 < 0.1 < change["without", "no padding mask"]
-assert max(change["with the mask", "padding mask"], change["with the mask", "no padding mask"]) < 1e-3
+rows = [[*names, f"{largest:.1e}"] for names, largest in change.items()]
+print(aligned_table([["causal mask", "padding mask", "largest change of a logit by padding"], *rows], right_from=2))
+assert change["without", "with it"] < 1e-3 < 0.1 < change["without", "without it"]
+assert max(change["with the mask", "with it"], change["with the mask", "without it"]) < 1e-3
 
 # %% [markdown]
 # Two-way attention needs the padding mask. A causal model with padding on the right does not: padding is future for
@@ -189,8 +189,8 @@ f"one pass over {len(long_T)} characters and {len(long_T)} steps differ by at mo
 # an end symbol.
 #
 # Limits: the text is artificial, so that the best loss is known. On Shakespeare, `seqlab compare --recipe evolution`
-# measures the same for an LSTM with attention. Go on with `seqlab inspect RUN --view attention` to see the triangle in
-# your own model.
+# measures the same for an LSTM with attention. To see the triangle in your own model:
+# `seqlab inspect RUN --text "the cat sat" --view attention`.
 #
 # ## Exercises
 #
