@@ -88,9 +88,11 @@ assert counted[0][0] < counted[0][1] and torch.tanh(torch.zeros(1, 128, 128, hid
 
 # %% [markdown]
 # Attention takes 4 times as many operations for twice the length, the LSTM 2 times: every query meets every key. For
-# short texts the LSTM still computes more. It is often said that **additive attention brings the quadratic cost**.
-# Counted: every score has it. What the additive score adds is a vector of tanh for every pair, here 24 numbers where
-# the dot product has one.
+# short texts the LSTM still computes more. It is often said that **an LSTM scales poorly with length and attention
+# scales well**. Counted: it is the other way round. What attention has is parallelism: all its positions can be
+# computed at once, while the LSTM has to wait for the step before. It is also said that **additive attention brings the
+# quadratic cost**. Counted: every score has it. What the additive score adds is a vector of tanh for every pair, here
+# 24 numbers where the dot product has one.
 #
 # ## An alignment that is known
 #

@@ -93,6 +93,10 @@ def parameters(positions, context=128):
     return sum(parameter.numel() for parameter in model.parameters())
 
 
+small_VD = torch.empty(1000, 256).uniform_(-0.1, 0.1)  # a common start of embeddings
+size, scaled_size = small_VD.square().mean().sqrt(), (small_VD * 256**0.5).square().mean().sqrt()
+wave = by_hand_TD.square().mean().sqrt()
+assert small_VD.abs().max() <= 0.1 and wave > 10 * size and 0.7 < scaled_size / wave < 1.5
 assert parameters("sinusoidal") == parameters("rotary") == parameters("none")
 assert parameters("learned") - parameters("none") == 128 * 64 == 8192
 figure = new_figure(8, 3)
@@ -109,6 +113,10 @@ figure
 # %% [markdown]
 # The three curves are one: the product depends on the distance only. Sinusoids are computed, so they add no parameters,
 # and neither do rotary positions. A table of **learned** positions does: 8,192 for a context of 128 and a width of 64.
+#
+# Why do many models multiply the embeddings by √d first? Embeddings that start between −0.1 and 0.1 are more than 10
+# times smaller than the sinusoids and would drown in them. Multiplied, they have the size of the sinusoids (between 0.7
+# and 1.5 times). In seqlab this is `backbone.scale_input`.
 #
 # ## Rotary positions
 #
