@@ -1,4 +1,4 @@
-"""docs/lessons/README.md: every row names a lesson and a command that can be typed."""
+"""docs/lessons: rows name a lesson and a command that can be typed; pages and notebooks are up to date."""
 
 import re
 import shlex
@@ -8,7 +8,9 @@ import pytest
 import typer
 
 from seqlab.cli.app import app
-from seqlab.lessons.catalog import SECONDS
+from seqlab.lessons.catalog import SECONDS, Lesson, lessons
+from seqlab.lessons.files import notebook
+from seqlab.lessons.publish import is_current, notebook_file, page_file
 from seqlab.recipes import recipes
 
 FOLDER = Path(__file__).parents[2] / "docs" / "lessons"
@@ -35,3 +37,16 @@ def test_its_commands_parse(command: str) -> None:
         assert arguments[arguments.index("--recipe") + 1] in recipes()
     if name == "learn" and arguments:
         assert arguments[0] in {*NUMBERS, *map(str, NUMBERS.values())}
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)
+def test_pages_and_notebooks_are_made_from_the_source_as_it_is(lesson: Lesson) -> None:
+    assert is_current(FOLDER, lesson), "run `make lessons`"
+    assert notebook_file(FOLDER, lesson).read_bytes() == notebook(lesson)
+    page = page_file(FOLDER, lesson).read_text(encoding="utf-8")
+    assert not re.search(r'(?:src|href)="(?!data:)', page) and "/tmp" not in page
+
+
+def test_there_is_nothing_else() -> None:
+    made = {file(FOLDER, lesson) for lesson in lessons() for file in (page_file, notebook_file)}
+    assert {*FOLDER.iterdir()} == {*made, FOLDER / "README.md"}
