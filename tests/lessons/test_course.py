@@ -99,4 +99,4 @@ def test_it_runs_and_measures_what_it_says(lesson: Lesson) -> None:
 def test_the_course_has_no_other_folders() -> None:
     from seqlab.lessons.catalog import COURSE
 
-    assert {path.name for path in COURSE.iterdir() if path.name != "__pycache__"} <= {*SECONDS}
+    assert {path.name for path in COURSE.iterdir() if path.name != "__pycache__"} == {*SECONDS}
