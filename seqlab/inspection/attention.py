@@ -113,7 +113,9 @@ def _sheet(
             "heads": typical,
             "looks_at": [_strongest(looking.columns, weights_S) for weights_S in mean_TS],
         },
-        "the stronger the color, the more a token is looked at",
+        "the stronger the color, the more a token is looked at"
+        if looking.itself
+        else "under each token, the one that it looks at most; the stronger the color, the larger the weight",
         [] if looking.itself else ["looks at most"],
         _columns(looking, mean_TS),
         [_habit_table(typical)],

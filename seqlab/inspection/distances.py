@@ -40,6 +40,8 @@ def require_looking_back(readings: Sequence[Reading], name: str) -> None:
             raise UsageError(
                 f"the {reading.side.name} has {len(reading.ids)} tokens: {name} needs at least 4 to look back."
             )
+        if len(readings) > 1 and len(reading.sides) > 1 and reading.own_answers:
+            raise UsageError(f"each run would read its own target: give {reading.target_means} with --target.")
     if len({reading.kind for reading in readings}) > 1:
         raise UsageError(f"the runs predict different things: {name} compares models of one task.")
 

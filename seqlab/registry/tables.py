@@ -227,7 +227,7 @@ VIEWS = Registry(
         ),
         "memory": Entry("seqlab.inspection.memory:memory", "how far back a changed token still changes the prediction"),
         "attribution": Entry(
-            "seqlab.inspection.attribution:attribution", "which tokens speak for a predicted token or for the label"
+            "seqlab.inspection.attribution:attribution", "which tokens speak for a predicted token, tag or label"
         ),
         "ablate": Entry("seqlab.inspection.ablate:ablate", "what the model loses without each gate, layer or head"),
         "step": Entry("seqlab.inspection.step:step", "one time step written out, numbers beside the equations"),

@@ -4,18 +4,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inspected_runs import UntrainedRun, untrained
+from torch import Tensor
 
+from seqlab.backbones.recurrent import Gru
+from seqlab.contracts import Recorded
 from seqlab.errors import UsageError
 from seqlab.inspection.inspection import Inspection, inspect
 from seqlab.inspection.maps import map_charts
 from seqlab.inspection.sheet import Chart
 from seqlab.plotting import new_figure
 from seqlab.registry import BACKBONES, TASKS, VIEWS
+from seqlab.tasks.tag import TagTask
 
-TEXT = 'The "cat" sat on the "mat" and I ran'  # a quotation in each half, of known letters
+TEXT = '"T"he "c"at'  # a quotation in each half, of known letters
+SENTENCE = 'The "cat" sat on the "mat" and I ran'
 LOOKS = ("lstm-attention", "transformer", "transformer-encoder")
 GATED = ("gru", "lstm", "lstm-attention")
 
@@ -29,6 +35,10 @@ def run_of(task: str, arch: str) -> UntrainedRun | None:
         return None
 
 
+def text_for(task: str) -> str:
+    return SENTENCE if task == "tag" else TEXT
+
+
 @pytest.mark.parametrize("arch", list(BACKBONES))
 @pytest.mark.parametrize("task", list(TASKS))
 def test_every_view_shows_every_model_or_says_why_not(task: str, arch: str) -> None:
@@ -36,7 +46,7 @@ def test_every_view_shows_every_model_or_says_why_not(task: str, arch: str) -> N
     if run is None:
         assert (task == "masked") != (arch == "transformer-encoder")  # one reads ahead, the others do not
         return
-    found = inspect([run], TEXT, None, {})
+    found = inspect([run], text_for(task), None, {})
     applies = {sheet.name.partition("-")[0] for sheet in found.sheets}
     assert applies | set(found.refused) == set(VIEWS) and not applies & set(found.refused)
     assert all(reason.endswith(".") for reason in found.refused.values())
@@ -60,6 +70,36 @@ def charts(found: Inspection) -> Iterator[Chart]:
         yield from (*sheet.charts, *(map_charts(sheet.maps) if sheet.maps else ()))
 
 
+class Silent(Gru):
+    """Declares nothing and records nothing."""
+
+    @property
+    def records(self) -> dict[str, Recorded]:
+        return {}
+
+    def forward(self, x_BTD: Tensor, state: Any = None, mask_BT: Tensor | None = None, trace: Any = None) -> Any:
+        return super().forward(x_BTD, state, mask_BT, None)
+
+
+@pytest.mark.parametrize("task", ["classify", "tag", "translate"])
+def test_views_of_what_goes_in_and_out_need_no_records(task: str) -> None:
+    run = untrained("gru", task, **({"attention": "none"} if task == "translate" else {}))
+    run.model.backbone.__class__ = Silent
+    if task == "translate":
+        run.model.decoder.inner.__class__ = Silent
+    found = inspect([run], text_for(task), None, {})
+    expected = {"attribution", "gradients", "memory"} | ({"surprise"} if task != "classify" else set())
+    assert {sheet.name for sheet in found.sheets} - {"step"} == expected
+    assert all(reason.endswith(".") and "\n" not in reason for reason in found.refused.values())
+
+
+def test_a_task_without_a_reading_has_no_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = untrained("gru", "tag")
+    monkeypatch.setattr(TagTask, "reading", None)
+    with pytest.raises(UsageError, match="is a tagger: the task 'tag' declares no reading"):
+        inspect([run], TEXT, None, {})
+
+
 DRAWN = {"cells": "tag", "lens": "classify", "gradients": "language", "memory": "language", "attribution": "tag"}
 
 
@@ -67,8 +107,9 @@ DRAWN = {"cells": "tag", "lens": "classify", "gradients": "language", "memory": 
 def test_every_view_is_a_picture(view: str, tmp_path: Path) -> None:
     from PIL import Image
 
-    run = run_of(DRAWN.get(view, "translate"), "lstm-attention")
+    task = DRAWN.get(view, "translate")
+    run = run_of(task, "lstm-attention")
     assert run is not None
-    inspect([run], TEXT, view, {}).write(tmp_path / "picture.png")
+    inspect([run], text_for(task), view, {}).write(tmp_path / "picture.png")
     with Image.open(tmp_path / "picture.png") as image:
         assert image.width >= 1200 and image.convert("L").getextrema() == (0, 255)

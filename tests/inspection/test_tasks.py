@@ -271,5 +271,10 @@ def test_two_runs_are_compared_on_one_target() -> None:
     pieces = inspect(runs, SOURCE, "surprise", {}, "THE MAT").sheets[0].data["pieces"]
     alone = view("surprise", runs[1], SOURCE, "THE MAT").data["pieces"]
     assert [piece["bits"][1] for piece in pieces] == pytest.approx([piece["bits"][0] for piece in alone])
+    with pytest.raises(UsageError, match="each run would read its own target: give a translation"):
+        inspect(runs, SOURCE, "memory", {})
+    assert set(inspect(runs, SOURCE, "memory", {}, "THE MAT").sheets[0].data["bits"]) == {"gru", "lstm"}
+    with pytest.raises(UsageError, match="memory compares models of one task"):
+        inspect([runs[0], untrained("gru", "tag")], "The cat sat on", "memory", {}, "N N N N")
     with pytest.raises(UsageError, match="predict different things"):
         inspect([runs[0], untrained("gru", "tag")], SOURCE, "surprise", {}, "N N N")
