@@ -35,7 +35,7 @@ vector, attending = train("none"), train("additive")
 # %% [markdown]
 # Translation, summaries and speech recognition turn a sequence into another one of a different length, so a network
 # with one output per input does not fit. The encoder-decoder (Cho et al. 2014; Sutskever et al. 2014) reads first and
-# writes then. Reversing letters is the smallest task of this kind: nothing to guess, everything to remember.
+# then writes. Reversing letters is the smallest task of this kind: nothing to guess, everything to remember.
 #
 # ## What passes from encoder to decoder
 #
@@ -115,7 +115,8 @@ assert vector.predict(short, beam=1)[0].translation == "b c a"
 # %% [markdown]
 # ## The bottleneck
 #
-# Now many random sources of every length. Predict where each curve falls.
+# Now many random sources of every length, for three models: one vector, attention, and one vector after twice as many
+# steps of training. Predict where each curve falls.
 
 
 # %%
@@ -145,9 +146,9 @@ figure
 # %% [markdown]
 # ## Is the vector too small?
 #
-# With attention, at least half of the longest sources are right. One vector is reliable up to four letters and never
-# right at eleven. It is often said that **the vector is too small, so information gets lost**. Count: twelve of sixteen
-# letters are 48 bits, and 128 numbers of 32 bits are 4,096 bits.
+# With attention, at least half of the longest sources are right. One vector reverses up to four letters in more than
+# 80% of the cases and eleven in less than 5%. It is often said that **the vector is too small, so information gets
+# lost**. Count: twelve of sixteen letters are 48 bits, and 128 numbers of 32 bits are 4,096 bits.
 
 # %%
 assert min(at["attention"].values()) > 0.5 and min(at["one vector"][n] for n in (2, 3, 4)) > 0.8
