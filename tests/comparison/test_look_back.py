@@ -70,8 +70,16 @@ def test_the_stretch_is_the_beginning_of_one_document(
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     np.arange(starts[-1], dtype=np.uint16).tofile(folder / "validation.ids")
     starts.tofile(folder / "validation.starts")
-    counts = {"characters": 0, "bytes": 0, "scored_characters": 0, "scored_bytes": 0, "unknown": 0}
-    stats = SplitStats(tokens=int(starts[-1]), documents=len(lengths), longest=max(lengths), **counts)
+    stats = SplitStats(
+        tokens=int(starts[-1]),
+        documents=len(lengths),
+        longest=max(lengths),
+        characters=0,
+        bytes=0,
+        scored_characters=0,
+        scored_bytes=0,
+        unknown=0,
+    )
     ids = held_out_stretch(TokenSplit(folder, "validation", np.dtype(np.uint16), stats), wanted)
     assert len(ids) == min(wanted, max(lengths)) and ids[0] in starts
     assert ids == list(range(ids[0], ids[0] + len(ids)))

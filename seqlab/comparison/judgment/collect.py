@@ -139,12 +139,12 @@ def _refuse_foreign(plan: Plan, planned: Sequence[tuple[PlannedModel, int]], dir
             "tokenizer": config.get("tokenizer_fingerprint"),
             "settings": resolve(config["settings"]).resolved(),
         }
-        planned = {
+        expected = {
             "text": plan.fingerprints["corpus"],
             "tokenizer": plan.fingerprints["tokenizer"],
             "settings": model.changed(**{"train.seed": seed}).settings,
         }
-        changes = difference(planned, actual)
+        changes = difference(expected, actual)
         if changes:
             raise DataError(
                 f"'{path}' is not a run of this comparison: {'; '.join(changes[:5])}. Remove it and repeat the command."
