@@ -1,5 +1,6 @@
 """seqlab learn: lessons that run, with exercises that are checked."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,9 +74,10 @@ def _run(lesson: "Lesson", out: Path) -> None:
     from seqlab.cli.show import console, next_steps
     from seqlab.lessons.files import refuse_foreign, write_page
     from seqlab.lessons.terminal import show_lesson
+    from seqlab.terminal import SafeConsole
 
     refuse_foreign(out)
-    results = show_lesson(lesson, out, console)
+    results = show_lesson(lesson, out, console, SafeConsole(file=sys.stderr))
     write_page(lesson, results, out)
     console.print(f"Written: {out}", markup=False)
     next_steps(f"seqlab learn {lesson.number} --check answer.py")

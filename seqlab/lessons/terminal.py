@@ -39,15 +39,17 @@ class LastLine(io.StringIO):
         return "\n".join(lines)
 
 
-def show_lesson(lesson: Lesson, page: Path, console: Console) -> list[CellResult]:
-    """Run the lesson and show each cell as it comes; the results are for the page."""
+def show_lesson(lesson: Lesson, page: Path, console: Console, progress: Console) -> list[CellResult]:
+    """Run the lesson and show each cell as it comes; the results are for the page.
+
+    progress: shows what runs; it has a file of its own, since a running cell's standard output is captured."""
     results: list[CellResult] = []
     written = LastLine()
     running = run_lesson(lesson, written)
     for number, cell in enumerate(lesson.cells, 1):
         if not cell.is_prose:
             console.print(Padding(Syntax(cell.source, "python", theme=THEME, background_color="default"), (0, 0, 1, 2)))
-        with _progress(f"lesson {lesson.number}, cell {number} of {len(lesson.cells)}", written, console):
+        with _progress(f"lesson {lesson.number}, cell {number} of {len(lesson.cells)}", written, progress):
             result = next(running)
         results.append(result)
         if notes := written.notes():
@@ -83,5 +85,12 @@ def _progress(what: str, written: LastLine, console: Console) -> Iterator[None]:
     def line() -> Text:
         return Text(f"{what}  {time.monotonic() - began:.0f} s  {written.last}", style="dim", no_wrap=True)
 
-    with Live(console=console, get_renderable=line, transient=True, refresh_per_second=2, redirect_stdout=False):
+    with Live(
+        console=console,
+        get_renderable=line,
+        transient=True,
+        refresh_per_second=2,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ):
         yield

@@ -12,6 +12,7 @@ from seqlab.lessons.catalog import SECONDS, Lesson, lessons
 from seqlab.lessons.files import notebook
 from seqlab.lessons.publish import is_current, notebook_file, page_file
 from seqlab.recipes import recipes
+from seqlab.registry import VIEWS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "lessons"
 COMMANDS = typer.main.get_command(app).commands  # pyright: ignore[reportAttributeAccessIssue]
@@ -35,6 +36,8 @@ def test_its_commands_parse(command: str) -> None:
     COMMANDS[name].make_context(name, [*arguments])
     if "--recipe" in arguments:
         assert arguments[arguments.index("--recipe") + 1] in recipes()
+    if "--view" in arguments:
+        assert arguments[arguments.index("--view") + 1] in VIEWS
     if name == "learn" and arguments:
         assert arguments[0] in {*NUMBERS, *map(str, NUMBERS.values())}
 

@@ -1,6 +1,7 @@
 """The rules that lessons are held to notice what they should."""
 
 import io
+import re
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,8 +13,7 @@ from torch import nn
 from wrong_answers import spoiled, spoiled_answer
 
 from seqlab.lessons.cells import read_cells
-from seqlab.lessons.runner import CellResult
-from seqlab.lessons.terminal import LastLine, show_lesson
+from seqlab.lessons.terminal import show_lesson
 from seqlab.terminal import SafeConsole
 
 CELLS = """\
@@ -61,18 +61,15 @@ def test_modules_and_files_are_spoiled() -> None:
     assert spoiled_answer(answer)._hidden == 3
 
 
-def test_a_terminal_shows_what_runs_and_clears_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    def run(_: Any, stderr: LastLine):
-        yield CellResult(made.cells[0])
-        stderr.write("step 3/4\n")
-        console.print("while it runs")  # draws the line that is under way
-        yield CellResult(made.cells[1], "done\n")
-
-    made = lesson(CELLS)
-    monkeypatch.setattr("seqlab.lessons.terminal.run_lesson", run)
-    console = SafeConsole(file=io.StringIO(), force_terminal=True, width=100)
-    show_lesson(made, tmp_path / "page.html", console)
-    written = console.file
+def test_a_terminal_shows_what_runs_and_the_lesson_does_not_see_it(tmp_path: Any, capsys: Any) -> None:
+    cell = "import sys, time\nprint('step 3/4', file=sys.stderr)\ntime.sleep(0.8)\nprint('done')"
+    made = lesson(f"# %% [markdown]\n# # Title\n\n# %%\n{cell}\n")
+    made.path = tmp_path / "lesson.py"
+    progress = SafeConsole(file=io.StringIO(), force_terminal=True, width=100)
+    _, result = show_lesson(made, tmp_path / "page.html", SafeConsole(force_terminal=True), progress)
+    assert result.printed == "done\n"
+    written = progress.file
     assert isinstance(written, io.StringIO)
-    assert "lesson 1, cell 2 of 2  0 s" in written.getvalue() and "step 3/4" in written.getvalue()
-    assert "\x1b[2K" in written.getvalue()  # a line is erased
+    assert re.search(r"lesson 1, cell 2 of 2  \d+ s  step 3/4", written.getvalue())
+    assert "\x1b[2K" in written.getvalue()  # the line is erased
+    assert "cell 2 of 2" not in capsys.readouterr().out
