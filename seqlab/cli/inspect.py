@@ -32,12 +32,13 @@ def inspect(
     ] = None,
     out: Annotated[Path | None, Option(help="Write a page (.html) or a picture (.png, .svg) instead.")] = None,
     layer: Annotated[
-        int | None, Option(help="attention, gates, step: the layer. ablate: each of its units.", min=1)
+        int | None,
+        Option(help="attention, gates, step, similar, embeddings: the layer. ablate: each of its units.", min=1),
     ] = None,
     unit: Annotated[int | None, Option(help="gates, step: the unit, or the component of a head.", min=1)] = None,
     head: Annotated[int | None, Option(help="attention, step: the attention head.", min=1)] = None,
     position: Annotated[
-        int | None, Option(help="attribution, step: the token, counted from 1; the last if not given.", min=1)
+        int | None, Option(help="attribution, similar, step: the token, counted from 1; the last if not given.", min=1)
     ] = None,
     before: Annotated[
         bool | None,
@@ -46,6 +47,12 @@ def inspect(
             help="gradients: also before training; if not given, for a single run.",
         ),
     ] = None,
+    span: Annotated[str | None, Option(help="similar: several tokens, such as 3:7, counted from 1.")] = None,
+    corpus: Annotated[
+        Path | None, Option(help="similar: a file to search; if not given, what the run was trained on.")
+    ] = None,
+    word: Annotated[str | None, Option(help="embeddings: a word of the text, to see its neighbors.")] = None,
+    color: Annotated[str | None, Option(help="embeddings: by token (the default) or by position.")] = None,
     how: Annotated[
         str | None,
         Option(help="ablate: replace by the mean (the default), by zero, or by the second run's value (run)."),
@@ -57,13 +64,13 @@ def inspect(
     listed: Annotated[bool, Option("--list", help="List what the model records, and nothing else.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Look inside a trained model: surprise, gates, attention, gradients, memory, ablation, a step written out."""
+    """Look inside a trained model: surprise, gates, attention, gradients, memory, similar places, one step."""
     from seqlab import api
     from seqlab.cli.show import console
     from seqlab.errors import UsageError, refuse_given
 
     chosen = {"layer": layer, "unit": unit, "head": head, "position": position, "how": how, "follow": follow}
-    chosen |= {"before": before}
+    chosen |= {"before": before, "span": span, "corpus": corpus and str(corpus), "word": word, "color": color}
     if listed:
         given = {"text": text, "text-file": text_file, "target": target, "view": view, "out": out, **chosen}
         refuse_given({f"--{name}": value for name, value in given.items()}, "beside --list")
@@ -120,7 +127,7 @@ def _list(run: "Run", as_json: bool) -> None:
     table("", ["name", "kind", ""], [[name, about.kind, about.about] for name, about in records.items()], texts=3)
     if not run.model.backbone.records:
         console.print(
-            f"The architecture '{arch}' declares nothing that it records: surprise, gradients, memory and attribution "
-            "need only what goes in and what comes out.",
+            f"The architecture '{arch}' declares nothing that it records: surprise, gradients, memory, attribution, "
+            "similar and embeddings need only what goes in and what comes out.",
             markup=False,
         )

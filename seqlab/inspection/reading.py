@@ -22,6 +22,7 @@ from seqlab.contracts import Backbone, State, Trace
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.registry import TASKS
+from seqlab.tasks.dataset import AnyDataset
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -47,6 +48,8 @@ class TrainedRun(Protocol):
     def starts_untrained(self) -> bool: ...
 
     def untrained(self) -> Any: ...
+
+    def dataset(self) -> AnyDataset: ...
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,11 @@ class TokenColumn:
     cells: list[tuple[int, str]] = field(default_factory=list)
     heading: str = ""
     details: list[Detail] = field(default_factory=list)
+    ends_line: bool = False  # as a newline does
+
+    @property
+    def breaks(self) -> bool:
+        return self.ends_line or self.token.endswith("↵")
 
     @property
     def width(self) -> int:

@@ -56,7 +56,7 @@ def fold(columns: Sequence[TokenColumn], width: int) -> Iterator[list[TokenColum
             line, used = [], 0
         line.append(column)
         used += column.width
-        if column.token.endswith("↵"):
+        if column.breaks:
             yield line
             line, used = [], 0
     if line:

@@ -229,6 +229,11 @@ VIEWS = Registry(
         "attribution": Entry(
             "seqlab.inspection.attribution:attribution", "which tokens speak for a predicted token, tag or label"
         ),
+        "similar": Entry("seqlab.inspection.similar:similar", "other places of a corpus with nearly the same state"),
+        "embeddings": Entry(
+            "seqlab.inspection.embeddings:embeddings",
+            "a map of the tokens' vectors; a word's neighbors by context",
+        ),
         "ablate": Entry("seqlab.inspection.ablate:ablate", "what the model loses without each gate, layer or head"),
         "step": Entry("seqlab.inspection.step:step", "one time step written out, numbers beside the equations"),
     },

@@ -49,7 +49,9 @@ def test_an_architecture_that_records_nothing_gets_a_sentence(
     answer = seqlab("inspect", str(tmp_path / "run"), "--list")
     assert answer.code == 0 and "declares nothing that it records" in answer.out
     shown = json.loads(seqlab("inspect", str(tmp_path / "run"), "--text", "the cat sat", "--json").out)
-    assert set(shown) - {"not_applicable"} == {"surprise", "gradients", "memory", "attribution"}
+    assert set(shown) - {"not_applicable"} == {
+        "surprise", "gradients", "memory", "attribution", "similar", "embeddings",
+    }  # fmt: skip
 
 
 def test_views_are_printed(seqlab: Any, run: Run) -> None:

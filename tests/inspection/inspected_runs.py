@@ -8,6 +8,7 @@ import torch
 
 from seqlab.config import RunSettings, build_settings, expand_short_names
 from seqlab.data.examples.example import LabeledText, TaggedSentence, TextPair
+from seqlab.errors import MissingInput
 from seqlab.registry import BACKBONES, TASKS, TOKENIZERS
 from seqlab.runs.load import build_model
 from seqlab.tokenization.tokenizer import Tokenizer
@@ -26,6 +27,9 @@ class UntrainedRun:
     vocabulary: Vocabulary
     model: Any
     starts_untrained: bool = False
+
+    def dataset(self) -> Any:
+        raise MissingInput("this model was trained on nothing.")
 
     def untrained(self) -> Any:
         raise AssertionError("these models are never trained")

@@ -53,7 +53,7 @@ def html(shown: Inspection) -> str:
 def test_the_page_holds_every_view_and_loads_nothing(html: str) -> None:
     elements = Elements(html)
     sections = [attributes["id"] for attributes in elements.named("section")]
-    assert sections == [*(view for view in VIEWS if view != "attention"), "others"]
+    assert sections == [*(view for view in VIEWS if view not in ("attention", "similar")), "others"]
     for _, attributes in elements.found:
         assert (attributes.get("href") or "#").startswith("#")
         assert not attributes.keys() & {"srcset", "style", "onclick", "onerror", "onload"}
@@ -137,4 +137,4 @@ def test_files_that_cannot_be_written_are_refused(shown: Inspection, tmp_path: P
 
 def test_the_numbers_are_there_for_programs(shown: Inspection) -> None:
     content: dict[str, Any] = json.loads(json.dumps(shown.as_dict()))
-    assert set(content) == {*VIEWS, "not_applicable"} - {"attention"}
+    assert set(content) == {*VIEWS, "not_applicable"} - {"attention", "similar"}
