@@ -89,7 +89,7 @@ def test_views_of_what_goes_in_and_out_need_no_records(task: str) -> None:
     if task == "translate":
         run.model.decoder.inner.__class__ = Silent
     found = inspect([run], text_for(task), None, {})
-    expected = {"attribution", "gradients", "memory"} | ({"surprise"} if task != "classify" else set())
+    expected = {"attribution", "gradients", "memory", "embeddings"} | ({"surprise"} if task != "classify" else set())
     assert {sheet.name for sheet in found.sheets} - {"step"} == expected
     assert all(reason.endswith(".") and "\n" not in reason for reason in found.refused.values())
 
