@@ -25,7 +25,7 @@ WORD = re.compile(r"\w+(?:['’-]\w+)*")
 COLORED = ("token", "position")
 
 
-class Units(NamedTuple):
+class Embedded(NamedTuple):
     """What has a vector: the tokens of a text, or its words. `tokens` is where the vector of each one stands."""
 
     names: list[str]
@@ -88,16 +88,16 @@ def plane(vectors_MH: np.ndarray) -> tuple[np.ndarray, list[float]]:
 # --- what has a vector ------------------------------------------------------------------------------------------------
 
 
-def _tokens(reading: Reading) -> Units:
+def _tokens(reading: Reading) -> Embedded:
     names = reading.sides[0].tokens
     contexts = [
         f"{''.join(names[max(0, t - AROUND) : t])}[{name}]{''.join(names[t + 1 : t + 1 + AROUND])}"
         for t, name in enumerate(names)
     ]
-    return Units(list(names), list(range(len(names))), contexts)
+    return Embedded(list(names), list(range(len(names))), contexts)
 
 
-def _words(reading: Reading) -> Units:
+def _words(reading: Reading) -> Embedded:
     """Every word of the text, at the token with its last character."""
     last_N = np.array(reading.last_characters)
     matches = list(WORD.finditer(reading.text))
@@ -109,10 +109,10 @@ def _words(reading: Reading) -> Units:
         )
         for match in matches
     ]
-    return Units([match[0] for match in matches], tokens, contexts)
+    return Embedded([match[0] for match in matches], tokens, contexts)
 
 
-def _occurrences(units: Units, word: str) -> list[int]:
+def _occurrences(units: Embedded, word: str) -> list[int]:
     found = [at for at, name in enumerate(units.names) if name.casefold() == word.casefold()]
     if not found:
         frequent = ", ".join(name for name, _ in Counter(units.names).most_common(5))
@@ -129,7 +129,7 @@ def nearest(cosines_M: np.ndarray, at: int, most: int = NEIGHBORS) -> list[int]:
     return [int(other) for other in order if other != at][:most]
 
 
-def _frequent(units: Units, cosines_MM: np.ndarray) -> tuple[TextTable, str]:
+def _frequent(units: Embedded, cosines_MM: np.ndarray) -> tuple[TextTable, str]:
     """How much the vectors of one token differ between contexts, beside other tokens."""
     counts = Counter(units.names)
     of = np.array([list(counts).index(name) for name in units.names])
@@ -153,7 +153,7 @@ def _frequent(units: Units, cosines_MM: np.ndarray) -> tuple[TextTable, str]:
     return TextTable("the most frequent tokens: mean cosine of their vectors", rows, texts=2), f"{sentence}."
 
 
-def _neighbors_of(word: str, found: list[int], units: Units, cosines_MM: np.ndarray) -> tuple[TextTable, str]:
+def _neighbors_of(word: str, found: list[int], units: Embedded, cosines_MM: np.ndarray) -> tuple[TextTable, str]:
     rows = [["occurrence", "nearest words, with the cosine"]]
     for at in found:
         near = ", ".join(f"{units.names[other]} {cosines_MM[at, other]:.2f}" for other in nearest(cosines_MM[at], at))
@@ -167,7 +167,7 @@ def _neighbors_of(word: str, found: list[int], units: Units, cosines_MM: np.ndar
 # --- shown ------------------------------------------------------------------------------------------------------------
 
 
-def _columns(units: Units, cosines_MM: np.ndarray) -> list[TokenColumn]:
+def _columns(units: Embedded, cosines_MM: np.ndarray) -> list[TokenColumn]:
     columns = []
     for at, name in enumerate(units.names):
         found = [(units.contexts[other], float(cosines_MM[at, other])) for other in nearest(cosines_MM[at], at)]
@@ -176,7 +176,7 @@ def _columns(units: Units, cosines_MM: np.ndarray) -> list[TokenColumn]:
     return columns
 
 
-def _word_columns(reading: Reading, units: Units, found: Sequence[int]) -> list[TokenColumn]:
+def _word_columns(reading: Reading, units: Embedded, found: Sequence[int]) -> list[TokenColumn]:
     marked = {units.tokens[at]: place for place, at in enumerate(found, 1)}
     return [
         TokenColumn(token, level(0.75) if t in marked else 0, heading=f"occurrence {marked[t]}" if t in marked else "")
@@ -185,7 +185,7 @@ def _word_columns(reading: Reading, units: Units, found: Sequence[int]) -> list[
 
 
 def _data(
-    name: str, units: Units, places_M2: np.ndarray, shares: Sequence[float], cosines_MM: np.ndarray
+    name: str, units: Embedded, places_M2: np.ndarray, shares: Sequence[float], cosines_MM: np.ndarray
 ) -> dict[str, Any]:
     return {
         "layer": name,
@@ -203,7 +203,7 @@ def _data(
 
 
 def _draw(
-    axes: Any, units: Units, places_M2: np.ndarray, shares: Sequence[float], found: Sequence[int], by: str
+    axes: Any, units: Embedded, places_M2: np.ndarray, shares: Sequence[float], found: Sequence[int], by: str
 ) -> None:
     """Points are drawn as their text, as long as there are few enough to read."""
     x_M, y_M = places_M2.T

@@ -17,7 +17,7 @@ BEFORE, AFTER = 32, 16  # characters of context around a match, at most
 NEWLINE = "⏎"  # within a line of context
 
 
-class Line(NamedTuple):
+class ContextLine(NamedTuple):
     """What stands before a line of context, and what its tokens show."""
 
     label: str
@@ -53,10 +53,10 @@ def similar(
         [_place(place, searched, length), _match(found, place, length), str(place.times), number(place.cosine)]
         for place in found.places
     ]
-    columns = _line(side.tokens, first, last, 1.0, Line("span", "the span", []))
+    columns = _line(side.tokens, first, last, 1.0, ContextLine("span", "the span", []))
     for place in found.places:
         details = [Detail("cosine", max(0.0, place.cosine), number(place.cosine))]
-        line = Line(number(place.cosine), _place(place, searched, length), details)
+        line = ContextLine(number(place.cosine), _place(place, searched, length), details)
         tokens = found.documents[place.document].tokens
         columns += _line(tokens, place.last + 1 - length, place.last, place.cosine, line)
     return Sheet(
@@ -114,7 +114,7 @@ def _fitting(tokens: Sequence[str], room: int) -> list[str]:
     return [token for token, end in zip(tokens, takewhile(lambda end: end <= room, ends), strict=False)]
 
 
-def _line(tokens: Sequence[str], first: int, last: int, cosine: float, line: Line) -> list[TokenColumn]:
+def _line(tokens: Sequence[str], first: int, last: int, cosine: float, line: ContextLine) -> list[TokenColumn]:
     """One place in its context; matches begin in the same column."""
     before, after = _context(tokens, first, last)
     label = line.label.rjust(6) + " " * (1 + BEFORE - sum(map(len, before)))
