@@ -136,6 +136,21 @@ def test_a_part_of_the_encoder_can_be_left_out() -> None:
     assert not {"embedding", "encoder.embedding"} & set(found["change"])
 
 
+def test_the_lens_of_a_translator_looks_at_the_decoder() -> None:
+    run = untrained("gru", "translate")
+    found = view("lens", run, SOURCE).data
+    assert found["layers"] == ["layer1", "layer2"]
+    assert found["bits_per_token"][-1:] == pytest.approx(view("surprise", run, SOURCE).data["bits_per_token"], rel=1e-5)
+
+
+def test_attribution_of_a_target_token_names_the_source() -> None:
+    run = untrained("gru", "translate")
+    place = read_text(run, SOURCE).places[1]
+    sheet = view("attribution", run, SOURCE, position=2)
+    assert sheet.sentence.startswith(f"log-probability of token 2 of the target, “{place}”: the source makes")
+    assert sheet.data["tokens"] == [*"·The·cat·sat"]
+
+
 def test_a_translation_that_is_cut_off_says_so() -> None:
     assert "cut off after 9 tokens" in inspect([untrained("gru", "translate")], SOURCE, "surprise", {}).title
 
