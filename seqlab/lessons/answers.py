@@ -11,7 +11,7 @@ from seqlab.errors import DataError, MissingInput
 from seqlab.lessons.catalog import Lesson
 from seqlab.lessons.check_process import check_functions, load_file
 
-SECONDS = 120  # for a file and all its checks
+MAX_SECONDS = 120  # for a file and all its checks
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def check_answers(lesson: Lesson, path: Path) -> Judged:
         results.touch()
         files = [str(lesson.checks), str(path), str(results)]
         command = [sys.executable, "-P", "-X", "utf8", "-m", "seqlab.lessons.check_process", *files]
-        printed, missing = _run(command, SECONDS)
+        printed, missing = _run(command, MAX_SECONDS)
         lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     if lines and lines[0][0] is None:
         raise DataError(f"'{path}' cannot be run:\n{lines[0][1]}")

@@ -187,7 +187,7 @@ def test_a_file_that_does_not_run(seqlab: Any, course: Path, content: str, told:
 
 
 def test_an_answer_that_never_ends(seqlab: Any, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "SECONDS", 2)
+    monkeypatch.setattr(answers, "MAX_SECONDS", 2)
     Path("answer.py").write_text("def add(a, b):\n    while True:\n        pass\n", encoding="utf-8")
     answer = seqlab("learn", "1", "--check", "answer.py")
     assert answer.code == 1 and "it took longer than 2 seconds" in answer.out and "0 of 2 right" in answer.out
