@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,11 @@ def test_a_lesson_that_does_not_measure_what_it_says_is_our_fault(seqlab: Any, c
     with pytest.raises(LessonError, match=r"lesson 1 \(sums\), cell 2, from line 9 does not measure what it says"):
         seqlab("learn", "1")
     (course / "lesson.py").write_text(LESSON.replace("total = 2 + 3", "total = 2 / 0"), encoding="utf-8")
-    with pytest.raises(LessonError, match="cell 2, from line 9 does not run: ZeroDivisionError"):
+    with pytest.raises(LessonError, match="cell 2, from line 9 does not run: ZeroDivisionError") as failed:
         seqlab("learn", "1")
+    assert failed.value.__cause__ is not None
+    last = traceback.extract_tb(failed.value.__cause__.__traceback__)[-1]
+    assert (last.filename, last.line) == (str(course / "lesson.py"), "total = 2 / 0")
 
 
 def test_exercises_and_solutions_are_shown_without_running(seqlab: Any, course: Path) -> None:
