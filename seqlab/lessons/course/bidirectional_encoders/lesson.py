@@ -179,7 +179,7 @@ assert by_hand == 109_482_240 and count.total == by_hand + head
 assert settings.backbone.settings.option("context", 0) == 512 and 109e6 < by_hand < 110e6
 assert D == 12 * 64 == 768 and F == 3072 and L == 12 and V == 30_522
 assert L * layer / by_hand > 75 / 100
-figure = new_figure(7, 1.9)
+figure = new_figure(7, 2.1)
 axes, left = figure.subplots(), 0.0
 parts = {"embeddings": embeddings, "attention": L * attention, "feedforward": L * feedforward}
 parts["norms of the layers, pooler"] = by_hand - sum(parts.values())
@@ -187,7 +187,7 @@ for color, (name, number) in zip(COLORS, parts.items(), strict=False):
     axes.barh(0, number / 1e6, left=left, color=color, label=f"{name} {number / 1e6:.1f} M")
     left += number / 1e6
 axes.set(title="BERT-base", xlabel="million parameters", yticks=[])
-axes.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.6), frameon=False)
+figure.legend(ncols=2, loc="outside lower center", frameon=False)
 light_grid(axes)
 figure
 

@@ -76,8 +76,7 @@ for temperature in temperatures:
     rows.append([str(temperature), f"{bits[temperature]:.2f}", *shares, written[:50]])
 greedy = str(run.generate("The ", 200, temperature=0, engine="plain"))
 nearly = str(run.generate("The ", 200, temperature=1e-6, engine="plain"))
-print(aligned_table(rows, right_from=5))
-print(f"greedy: {greedy[:100]}")
+print(aligned_table([*rows, ["greedy", "", "", "", greedy[:50]]], right_from=5))
 assert list(bits.values()) == sorted(bits.values()) and nearly == greedy and describe(greedy)[1] < new[1.0]
 assert real[0.2] > real[1.0] > real[1.5] and real[1.5] < 0.5 and new[0.2] < new[1.0]
 
@@ -196,6 +195,7 @@ for color, alpha in zip(COLORS, (0.0, 0.7, 1.0), strict=False):
     axes.plot(best_length[alpha], max(scores), "o", color=color)
 axes.set(title="the best of each length", xlabel="length with the end token", ylabel="score", ylim=(-3, 0))
 axes.legend()
+light_grid(axes)
 assert best_length[0.0] == 1 and 1 < best_length[0.7] < 40 == best_length[1.0] and abs(0.8 + 0.2 - 1) < 1e-9
 assert log_p["beam of 5"] > log_p["sampled at 0.8"] + 30 and len(set(samples.texts)) == 5
 assert describe(found.text)[1] < describe(samples.texts[0])[1]
