@@ -135,7 +135,7 @@ def _decoder(
     """By default the encoder's settings, but causal."""
     if not task.decodes:
         if content is not None:
-            raise UsageError("only tasks that generate a target text have a decoder: --task translate.")
+            raise UsageError("only --task translate has an encoder and a decoder: name the architecture with --arch.")
         return None
     content = dict(content or {})
     name = BACKBONES.canonical(content.pop("name", requested))

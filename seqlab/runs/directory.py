@@ -15,7 +15,7 @@ from torch import nn
 
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.runs import manifest, tensors
-from seqlab.runs.checkpoint import weights_of
+from seqlab.runs.checkpoint import checkpoints, weights_of
 from seqlab.runs.lock import LOCK, locked_run
 from seqlab.storage import (
     JSON_LIMIT,
@@ -231,12 +231,14 @@ def _refuse_occupied(path: Path, overwrite: bool) -> None:
     with storage_errors(path, 0):
         if not path.exists() or (path.is_dir() and all(item.name == LOCK for item in path.iterdir())):
             return
-    is_run = RunDirectory(path).is_run()
+    directory = RunDirectory(path)
+    is_run = directory.is_run()
     if not overwrite and is_run:
         command = f"seqlab resume {shlex.quote(str(path))}"
+        can_resume = f"Continue it with '{command}', replace" if checkpoints(directory.checkpoints) else "Replace"
         raise UsageError(
-            f"'{path}' already contains a run. Continue it with '{command}', replace it with --overwrite "
-            f"(overwrite=True in Python), or choose another --out."
+            f"'{path}' already contains a run. {can_resume} it with --overwrite (overwrite=True in Python), "
+            f"or choose another --out."
         )
     if not overwrite:
         raise UsageError(f"'{path}' is not empty and not a run. Please choose another --out.")

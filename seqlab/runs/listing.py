@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import resolve
-from seqlab.errors import SeqlabError
+from seqlab.errors import MissingInput, SeqlabError, UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import PluginNotAllowed
 from seqlab.runs.directory import BEST, CONFIG, PLAN, RUNS, TUNING, RunDirectory
@@ -49,6 +49,10 @@ def list_runs(folder: Path) -> list[RunEntry]:
 
     Groups of comparable runs, the best of each first; then unfinished and damaged ones. A run that is also linked to,
     or copied as the best of its comparison, is listed once."""
+    if not folder.exists():
+        raise MissingInput(f"there is no folder '{folder}': name one that has runs in it, or below it.")
+    if not folder.is_dir():
+        raise UsageError(f"'{folder}' is a file: name a folder that has runs in it, or below it.")
     paths = sorted(_find_runs(folder, LEVELS), key=lambda path: (not path.is_symlink(), path))
     once = {path.resolve(): path for path in paths}
     entries = [_entry(path) for path in sorted(once.values())]
@@ -61,7 +65,7 @@ def _find_runs(folder: Path, levels: int) -> Iterator[Path]:
         return
     try:
         inside = sorted(item.path for item in os.scandir(folder) if item.is_dir() and not item.name.startswith("."))
-    except OSError:  # no folder, or none that may be read
+    except OSError:  # it may not be read
         return
     paths = list(map(Path, inside))
     if (folder / PLAN).is_file() and (folder / RUNS).is_dir():

@@ -1,6 +1,8 @@
 """From a run directory to a model that is ready to use."""
 
 import shlex
+import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,12 @@ import torch
 from torch import Tensor
 
 from seqlab.config import RunSettings, VocabSizes, resolve
-from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.errors import DataError, MissingInput, SeqlabError, SeqlabWarning, UsageError
 from seqlab.models.int8 import from_int8, to_int8
 from seqlab.models.parameter_count import parameters, refuse_absurd, refuse_unfit
 from seqlab.registry import TASKS, with_plugins
 from seqlab.runs import manifest, tensors
-from seqlab.runs.checkpoint import checkpoints, load_weights, weights_of
+from seqlab.runs.checkpoint import checkpoints, load_weights, read_progress, weights_of
 from seqlab.runs.directory import LABELS, TOKENIZER, WEIGHTS, RunDirectory, best_run_path
 from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
@@ -90,6 +92,22 @@ def load_run(path: Path) -> Run:
     _require_finite(weights, path / WEIGHTS)
     load_weights(model, weights)
     return Run(directory, config, settings, vocabulary, model.eval())
+
+
+def load_for_use(path: Path) -> Run:
+    """`load_run`, with a warning if the run was stopped or is being trained: its weights are only the best so far."""
+    run = load_run(path)
+    newest = checkpoints(run.directory.checkpoints)[-1:]
+    with suppress(SeqlabError):  # a damaged checkpoint: what is used now does not need it
+        progress = read_progress(newest[0]) if newest else {"finished": True}
+        if not progress.get("finished"):
+            command = with_plugins(f"seqlab resume {shlex.quote(str(run.path))}")
+            note = (
+                f"'{run.path}' is not finished (step {progress['step']:,} of {run.settings.train.steps:,}): "
+                f"these are its best weights so far. Continue training: {command}"
+            )
+            warnings.warn(note, SeqlabWarning, stacklevel=3)
+    return run
 
 
 def _require_finite(weights: dict[str, Tensor], path: Path) -> None:

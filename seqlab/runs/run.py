@@ -137,7 +137,7 @@ class Run:
         return EvaluationResult(
             metrics=metrics,
             scores=scores,
-            split=split if data is None else str(data),
+            split=split if data is None else ", ".join(source_items(data)),
             mode=mode or task.mode,
             window=task.settings.window if isinstance(scores, TextScores) else None,
             headline_metric=task.headline_metric,
@@ -295,6 +295,6 @@ def load(run: str | Path | Run) -> Run:
     >>> run = seqlab.load("runs/my-gru-1")
     >>> print(run.generate("The ", 200, temperature=0.8))
     """
-    from seqlab.runs.load import load_run
+    from seqlab.runs.load import load_for_use
 
-    return run if isinstance(run, Run) else load_run(run_path(run))
+    return run if isinstance(run, Run) else load_for_use(run_path(run))

@@ -82,6 +82,10 @@ def settings_from_request(
             f"corpus.split=scattered is for running text, and the task is {resolved.task.name}: leave it out. "
             f"Examples are shuffled before they are split."
         )
+    if short.get("encoder") is not None and resolved.decoder is None:
+        raise UsageError(
+            f"--encoder is for --task translate, and the task is {resolved.task.name}: use --arch {short['encoder']}."
+        )
     generated = [name for name in resolved.corpus.source if name in CORPORA and _has_examples(name)]
     if resolved.corpus.difficulty is not None and not generated:
         raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files and for texts.")

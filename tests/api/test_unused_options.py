@@ -35,6 +35,8 @@ def files(tmp_path: Path) -> dict[str, Path]:
         ("text", {"task": "language", "columns": ["a", "b"]}),
         ("text", {"batch_tokens": 100}),
         ("text", {"decoder": "gru"}),
+        ("text", {"encoder": "gru"}),
+        ("examples", {"encoder": "gru"}),
         ("text", {"difficulty": 3}),
         ("text", {"vocab_size": 50}),
         ("text", {"metric": "accuracy"}),

@@ -117,7 +117,7 @@ def test_it_is_not_trained_further(runs: dict[str, tuple[Path, Path]], tmp_path:
         api.resume(second, more=3)
     with pytest.raises(UsageError, match="is already int8"):
         api.quantize(second, tmp_path / "again")
-    with pytest.raises(UsageError, match="already contains a run"):
+    with pytest.raises(UsageError, match=r"already contains a run\. Replace it with --overwrite"):
         api.quantize(first, second)
     again = api.train(like=second, steps=2, out=tmp_path / "like", threads=1)
     assert again.settings.model.precision == "float32"

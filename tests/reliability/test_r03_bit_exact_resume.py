@@ -22,7 +22,7 @@ from reliability_runs import (
 )
 
 from seqlab import api
-from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.errors import DataError, MissingInput, SeqlabWarning, UsageError
 from seqlab.training.progress import Reporter
 
 
@@ -72,6 +72,15 @@ def test_many_stops(arch: str, batching: str, seed: int, text: Path, tmp_path: P
     often = {"checkpoint_seconds": draw.choice([1e-9, 60.0]), "evaluate_every": draw.randint(3, 50)}
     settings = {"steps": 40, "seed": seed, **often, **BATCHINGS[batching], **hard(arch)}
     assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, **settings)
+
+
+def test_the_weights_of_an_unfinished_run_are_said_to_be_the_best_so_far(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(Stopped):
+        train(text, tmp_path / "run", At(8, crash), steps=14, evaluate_every=5)
+    with pytest.warns(SeqlabWarning, match=r"is not finished \(step 5 of 14\): .* Continue training: seqlab resume"):
+        api.load(tmp_path / "run")
+    resume(tmp_path / "run")
+    assert api.load(tmp_path / "run").results  # a warning would be an error
 
 
 @pytest.mark.parametrize("damage", ["changed", "gone"])

@@ -62,7 +62,10 @@ def test_a_run_begins_in_a_folder_that_is_new_or_empty(tmp_path: Path) -> None:
 def test_a_run_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> None:
     first = begin_run(tmp_path / "run", False)
     first.write_file("config.json", b'{"format": "seqlab-run"}')
-    with pytest.raises(UsageError, match=r"already contains a run.*seqlab resume.*--overwrite"):
+    with pytest.raises(UsageError, match=r"already contains a run\. Replace it with --overwrite"):
+        begin_run(tmp_path / "run", False)
+    (tmp_path / "run" / "checkpoints" / "step-0").mkdir(parents=True)  # there is something to resume from
+    with pytest.raises(UsageError, match=r"already contains a run\. Continue it with 'seqlab resume.*--overwrite"):
         begin_run(tmp_path / "run", False)
     assert (tmp_path / "run" / "config.json").is_file()
     begin_run(tmp_path / "run", True)

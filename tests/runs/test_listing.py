@@ -10,7 +10,7 @@ from runs_cases import metrics, results, trained
 
 from seqlab import api
 from seqlab.cli.runs import runs
-from seqlab.errors import MissingInput
+from seqlab.errors import MissingInput, UsageError
 from seqlab.metrics.descriptions import ACCURACY
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.listing import list_runs
@@ -41,6 +41,13 @@ def test_a_run_without_evaluated_weights_says_how_to_go_on(folder: Path) -> None
     (folder / "unfinished/model.safetensors").unlink()
     with pytest.raises(MissingInput, match=r"no evaluated weights yet.*: seqlab resume .*/unfinished$"):
         api.load(folder / "unfinished")
+
+
+def test_what_is_no_folder_is_refused(folder: Path) -> None:
+    with pytest.raises(MissingInput, match=r"there is no folder '.*/nowhere': name one that has runs"):
+        list_runs(folder / "nowhere")
+    with pytest.raises(UsageError, match=r"config\.json' is a file: name a folder"):
+        list_runs(folder / "good" / "config.json")
 
 
 def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
@@ -120,7 +127,6 @@ def test_folders_that_are_no_runs_are_passed_over(folder: Path, tmp_path: Path) 
     (folder / "notes").mkdir()
     (folder / "file.txt").write_text("")
     assert len(list_runs(folder)) == 3
-    assert list_runs(tmp_path / "none") == []
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b"[" * 100_000, b'{"format": "seqlab-run"}'])
