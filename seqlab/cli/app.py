@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -27,6 +28,7 @@ from seqlab.cli.results import results
 from seqlab.cli.resume import resume
 from seqlab.cli.runs import runs
 from seqlab.cli.train import train
+from seqlab.errors import UsageError
 from seqlab.registry import allow_plugin
 
 
@@ -39,6 +41,11 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)  # as if by the signal
+        except Exception as error:
+            dashed = [word for word in sys.argv[1:] if word.startswith("-") and Path(word).is_file()]
+            if dashed and hasattr(error, "option_name"):  # an unknown option
+                raise UsageError(f"'{dashed[0]}' begins with a dash, as options do: write ./{dashed[0]}") from None
+            raise
 
 
 app = typer.Typer(

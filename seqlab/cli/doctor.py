@@ -125,9 +125,10 @@ def _show_scan(diagnosis: "TextDiagnosis") -> None:
 
     scan = diagnosis.scan
     sizes = (
-        f"{scan.characters:,} characters in {counted(scan.lines.total, 'line')}, about {counted(scan.words, 'word')}"
+        f"{counted(scan.characters, 'character')} in {counted(scan.lines.total, 'line')}, "
+        f"about {counted(scan.words, 'word')}, {counted(scan.bytes, 'byte')}"
     )
-    console.print(f"{diagnosis.name}: {sizes}, {scan.bytes:,} bytes", markup=False)
+    console.print(f"{diagnosis.name}: {sizes}", markup=False)
     empty = [f"empty lines: {scan.lines.empty:,}, skipped"] * (diagnosis.documents == "lines" and scan.lines.empty > 0)
     for note in [*diagnosis.notes, *_notes(scan), *empty]:
         console.print(f"- {note}", markup=False)

@@ -30,4 +30,5 @@ def quantize(
         console.print("The training data is no longer available, so the new run was not scored.")
     else:
         metrics_table("validation", [(run.name, quantized.metrics[0]), (out.name, quantized.metrics[1])])
-    next_steps(using_command(api.load(out)), f"seqlab evaluate {shlex.quote(str(out))}")
+    scored = f"seqlab evaluate {shlex.quote(str(out))}" if quantized.metrics else ""
+    next_steps(using_command(api.load(out)), scored)

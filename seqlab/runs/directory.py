@@ -205,7 +205,7 @@ def link_best_run(directory: Path, run: Path) -> None:
 @contextmanager
 def new_run(path: Path, overwrite: bool) -> Iterator[RunDirectory]:
     """An empty run directory that no other process writes to while this is entered."""
-    _refuse_occupied(path, overwrite)  # before anything is created
+    refuse_occupied(path, overwrite)  # before anything is created
     with storage_errors(path, 0):
         path.mkdir(parents=True, exist_ok=True)
     with locked_run(path):
@@ -215,7 +215,7 @@ def new_run(path: Path, overwrite: bool) -> Iterator[RunDirectory]:
 def begin_run(path: Path, overwrite: bool) -> RunDirectory:
     """Create an empty run directory; replace an existing run only if `overwrite` is set."""
     directory = RunDirectory(path)
-    _refuse_occupied(path, overwrite)
+    refuse_occupied(path, overwrite)
     with storage_errors(path, 0):
         path.mkdir(parents=True, exist_ok=True)
     directory.write_manifest({})  # before anything is removed, so a half-removed folder is still recognized as a run
@@ -226,7 +226,7 @@ def begin_run(path: Path, overwrite: bool) -> RunDirectory:
     return directory
 
 
-def _refuse_occupied(path: Path, overwrite: bool) -> None:
+def refuse_occupied(path: Path, overwrite: bool) -> None:
     """UsageError unless a new run may begin here."""
     with storage_errors(path, 0):
         if not path.exists() or (path.is_dir() and all(item.name == LOCK for item in path.iterdir())):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings, RunSettings
+from seqlab.data.files import STANDARD_INPUT
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.directory import RunDirectory
@@ -84,7 +85,7 @@ def _locate(corpus: CorpusSettings, folder: Path, run: Path) -> CorpusSettings:
     """Files that are not where this command looks are taken from where the run was trained."""
 
     def locate(item: str) -> str:
-        if item == "-" or item in CORPORA or Path(item).exists():
+        if item == STANDARD_INPUT or item in CORPORA or Path(item).exists():
             return item
         there = folder / item
         if not there.exists():

@@ -20,7 +20,7 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.model import Model
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.checkpoint import WEIGHTS, load_weights, step_of, weights_of
-from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run
+from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.lock import locked_run
 from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
@@ -53,6 +53,8 @@ def _open_session(
     settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None, held: ExitStack
 ) -> TrainingSession:
     """A new run and everything to train it; `held` keeps the lock of its folder."""
+    if out is not None:
+        _check_out(settings, out, overwrite)
     source = load_run(init) if init is not None else None
     vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
     dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
@@ -61,6 +63,15 @@ def _open_session(
     finally:
         if dataset.stdin_copy is not None:  # a copy of standard input, which the run now has
             dataset.stdin_copy.unlink(missing_ok=True)
+
+
+def _check_out(settings: RunSettings, out: Path, overwrite: bool) -> None:
+    """UsageError, before anything is read, if no run may begin there."""
+    corpus = settings.corpus
+    files = [Path(item) for item in (*corpus.source, *corpus.validation, *corpus.test) if item not in CORPORA]
+    if any(file.resolve().is_relative_to(out.resolve()) for file in files):
+        raise UsageError(f"'{out}' contains the training text: choose another --out.")
+    refuse_occupied(out, overwrite)
 
 
 def _new_session(
@@ -76,11 +87,6 @@ def _new_session(
     model = _new_model(settings, dataset, source)
     task = make_task(settings, dataset)
     out = out or free_run_path(dataset.name, settings.backbone.name)
-    corpus_settings = settings.corpus
-    given = (*corpus_settings.source, *corpus_settings.validation, *corpus_settings.test)
-    files = [Path(item) for item in given if item not in CORPORA]
-    if any(file.resolve().is_relative_to(out.resolve()) for file in files):
-        raise UsageError(f"'{out}' contains the training text: choose another --out.")
     directory = held.enter_context(new_run(out, overwrite))
     if dataset.stdin_copy is not None:
         with storage_errors(directory.stdin_copy, dataset.stdin_copy.stat().st_size):

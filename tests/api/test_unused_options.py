@@ -35,8 +35,6 @@ def files(tmp_path: Path) -> dict[str, Path]:
         ("text", {"task": "language", "columns": ["a", "b"]}),
         ("text", {"batch_tokens": 100}),
         ("text", {"decoder": "gru"}),
-        ("text", {"encoder": "gru"}),
-        ("examples", {"encoder": "gru"}),
         ("text", {"difficulty": 3}),
         ("text", {"vocab_size": 50}),
         ("text", {"metric": "accuracy"}),
@@ -49,6 +47,12 @@ def test_train_and_compare_refuse_what_does_nothing(files: dict[str, Path], kind
         seqlab.train(files[kind], **SMALL, **options)
     with pytest.raises(UsageError):
         build_request(files[kind], None, {}, {"archs": "rnn,gru", **options})
+
+
+@pytest.mark.parametrize("kind", ["text", "examples"])
+def test_an_encoder_is_for_translation(files: dict[str, Path], kind: str):
+    with pytest.raises(UsageError, match=r"--encoder is for --task translate, .*: use --arch gru"):
+        settings_from_request(files[kind], {}, {}, {"encoder": "gru"})
 
 
 def test_evaluate_refuses_a_split_of_other_data(files: dict[str, Path], tmp_path: Path):

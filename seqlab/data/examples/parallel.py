@@ -7,6 +7,7 @@ from seqlab.data.examples.example import TextPair
 from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
+from seqlab.wording import counted
 
 
 def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[LocatedExample]:
@@ -16,7 +17,7 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     if counts[0] != counts[1]:
         longer = source if counts[0] > counts[1] else target
         raise DataError(
-            f"'{source}' has {counts[0]:,} lines and '{target}' {counts[1]:,}, but both need the same number: "
+            f"'{source}' has {counted(counts[0], 'line')} and '{target}' {counts[1]:,}, but both need the same number: "
             f"{Location(longer, min(counts) + 1)} has no partner."
         )
     blank = sum(not text.strip() and not translation.strip() for text, translation in zip(*sides, strict=True))

@@ -3,6 +3,7 @@
 `open_corpus` finds it, `measure_corpus` reads it once for its size and fingerprint. Read split.py next.
 """
 
+import atexit
 import hashlib
 import os
 import re
@@ -261,4 +262,5 @@ def _copy_stdin() -> Path:
         except OSError as error:
             Path(copy.name).unlink()
             raise StorageError(f"standard input cannot be copied to '{copy.name}': {error.strerror}.") from None
+    atexit.register(Path(copy.name).unlink, missing_ok=True)  # also if it cannot be used
     return Path(copy.name)

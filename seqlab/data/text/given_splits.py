@@ -12,11 +12,12 @@ from typing import Any
 
 from seqlab.config import CorpusSettings
 from seqlab.data.files import STANDARD_INPUT
-from seqlab.data.split_files import split_named
+from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
 from seqlab.data.text.scatter import Range
 from seqlab.data.text.split import MIN_CHARACTERS, SplitText, split_text
 from seqlab.errors import DataError, UsageError
+from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -121,11 +122,11 @@ def _refuse_copies(texts: Mapping[str, SplitText]) -> None:
 
 
 def _describe(text: SplitText) -> str:
-    return f"{' '.join(text.settings.source)} ({text.stats.characters:,} characters)"
+    return f"{' '.join(text.settings.source)} ({counted(text.stats.characters, 'character')})"
 
 
 def _name(source: Sequence[str], name: str) -> str:
     """The corpus's name; for train.txt, that of its folder."""
-    if len(source) == 1 and split_named(name) and (folder := Path(source[0]).resolve().parent.name):
+    if len(source) == 1 and name.lower() in SPLIT_WORDS and (folder := Path(source[0]).resolve().parent.name):
         return folder
     return name

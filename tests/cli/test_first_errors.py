@@ -1,0 +1,70 @@
+"""What a newcomer types wrong is answered in words that help, and leaves nothing behind."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from seqlab.cache import cache_directory
+from seqlab.config import CorpusSettings
+from seqlab.data.text import corpus
+from seqlab.data.text.given_splits import read_text
+from seqlab.errors import StorageError
+from seqlab.exporters.files import write_files
+
+TEXT = "the quick brown fox jumps over the lazy dog\n" * 20
+Command = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.txt").write_text(TEXT)
+
+
+def test_a_file_whose_name_begins_with_a_dash(seqlab: Command) -> None:
+    Path("-dash.txt").write_text(TEXT)
+    answer = seqlab("train", "-dash.txt")
+    assert answer.code == 2
+    assert answer.err == "error: '-dash.txt' begins with a dash, as options do: write ./-dash.txt\n"
+    assert "dash" not in seqlab("train", "--nothing").err
+
+
+def test_an_occupied_folder_is_refused_before_the_text_is_read(seqlab: Command) -> None:
+    Path("full").mkdir()
+    Path("full/notes").write_text("")
+    answer = seqlab("train", "my.txt", "--out", "full")
+    assert (answer.code, answer.err) == (2, "error: 'full' is not empty and not a run. Please choose another --out.\n")
+
+
+def test_a_single_character_is_one(seqlab: Command) -> None:
+    Path("one.txt").write_text("a")
+    assert "'one' has 1 character; training needs at least" in seqlab("train", "one.txt").err
+    assert "one: 1 character in 1 line, about 1 word, 1 byte\n" in seqlab("doctor", "one.txt").out
+
+
+def test_standard_input_that_cannot_be_used_is_not_kept(seqlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_exit: list[Callable[[], Any]] = []
+    monkeypatch.setattr(corpus.atexit, "register", lambda call, **options: at_exit.append(lambda: call(**options)))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(), isatty=lambda: False))
+    assert seqlab("train", "-").code == 65
+    for call in at_exit:
+        call()
+    assert list(cache_directory("stdin").iterdir()) == []
+
+
+def test_an_export_that_cannot_be_written_is_named() -> None:
+    with pytest.raises(StorageError, match=r"'my\.txt/graphs' cannot be written: Not a directory"):
+        write_files(Path("my.txt/graphs"), {})
+
+
+@pytest.mark.parametrize(("file", "name"), [("train_a.txt", "train_a"), ("train.txt", "films")])
+def test_given_files_are_called_by_their_own_name_unless_it_says_nothing(file: str, name: str) -> None:
+    Path("films").mkdir()
+    for content in (file, "val.txt"):
+        Path("films", content).write_text(content + TEXT)
+    text = read_text(CorpusSettings(source=(f"films/{file}",), validation=("films/val.txt",)))
+    assert text.corpus.name == name
