@@ -124,7 +124,7 @@ print(f"right {share:.2f}; largest weight on the true letter in {peak:.0%}; its 
 assert share > 0.90 and peak > 0.90 and on_true < 0.95
 figure = new_figure(4.2, 3.6)
 axes = figure.subplots()
-axes.imshow(weights_BTS[0], cmap="Blues", vmin=0, vmax=1)
+axes.imshow(weights_BTS[0].numpy(), cmap="Blues", vmin=0, vmax=1)
 names = {int(number): letter for number, letter in zip(letter_ids, LETTERS, strict=True)}
 labels = [names[int(number)] for number in sources_BS[0]]
 axes.set_xticks(range(8), labels)

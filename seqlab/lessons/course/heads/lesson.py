@@ -139,7 +139,7 @@ assert previous[1][back] > 0.6 and induction[2][repeat] > 0.6 and induction[2].m
 figure = new_figure(7, 3.6)
 shown = {f"layer 1, head {back + 1}": weights[1][0, back], f"layer 2, head {repeat + 1}": weights[2][0, repeat]}
 for axes, (name, weights_TS) in zip(figure.subplots(1, 2), shown.items(), strict=True):
-    axes.imshow(weights_TS, cmap="Blues", vmin=0, vmax=1)
+    axes.imshow(weights_TS.numpy(), cmap="Blues", vmin=0, vmax=1)
     axes.set(title=name, xlabel="position looked at", ylabel="position that looks")
 rows = [["head", "previous token", "induction"]]
 for number, scores in enumerate(zip(previous.values(), induction.values(), strict=True), 1):

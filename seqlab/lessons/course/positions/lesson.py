@@ -101,10 +101,12 @@ assert parameters("sinusoidal") == parameters("rotary") == parameters("none")
 assert parameters("learned") - parameters("none") == 128 * 64 == 8192
 figure = new_figure(8, 3)
 left, right = figure.subplots(1, 2)
-left.imshow(by_hand_TD[:60].T, cmap="RdBu", aspect="auto")
+left.imshow(by_hand_TD[:60].T.numpy(), cmap="RdBu", aspect="auto")
 left.set(title="Sinusoids", xlabel="position", ylabel="feature")
 for color, start in zip(COLORS, (30, 100, 150), strict=False):
-    right.plot(range(-30, 31), similarity_TT[start, start - 30 : start + 31], color=color, label=f"position {start}")
+    right.plot(
+        range(-30, 31), similarity_TT[start, start - 30 : start + 31].numpy(), color=color, label=f"position {start}"
+    )
 right.set(title="PE(p) · PE(p + k)", xlabel="k")
 right.legend(frameon=False)
 light_grid(right)
@@ -175,7 +177,7 @@ assert curves["rotary"][72:96].mean() < 0.9 and len(curves["rotary"]) == 96
 figure = new_figure(6.5, 3)
 axes = figure.subplots()
 for color, (name, curve) in zip(COLORS, curves.items(), strict=False):
-    axes.plot(range(5, 94), curve.unfold(0, 5, 1).mean(1)[3:], color=color, label=name)
+    axes.plot(range(5, 94), curve.unfold(0, 5, 1).mean(1)[3:].numpy(), color=color, label=name)
 axes.axvline(24, color="gray", linestyle=":")
 axes.set(
     title="Repeating the token three back", xlabel="position (trained up to the dotted line)", ylabel="share right"

@@ -101,7 +101,7 @@ print("similarity of 'cat' in two sentences:", {name: round(value, 2) for name, 
 print("'cat' in its context:", [round(value, 2) for value in trace["layer2"][0, here, :6].tolist()], "...")
 figure = new_figure(9, 2.9)
 for head, axes in enumerate(figure.subplots(1, 4)):
-    axes.imshow(trace["layer1.attention.weights"][0, :, head], cmap="Blues", vmin=0, vmax=1)
+    axes.imshow(trace["layer1.attention.weights"][0, :, head].numpy(), cmap="Blues", vmin=0, vmax=1)
     axes.set_xticks(range(len(tokens)), tokens, rotation=90, fontsize=8)
     axes.set_yticks(range(len(tokens)), tokens if head == 0 else [], fontsize=8)
     axes.set_title(f"layer 1, head {head + 1}", fontsize=9)
