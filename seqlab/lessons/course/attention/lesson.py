@@ -38,7 +38,7 @@ s_TD, h_SD = torch.randn(4, width), torch.randn(6, width)  # states of a decoder
 # | additive (Bahdanau et al. 2015) | `v · tanh(W₁ s + W₂ h + b)` |
 
 # %%
-additive, w_DD = Additive(width, width, hidden), torch.randn(width, width)
+additive, w_DD = Additive(width, width, hidden).requires_grad_(False), torch.randn(width, width)
 by_hand = {
     "dot": [[sum(s_D * h_D) for h_D in h_SD] for s_D in s_TD],
     "general": [[sum(s_D * (w_DD @ h_D)) for h_D in h_SD] for s_D in s_TD],
@@ -56,7 +56,7 @@ ours = {
 }
 rows = [["score", *(f"a_{number}" for number in range(1, 7))]]
 for name, scores_1TS in ours.items():
-    torch.testing.assert_close(torch.tensor(by_hand[name]), scores_1TS[0].detach(), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(torch.tensor(by_hand[name]), scores_1TS[0], rtol=1e-4, atol=1e-5)
     rows.append([name, *(f"{weight:.2f}" for weight in scores_1TS[0, 0].softmax(0))])
 print(aligned_table(rows))
 
