@@ -31,6 +31,11 @@ def light_grid(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def legend_above(axes: Any, columns: int) -> None:
+    """The names of the lines above the chart, where they hide none."""
+    axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
+
+
 def from_zero(axes: Any) -> None:
     """The vertical axis from zero to a little above the data."""
     axes.set_ylim(0, 1.06 * max(axes.dataLim.y1, 1e-9))

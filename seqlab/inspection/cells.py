@@ -16,7 +16,7 @@ from seqlab.inspection.properties import PROPERTIES, read_property
 from seqlab.inspection.reading import Reading
 from seqlab.inspection.shades import level, signed_level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, number, one
-from seqlab.plotting import COLORS, light_grid
+from seqlab.plotting import COLORS, legend_above, light_grid
 
 SHIFTS = 200  # shifted properties
 OTHERS = 20  # units that are left out as well, drawn at random
@@ -156,4 +156,4 @@ def _draw(axes: Any, signed_T: np.ndarray, wanted_T: np.ndarray, name: str, unit
     axes.plot(signed_T[:DRAWN], color=COLORS[0], label=unit, linewidth=1)
     axes.set(xlabel=f"token (the first {DRAWN})" if len(wanted_T) > DRAWN else "token", ylabel="scaled to -1 ... 1")
     light_grid(axes)
-    axes.legend(frameon=False, fontsize=8)
+    legend_above(axes, 2)

@@ -13,7 +13,7 @@ from seqlab.errors import UsageError
 from seqlab.inspection.reading import Reading, Side
 from seqlab.inspection.shades import level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, one
-from seqlab.plotting import COLORS, light_grid
+from seqlab.plotting import COLORS, legend_above, light_grid
 
 CLOSED, OPEN = 0.1, 0.9  # saturated below and above
 BINS = 20
@@ -106,4 +106,4 @@ def _draw(axes: Any, counts: dict[str, np.ndarray]) -> None:
         axes.plot(middles, share_N, style, color=COLORS[number % len(COLORS)], drawstyle="steps-mid", label=name)
     axes.set(xlabel="value of the gate", ylabel="share of values", xlim=(0, 1), ylim=(0, None))
     light_grid(axes)
-    axes.legend(frameon=False, fontsize=7)
+    legend_above(axes, 3)
