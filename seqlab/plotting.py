@@ -31,9 +31,16 @@ def light_grid(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(axes: Any, columns: int) -> None:
-    """The names of the lines above the chart, where they hide none."""
-    axes.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
+def legend_above(axes: Any) -> None:
+    """The names of the lines above the chart, where they hide none; inside, if there are too many."""
+    labels = axes.get_legend_handles_labels()[1]
+    columns = max(1, 48 // (max(map(len, labels)) + 5))
+    if len(labels) <= 3 * columns:
+        axes.legend(
+            frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2
+        )
+    else:
+        axes.legend(frameon=False, fontsize=7)
 
 
 def from_zero(axes: Any) -> None:

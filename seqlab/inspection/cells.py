@@ -56,6 +56,9 @@ def cells(readings: Sequence[Reading], *, follow: str | None = None) -> Sheet:
     missed, *by_others = bits_of_units(reading, [units.places[u] for u in (best, *others)])
     verdict = "more than" if abs(held_U[best]) > chance_P.max() else "no more than"
     signed_T = _scaled(units.values_TU[:, best] * np.sign(found_U[best]))
+    shown = (
+        f"{'−' if found_U[best] < 0 else ''}{units.names[best]}"  # turned around where it falls as the property rises
+    )
     return Sheet(
         "cells",
         f"Of {len(units.names):,} units, {units.names[best]} follows '{name}' best: correlation "
@@ -68,14 +71,14 @@ def cells(readings: Sequence[Reading], *, follow: str | None = None) -> Sheet:
             "without": {"best": missed, "others": by_others},
             "chance": {"largest": float(chance_P.max()), "quantile_95": float(np.quantile(chance_P, 0.95))},
         },
-        f"the text by {units.names[best]}: orange above its mean, blue below; under it, '{name}'",
+        f"the text by {shown}: orange above its mean, blue below; under it, '{name}'",
         [name],
-        _columns(reading, signed_T, wanted_T, name, units.names[best]),
+        _columns(reading, signed_T, wanted_T, name, shown),
         [TextTable(f"correlation with '{name}'", rows)],
         [
             Chart(
-                lambda axes: _draw(axes, signed_T, wanted_T, name, units.names[best]),
-                f"{units.names[best]} and '{name}'",
+                lambda axes: _draw(axes, signed_T, wanted_T, name, shown),
+                f"{shown} and '{name}'",
             )
         ],
     )
@@ -156,4 +159,4 @@ def _draw(axes: Any, signed_T: np.ndarray, wanted_T: np.ndarray, name: str, unit
     axes.plot(signed_T[:DRAWN], color=COLORS[0], label=unit, linewidth=1)
     axes.set(xlabel=f"token (the first {DRAWN})" if len(wanted_T) > DRAWN else "token", ylabel="scaled to -1 ... 1")
     light_grid(axes)
-    legend_above(axes, 2)
+    legend_above(axes)

@@ -106,4 +106,4 @@ def _draw(axes: Any, counts: dict[str, np.ndarray]) -> None:
         axes.plot(middles, share_N, style, color=COLORS[number % len(COLORS)], drawstyle="steps-mid", label=name)
     axes.set(xlabel="value of the gate", ylabel="share of values", xlim=(0, 1), ylim=(0, None))
     light_grid(axes)
-    legend_above(axes, 3)
+    legend_above(axes)
