@@ -134,7 +134,8 @@ class Maps {
     if (labeled) this.label(context);
     this.map.setAttribute("aria-label", `${name}: tokens in rows look at those in columns`);
     const points = this.data.factor > 1 ? ` Each point is the largest of ${this.data.factor} × ${this.data.factor}.` : "";
-    this.caption.textContent = `${name}: the tokens in rows look at those in columns.${points}`;
+    const kept = this.data.kept < this.data.columns ? ` Lines and colors in the text show the ${this.data.kept} largest weights of a token.` : "";
+    this.caption.textContent = `${name}: the tokens in rows look at those in columns.${points}${kept}`;
     this.drawMark();
   }
 

@@ -11,6 +11,7 @@ from pages_in_browser import CONTRASTS, DRAWN, HEADS, panel, visible
 from selenium.webdriver.common.keys import Keys
 
 from seqlab.inspection.inspection import Inspection, inspect
+from seqlab.inspection.maps import MOST_KEPT
 from seqlab.inspection.sheet import Sheet, TokenColumn, WeightMap, WeightMaps
 
 pytestmark = pytest.mark.browser
@@ -42,6 +43,8 @@ def test_a_token_shows_where_it_looks(
     assert token == TEXT[9] and found[:3] == expected[:3]
     assert browser.run(DRAWN, lines) > 100 and browser.run(DRAWN, browser.find("#attention .mark")) > 100
     assert "not what the prediction depends on" in browser.find("#attention .note").text
+    assert len(TEXT) > MOST_KEPT
+    assert f"the {MOST_KEPT} largest weights of a token" in browser.find("#attention .large figcaption").text
     assert browser.problems() == []
 
 
