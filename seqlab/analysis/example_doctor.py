@@ -16,7 +16,7 @@ import numpy as np
 from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
 from seqlab.config import RunSettings
-from seqlab.data.examples.checks import count_answers, few_examples_note, labels_of
+from seqlab.data.examples.checks import count_answers, few_examples_note, labels_of, never_scored_notes
 from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples, TaggedSentence
@@ -106,7 +106,7 @@ def _examine(
     task, held_out = make_task(fitted, dataset), dataset.splits["validation"]
     scored = held_out.count_within(FINAL_TOKENS)
     labels = _count_labels(data)
-    warnings = [*_label_warnings(data, labels), *few_examples_note(len(held_out))]
+    warnings = [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few_examples_note(len(held_out))]
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     return ExampleDiagnosis(
         name=data.name,

@@ -1,5 +1,6 @@
-"""What training will not show: held-out text that is not new, and characters that nobody sees."""
+"""What training will not show: labels as they were read, held-out text that is not new, invisible characters."""
 
+from seqlab.data.examples.checks import label_notes
 from seqlab.data.examples.example import Examples
 from seqlab.data.invisible import invisible_notes
 from seqlab.data.overlap import overlap_notes
@@ -9,6 +10,7 @@ from seqlab.data.text.split import SplitText
 def content_notes(data: SplitText | Examples) -> list[str]:
     """For the log. Repeated lines and examples have notes of their own, from where they are read."""
     if isinstance(data, Examples):
-        return invisible_notes(example.input for split in data.splits.values() for example in split)
+        inputs = (example.input for split in data.splits.values() for example in split)
+        return [*label_notes(data.splits), *invisible_notes(inputs)]
     blocks = (block for split in data.splits for block in data.blocks(split))
     return [*overlap_notes(data), *invisible_notes(blocks)]

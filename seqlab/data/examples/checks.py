@@ -5,7 +5,7 @@ scored as a mistake, as published results do.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
@@ -15,6 +15,7 @@ from seqlab.wording import counted
 
 FEWEST_EXAMPLES = 200  # to judge by
 MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-"}
+LABELS_NAMED = 10  # in a note
 ALIKE_NAMED = 3  # sets of labels that a note names
 
 
@@ -22,20 +23,25 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
     """Notes on a set with a training split; DataError if it cannot be trained on or scored."""
     labels = count_labels(splits["train"])
     notes = []
+    noun = "label" if isinstance(splits["train"][0].example, LabeledText) else "tag"
     if not isinstance(splits["train"][0].example, TextPair):
         if len(labels) < 2:
-            only = f"only the label {quote_list(list(labels))}" if labels else "no label"
+            only = f"only the {noun} {quote_list(list(labels))}" if labels else f"no {noun}"
             raise DataError(f"'{splits['train'][0].location.path}' has {only}; training needs at least two.")
         for split in splits:
             notes += check_labels(split, splits[split], labels)
         notes += _labels_alike(labels)
-        notes += _missing_values(labels) if isinstance(splits["train"][0].example, LabeledText) else []
+        notes += _missing_values(labels) if noun == "label" else []
     return notes + _repeated_inputs(splits)
 
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:
     """How often each scored label or tag occurs."""
-    return Counter(label for located in examples for label in labels_of(located.example))
+    return _count([located.example for located in examples])
+
+
+def _count(examples: Sequence[Example]) -> Counter[str]:
+    return Counter(label for example in examples for label in labels_of(example))
 
 
 def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) -> list[str]:
@@ -64,8 +70,7 @@ def _labels_alike(labels: Counter[str]) -> list[str]:
     spellings: dict[str, list[str]] = {}
     for label in labels:
         spellings.setdefault(label.casefold(), []).append(label)
-    alike = [" and ".join(f"'{shorten(label, 40)}' ({labels[label]:,})" for label in sorted(same))
-             for same in spellings.values() if len(same) > 1]  # fmt: skip
+    alike = [quote_list(sorted(same), counts=labels) for same in spellings.values() if len(same) > 1]
     if not alike:
         return []
     more = f"; and {len(alike) - ALIKE_NAMED:,} more" if len(alike) > ALIKE_NAMED else ""
@@ -74,10 +79,37 @@ def _labels_alike(labels: Counter[str]) -> list[str]:
 
 def _missing_values(labels: Counter[str]) -> list[str]:
     """A note on labels that other programs write where there is none."""
-    found = [f"'{label}' ({labels[label]:,})" for label in labels if label.casefold() in MISSING_VALUES]
+    found = [label for label in labels if label.casefold() in MISSING_VALUES]
     if not found:
         return []
-    return [f"{', '.join(found)} may stand for a missing label: it is learned like any other. Delete such rows if so"]
+    named = quote_list(found, counts=labels)
+    return [f"{named} may stand for a missing label: it is learned like any other. Delete such rows if so"]
+
+
+def label_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
+    """For the log: which labels or tags are learned, the most frequent ones first, and which are never scored."""
+    counts = _count(splits["train"])
+    named = quote_list([label for label, _ in counts.most_common()], LABELS_NAMED, counts)
+    noun = "label" if isinstance(splits["train"][0], LabeledText) else "tag"
+    known = [f"{counted(len(counts), noun)} in the training split: {named}"] if counts else []
+    return known + never_scored_notes(splits)
+
+
+def never_scored_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
+    """Notes on labels or tags that the training split has, and a held-out split lacks."""
+    counts = _count(splits["train"])
+    noun, unit = ("label", "example") if isinstance(splits["train"][0], LabeledText) else ("tag", "word")
+    notes = []
+    for split in splits:
+        scored = _count(splits[split])
+        if missing := [label for label, _ in counts.most_common() if label not in scored]:
+            nouns, them = (noun, "it") if len(missing) == 1 else (f"{noun}s", "them")
+            named = quote_list(missing, LABELS_NAMED, counts)
+            notes.append(
+                f"no {split} {unit} has the {nouns} {named}: {split} results do not show whether the model recognizes "
+                f"{them}"
+            )
+    return notes
 
 
 def few_examples_note(count: int) -> list[str]:

@@ -1,7 +1,7 @@
 """Lines of a file with their numbers, and examples with their locations, which begin every error message."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,6 +17,7 @@ MOST_ADVISED = 0.5  # with more bad rows, the file is not what it was taken for
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
 CONLLU = ".conllu"
+CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), 127)}  # as escapes: a message stays on its line
 COLUMNS = (".conll", ".bio", ".iob", ".iob2")
 
 
@@ -103,7 +104,9 @@ def suffix(path: Path) -> str:
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
-def quote_list(words: Sequence[str], most: int = 20) -> str:
-    """Words for a message, quoted, shortened, and with the number of further ones."""
-    quoted = ", ".join(f"'{shorten(word, 40)}'" for word in words[:most])
-    return f"{quoted} and {len(words) - most} more" if len(words) > most else quoted
+def quote_list(words: Sequence[str], most: int = 20, counts: Mapping[str, int] | None = None) -> str:
+    """Words for a message, quoted, shortened, perhaps with their counts, and with the number of further ones."""
+    quoted = ", ".join(
+        f"'{shorten(word, 40).translate(CONTROLS)}'{f' ({counts[word]:,})' if counts else ''}" for word in words[:most]
+    )
+    return f"{quoted} and {len(words) - most:,} more" if len(words) > most else quoted

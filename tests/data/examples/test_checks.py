@@ -29,10 +29,10 @@ def test_one_label_cannot_be_learnt(write):
     with pytest.raises(DataError, match=r"a\.tsv' has only the label 'x'"):
         open_examples("labeled", corpus(path))
     path = write("a.conll", "a\tO\n\n" * 5 + "b\t_\n")
-    with pytest.raises(DataError, match="has only the label 'O'"):
+    with pytest.raises(DataError, match="has only the tag 'O'"):
         open_examples("tagged", corpus(path, validation=(path,)))
     path = write("b.conll", "a\t_\n")
-    with pytest.raises(DataError, match="has no label; training needs"):
+    with pytest.raises(DataError, match="has no tag; training needs"):
         open_examples("tagged", corpus(path, validation=(path,)))
 
 
@@ -121,7 +121,7 @@ def test_rows_that_repeat_and_labels_that_are_changed_or_alike_are_said(write):
     assert examples.notes == (
         "joined 2 files into 17 examples: a.tsv (16), b.tsv (1)",
         "removed the spaces around 1 label",
-        "'Even' (2) and 'even' (6) differ only in case: they are different labels",
+        "'Even' (2), 'even' (6) differ only in case: they are different labels",
         "3 of the 18 examples repeat an earlier input, 2 of them with its first answer",
         "1 input has different labels in different examples, such as 'text 2': 'Even', 'even'",
     )
@@ -148,6 +148,25 @@ def test_labels_that_may_be_missing_values_and_invisible_characters_are_said(wri
     assert examples.notes == (
         "'NA' (2), 'n/a' (1) may stand for a missing label: it is learned like any other. Delete such rows if so",
     )
-    assert content_notes(examples) == [
+    assert content_notes(examples)[-1:] == [
         "invisible characters: 3, read as they are: U+200B zero width space (2), U+00AD soft hyphen (1)"
     ]
+
+
+def test_labels_are_named_as_they_were_read_and_those_that_are_never_scored_are_said(write):
+    rows = [*many(12), ("text 13", '"rare\nlabel"')]
+    path = write("a.csv", "text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    dev = write("b.csv", "text,label\nx,odd\n")
+    known, missing = content_notes(open_examples("labeled", corpus(path, validation=(dev,), test=(path,))))
+    assert known == r"3 labels in the training split: 'even' (6), 'odd' (6), 'rare\nlabel' (1)"
+    assert missing == (
+        r"no validation example has the labels 'even' (6), 'rare\nlabel' (1): validation results do not show whether "
+        "the model recognizes them"
+    )
+
+
+def test_tags_that_are_never_scored_are_said(write):
+    path, dev = write("a.conll", "a B-x\nb I-x\nc O\n"), write("b.conll", "d B-x\ne O\n")
+    known, missing = content_notes(open_examples("tagged", corpus(path, validation=(dev,))))
+    assert known == "3 tags in the training split: 'B-x' (1), 'I-x' (1), 'O' (1)"
+    assert missing.startswith("no validation word has the tag 'I-x' (1): validation results do not show")
