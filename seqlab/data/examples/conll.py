@@ -1,11 +1,13 @@
 """Tagged sentences from CoNLL columns and from CoNLL-U.
 
 One word per line and a blank line between sentences. In plain columns, the first is the word and the last the tag.
-CoNLL-U has ten named columns; comments, multiword tokens and empty nodes are skipped.
+CoNLL-U has ten named columns. Comments, multiword tokens and empty nodes are passed over.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -25,7 +27,7 @@ Sentence = list[TaggedWord]
 
 
 def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample]:
-    """The sentences of a file of columns, separated by tabs if its first line has one, else by whitespace."""
+    """The sentences of a file of columns, laid out like most of its lines."""
     return _sentences(_column_words(path, fixes), path, fixes)
 
 
@@ -40,11 +42,13 @@ def read_words(path: Path, conllu: bool, fixes: InputFixes) -> list[tuple[str, .
     if conllu:
         return [located.example.words for located in read_conllu(path, None, fixes)]
     sentences: list[list[str]] = [[]]
-    for line in (line.strip() for _, line in numbered_lines(path, fixes)):
-        if line.startswith(DOCUMENT):
-            fixes.passed_over[DOCUMENT] += 1
-        elif line:
-            sentences[-1].append(re.split(r"\t" if "\t" in line else r" +", line)[0])
+    lines = [line for _, line in numbered_lines(path, fixes)]
+    usual = _usual_columns(lines, fewest=1)
+    for line in lines:
+        if kind := usual.passed_over(line):
+            fixes.passed_over[kind] += 1
+        elif line.strip():
+            sentences[-1].append(re.split(r"\t" if "\t" in line else r" +", line.strip())[0])
         elif sentences[-1]:
             sentences.append([])
     return [tuple(words) for words in sentences if words]
@@ -87,26 +91,62 @@ def _stripped(field: str, what: str, location: Location) -> str:
 # --- plain columns --------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class UsualColumns:
+    """How most lines are laid out: the first one that is, and the tags of all that are."""
+
+    number: int
+    tabs: bool
+    first: int
+    tags: frozenset[str]
+
+    def passed_over(self, line: str) -> str | None:
+        """What a line is that has no word: a comment begins with # and is not laid out like the others, or, between
+        spaces, would have a tag that none of them has."""
+        if line.startswith(DOCUMENT):
+            return DOCUMENT
+        if not line.startswith("#"):
+            return None
+        fields = _fields(line, self.tabs)
+        has_tag = self.tabs or fields[0] != "#" or fields[-1] in {*self.tags, "#"}
+        is_word = len(fields) == self.number and has_tag
+        return None if is_word else "comments, which begin with #"
+
+
+def _usual_columns(lines: Sequence[str], fewest: int) -> UsualColumns:
+    filled = {number: line for number, line in enumerate(lines, 1) if line.strip() and not line.startswith(DOCUMENT)}
+    plain = {number: line for number, line in filled.items() if not line.startswith("#")} or filled
+    tabs = 2 * sum("\t" in line for line in plain.values()) > len(plain)
+    rows = {number: _fields(line, tabs) for number, line in plain.items()}
+    counts = Counter(len(fields) for fields in rows.values() if len(fields) >= fewest)
+    usual = counts.most_common(1)[0][0] if counts else fewest
+    alike = {number: fields for number, fields in rows.items() if len(fields) == usual}
+    return UsualColumns(usual, tabs, next(iter(alike), 1), frozenset(fields[-1] for fields in alike.values()))
+
+
+def _fields(line: str, tabs: bool) -> list[str]:
+    return line.split("\t") if tabs else re.split(r"[ \t]+", line.strip())
+
+
 def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow | None]:
-    columns = first = 0
-    tabs = False
-    for number, line in numbered_lines(path, fixes):
-        if not line.strip() or line.startswith(DOCUMENT):
-            fixes.passed_over.update([DOCUMENT] if line.strip() else [])
-            yield None
+    lines = [line for _, line in numbered_lines(path, fixes)]
+    usual = _usual_columns(lines, fewest=2)
+    here, there = ("spaces", "tabs") if usual.tabs else ("tabs", "spaces")
+    for number, line in enumerate(lines, 1):
+        kind = usual.passed_over(line)
+        if kind or not line.strip():
+            fixes.passed_over.update([kind] if kind else [])
+            if kind in (None, DOCUMENT):
+                yield None
             continue
-        location = Location(path, number)
-        tabs = tabs if columns else "\t" in line
-        fields = line.split("\t") if tabs else re.split(r"[ \t]+", line.strip())
-        if not columns and len(fields) > 1:
-            columns, first = len(fields), number
-        if len(fields) != columns and ("\t" in line) != tabs and len(line.split()) > 1:
-            here, there = ("spaces", "tabs") if tabs else ("tabs", "spaces")
-            yield BadRow(location, f"{here} separate its columns, but {there} those of line {first}. Use one of both.")
+        location, fields = Location(path, number), _fields(line, usual.tabs)
+        if len(fields) != usual.number and ("\t" in line) != usual.tabs and len(line.split()) > 1:
+            reason = f"{here} separate its columns, but {there} those of line {usual.first}. Use one of both."
+            yield BadRow(location, reason)
         elif len(fields) == 1:
             yield BadRow(location, "one column only. Expected a word and its tag, separated by a tab or space.")
-        elif len(fields) != columns:
-            yield BadRow(location, f"{len(fields)} columns, but the lines before have {columns}.")
+        elif len(fields) != usual.number:
+            yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.")
         else:
             yield location, fields[0], _first_tag(fields[-1], fixes)
 

@@ -13,7 +13,7 @@ from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, suffix
 from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes, read_file, split_lines
-from seqlab.errors import UsageError
+from seqlab.errors import DataError, UsageError
 from seqlab.wording import counted
 
 
@@ -24,6 +24,11 @@ def read_inputs(kind: ExampleKind, path: Path, column: str | None, fixes: InputF
         _refuse_column(column, path)
         conllu = suffix(path) == CONLLU or (layout is not None and layout.kind == "conllu")
         return [" ".join(words) for words in read_words(path, conllu, fixes)]
+    if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
+        reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
+        raise DataError(
+            f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}), or a file with a text on each line."
+        )
     if suffix(path) in TABLES or column or (layout and layout.kind == "table"):
         return _from_table(path, kind, column, fixes)
     return list(split_lines(read_file(path, fixes)))

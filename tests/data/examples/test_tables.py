@@ -414,3 +414,11 @@ def test_tables_in_other_encodings(write, codec):
     assert [located.example.input for located in read_labeled(path, None, fixes)] == ["Café, schön", "naïf"]
     said = {"utf-16": "as UTF-16", "cp1252": "as Windows-1252", "utf-8-sig": "byte-order mark"}[codec]
     assert any(said in note for note in fixes.notes())
+
+
+@pytest.mark.parametrize("name, reason", [("a.conll", "by its suffix"), ("a.txt", "span tags such as B-x")])
+def test_tagged_words_are_no_texts_to_classify(write, name, reason):
+    path = write(name, "a B-x\nb O\n\n" * 5)
+    assert read_inputs("tagged", path, None, InputFixes()) == ["a b"] * 5
+    with pytest.raises(DataError, match=f"{reason}.*this run reads texts. Give a table"):
+        read_inputs("labeled", path, None, InputFixes())
