@@ -26,9 +26,7 @@ def read_inputs(kind: ExampleKind, path: Path, column: str | None, fixes: InputF
         return [" ".join(words) for words in read_words(path, conllu, fixes)]
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
-        raise DataError(
-            f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line."
-        )
+        raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
     if suffix(path) in TABLES or column or (layout and layout.kind == "table"):
         return _from_table(path, kind, column, fixes)
     return list(split_lines(read_file(path, fixes)))
