@@ -21,7 +21,7 @@ from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples, TaggedSentence
 from seqlab.data.examples.lines import TABLES, Location, quote_list, suffix
-from seqlab.data.examples.tables import header_names
+from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.files import shorten
 from seqlab.errors import DataError
 from seqlab.metrics.metric import Metric
@@ -136,7 +136,7 @@ def _columns(settings: RunSettings) -> tuple[str, str] | None:
     if corpus.columns or not is_table or corpus.source[0] in CORPORA:
         return corpus.columns
     with suppress(DataError, ValueError, csv.Error, RecursionError):  # a broken first line, which reading skipped
-        return find_columns(header_names(path), LABELED if kind == "labeled" else PAIRS, None, Location(path, 1))
+        return find_columns(sample_table(path).names, LABELED if kind == "labeled" else PAIRS, None, Location(path, 1))
     return None
 
 

@@ -69,6 +69,8 @@ def _table(name: str, filled: Sequence[str]) -> FileLayout | None:
         if separator == ";" and sum(line.count("; ") for line in filled) > sum(line.count(";") for line in filled) / 2:
             continue  # punctuation: programs write no space after a separator
         columns, share = _columns([line.count(separator) + 1 for line in filled])
+        if columns == 2 and 2 * sum(line.rstrip(" ").endswith(separator) for line in filled) > len(filled):
+            continue  # it ends statements, and separates nothing
         if columns >= 2 and share >= FITTING:
             return FileLayout("table", f"{share:.0%} of the lines of {name} have {columns} fields separated by {word}")
     return None

@@ -1,6 +1,7 @@
 """Files to text and lines, with the file, line and offset of every error.
 
-encoding.py recognizes the encoding. A byte-order mark at the start is removed and CRLF becomes LF; `InputFixes` counts
+encoding.py recognizes the encoding. A byte-order mark at the start is removed, and CRLF becomes LF; so does CR in a
+file without LF. `InputFixes` counts
 what was corrected, for the notes of a run.
 """
 
@@ -8,6 +9,7 @@ import codecs
 import errno
 import gzip
 import re
+import shlex
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +26,19 @@ MAX_NAMED = 5  # files in a note
 STANDARD_INPUT = "-"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
-WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")  # how zip files and the older .xls begin
+WORKBOOK = (
+    "a workbook (xlsx, ods or xls) or another packed file",
+    "Save the sheet as CSV, or unpack the file, and give that.",
+)
+FOREIGN = {  # how files begin that are no text, what they are, and how to get their text
+    b"PK\x03\x04": WORKBOOK,
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": WORKBOOK,
+    b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE new.txt"),
+    b"\x1f\x8b\x08": ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > new.txt"),
+    b"BZh91AY&SY": ("packed by bzip2", "Unpack it: bzip2 -dc < FILE > new.txt"),
+    b"\xfd7zXZ\0": ("packed by xz", "Unpack it: xz -dc < FILE > new.txt"),
+    b"(\xb5/\xfd": ("packed by zstd", "Unpack it: zstd -dc < FILE > new.txt"),
+}
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
 
 
@@ -34,12 +48,14 @@ class InputFixes:
 
     byte_order_marks: int = 0
     crlf_lines: int = 0
+    cr_lines: int = 0  # of files without any LF
+    unpacked: dict[str, None] = field(default_factory=dict)  # gzipped files
     double_tags: int = 0
     passed_over: Counter[str] = field(default_factory=Counter)  # lines of tagged words that are no words, by kind
     run_folders: int = 0  # left out of a folder of texts
     tables: list[str] = field(default_factory=list)  # files of a text that look like tables
     left_out: dict[str, str] = field(default_factory=dict)  # files and folders left out of a folder, and why
-    joined: list[str] = field(default_factory=list)  # notes on files that became one set of examples
+    remarks: list[str] = field(default_factory=list)  # notes on how files of examples were read
     blank_rows: int = 0  # of tables
     trimmed_labels: int = 0
     delimiters: dict[str, str] = field(default_factory=dict)  # what separates fields, by file, where it is unusual
@@ -54,13 +70,17 @@ class InputFixes:
             first, word = next(iter(files.items()))
             example = f", such as '{word}' in {Path(first).name}" if word else ""
             notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
-        notes += [*self.source_notes, *self.joined]
+        if self.unpacked:
+            notes.append(f"unpacked {name_files(list(self.unpacked))}")
+        notes += [*self.source_notes, *self.remarks]
         for file, line in self.first_lines.items():
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
         if self.byte_order_marks:
             notes.append("removed a byte-order mark at the start of a file")
         if self.crlf_lines:
             notes.append(f"read {counted(self.crlf_lines, 'CRLF line ending')} as LF")
+        if self.cr_lines:
+            notes.append(f"read {counted(self.cr_lines, 'CR line ending')} as LF, since there is no LF")
         notes += [f"{name}: fields are separated by {word}" for name, word in self.delimiters.items()]
         if self.blank_rows:
             rows = counted(self.blank_rows, "row or pair of lines", "rows or pairs of lines")
@@ -95,6 +115,8 @@ def existing_path(item: str) -> Path | None:
         raise UsageError("an empty name was given: name a file or a folder, such as '.' for this one.")
     try:
         if not Path(item).exists():
+            if Path(item).is_symlink():
+                raise MissingInput(f"'{item}' is a broken link: it leads to '{Path(item).readlink()}'. Give the file.")
             return None
         if not Path(item).is_file() and not Path(item).is_dir():
             raise UsageError(
@@ -129,8 +151,20 @@ def first_names(files: Sequence[str]) -> str:
 
 def read_file(path: Path, fixes: InputFixes, codec: str | None = None) -> Iterator[str]:
     """The text of a plain or gzipped file, block by block; its encoding is recognized if no codec is given."""
+    if path.suffix == ".gz":
+        fixes.unpacked[str(path)] = None
     codec = codec or recognize_encoding(read_bytes(path)) or UTF8  # where nothing fits, decoding says where and why
-    yield from decode(read_bytes(path), str(path), fixes, codec)
+    yield from decode(read_bytes(path), str(path), fixes, codec, _cr_ends_lines(path))
+
+
+def _cr_ends_lines(path: Path) -> bool:
+    """Whether a file has CR and no LF, as old systems wrote it."""
+    found = False
+    for block in read_bytes(path):
+        if b"\n" in block:
+            return False
+        found |= b"\r" in block
+    return found
 
 
 def read_bytes(path: Path) -> Iterator[bytes]:
@@ -150,51 +184,68 @@ def read_bytes(path: Path) -> Iterator[bytes]:
 def read_beginning(path: Path, size: int) -> tuple[list[str], bool]:
     """The lines of the first bytes of a file, as far as they are complete, and whether these are all of the file.
 
-    Bytes that do not fit the encoding are replaced. DataError for a workbook; OSError, EOFError or zlib.error if the
-    file cannot be read."""
+    Bytes that do not fit the encoding are replaced. DataError for a file that is no text; OSError, EOFError or
+    zlib.error if it cannot be read."""
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
         raw = stream.read(size)
         complete = not stream.read(1)
-    _refuse_workbook(raw, str(path))
+    _refuse_foreign(raw, str(path))
     codec = recognize_encoding([raw if complete else raw[: raw.rfind(b"\n") + 1] or raw]) or UTF8
     text = raw.decode("utf-8-sig" if codec == UTF8 else codec, errors="replace")
+    text = text if "\n" in text else text.replace("\r", "\n")
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     return (lines if complete else lines[:-1]), complete
 
 
-def decode(blocks: Iterable[bytes], name: str, fixes: InputFixes, codec: str = UTF8) -> Iterator[str]:
+def decode(
+    blocks: Iterable[bytes], name: str, fixes: InputFixes, codec: str = UTF8, cr_ends_lines: bool = False
+) -> Iterator[str]:
     """The text of a file's bytes in blocks, or DataError with line and offset."""
     decoder = codecs.getincrementaldecoder(codec)()
-    end, line, pending_cr = 0, 1, ""
+    newlines = _Newlines(fixes, cr_ends_lines)
+    end, line = 0, 1
     if codec != UTF8:
         fixes.encodings.setdefault(codec, {}).setdefault(name, "")
     for block in chain(blocks, [b""]):  # the empty block flushes the decoder
         if end == 0:
-            _refuse_workbook(block, name)
+            _refuse_foreign(block, name)
         raw = _remove_mark(block, fixes) if end == 0 else block
         end += len(block)
         pending = len(decoder.getstate()[0])
         try:
-            text = pending_cr + decoder.decode(raw, final=not block)
+            text = newlines.unify(decoder.decode(raw, final=not block), final=not block)
         except UnicodeError as error:
             raise _undecodable(name, codec, error, end - len(raw) - pending, line) from None
-        # a CR at the end of a block may belong to a CRLF
-        pending_cr = "\r" if block and text.endswith("\r") else ""
-        text = text[: len(text) - len(pending_cr)]
         if "\0" in text:
             line += text[: text.index("\0")].count("\n")
             raise DataError(
                 f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; "
                 f"otherwise remove them: tr -d '\\000' < FILE > CLEAN."
             )
-        if "\r\n" in text:
-            fixes.crlf_lines += text.count("\r\n")
-            text = text.replace("\r\n", "\n")
         if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
             fixes.encodings[codec][name] = shorten(word[0], 30)
         line += text.count("\n")
         if text:
             yield text
+
+
+class _Newlines:
+    """Makes LF of CRLF, and of CR where that ends lines."""
+
+    def __init__(self, fixes: InputFixes, cr_ends_lines: bool):
+        self.fixes, self.cr_ends_lines, self.pending = fixes, cr_ends_lines, ""
+
+    def unify(self, text: str, final: bool) -> str:
+        text = self.pending + text
+        self.pending = "\r" if text.endswith("\r") and not final else ""  # it may belong to a CRLF
+        text = text[: len(text) - len(self.pending)]
+        if "\r\n" in text:
+            self.fixes.crlf_lines += text.count("\r\n")
+            text = text.replace("\r\n", "\n")
+        if self.cr_ends_lines:
+            self.fixes.cr_lines += text.count("\r")
+            text = text.replace("\r", "\n")
+        return text
 
 
 def split_lines(blocks: Iterable[str]) -> Iterator[str]:
@@ -211,13 +262,12 @@ def split_lines(blocks: Iterable[str]) -> Iterator[str]:
         yield "".join(line)
 
 
-def _refuse_workbook(beginning: bytes, name: str) -> None:
-    """DataError for the bytes of a spreadsheet program, whatever the file is called."""
-    if beginning.startswith(WORKBOOKS):
-        raise DataError(
-            f"'{name}' is a workbook (xlsx, ods or xls) or another packed file, not text. Save the sheet as CSV, or "
-            f"unpack the file, and give that."
-        )
+def _refuse_foreign(beginning: bytes, name: str) -> None:
+    """DataError for a file that is recognized as something else than text, whatever it is called."""
+    for mark, (what, advice) in FOREIGN.items():
+        if beginning.startswith(mark):
+            command = advice.replace("FILE", shlex.quote(name))
+            raise DataError(f"'{name}' is {what}, not text. {command}")
 
 
 def _remove_mark(raw: bytes, fixes: InputFixes) -> bytes:

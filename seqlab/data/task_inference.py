@@ -1,16 +1,21 @@
 """The task that files are for, if their names or first lines make it clear; otherwise they are running text."""
 
 import csv
+import json
 import re
+import shlex
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from seqlab.config import ExampleKind
-from seqlab.data.examples.columns import LABELED, PAIRS, columns_example, known_columns
+from seqlab.data.examples.columns import LABELED, PAIRS, SEPARATORS, known_columns, suggest_columns
+from seqlab.data.examples.delimiters import csv_fault
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
-from seqlab.data.examples.tables import SAMPLE_BYTES, header_names, sample_objects
+from seqlab.data.examples.table_sample import SAMPLE_BYTES, sample_table
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
 from seqlab.data.text.corpus import files_below, is_result
@@ -57,7 +62,9 @@ def plain_text_note(source: Sequence[str]) -> str | None:
     paths = [Path(item) for item in source if item not in CORPORA]
     names = " and ".join(path.name for path in paths)
     if len(paths) == 2 and all(_may_be_language(suffix(path)) for path in paths):
-        return f"{names}: read as one running text. For pairs of lines, set --task translate"
+        differ = suffix(paths[0]) != suffix(paths[1])
+        why = "their names differ in more than the suffix" if differ else "both have the same suffix"
+        return f"{names}: read as one running text, since {why}. For pairs of lines, set --task translate"
     return None
 
 
@@ -97,7 +104,11 @@ def _unclear(path: Path) -> FileLayout | None:
     if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU):
         return None
     if suffix(path) not in TABLES:
-        return recognize_layout(path)
+        layout = recognize_layout(path)
+        if layout and layout.kind == "table":
+            with suppress(ValueError, csv.Error):  # reading says what is wrong
+                return replace(layout, columns=_suggested(sample_table(path).rows))
+        return layout
     if _from_table(path, None):
         return None
     layout = recognize_layout(path) if suffix(path) == ".tsv" else None
@@ -107,16 +118,18 @@ def _unclear(path: Path) -> FileLayout | None:
 def _unclear_table(path: Path) -> FileLayout | None:
     """Which columns a table has, if they do not tell the task; None if reading the file will say what is wrong."""
     try:
-        names = header_names(path)
+        sample = sample_table(path)
+        names = sample.names
         if not names and read_beginning(path, SAMPLE_BYTES)[1]:
             return None  # it is empty
     except (OSError, EOFError, zlib.error):
         return None
     except (ValueError, RecursionError, csv.Error) as error:
         if suffix(path) in JSON_LINES:
-            convert = f"to convert an array: jq -c '.[]' {path.name} > new.jsonl"
+            convert = f"to convert an array: jq -c '.[]' {shlex.quote(str(path))} > new.jsonl"
             return FileLayout("other", f"{path.name} has no JSON object on its first line, as JSON lines do; {convert}")
-        return FileLayout("other", f"the first line of {path.name} is no header: {error}")
+        fault = csv_fault(error) if isinstance(error, csv.Error) else error
+        return FileLayout("other", f"the first line of {path.name} is no header: {fault}")
     if not names:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
     word = "key" if suffix(path) in JSON_LINES else "column"
@@ -125,19 +138,40 @@ def _unclear_table(path: Path) -> FileLayout | None:
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
     seen = f"the {word}s {quote_list(names, 10)}" if len(names) > 1 else f"only the {word} '{names[0]}'"
     reason = f"{path.name} has {seen}: {expected}"
-    nested = _keys_of_objects(path)
+    if len(names) == 1 and word == "column":
+        reason += f". {SEPARATORS}"
+    nested = _keys_of(dict, sample.rows)
     if nested:
-        reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {FLATTEN} {path.name} > new.jsonl"
-    usable = [name for name in names if name not in nested]
-    if len(usable) < 2:
-        return FileLayout("other", reason)
-    return FileLayout("table", reason, columns=columns_example(usable, LABELED, word == "key"))
+        flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
+        reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
+    reason += _as_tagged(path, sample.rows)
+    unusable = {*nested, *_keys_of(list, sample.rows)}
+    rows = [{name: value for name, value in row.items() if name not in unusable} for row in sample.rows]
+    usable = [name for name in names if name not in unusable]
+    columns = _suggested(rows) if len(usable) > 1 else None
+    return FileLayout("table" if columns else "other", reason, columns=columns)
 
 
-def _keys_of_objects(path: Path) -> list[str]:
-    """The keys of JSON lines with objects as values, which cannot be read as a text or label."""
-    objects = sample_objects(path) if suffix(path) in JSON_LINES else []
-    return list(dict.fromkeys(key for fields in objects for key, value in fields.items() if isinstance(value, dict)))
+def _suggested(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    return suggest_columns(rows, LABELED) if rows and len(rows[0]) > 1 else None
+
+
+def _keys_of(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The keys of JSON lines with objects or arrays as values, which cannot be read as a text or label."""
+    return list(dict.fromkeys(key for fields in rows for key, value in fields.items() if isinstance(value, kind)))
+
+
+def _as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+    """How to write arrays of words and of their tags, in that order, as a word and its tag on each line."""
+    lists = _keys_of(list, rows)
+    tags = [key for key in lists[1:] if all(len(row.get(key, ())) == len(row.get(lists[0], ())) for row in rows)]
+    if not tags:
+        return ""
+    program = (
+        f'[.[{json.dumps(lists[0])}, {json.dumps(tags[-1])}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
+    )
+    command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
+    return f". {quote_list(lists, 10)}: arrays, no texts; to make a word and its tag of each line: {command}"
 
 
 def _folder_of_tables(folder: Path) -> FileLayout | None:
@@ -165,9 +199,10 @@ def _is_file(path: Path) -> bool:
 
 def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | None:
     try:
-        names = header_names(path)
+        sample = sample_table(path)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
         return None  # the error appears when the file is read
+    names = sample.names
     word = "keys" if suffix(path) in JSON_LINES else "columns"
     if columns:
         names = [name for column in columns for name in names if name.casefold() == column.casefold()]
@@ -176,7 +211,7 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)
     if pair and pair[1].casefold() == "label":
         pair = None  # nobody calls a translation that
-    if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(_keys_of_objects(path)):
+    if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(_keys_of(dict, sample.rows)):
         return None
     if labeled or (columns and not pair):
         first, second = labeled or names[:2]

@@ -67,7 +67,8 @@ def test_the_text_is_read_in_its_encoding_and_that_is_said(tmp_path, codec, pack
     path, fixes = tmp_path / ("notes.txt.gz" if packed else "notes.txt"), InputFixes()
     path.write_bytes(gzip.compress(raw) if packed else raw)
     assert "".join(read_file(path, fixes)) == FRENCH
-    note, line_ends = fixes.notes()
+    note, *unpacked, line_ends = fixes.notes()
+    assert unpacked == ["unpacked notes.txt.gz"] * packed
     assert note.startswith(f"read {path.name} as {'Windows-1252' if codec == 'cp1252' else codec[:6].upper()}")
     assert "'L\u2019été,'" in note
     assert "6 CRLF" in line_ends
@@ -112,7 +113,7 @@ def test_one_unreadable_file_does_not_end_a_folder(tmp_path):
 
 def test_many_files_are_counted(tmp_path):
     for number in range(9):
-        (tmp_path / f"{number}.txt").write_bytes("café\n".encode("latin-1"))
+        (tmp_path / f"{number}.txt").write_bytes(f"café {number}\n".encode("latin-1"))
         (tmp_path / f"{number}.bin").write_bytes(b"\0\1")
     corpus = open_corpus([str(tmp_path)])
     list(corpus.blocks())

@@ -1,5 +1,6 @@
 """Files with unhelpful names are recognized by their lines."""
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ PROSE = [
     "emma\nolivia\nava\nisabella\n" * 10,
     "def f(x):\n\treturn x\n\ndef g(y):\n\treturn y\n\nprint(1)\n" * 5,
     "The cat sat.\nThe dog ran.\n\nThe cow ate.\nThe hen slept.\n\n" * 10,
+    "INSERT INTO t VALUES (1, 'a b');\nDELETE FROM t WHERE id = 1;\n" * 5,
     "",
 ]
 
@@ -52,6 +54,20 @@ def test_other_columns_are_asked_about_with_a_command_for_every_answer(write: Wr
         command = shlex.join(["seqlab", "train", str(path), "--validation", "valid.txt", "--task", task])
         assert command in str(error.value)
         assert task_of(path, task=task) == task
+
+
+def test_commands_for_a_table_without_a_header_name_columns_that_can_be_read(write: Write):
+    from seqlab.data.examples.load import open_examples
+
+    path = write("log.txt", "".join(f"{n}\t{('INFO', 'WARN')[n % 2]}\tline number {n}\n" for n in range(30)))
+    with pytest.raises(UsageError) as error:
+        task_of(path)
+    for task, kind in {"classify": "labeled", "translate": "pairs"}.items():
+        [line] = [line for line in str(error.value).splitlines() if f"--task {task}" in line]
+        columns = shlex.split(line.partition("#")[0])[-1].partition("=")[2]
+        request = settings_from_request(path, {}, {"corpus.columns": json.loads(columns)}, {"task": task})
+        example = open_examples(kind, request.corpus).splits["train"][0]  # pyright: ignore[reportArgumentType]
+        assert example.input == ("line number 0" if task == "classify" else "INFO")
 
 
 @pytest.mark.parametrize("content", PROSE)

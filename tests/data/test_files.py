@@ -1,11 +1,14 @@
+import bz2
 import gzip
+import lzma
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from seqlab.data import files as reading
-from seqlab.data.files import InputFixes, decode, read_file
+from seqlab.data.files import FOREIGN, InputFixes, decode, existing_path, read_beginning, read_file
 from seqlab.errors import DataError, MissingInput, StorageError
 
 blocks = st.integers(4, 9)
@@ -33,6 +36,7 @@ def test_text_is_what_python_reads(text, size):
 @given(texts, st.binary(min_size=1, max_size=4), texts, blocks)
 def test_a_bad_byte_is_found_where_python_finds_it(before, bad, after, size):
     raw = before.encode() + bad + after.encode()
+    assume(not raw.startswith(tuple(FOREIGN)))  # files of other kinds have a message of their own
     try:
         raw.decode()
     except UnicodeDecodeError as error:
@@ -143,3 +147,45 @@ def test_an_empty_file_has_no_blocks(tmp_path):
     path = tmp_path / "empty.txt"
     path.write_bytes(b"")
     assert list(read_file(path, InputFixes())) == []
+
+
+@pytest.mark.parametrize(
+    ("begins", "advice"),
+    [
+        (b"%PDF-1.4\n%\xe2", "is a PDF, not text. Extract its text: pdftotext 'my notes.txt' new.txt"),
+        (
+            gzip.compress(b"text"),
+            "is packed by gzip, not text. Give it a name that ends in .gz, or unpack it: gzip",
+        ),
+        (bz2.compress(b"text"), "is packed by bzip2, not text. Unpack it: bzip2 -dc < 'my notes.txt' > new.txt"),
+        (lzma.compress(b"text"), "is packed by xz, not text. Unpack it: xz -dc <"),
+    ],
+)
+def test_files_that_are_no_text_are_recognized(tmp_path, monkeypatch, begins, advice):
+    monkeypatch.chdir(tmp_path)
+    path = Path("my notes.txt")
+    path.write_bytes(begins)
+    for read in (lambda: list(read_file(path, InputFixes())), lambda: read_beginning(path, 1000)):
+        with pytest.raises(DataError) as refused:
+            read()
+        assert advice in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_cr_ends_lines_where_there_is_no_lf(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(reading, "BLOCK", size)
+    path, fixes = tmp_path / "old.txt", InputFixes()
+    path.write_bytes(b"one\rtwo\r\rfour\r")
+    assert "".join(read_file(path, fixes)) == "one\ntwo\n\nfour\n"
+    assert fixes.notes() == ["read 4 CR line endings as LF, since there is no LF"]
+    assert read_beginning(path, 1000)[0] == ["one", "two", "", "four", ""]
+    path.write_bytes(b"one\rtwo\nthree")  # otherwise it is a character of the text
+    assert "".join(read_file(path, InputFixes())) == "one\rtwo\nthree"
+
+
+@pytest.mark.parametrize("target", ["nowhere", "link.txt"])
+def test_a_broken_link_is_called_that(tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    Path("link.txt").symlink_to(target)
+    with pytest.raises(MissingInput, match=f"'link.txt' is a broken link: it leads to '{target}'"):
+        existing_path("link.txt")

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from seqlab.data.examples import tables
-from seqlab.data.task_inference import FLATTEN, infer_task, unclear_layout
+from seqlab.data.examples.table_sample import SAMPLE_BYTES
+from seqlab.data.task_inference import FLATTEN, infer_task, plain_text_note, unclear_layout
 from seqlab.data.text.corpus import open_corpus
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA
@@ -75,13 +75,13 @@ def test_packed_tables(written):
 
 
 def test_no_more_than_the_beginning_is_read(written, monkeypatch):
-    long = json.dumps({"text": "x" * tables.SAMPLE_BYTES, "label": "y"})
+    long = json.dumps({"text": "x" * SAMPLE_BYTES, "label": "y"})
     assert infer_task([written("a.jsonl", long)]) is None
     short = json.dumps({"text": "x" * 1000, "label": "y"}) + "\n" + long
     assert infer_task([written("a.jsonl", short)]) is not None
     exact = json.dumps({"text": "", "label": "y"})
-    exact = exact.replace('""', '"' + "x" * (tables.SAMPLE_BYTES - len(exact)) + '"')
-    assert len(exact) == tables.SAMPLE_BYTES
+    exact = exact.replace('""', '"' + "x" * (SAMPLE_BYTES - len(exact)) + '"')
+    assert len(exact) == SAMPLE_BYTES
     assert infer_task([written("a.jsonl", exact)]) is not None  # that is all of it
 
 
@@ -155,7 +155,7 @@ def test_built_in_corpora_say_what_they_are_for(monkeypatch):
     "name, content, kind, columns, words",
     [
         ("a.csv", "phrase,stars\nfine,5\n", "table", ("phrase", "stars"), "has the columns 'phrase', 'stars'"),
-        ("a.tsv", "id\tnotes\tstars\n1\tfine\t5\n", "table", ("...", "..."), "the columns 'id', 'notes', 'stars'"),
+        ("a.tsv", "id\tnotes\tstars\n1\tfine\t5\n", "table", ("notes", "stars"), "the columns 'id', 'notes', 'stars'"),
         ("a.csv", "a fine film,5\nno film,1\n", "table", ("1", "2"), "has the columns 'a fine film', '5'"),
         ("a.tsv", "ham\tsee you\nspam\tbuy it\n", "table", ("2", "1"), "has the columns 'ham', 'see you'"),
         ("a.tsv", "0\ta fine film\tpos\n1\tno film\tneg\n", "table", ("2", "3"), "has the columns '0', 'a fine film'"),
@@ -163,7 +163,7 @@ def test_built_in_corpora_say_what_they_are_for(monkeypatch):
         ("a.csv", "text\na\n", "other", None, "has only the column 'text'"),
         ("a.csv", 'text,"label\n', "other", None, "the first line of a.csv is no header"),
         ("a.jsonl", '{"body": "a", "stars": 5}\n', "table", ("body", "stars"), "has the keys 'body', 'stars'"),
-        ("a.json", '[\n{"text": "a", "label": "b"}\n]\n', "other", None, "jq -c '.[]' a.json > new.jsonl"),
+        ("a.json", '[\n{"text": "a", "label": "b"}\n]\n', "other", None, "a.json > new.jsonl"),
         ("a.jsonl", '{"text": "' + "a" * 70_000 + '"}', "other", None, "has more than 65,536 bytes"),
         ("a.tsv", "cats\tNOUN\nrun\tVERB\n\ncats\tNOUN\nrun\tVERB\n", "tagged", None, "the last of them one of 2 tags"),
     ],
@@ -227,3 +227,31 @@ def test_a_workbook_is_recognized_whatever_its_name(written, content):
     for read in (lambda: infer_task([path]), lambda: list(open_corpus([path]).blocks())):
         with pytest.raises(DataError, match=r"a workbook .xlsx, ods or xls.*as CSV"):
             read()
+
+
+def test_arrays_of_words_and_tags_are_not_suggested_but_converted(written, tmp_path):
+    rows = [{"id": 1, "tokens": ["It's", "me"], "tags": ["O", "B-x"]}, {"id": 2, "tokens": ["Yes"], "tags": ["O"]}]
+    path = written("it's.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    layout = unclear_layout([path])
+    assert layout is not None and (layout.kind, layout.columns) == ("other", None)
+    said, command = layout.reason.split("; to make a word and its tag of each line: ")
+    assert said.endswith("'tokens', 'tags': arrays, no texts")
+    if shutil.which("jq"):
+        subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+        assert (tmp_path / "new.conll").read_text() == "It's\tO\nme\tB-x\n\nYes\tO\n\n"
+
+
+def test_what_may_separate_fields_is_said_where_nothing_does(written):
+    layout = unclear_layout([written("a.csv", "text:label\na:x\n")])
+    assert layout is not None and layout.reason.endswith(
+        ". Fields are separated by tabs, commas, semicolons or vertical bars"
+    )
+
+
+@pytest.mark.parametrize(
+    "names, why", [(("a.en", "b.de"), "their names differ in more than the suffix"), (("a.en", "b.en"), "same suffix")]
+)
+def test_two_files_that_are_read_as_one_text_are_said_with_the_reason(written, names, why):
+    note = plain_text_note([written(name, "x\n") for name in names])
+    assert note is not None and note.startswith(f"{names[0]} and {names[1]}: read as one running text, since ")
+    assert f"{why}. For pairs" in note

@@ -4,9 +4,11 @@ If the names are ambiguous, nothing is chosen, and the error says how to name th
 """
 
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
 from seqlab.errors import DataError
@@ -26,6 +28,7 @@ class ColumnPair:
         return f'"{self.first[0]}<TAB>{self.second[0]}"'
 
 
+SEPARATORS = "Fields are separated by tabs, commas, semicolons or vertical bars"
 LABELED = ColumnPair(
     ("text", "sentence", "review", "content", "comment", "document", "tweet", "message", "title", "body"),
     ("label", "class", "category", "sentiment", "tag", "target", "y", "intent"),
@@ -94,34 +97,52 @@ def _infer(names: Sequence[str], pair: ColumnPair, header: Location) -> tuple[st
         return columns
     first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
     others = [name for name in names if name.casefold() not in (*pair.first, *pair.second)]
-    if len(names) == 2 and len(others) == 1 and _is_name(others[0]):  # the unknown name is the other role
+    if len(names) == 2 and len(others) == 1 and is_name(others[0]):  # the unknown name is the other role
         return (first[0], others[0]) if first else (others[0], second[0])
     raise DataError(f"{header}: {_explain(names, first, second, pair, suffix(header.path) in JSON_LINES)}")
 
 
-def columns_example(names: Sequence[str], pair: ColumnPair, keys: bool) -> tuple[str, str]:
-    """Two columns that the user may name; by their numbers if the first line of a table does not look like a header:
-    the longest field, and the last of the others."""
-    if not keys and not all(map(_is_name, names)):
-        longest = max(range(len(names)), key=lambda at: len(names[at]))
-        return str(longest + 1), str(max(set(range(len(names))) - {longest}) + 1)
+def suggest_columns(rows: Sequence[Mapping[str, Any]], pair: ColumnPair) -> tuple[str, str]:
+    """Two columns that the user may name: known names; else the longest texts, and the fewest different values."""
+    names = list(rows[0])
     first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
-    pattern = names if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
-    one, other = (name if len(name) <= 40 else "..." for name in pattern)
-    return one, other
+    longest = max(
+        first or [name for name in names if [name] != second],
+        key=lambda name: sum(len(str(row.get(name, ""))) for row in rows),
+    )
+
+    def different(name: str) -> float:
+        values = len({str(row.get(name, "")) for row in rows})
+        return values if values > 1 else math.inf
+
+    others = [name for name in names if name != longest]
+    return longest, min(reversed([name for name in second if name != longest] or others), key=different)
+
+
+def other_columns(names: Sequence[str], pair: ColumnPair, chosen: tuple[str, str]) -> str:
+    """Which other columns have known names, and how to read them; nothing if none has."""
+    known = [[name for name in names if name.casefold() in role] for role in (pair.first, pair.second)]
+    if len(names) > 2:  # names that count only in a table of two columns
+        known = [[name for name in some if name.casefold() not in pair.weak] for some in known]
+    others = [[name for name in some if name not in chosen] for some in known]
+    if not any(others):
+        return ""
+    example = json.dumps([some[0] if some else name for some, name in zip(others, chosen, strict=True)])
+    return f"others may be meant, {quote_list([*others[0], *others[1]])}: --set 'corpus.columns={example}'"
 
 
 def _explain(names: Sequence[str], first: list[str], second: list[str], pair: ColumnPair, keys: bool) -> str:
     """Why the columns are unclear, and what to do."""
-    example = json.dumps(columns_example(names, pair, keys=True), ensure_ascii=False) if len(names) > 1 else ""
+    pattern = names if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
+    example = json.dumps([name if len(name) <= 40 else "..." for name in pattern], ensure_ascii=False)
     advice = f"name the two columns: --set 'corpus.columns={example}'"
     given, expected = quote_list(names, 10), f"a header line such as {pair.header}"
     if keys:
         given, expected = f"the keys {given}", f"an object with keys such as '{pair.first[0]}' and '{pair.second[0]}'"
     if len(names) < 2:
-        separators = "" if keys else " Fields are separated by tabs, commas, semicolons or vertical bars."
+        separators = "" if keys else f" {SEPARATORS}."
         return f"expected {expected}, but there is only {given or 'nothing'}.{separators}"
-    if (not first and not second) or not all(map(_is_name, names)):
+    if (not first and not second) or not all(map(is_name, names)):
         numbers = "" if keys else '; if there is no header, count them: --set \'corpus.columns=["1", "2"]\''
         return f"expected {expected}, but there is {given}. If that is right, {advice}{numbers}"
     problems = [
@@ -149,7 +170,7 @@ def _candidates(names: Sequence[str], known: Sequence[str], pair: ColumnPair) ->
     return best or candidates
 
 
-def _is_name(field: str) -> bool:
+def is_name(field: str) -> bool:
     """Whether it is one word: a line with a sentence in it is not a header."""
     return re.fullmatch(r"\S{1,40}", field) is not None
 

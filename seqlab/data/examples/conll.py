@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from seqlab.data.examples.example import TaggedSentence
-from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
+from seqlab.data.examples.lines import COMMENTS, BadRow, LocatedExample, Location, collect, numbered_lines
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
 
@@ -110,7 +110,7 @@ class UsualColumns:
         fields = _fields(line, self.tabs)
         has_tag = self.tabs or fields[0] != "#" or fields[-1] in {*self.tags, "#"}
         is_word = len(fields) == self.number and has_tag
-        return None if is_word else "comments, which begin with #"
+        return None if is_word else COMMENTS
 
 
 def _usual_columns(lines: Sequence[str], fewest: int) -> UsualColumns:

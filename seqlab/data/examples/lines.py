@@ -17,6 +17,7 @@ MOST_ADVISED = 0.5  # with more bad rows, the file is not what it was taken for
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
 CONLLU = ".conllu"
+COMMENTS = "comments, which begin with #"  # lines that are passed over
 CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), 127)}  # as escapes: a message stays on its line
 COLUMNS = (".conll", ".bio", ".iob", ".iob2")
 

@@ -161,7 +161,7 @@ def _joined(paths: Sequence[Path], read: Callable[[Path], LocatedExamples], fixe
     if len(paths) > 1:
         each = [f"{path.name} ({len(some):,})" for path, some in zip(paths, examples, strict=True)]
         total = counted(sum(map(len, examples)), "example")
-        fixes.joined.append(f"joined {len(paths):,} files into {total}: {first_names(each)}")
+        fixes.remarks.append(f"joined {len(paths):,} files into {total}: {first_names(each)}")
     return [located for some in examples for located in some]
 
 

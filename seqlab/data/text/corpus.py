@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from seqlab.cache import cache_directory
@@ -95,6 +96,12 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
             if path in codecs:
                 raise UsageError(f"'{path}' is given twice: name every file once.")
             codecs[path] = codec
+    named = {Path(item) for item in source}
+    for path, original in _copies([*codecs]).items():
+        if path in named:
+            raise UsageError(f"'{path}' has the same content as '{original}': give every text once.")
+        fixes.left_out[str(path)] = "its content is that of another file"
+        del codecs[path]
     fixes.tables += [str(path) for path in codecs if suffix(path) in TABLES]
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
     return corpus_from_files(codecs, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more", fixes)
@@ -104,7 +111,7 @@ def corpus_from_files(codecs: Mapping[Path, str], name: str, fixes: InputFixes) 
     """Several files with their encodings as one text; a file that lacks a final newline gets one before the next."""
 
     def blocks() -> Iterator[str]:
-        fixes.byte_order_marks = fixes.crlf_lines = 0
+        fixes.byte_order_marks = fixes.crlf_lines = fixes.cr_lines = 0
         last = "\n"
         for path, codec in codecs.items():
             first = True
@@ -197,7 +204,7 @@ def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
                 if path.is_file():
                     files.append(path)
                 else:
-                    fixes.left_out[str(path)] = "a broken link, a pipe or a device"
+                    fixes.left_out[str(path)] = "a broken link" if path.is_symlink() else "a pipe or a device"
     except OSError as error:
         raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
     return sorted(files)
@@ -220,6 +227,23 @@ def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
             f"the like.{left_out}"
         )
     return texts
+
+
+def _copies(paths: Sequence[Path]) -> dict[Path, Path]:
+    """The files with the content of an earlier one, and that one; links too."""
+    same_size: dict[int, list[Path]] = {}
+    for path in paths:
+        same_size.setdefault(path.stat().st_size, []).append(path)
+    first: dict[bytes, Path] = {}
+    copies: dict[Path, Path] = {}
+    for path in chain.from_iterable(some for some in same_size.values() if len(some) > 1):
+        digest = hashlib.sha256()
+        for block in read_bytes(path):
+            digest.update(block)
+        original = first.setdefault(digest.digest(), path)
+        if original != path:
+            copies[path] = original
+    return copies
 
 
 def _recognize(path: Path) -> tuple[str | None, str]:

@@ -15,6 +15,7 @@ from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.tables import read_labeled, read_pairs
+from seqlab.data.task_inference import infer_task
 from seqlab.errors import DataError, MissingInput
 
 quick = settings(max_examples=100)
@@ -220,11 +221,11 @@ def test_a_message_stays_short_whatever_the_first_line(write):
         ("a.jsonl", '{"text": "a", "label": "x"}\n{"text": "b"}\n', "line 2: the key 'label' is missing; there is"),
         ("a.jsonl", '{"text": "a", "label": ""}', "line 1: 'label' is empty"),
         ("a.jsonl", '{"text": "a", "label": null}', "line 1: 'label' is null"),
-        ("a.jsonl", '{"text": "a", "label": 0.5}', "line 1: 'label' is a fraction"),
+        ("a.jsonl", '{"text": "a", "label": 0.5}', "line 1: 'label' is the number 0.5, expected"),
         ("a.jsonl", '{"text": "a", "label": ["x"]}', "line 1: 'label' is an array"),
         ("a.jsonl", '{"text": 3, "label": "x"}', "line 1: 'text' is an integer, expected a text"),
         ("a.jsonl", '{"text": "\\ud800", "label": "x"}', "line 1: 'text' contains half of a surrogate pair"),
-        ("a.jsonl", '\n{"text": "a",\n', "line 2: this is not JSON"),
+        ("a.jsonl", '\n{"text": "a",\n', "line 2: the file ends within this object"),
         ("a.json", '[\n{"text": "a", "label": "x"}\n]\n', "line 1: this is not JSON"),
         ("a.json", '[{"text": "a", "label": "x"}]\n', "line 1: an array. Expected one object per line"),
         ("a.jsonl", '{"text": "a", "label": ' + "1" * 5000 + "}", "line 1: this is not JSON"),
@@ -422,3 +423,61 @@ def test_tagged_words_are_no_texts_to_classify(write, name, reason):
     assert read_inputs("tagged", path, None, InputFixes()) == ["a b"] * 5
     with pytest.raises(DataError, match=f"{reason}.*this run reads texts. Give a table"):
         read_inputs("labeled", path, None, InputFixes())
+
+
+def test_comments_above_the_header_are_passed_over_and_counted(write):
+    fixes = InputFixes()
+    path = write("a.csv", "# exported 2024\n\n# by me, you and others\ntext,label\n#1 film,x\n")
+    [located] = read_labeled(path, None, fixes)
+    assert (located.example, located.location.line) == (LabeledText("#1 film", "x"), 5)
+    assert fixes.notes() == ["passed over lines of comments, which begin with #: 2"]
+    assert infer_task([str(path)]) == ("classify", "a.csv has the columns 'text' and 'label'")
+    assert rows_of(write("b.csv", "#text,label\na,x\n"), ("#text", "label")) == [("a", "x")]  # it names the columns
+
+
+def test_broken_records_are_explained_in_words_of_our_own(write):
+    path = write("a.csv", "text,label\na,x\n" + 'b\rc,x\n"d" e,x\n' + "a,x\n" * 20 + '"f,x\n')
+    fixes = InputFixes(skip_limit=0.2)
+    read_labeled(path, None, fixes)
+    [note] = fixes.notes()
+    for reason in ("a carriage return (CR) outside quotes", "text follows a closing quote", "a quote is not closed"):
+        assert f"this record is not CSV: {reason}. Put" in note
+
+
+def test_what_json_lines_repeat_or_mix_is_said(write):
+    rows = ['{"text": "a", "text": "b", "label": 1}', '{"text": "c", "label": "1"}', '{"text": "d", "label": true}']
+    fixes = InputFixes()
+    path = write("a.jsonl", "\n".join([*rows, '{"text": "e", "label": "true"}', '{"text": "f", "label": "x"}']))
+    labels = [located.example.label for located in read_labeled(path, None, fixes)]
+    assert labels == ["1", "1", "true", "true", "x"]
+    assert fixes.notes() == [
+        "keys that an object of a.jsonl has twice: 1 ('text'); the last counts",
+        "read values of different types in 'label' as the same label: '1' (a string, an integer), 'true' (a boolean, "
+        "a string)",
+    ]
+
+
+@pytest.mark.parametrize("value, words", [("NaN", "NaN, which is no number"), ("1.0", "the number 1.0")])
+def test_numbers_that_are_no_labels_are_shown(write, value, words):
+    with pytest.raises(DataError, match=f"'label' is {words}, expected a string, integer or boolean"):
+        read_labeled(write("a.jsonl", f'{{"text": "a", "label": {value}}}\n'), None, InputFixes())
+
+
+def test_a_file_that_ends_within_an_object(write):
+    fixes = InputFixes(skip_limit=0.5)
+    read_labeled(write("a.jsonl", '{"text": "a", "label": "x"}\n{"text": "trunc'), None, fixes)
+    [note] = fixes.notes()
+    assert 'line 2: the file ends within this object: ...{"text": "trunc. Was it copied completely?' in note
+
+
+def test_other_columns_with_known_names_are_said(write):
+    fixes = InputFixes()
+    path = write("a.tsv", "text\treview\tlabel\tclass\na\tb\tx\ty\n")
+    read_labeled(path, None, fixes)
+    [note] = fixes.notes()
+    command = """--set 'corpus.columns=["review", "class"]'"""
+    assert note == f"a.tsv: read the columns 'text' and 'label'; others may be meant, 'review', 'class': {command}"
+    assert rows_of(path, ("review", "class")) == [("b", "y")]
+    fixes = InputFixes()
+    read_labeled(path, ("review", "class"), fixes)
+    assert not fixes.notes()

@@ -93,10 +93,10 @@ def test_a_folder_without_text(tmp_path):
 
 def test_oddities_are_those_of_one_reading(tmp_path):
     for name in "ab":
-        (tmp_path / name).write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
+        (tmp_path / name).write_bytes(f"\ufeffone {name}\r\ntwo\r\n".encode())
     corpus = open_corpus([str(tmp_path)])
     for _ in range(2):
-        assert text_of(corpus) == "one\ntwo\n" * 2
+        assert text_of(corpus) == "one a\ntwo\none b\ntwo\n"
         assert (corpus.fixes.byte_order_marks, corpus.fixes.crlf_lines) == (2, 4)
 
 
@@ -309,3 +309,17 @@ def test_the_real_tiny_shakespeare(monkeypatch, shared_data):
     stats = measure_corpus(open_corpus(["tiny-shakespeare"]))
     assert (stats.characters, stats.lines) == (1_115_394, 40_000)
     assert stats.fingerprint == builtin.SHAKESPEARE_SHA256
+
+
+def test_a_text_that_occurs_again_is_left_out_of_a_folder_and_refused_by_name(tmp_path):
+    files = {name: tmp_path / name for name in ("a.txt", "b.txt", "copy.txt", "alias.txt")}
+    files["a.txt"].write_text("one\n")
+    files["b.txt"].write_text("two\n")
+    files["copy.txt"].write_text("two\n")
+    files["alias.txt"].symlink_to("a.txt")
+    corpus = open_corpus([str(tmp_path)])
+    assert text_of(corpus) == "one\ntwo\n"
+    assert corpus.fixes.notes() == ["left out 2 files (its content is that of another file): alias.txt, copy.txt"]
+    for name, first in {"alias.txt": "a.txt", "copy.txt": "b.txt"}.items():
+        with pytest.raises(UsageError, match=f"{name}' has the same content as '.*{first}': give every text once"):
+            open_corpus([str(files[first]), str(files[name])])

@@ -1,0 +1,54 @@
+"""The beginning of a table: enough to tell what it is for, and which columns to suggest."""
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seqlab.data.examples.columns import is_name
+from seqlab.data.examples.delimiters import detect_delimiter, split_fields, usual_delimiter
+from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
+from seqlab.data.examples.lines import JSON_LINES, Location, suffix
+from seqlab.data.files import read_beginning
+
+SAMPLE_BYTES = 64 * 1024
+SAMPLE_ROWS = 100
+
+
+@dataclass(frozen=True)
+class TableSample:
+    """The columns that the first line of a table names, and the first rows; those of a table without a header, whose
+    first line has more than single words, are numbered in the rows."""
+
+    names: list[str]
+    rows: list[Mapping[str, Any]]
+
+
+def sample_table(path: Path) -> TableSample:
+    """The beginning of a table, nothing if there is no line or too long a one; ValueError, csv.Error or an error of
+    reading if the first line is no header."""
+    lines, _ = read_beginning(path, SAMPLE_BYTES)
+    filled = [line for line in lines if line.strip()]
+    if not filled:
+        return TableSample([], [])
+    if suffix(path) in JSON_LINES:
+        if not isinstance(json.loads(filled[0]), dict):
+            raise ValueError("not an object")
+        rows = [parse_object(Location(path, 1), line) for line in filled[:SAMPLE_ROWS]]
+        objects = [row.fields for row in rows if isinstance(row, TableRow)]
+        return TableSample(keys_of(objects), objects)
+    delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
+    filled = [line for place, line in enumerate(lines) if line.strip() and place not in (named, *comments)]
+    if not filled:
+        return TableSample([], [])
+    quoted = delimiter != "\t" or suffix(path) == ".csv"
+    header = next(csv.reader([filled[0]], delimiter=delimiter, strict=True)) if quoted else filled[0].split("\t")
+    names = [name.strip() for name in header]
+    has_header = all(map(is_name, names))
+    columns = names if has_header else [str(number) for number in range(1, len(names) + 1)]
+    rows = [
+        split_fields(line, delimiter) if quoted else line.split("\t") for line in filled[has_header : SAMPLE_ROWS + 1]
+    ]
+    return TableSample(names, [dict(zip(columns, row, strict=True)) for row in rows if len(row) == len(names)])
