@@ -26,7 +26,8 @@ class FileLayout:
     kind: Literal["tagged", "conllu", "table", "other"]
     reason: str
     certain: bool = False
-    columns: tuple[str, str] | None = None  # two columns that the user may name, for example
+    columns: tuple[str, str] | None = None  # of texts and labels, that the user may name
+    pair: tuple[str, str] | None = None  # of texts and targets
 
 
 def recognize_layout(path: Path) -> FileLayout | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.config import ExampleKind
-from seqlab.data.examples.columns import LABELED, PAIRS, SEPARATORS, known_columns, suggest_columns
+from seqlab.data.examples.columns import LABELED, PAIRS, SEPARATORS, known_columns, suggest_columns, suggest_pair
 from seqlab.data.examples.delimiters import csv_fault
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, sample_table
@@ -107,7 +107,7 @@ def _unclear(path: Path) -> FileLayout | None:
         layout = recognize_layout(path)
         if layout and layout.kind == "table":
             with suppress(ValueError, csv.Error):  # reading says what is wrong
-                return replace(layout, columns=_suggested(sample_table(path).rows))
+                return _with_columns(layout, sample_table(path).rows)
         return layout
     if _from_table(path, None):
         return None
@@ -148,12 +148,14 @@ def _unclear_table(path: Path) -> FileLayout | None:
     unusable = {*nested, *_keys_of(list, sample.rows)}
     rows = [{name: value for name, value in row.items() if name not in unusable} for row in sample.rows]
     usable = [name for name in names if name not in unusable]
-    columns = _suggested(rows) if len(usable) > 1 else None
-    return FileLayout("table" if columns else "other", reason, columns=columns)
+    return _with_columns(FileLayout("table", reason), rows) if len(usable) > 1 else FileLayout("other", reason)
 
 
-def _suggested(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    return suggest_columns(rows, LABELED) if rows and len(rows[0]) > 1 else None
+def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> FileLayout:
+    """The layout with columns that the user may name."""
+    if not rows or len(rows[0]) < 2:
+        return layout
+    return replace(layout, columns=suggest_columns(rows), pair=suggest_pair(rows))
 
 
 def _keys_of(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -237,11 +237,9 @@ def _which_task(layout: FileLayout, corpus: Mapping[str, Any]) -> str:
     if layout.kind == "table":
         readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
     options = {task: ["--task", task] for task in (*readings, "language")}
-    for task in readings if layout.columns else ():
-        columns = list(layout.columns or ())
-        if task == "translate" and all(map(str.isdigit, columns)):
-            columns.sort(key=int)  # a source stands before its target
-        options[task] += ["--set", f"corpus.columns={json.dumps(columns, ensure_ascii=False)}"]
+    for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
+        if task in readings and columns:
+            options[task] += ["--set", f"corpus.columns={json.dumps(columns, ensure_ascii=False)}"]
     commands = "".join(
         f"\n  {command_again(train, options[task])}   # {meaning}"
         for task, meaning in {**readings, "language": "running text"}.items()

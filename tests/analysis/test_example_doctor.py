@@ -90,7 +90,8 @@ def test_what_is_said_about_a_table():
     assert (result.lengths.median, result.lengths.longest, result.lengths.limit, result.lengths.over) == (3, 20, 10, 1)
     assert result.inputs is not None
     assert (result.inputs.repeated, result.inputs.contradicting, result.inputs.in_training) == (2, 1, {"validation": 0})
-    frequent, rare, few = result.warnings
+    frequent, rare, unscored, few = result.warnings
+    assert "no validation example has the label" in unscored
     assert "fewer than 200" in few
     assert "'gut' is" in frequent
     assert "times as frequent as 'lau'" in frequent

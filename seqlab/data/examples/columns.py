@@ -102,21 +102,37 @@ def _infer(names: Sequence[str], pair: ColumnPair, header: Location) -> tuple[st
     raise DataError(f"{header}: {_explain(names, first, second, pair, suffix(header.path) in JSON_LINES)}")
 
 
-def suggest_columns(rows: Sequence[Mapping[str, Any]], pair: ColumnPair) -> tuple[str, str]:
-    """Two columns that the user may name: known names; else the longest texts, and the fewest different values."""
+def suggest_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """A text and its label, that the user may name: known names; else the longest texts, and the other column with the
+    fewest different values."""
     names = list(rows[0])
-    first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
-    longest = max(
-        first or [name for name in names if [name] != second],
-        key=lambda name: sum(len(str(row.get(name, ""))) for row in rows),
-    )
+    first, second = _candidates(names, LABELED.first, LABELED), _candidates(names, LABELED.second, LABELED)
+    text = max(first or [name for name in names if [name] != second], key=lambda name: _length(rows, name))
+    labels = [name for name in second or names if name != text] or [name for name in names if name != text]
 
     def different(name: str) -> float:
-        values = len({str(row.get(name, "")) for row in rows})
+        values = _different(rows, name)
         return values if values > 1 else math.inf
 
-    others = [name for name in names if name != longest]
-    return longest, min(reversed([name for name in second if name != longest] or others), key=different)
+    return text, min(reversed(labels), key=different)
+
+
+def suggest_pair(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Two columns of texts in their order, that the user may name; a text and its label if others hardly differ."""
+    texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows)]
+    longest = sorted(texts, key=lambda name: _length(rows, name))[-2:]
+    if len(longest) < 2:
+        return suggest_columns(rows)
+    source, target = sorted(longest, key=list(rows[0]).index)
+    return source, target
+
+
+def _length(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+    return sum(len(str(row.get(name, ""))) for row in rows)
+
+
+def _different(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+    return len({str(row.get(name, "")) for row in rows})
 
 
 def other_columns(names: Sequence[str], pair: ColumnPair, chosen: tuple[str, str]) -> str:
