@@ -173,7 +173,7 @@ def _as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
         f'[.[{json.dumps(lists[0])}, {json.dumps(tags[-1])}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
     )
     command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
-    return f". {quote_list(lists, 10)}: arrays, no texts; to make a word and its tag of each line: {command}"
+    return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag on each line: {command}"
 
 
 def _folder_of_tables(folder: Path) -> FileLayout | None:

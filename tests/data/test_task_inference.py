@@ -234,7 +234,7 @@ def test_arrays_of_words_and_tags_are_not_suggested_but_converted(written, tmp_p
     path = written("it's.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     layout = unclear_layout([path])
     assert layout is not None and (layout.kind, layout.columns) == ("other", None)
-    said, command = layout.reason.split("; to make a word and its tag of each line: ")
+    said, command = layout.reason.split("; to write a word and its tag on each line: ")
     assert said.endswith("'tokens', 'tags': arrays, no texts")
     if shutil.which("jq"):
         subprocess.run(command, shell=True, check=True, cwd=tmp_path)
