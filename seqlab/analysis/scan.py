@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
-from seqlab.data.files import read_bytes
+from seqlab.data.files import cr_ends_lines, read_bytes
 from seqlab.data.invisible import is_invisible
 from seqlab.data.text.corpus import Corpus
 from seqlab.errors import DataError
@@ -79,6 +79,7 @@ class LineStats:
     longest_at: str  # file and line
     lf: int
     crlf: int
+    cr: int  # in files without LF
     lone_cr: int
 
 
@@ -118,7 +119,7 @@ class _Scanner:
 
     def __init__(self) -> None:
         self.counts_C = np.zeros(CODE_POINTS, np.int64)
-        self.bytes = self.words = self.marks = self.crlf = 0
+        self.bytes = self.words = self.marks = self.crlf = self.cr = 0
         self.filled = self.short = self.long = self.longest = 0
         self.longest_at = ""
         self.faults = {kind: Fault(kind) for kind in (*KINDS, "truncated .gz files")}
@@ -130,14 +131,19 @@ class _Scanner:
     def in_utf8(self, path: Path) -> Iterable[bytes]:
         """The bytes of a file, in UTF-8 if training recognizes another encoding."""
         try:
-            codec = recognize_encoding(read_bytes(path)) or UTF8
+            codec, has_cr = recognize_encoding(read_bytes(path)) or UTF8, cr_ends_lines(path)
         except DataError:
-            codec = UTF8
-        if codec == UTF8:
-            return read_bytes(path)
-        self.encodings[str(path)] = ENCODING_NAMES[codec]
-        decoder = codecs.getincrementaldecoder(codec)("replace")
-        return (decoder.decode(block).encode() for block in read_bytes(path))
+            codec, has_cr = UTF8, False
+        blocks = read_bytes(path)
+        if codec != UTF8:
+            self.encodings[str(path)] = ENCODING_NAMES[codec]
+            decoder = codecs.getincrementaldecoder(codec)("replace")
+            blocks = (decoder.decode(block).encode() for block in blocks)
+        return map(self._with_lf, blocks) if has_cr else blocks
+
+    def _with_lf(self, block: bytes) -> bytes:
+        self.cr += block.count(b"\r")
+        return block.replace(b"\r", b"\n")
 
     def read(self, file: str, blocks: Iterable[bytes]) -> None:
         """Scan one file."""
@@ -223,7 +229,12 @@ class _Scanner:
         counts_C[ord("\r")] -= self.crlf  # the CR of a CRLF is not a character of the text
         characters, newlines = int(counts_C.sum()), int(counts_C[ord("\n")])
         total = newlines + (self.last != "\n")
-        ends = {"lf": newlines - self.crlf, "crlf": self.crlf, "lone_cr": int(counts_C[ord("\r")])}
+        ends = {
+            "lf": newlines - self.crlf - self.cr,
+            "crlf": self.crlf,
+            "cr": self.cr,
+            "lone_cr": int(counts_C[ord("\r")]),
+        }
         lines = LineStats(total, total - self.filled, self.short, self.long, self.longest, self.longest_at, **ends)
         faults = [fault for fault in self.faults.values() if fault.count]
         character_stats = _character_stats(counts_C)

@@ -168,6 +168,8 @@ def _notes(scan: "TextScan") -> list[str]:
         notes.append(
             f"line endings: {lines.crlf:,} CRLF{f' and {lines.lf:,} LF, mixed' if lines.lf else ''}; read as LF"
         )
+    if lines.cr:
+        notes.append(f"line endings: {lines.cr:,} CR in files without LF; read as LF")
     if lines.lone_cr:
         notes.append(f"CR without LF: {lines.lone_cr:,}, read as characters, not as line endings")
     if lines.long:

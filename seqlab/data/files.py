@@ -154,10 +154,10 @@ def read_file(path: Path, fixes: InputFixes, codec: str | None = None) -> Iterat
     if path.suffix == ".gz":
         fixes.unpacked[str(path)] = None
     codec = codec or recognize_encoding(read_bytes(path)) or UTF8  # where nothing fits, decoding says where and why
-    yield from decode(read_bytes(path), str(path), fixes, codec, _cr_ends_lines(path))
+    yield from decode(read_bytes(path), str(path), fixes, codec, cr_ends_lines(path))
 
 
-def _cr_ends_lines(path: Path) -> bool:
+def cr_ends_lines(path: Path) -> bool:
     """Whether a file has CR and no LF, as old systems wrote it."""
     found = False
     for block in read_bytes(path):

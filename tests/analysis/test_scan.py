@@ -38,7 +38,7 @@ def folder(tmp_path_factory):
 
 @quick
 @example(contents=["aaé\n\r\r"], size=4)  # a block that begins with LF and ends with CR
-@given(contents=st.lists(texts, min_size=1, max_size=3), size=st.integers(4, 30))
+@given(contents=st.lists(texts, min_size=1, max_size=3, unique=True), size=st.integers(4, 30))
 def test_sizes_are_those_that_training_reads(folder, contents, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK", size)
@@ -53,10 +53,11 @@ def test_sizes_are_those_that_training_reads(folder, contents, size):
         corpus.fixes.byte_order_marks,
         corpus.fixes.crlf_lines,
     )
+    assert result.lines.cr == corpus.fixes.cr_lines
     assert result.lines.longest == max(map(len, lines), default=0)
     assert result.lines.empty == lines.count("")
     assert result.lines.lone_cr == text.count("\r")
-    assert result.lines.lf + result.lines.crlf == text.count("\n")
+    assert result.lines.lf + result.lines.crlf + result.lines.cr == text.count("\n")
 
 
 @quick

@@ -236,7 +236,7 @@ def _copies(paths: Sequence[Path]) -> dict[Path, Path]:
         same_size.setdefault(path.stat().st_size, []).append(path)
     first: dict[bytes, Path] = {}
     copies: dict[Path, Path] = {}
-    for path in chain.from_iterable(some for some in same_size.values() if len(some) > 1):
+    for path in chain.from_iterable(some for size, some in same_size.items() if size and len(some) > 1):
         digest = hashlib.sha256()
         for block in read_bytes(path):
             digest.update(block)
