@@ -215,6 +215,7 @@ def decode(
         try:
             text = newlines.unify(decoder.decode(raw, final=not block), final=not block)
         except UnicodeError as error:
+            line += _lines_before(error, b"\r" if cr_ends_lines else b"\n")
             raise _undecodable(name, codec, error, end - len(raw) - pending, line) from None
         if "\0" in text:
             line += text[: text.index("\0")].count("\n")
@@ -237,7 +238,8 @@ class _Newlines:
 
     def unify(self, text: str, final: bool) -> str:
         text = self.pending + text
-        self.pending = "\r" if text.endswith("\r") and not final else ""  # it may belong to a CRLF
+        may_go_on = text.endswith("\r") and not final and not self.cr_ends_lines
+        self.pending = "\r" if may_go_on else ""  # it may belong to a CRLF
         text = text[: len(text) - len(self.pending)]
         if "\r\n" in text:
             self.fixes.crlf_lines += text.count("\r\n")
@@ -277,10 +279,13 @@ def _remove_mark(raw: bytes, fixes: InputFixes) -> bytes:
     return raw
 
 
+def _lines_before(error: UnicodeError, newline: bytes) -> int:
+    return error.object[: error.start].count(newline) if isinstance(error, UnicodeDecodeError) else 0
+
+
 def _undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int) -> DataError:
     if not isinstance(error, UnicodeDecodeError):  # UTF-16 that ends after half a mark
         return DataError(f"'{name}' is not {ENCODING_NAMES[codec]}: {error}.")
-    line += error.object[: error.start].count(b"\n")
     byte = error.object[error.start]
     return DataError(
         f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
