@@ -39,7 +39,7 @@ def test_lines_are_paired_and_what_is_empty_in_both_is_left_out(tmp_path_factory
             "x\n",
             "a.en' has 3 lines and '{de}' 1, but both need the same number: '{en}', line 2 has",
         ),
-        ("a\n", "x\ny\n", "a.en' has 1 lines and '{de}' 2, but both need the same number: '{de}', line 2 has"),
+        ("a\n", "x\ny\n", "a.en' has 1 line and '{de}' 2, but both need the same number: '{de}', line 2 has"),
         ("", "x\n", "'{de}', line 1 has no partner"),
         ("a\n\nb\n", "x\ny\nz\n", "'{en}', line 2: the line is empty, but '{de}', line 2 is not"),
         ("a\nb", "x\n \n", "'{de}', line 2: the line is empty, but '{en}', line 2 is not"),
