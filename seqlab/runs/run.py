@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from seqlab.data.text.split import SplitText
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
     from seqlab.inspection.inspection import Inspection
+    from seqlab.models.model import Model
     from seqlab.runs.directory import RunDirectory
     from seqlab.runs.results import RunResults
     from seqlab.tasks.dataset import AnyDataset
@@ -61,7 +62,7 @@ class Run:
         nearest = self.config.get("origins", [])[:1]
         return not any(origin["role"] == "init" for origin in nearest)
 
-    def untrained(self) -> Any:
+    def untrained(self) -> "Model":
         """The model as it was before its first step, from the settings and the seed."""
         from seqlab.runs.load import build_model
 

@@ -66,6 +66,13 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "tune_over": ("lr", "batch_size", "lr,layers", "lr,lr"),
     "mode": ("window", "carry"),
     "how": ("mean", "zero"),
+    "target": ("red fish", "n7", "日", "one"),
+    "span": ("1:3", "3:1", "2", "1:99"),
+    "word": ("fish", "n7", "nothere"),
+    "color": ("token", "position", "nothere"),
+    "lesson": ("1", "window", "99", "nothere"),
+    "check": ("text.txt", "good.toml", "nothere.py"),
+    "notebook": ("new.ipynb", "new.txt", "text.txt"),
     "follow": ("quotes", "line", "indentation", "capitals", "text.txt"),
     "view": (*VIEWS, "nothere"),
     "engine": ("plain", "compiled", "auto"),
@@ -76,7 +83,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "texts": ("red fish", "n7 stone", "a", "日本"),
     "recipe": ("char-rnn", "nothere", "good.toml", "broken.toml", "demo/nothere", "evolution"),
     "assignments": (),  # see `_assignment`
-    **dict.fromkeys(("source", "data", "text", "text_file", "validation", "test"), TEXTS),
+    **dict.fromkeys(("source", "data", "text", "text_file", "validation", "test", "corpus"), TEXTS),
     "out": NEW_PLACES,
     "config": ("good.toml",),
     "file": ("text.txt", "other.txt", "-"),
@@ -95,7 +102,7 @@ BOUNDS = {
     "distill": {"budget": "steps=1", "tune": "0", "seeds": "1", "jobs": "1"},
     "resume": {}, "generate": {}, "bench": {"threads": "1"},
 }  # fmt: skip
-SLOW = ("compare", "distill", "doctor", "bench")  # they start processes or measure time
+SLOW = ("compare", "distill", "doctor", "bench", "learn")  # they start processes, measure time or run a lesson
 OF_ONE_KIND = ({"steps", "epochs", "seconds"}, {"budget", "minutes"})
 
 
