@@ -59,8 +59,7 @@ class Run:
     @property
     def starts_untrained(self) -> bool:
         """Whether it began with random weights, not with those of another run."""
-        nearest = self.config.get("origins", [])[:1]
-        return not any(origin["role"] == "init" for origin in nearest)
+        return not any(origin["role"] == "init" for origin in self.config.get("origins", [])[:1])
 
     def untrained(self) -> "Model":
         """The model as it was before its first step, from the settings and the seed."""
