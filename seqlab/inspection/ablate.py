@@ -13,7 +13,7 @@ from torch import Tensor
 
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading, run_labels
+from seqlab.inspection.reading import Reading, counted, require_predictions, run_labels
 from seqlab.inspection.sheet import Chart, Sheet, TextTable, one
 from seqlab.plotting import COLORS, light_grid
 
@@ -44,8 +44,7 @@ def ablate(readings: Sequence[Reading], *, layer: int | None = None, how: str | 
     instead = instead.format(other=" ".join(others))
     return Sheet(
         "ablate",
-        f"{label} needs {whole:.3f} {unit}{reading.whose}; of {len(ranked)} parts, {ranked[0][0]} changes that most if "
-        f"it is replaced by {instead} ({ranked[0][1]:+.3f}).",
+        f"{label} needs {whole:.3f} {unit}{reading.whose}; {_missed(ranked, instead)}.",
         {f"bits_per_{reading.answer}": whole, "replaced_by": way, "change": dict(ranked)},
         blocks=[TextTable(f"each part replaced by {instead}", rows)],
         charts=[
@@ -57,6 +56,14 @@ def ablate(readings: Sequence[Reading], *, layer: int | None = None, how: str | 
             )
         ],
     )
+
+
+def _missed(ranked: Sequence[tuple[str, float]], instead: str) -> str:
+    """The part without which most is lost, if something is lost at the precision that is shown."""
+    (part, change), parts = ranked[0], counted(len(ranked), "part")
+    if round(change, 3) <= 0:
+        return f"of {parts}, none is missed: none raises that if it is replaced by {instead}"
+    return f"of {parts}, {part} raises that most if it is replaced by {instead} ({change:+.3f})"
 
 
 def _two(readings: Sequence[Reading], layer: int | None) -> tuple[Reading, Reading]:
@@ -82,9 +89,8 @@ def _values(reading: Reading) -> Iterator[tuple[str, Tensor]]:
 
 def bits_per_answer(reading: Reading, trace: Trace | None = None) -> float:
     """Over everything that is predicted."""
+    require_predictions(reading)
     nats_P = -reading.logprobs(trace).gather(1, torch.tensor(reading.answers)[:, None])[:, 0]
-    if bool(nats_P.isnan().all()):
-        raise UsageError("the text has one token: none is predicted.")
     return float(nats_P[~nats_P.isnan()].mean()) / math.log(2)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Question, Reading
+from seqlab.inspection.reading import Question, Reading, require_predictions
 from seqlab.inspection.shades import signed_level
 from seqlab.inspection.sheet import Detail, Sheet, TextTable, TokenColumn, number, one
 
@@ -109,6 +109,7 @@ def _place(reading: Reading, position: int | None) -> int:
     count, first = len(reading.places), sum(after < 0 for after in reading.after) + 1
     if position is not None and reading.answer == "label":
         raise UsageError("position does nothing for a classifier, whose label belongs to the whole text: leave it out.")
+    require_predictions(reading)
     at = count if position is None else position
     if not first <= at <= count:
         raise UsageError(f"token {at} is not predicted: give a number from {first} to {count:,}.")

@@ -13,7 +13,7 @@ import numpy as np
 from seqlab.errors import UsageError
 from seqlab.inspection.ablate import bits_of_units
 from seqlab.inspection.properties import PROPERTIES, read_property
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, counted
 from seqlab.inspection.shades import level, signed_level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, number, one
 from seqlab.plotting import COLORS, legend_above, light_grid
@@ -120,7 +120,9 @@ def _units(reading: Reading) -> Units:
 
 def _halves(length: int) -> tuple[slice, slice]:
     if length < 8:
-        raise UsageError(f"the text has {length} tokens: cells needs at least 8, half to choose and half to judge.")
+        raise UsageError(
+            f"the text has {counted(length, 'token')}: cells needs at least 8, half to choose and half to judge."
+        )
     return slice(0, length // 2), slice(length // 2, length)
 
 

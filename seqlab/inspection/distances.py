@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, counted
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.model import Model
 from seqlab.plotting import COLORS, light_grid
@@ -37,9 +37,8 @@ def require_looking_back(readings: Sequence[Reading], name: str) -> None:
         if isinstance(reading.model, MaskedLanguageModel):
             raise UsageError(f"'{reading.run.path}' fills gaps from both sides: {name} looks back from a prediction.")
         if len(reading.ids) < 4:
-            raise UsageError(
-                f"the {reading.side.name} has {len(reading.ids)} tokens: {name} needs at least 4 to look back."
-            )
+            has = counted(len(reading.ids), "token")
+            raise UsageError(f"the {reading.side.name} has {has}: {name} needs at least 4 to look back.")
         if len(readings) > 1 and len(reading.sides) > 1 and reading.own_answers:
             raise UsageError(f"each run would read its own target: give {reading.target_means} with --target.")
     if len({reading.kind for reading in readings}) > 1:

@@ -10,7 +10,7 @@ from typing import Any
 
 from seqlab.contracts import Trace
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading
+from seqlab.inspection.reading import Reading, require_predictions
 from seqlab.inspection.shades import level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn, one
 from seqlab.plotting import COLORS, from_zero, light_grid
@@ -29,6 +29,7 @@ def lens(readings: Sequence[Reading]) -> Sheet:
             f"the model '{reading.arch}' records {len(names)} of its layers: a lens shows what lies between two or "
             "more. Train a model with --layers 2."
         )
+    require_predictions(reading)
     trace = Trace()
     final_PV = reading.logprobs(trace)
     after_LPV = [reading.logprobs(Trace({names[-1]: trace[name]})) for name in names[:-1]] + [final_PV]

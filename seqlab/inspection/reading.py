@@ -171,6 +171,11 @@ class Reading(ABC):
         """Says so, after a number of answers."""
         return ", which it chose itself" if self.own_answers else ""
 
+    @property
+    def unknown_answers(self) -> int:
+        """How many of the tokens that are predicted are unknown ones."""
+        return 0
+
     @abstractmethod
     def answer_name(self, answer: int) -> str: ...
 
@@ -234,6 +239,16 @@ def make_side(name: str, ids: Sequence[int], tokens: list[str], limit: int | Non
     if limit is not None and len(ids) > limit:
         raise UsageError(f"the {name} has {len(ids):,} tokens: the model reads at most {limit:,}. Give a part of it.")
     return Side(name, tuple(ids), tokens, scope)
+
+
+def require_predictions(reading: Reading) -> None:
+    """UsageError if there is no place with something before it."""
+    if all(after < 0 for after in reading.after):
+        raise UsageError("the text has one token, and nothing before it predicts it: give a longer text.")
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def token_names(tokenizer: Tokenizer) -> list[str]:

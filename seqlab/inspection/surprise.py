@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from seqlab.errors import UsageError
-from seqlab.inspection.reading import Reading, run_labels
+from seqlab.inspection.reading import Reading, counted, require_predictions, run_labels
 from seqlab.inspection.shades import level, signed_level
 from seqlab.inspection.sheet import Chart, Detail, Sheet, TextTable, TokenColumn
 from seqlab.plotting import COLORS, from_zero, light_grid
@@ -58,6 +58,8 @@ def surprise(readings: Sequence[Reading]) -> Sheet:
     """The text colored by bits per token, the likeliest tokens in each place, and the mean by position."""
     if len(readings) > 2:
         raise UsageError(f"the view surprise sets two runs side by side: {len(readings)} were given.")
+    for reading in readings:
+        require_predictions(reading)
     _refuse_unfit(readings)
     labels = run_labels(readings)
     pieces = _merge([_pieces(reading) for reading in readings], [reading.ends for reading in readings])
@@ -67,16 +69,18 @@ def surprise(readings: Sequence[Reading]) -> Sheet:
     lane = readings[0].answer_lane
     needs = " and ".join(f"{label} needs {mean:.2f} bits" for label, mean in zip(labels, means, strict=True))
     predicted = sum(bool(piece.bits) for piece in pieces)
+    if not predicted:
+        raise UsageError("no piece of the text is predicted by both runs: give a longer text.")
     in_words = "; ".join(f"{where}: {', '.join(f'{mean:.2f}' for mean in row)}" for where, row in rows)
     return Sheet(
         "surprise",
-        f"{needs} per {unit}, over {predicted:,} of them{readings[0].whose}.",
+        f"{needs} per {unit}, over {predicted:,} of them{readings[0].whose}.{_unknown(readings, labels)}",
         {"runs": labels, "bits_per_token": means, "pieces": [_as_dict(piece) for piece in pieces]},
         _legend(labels),
         [lane] if lane else [],
         [_column(piece, labels, bool(lane)) for piece in pieces],
         blocks=[
-            _most_surprising(pieces, labels),
+            _most_surprising(pieces, labels, readings[0].answer),
             TextTable(
                 "mean bits by position", [["position", *labels], *([w, *(f"{m:.2f}" for m in row)] for w, row in rows)]
             ),
@@ -180,14 +184,21 @@ def _column(piece: Piece, labels: Sequence[str], named: bool) -> TokenColumn:
     return TokenColumn(piece.text, piece.shade, [(0, piece.answer)] if named else [], bits, details)
 
 
-def _most_surprising(pieces: Sequence[Piece], labels: Sequence[str]) -> TextTable:
+def _unknown(readings: Sequence[Reading], labels: Sequence[str]) -> str:
+    """How many unknown tokens the means count: their bits are not those of what the text really says."""
+    counts = [(label, reading.unknown_answers) for label, reading in zip(labels, readings, strict=True)]
+    found = [f"{counted(count, 'unknown token')} for {label}" for label, count in counts if count]
+    return f" This counts {' and '.join(found)}." if found else ""
+
+
+def _most_surprising(pieces: Sequence[Piece], labels: Sequence[str], answer: str) -> TextTable:
     alone = len(labels) == 1
     found = sorted((piece for piece in pieces if piece.bits), key=lambda piece: -abs(piece.lead))[:FOUND]
     rows = [["", "likeliest" if alone else f"likeliest for {labels[0]}", *(["bits"] if alone else labels)]]
     for piece in found:
         expected = ", ".join(f"{token} {share:.0%}" for token, share in piece.expected[0].likeliest[:3])
         rows.append([piece.text, expected, *(f"{bit:.2f}" for bit in piece.bits)])
-    return TextTable("the most surprising tokens" if alone else "the largest differences", rows, texts=2)
+    return TextTable(f"the most surprising {answer}s" if alone else "the largest differences", rows, texts=2)
 
 
 def _as_dict(piece: Piece) -> dict[str, Any]:

@@ -33,6 +33,11 @@ class LanguageReading(Reading):
     def answer_name(self, answer: int) -> str:
         return self._names[answer]
 
+    @property
+    def unknown_answers(self) -> int:
+        predicted = [token for token, after in zip(self.answers, self.after, strict=True) if after >= 0]
+        return sum(token == self.run.tokenizer.unknown for token in predicted)
+
     @cached_property
     def ends(self) -> list[int]:
         return byte_ends(self.run.tokenizer, self.ids)

@@ -87,6 +87,10 @@ class TranslatorReading(Reading):
     def answer_name(self, answer: int) -> str:
         return self._names[answer]
 
+    @property
+    def unknown_answers(self) -> int:
+        return sum(token == self._target_tokenizer.unknown for token in self.answers)
+
     @cached_property
     def ends(self) -> list[int]:
         return byte_ends(self._target_tokenizer, self.answers)

@@ -1,0 +1,72 @@
+"""What views say in words about a text, a model or an answer that is not the usual one."""
+
+from typing import Any
+
+import pytest
+import torch
+from inspected_runs import TEXT, UntrainedRun, untrained
+
+from seqlab.errors import UsageError
+from seqlab.inspection.inspection import inspect
+from seqlab.inspection.sheet import Sheet
+
+
+def view(name: str, *runs: UntrainedRun, text: str = TEXT, target: str | None = None, **options: Any) -> Sheet:
+    return inspect(runs, text, name, options, target).sheets[0]
+
+
+# --- ablate ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_part_that_is_named_is_the_one_that_is_missed_most() -> None:
+    sheet = view("ablate", untrained("lstm"))
+    part, change = max(sheet.data["change"].items(), key=lambda item: item[1])
+    assert change > 0.001 and f"{part} raises that most" in sheet.sentence
+
+
+def test_no_part_is_missed_by_a_model_that_predicts_the_same_whatever_it_reads() -> None:
+    run = untrained("lstm")
+    torch.nn.init.zeros_(run.model.output.weight)
+    sentence = view("ablate", run).sentence
+    assert "none is missed" in sentence and "most" not in sentence
+
+
+# --- a text of one token --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["surprise", "lens", "ablate", "attribution"])
+def test_a_single_token_is_predicted_from_nothing(name: str) -> None:
+    with pytest.raises(UsageError, match="the text has one token, and nothing before it predicts it"):
+        view(name, untrained(), text="T")
+
+
+def test_two_runs_that_share_no_predicted_piece_are_refused() -> None:
+    with pytest.raises(UsageError, match="no piece of the text is predicted by both runs"):
+        view("surprise", untrained("gru"), untrained("lstm", tokenizer="word", documents="lines"), text="The")
+
+
+@pytest.mark.parametrize("name", ["gradients", "memory", "cells"])
+def test_one_token_is_one_token(name: str) -> None:
+    with pytest.raises(UsageError, match="the text has 1 token:"):
+        view(name, untrained(), text="T")
+
+
+# --- unknown tokens -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
+def test_unknown_tokens_in_the_mean_are_counted() -> None:
+    assert "unknown" not in view("surprise", untrained()).sentence
+    assert view("surprise", untrained(), text="The zebra").sentence.endswith("This counts 2 unknown tokens for lstm.")
+    first = view("surprise", untrained(), text="zThe")  # which nothing predicts
+    assert "unknown" not in first.sentence
+    target = view("surprise", untrained("gru", "translate"), text="The cat", target="THE z")
+    assert target.sentence.endswith("This counts 1 unknown token for gru.")
+
+
+# --- taggers --------------------------------------------------------------------------------------------------------
+
+
+def test_what_surprises_a_tagger_are_tags() -> None:
+    sheet = view("surprise", untrained(task="tag"), text="The cat sat")
+    assert sheet.blocks[0].title == "the most surprising tags"
