@@ -100,7 +100,7 @@ def _check(lesson: "Lesson", path: Path) -> None:
     if judged.printed:
         console.print(judged.printed.rstrip("\n"), markup=False, style="dim")
     for number, verdict in enumerate(judged.verdicts, 1):
-        console.print(f"{number}. {'wrong' if verdict.wrong else 'right'}: {verdict.exercise}", markup=False)
+        console.print(f"{number}. {verdict.word}: {verdict.exercise}", markup=False)
         if verdict.wrong:
             console.print("   " + verdict.wrong.replace("\n", "\n   "), markup=False, soft_wrap=True)
     right = sum(not verdict.wrong for verdict in judged.verdicts)

@@ -11,15 +11,20 @@ from seqlab.errors import DataError, MissingInput
 from seqlab.lessons.catalog import Lesson
 from seqlab.lessons.check_process import check_functions, load_file
 
-MAX_SECONDS = 120  # for a file and all its checks
+MAX_SECONDS = 60  # for a file and all its checks
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`wrong` says what is wrong with the answer; it is empty if nothing is."""
+    """`wrong` says what is wrong with the answer, or why it was not judged; it is empty if the answer is right."""
 
     exercise: str
     wrong: str
+    reached: bool = True
+
+    @property
+    def word(self) -> str:
+        return "not reached" if not self.reached else "wrong" if self.wrong else "right"
 
 
 @dataclass(frozen=True)
@@ -48,20 +53,24 @@ def check_answers(lesson: Lesson, path: Path) -> Judged:
         results.touch()
         files = [str(lesson.checks), str(path), str(results)]
         command = [sys.executable, "-P", "-X", "utf8", "-m", "seqlab.lessons.check_process", *files]
-        printed, missing = _run(command, MAX_SECONDS)
+        printed, end = _run(command, MAX_SECONDS)
         lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
-    if lines and lines[0][0] is None:
-        raise DataError(f"'{path}' cannot be run:\n{lines[0][1]}")
-    verdicts = [Verdict(*line) for line in lines]
-    unreached = exercise_names(lesson)[len(lines) :]
-    return Judged(verdicts + [Verdict(name, missing) for name in unreached], printed)
+    wrong = lines[0][1] if lines else f"it {end}."
+    if wrong:
+        raise DataError(f"'{path}' cannot be run:\n{wrong}")
+    verdicts = [Verdict(*line) for line in lines[1:]]
+    stopped = len(verdicts) + 1
+    for number, name in enumerate(exercise_names(lesson)[len(verdicts) :], stopped):
+        reached = number == stopped
+        verdicts.append(Verdict(name, f"your answer {end}." if reached else f"exercise {stopped} {end}.", reached))
+    return Judged(verdicts, printed)
 
 
 def _run(command: list[str], seconds: float) -> tuple[str, str]:
-    """What the process printed, and why it may have left exercises unjudged."""
+    """What the process printed, and how it ended, which matters if it left exercises unjudged."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, check=False)
-        return done.stdout.decode(errors="replace"), f"your file ended the process (exit code {done.returncode})."
+        return done.stdout.decode(errors="replace"), f"ended the process (exit code {done.returncode})"
     except subprocess.TimeoutExpired as error:
         printed = (error.stdout or b"").decode(errors="replace")
-        return printed, f"it took longer than {seconds:g} seconds, which is the limit for the file and all checks."
+        return printed, f"did not end within the {seconds:g} seconds for the file and all checks"

@@ -1,6 +1,7 @@
 """The process that runs a learner's file and the checks of a lesson: python -m seqlab.lessons.check_process.
 
-It writes a line of JSON for each exercise as soon as it is judged, so that a check that never ends hides no other.
+It writes a line of JSON when the file has been run and one for each exercise as soon as it is judged, so that a check
+that never ends hides no earlier one, and everyone can see where it stopped.
 """
 
 import importlib.util
@@ -64,6 +65,7 @@ def main(checks: str, answer: str, results: str) -> None:
         except (Exception, SystemExit) as error:
             report(None, own_traceback(error, str(path)))
             return
+        report(None, "")
         for check in check_functions(load_file(Path(checks), "checks")):
             report(str(check.__doc__), judge(check, module))
 

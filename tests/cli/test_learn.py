@@ -164,7 +164,7 @@ def test_right_answers(seqlab: Any, course: Path) -> None:
         ("def add(a, b):\n    return a + b", ["1. right", "2. wrong", "answer.py does not define 'double'."]),
         ("def add(a, b):\n    return a.total", ["line 2, in add", "AttributeError: 'int' object has no attribute"]),
         ("def add(a, b):\n    exit(3)", ["line 2, in add", "SystemExit: 3", "0 of 2 right"]),
-        ("import os\ndef add(a, b):\n    os._exit(3)", ["your file ended the process (exit code 3)", "0 of 2 right"]),
+        ("import os\ndef add(a, b):\n    os._exit(3)", ["your answer ended the process (exit code 3)", "0 of 2 right"]),
     ],
 )
 def test_wrong_answers(seqlab: Any, course: Path, content: str, told: list[str]) -> None:
@@ -180,6 +180,7 @@ def test_wrong_answers(seqlab: Any, course: Path, content: str, told: list[str])
         ("def add(a, b)\n    return a", ["line 1", "def add(a, b)", "SyntaxError: expected ':'"]),
         ("x = 1\nx / 0", ["line 2, in <module>", "ZeroDivisionError"]),
         ("exit(3)", ["SystemExit: 3"]),
+        ("import os\nos._exit(3)", ["it ended the process (exit code 3)."]),
     ],
 )
 def test_a_file_that_does_not_run(seqlab: Any, course: Path, content: str, told: list[str]) -> None:
@@ -194,7 +195,16 @@ def test_an_answer_that_never_ends(seqlab: Any, course: Path, monkeypatch: pytes
     monkeypatch.setattr(answers, "MAX_SECONDS", 2)
     Path("answer.py").write_text("def add(a, b):\n    while True:\n        pass\n", encoding="utf-8")
     answer = seqlab("learn", "1", "--check", "answer.py")
-    assert answer.code == 1 and "it took longer than 2 seconds" in answer.out and "0 of 2 right" in answer.out
+    assert answer.code == 1 and "0 of 2 right" in answer.out
+    assert "1. wrong: The sum of two numbers\n   your answer did not end within the 2 seconds" in answer.out
+    assert "2. not reached: Twice a number\n   exercise 1 did not end" in answer.out
+
+
+def test_a_file_that_never_ends(seqlab: Any, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MAX_SECONDS", 1)
+    Path("answer.py").write_text("while True:\n    pass\n", encoding="utf-8")
+    answer = seqlab("learn", "1", "--check", "answer.py")
+    assert answer.code == 65 and "'answer.py' cannot be run:\nit did not end within the 1 seconds" in answer.err
 
 
 def test_a_missing_file(seqlab: Any, course: Path) -> None:

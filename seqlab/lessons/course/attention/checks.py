@@ -47,6 +47,6 @@ def check_multiplications(answer):
         expected = counter.get_total_flops() // 2  # it counts additions as well
         given = answer.multiplications(targets, sources, width)
         assert given == expected, (
-            f"for {targets} targets, {sources} sources and a width of {width} it is {given}; expected {expected}: "
+            f"for {targets} targets, {sources} sources and a width of {width} it is {given!r}; expected {expected}: "
             "every pair takes one multiplication per feature for its score, and as many for the sum."
         )

@@ -14,7 +14,7 @@ def check_read_both_ways(answer: ModuleType) -> None:
     got = answer.read_both_ways(lambda h, x: h + x, ["a", "b", "c"], "")
     expected = [("a", "cba"), ("ab", "cb"), ("abc", "c")]
     assert list(map(tuple, got)) == expected, (
-        f"with a state that collects what it read, 'a', 'b', 'c' give {got}; expected {expected}: the backward state "
+        f"with a state that collects what it read, 'a', 'b', 'c' give {got!r}; expected {expected}: the backward state "
         "at a position has read from the end down to that position."
     )
     assert list(answer.read_both_ways(lambda h, x: h + x, [], 0)) == [], "an empty input gives an empty list."
@@ -55,6 +55,6 @@ def check_encoder_parameters(answer: ModuleType) -> None:
         expected = sum(tensor.numel() for tensor in backbone.parameters()) + embedding.weight.numel()
         got = answer.encoder_parameters(vocab_size, width, layers, feedforward, positions)
         assert got == expected, (
-            f"encoder_parameters({vocab_size}, {width}, {layers}, {feedforward}, {positions}) is {got:,}; a model of "
+            f"encoder_parameters({vocab_size}, {width}, {layers}, {feedforward}, {positions}) is {got!r}; a model of "
             f"these sizes has {expected:,}. Count biases, and two vectors for each normalization."
         )

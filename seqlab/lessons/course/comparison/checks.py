@@ -28,7 +28,7 @@ def check_lstm_parameters(answer: ModuleType) -> None:
         expected = sum(tensor.numel() for tensor in model.parameters())
         got = answer.lstm_parameters(vocab_size, embedding, hidden, layers)
         assert got == expected, (
-            f"lstm_parameters({vocab_size}, {embedding}, {hidden}, {layers}) is {got:,}; a model of these sizes has "
+            f"lstm_parameters({vocab_size}, {embedding}, {hidden}, {layers}) is {got!r}; a model of these sizes has "
             f"{expected:,}. The first layer reads the embedding, the others the layer below."
         )
 
@@ -40,5 +40,5 @@ def check_ratios(answer: ModuleType) -> None:
         steps = epochs_b / epochs_a
         expected = (steps, steps * flops_b / flops_a)
         assert all(abs(x - y) < 1e-9 for x, y in zip(got, expected, strict=True)), (
-            f"ratios({epochs_a}, {flops_a:g}, {epochs_b}, {flops_b:g}) is {got}; expected {expected}."
+            f"ratios({epochs_a}, {flops_a:g}, {epochs_b}, {flops_b:g}) is {got!r}; expected {expected}."
         )

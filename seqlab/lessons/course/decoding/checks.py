@@ -14,11 +14,11 @@ def check_with_temperature(answer: ModuleType) -> None:
         got = list(answer.with_temperature(logits, temperature))
         expected = (torch.tensor(logits, dtype=torch.float64) / temperature).softmax(-1).tolist()
         assert all(abs(a - b) < 1e-9 for a, b in zip(got, expected, strict=True)), (
-            f"with_temperature({logits}, {temperature}) is {got}; expected {expected}: divide the logits, then take "
+            f"with_temperature({logits}, {temperature}) is {got!r}; expected {expected}: divide the logits, then take "
             "the softmax; subtract the largest first."
         )
     got = list(answer.with_temperature([1.0, 3.0, 2.0], 0))
-    assert got == [0, 1, 0], f"at temperature 0, [1, 3, 2] gives {got}; expected all weight on the largest logit."
+    assert got == [0, 1, 0], f"at temperature 0, [1, 3, 2] gives {got!r}; expected all weight on the largest logit."
 
 
 def check_nucleus(answer: ModuleType) -> None:
@@ -31,7 +31,7 @@ def check_nucleus(answer: ModuleType) -> None:
     ):
         got = set(answer.nucleus(probabilities, p))
         assert got == expected, (
-            f"nucleus({probabilities}, {p}) is {got}; expected {expected}: take the likeliest first and stop as "
+            f"nucleus({probabilities}, {p}) is {got!r}; expected {expected}: take the likeliest first and stop as "
             "soon as the sum reaches p."
         )
 
@@ -57,7 +57,7 @@ def check_beam_search(answer: ModuleType) -> None:
         got = tuple(answer.beam_search(step, (0,), 1, 81, 4))
         assert len(got) == 4, f"beam_search returned {len(got)} tokens; expected 4, without the token that was given."
         assert log_p(got) > log_p(best) - 1e-9, (
-            f"with a beam as wide as all sequences, beam_search finds {got} with log p {log_p(got):.3f}; the best is "
+            f"with a beam as wide as all sequences, beam_search finds {got!r} with log p {log_p(got):.3f}; the best is "
             f"{best} with {log_p(best):.3f}. Is `last` fed exactly once?"
         )
         greedy: list[int] = []
@@ -65,4 +65,4 @@ def check_beam_search(answer: ModuleType) -> None:
             seen = (0, 1, *greedy)
             greedy.append(max(range(3), key=table[seen[-2:]].__getitem__))
         got = tuple(answer.beam_search(step, (0,), 1, 1, 4))
-        assert abs(log_p(got) - log_p(tuple(greedy))) < 1e-9, f"width 1 is greedy: expected {greedy}, not {got}."
+        assert abs(log_p(got) - log_p(tuple(greedy))) < 1e-9, f"width 1 is greedy: expected {greedy}, not {got!r}."

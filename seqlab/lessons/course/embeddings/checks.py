@@ -16,7 +16,7 @@ def check_nearest(answer: ModuleType) -> None:
         cosines[row] = -2
         got, expected = list(answer.nearest(vectors, row, count)), cosines.topk(count).indices.tolist()
         assert got == expected, (
-            f"nearest of row {row} is {got}; expected {expected}: normalize the vectors, and leave out the row itself."
+            f"nearest of row {row} is {got!r}; expected {expected}: normalize the vectors and leave out the row itself."
         )
 
 
@@ -44,6 +44,6 @@ def check_mean_reciprocal_rank(answer: ModuleType) -> None:
         expected = sum(1 / sum(score >= row[q] for score in row) for q, row in enumerate(scores)) / len(scores)
         got = answer.mean_reciprocal_rank(scores)
         assert abs(got - expected) < 1e-9, (
-            f"mean_reciprocal_rank({scores}) is {got}; expected {expected:.4f}: the rank counts all documents with at "
-            "least the score of the right one, itself included."
+            f"mean_reciprocal_rank({scores}) is {got!r}; expected {expected:.4f}: the rank counts all documents with "
+            "at least the score of the right one, itself included."
         )

@@ -23,7 +23,7 @@ def check_greedy(answer):
 
         given = list(answer.greedy(step, 0, begin, end, limit))
         assert given == expected, (
-            f"it is {given}; expected {expected}: take the best token, feed it back with the new state, and stop "
+            f"it is {given!r}; expected {expected}: take the best token, feed it back with the new state, and stop "
             f"before the end token or after {limit} tokens."
         )
 
@@ -54,6 +54,6 @@ def check_needed_numbers(answer):
             expected += 1
         given = answer.needed_numbers(length, letters, bits)
         assert given == expected, (
-            f"for {length} of {letters} letters and {bits} bits it is {given}; expected {expected}: count the "
+            f"for {length} of {letters} letters and {bits} bits it is {given!r}; expected {expected}: count the "
             "sequences, then the bits to number them, then round up."
         )

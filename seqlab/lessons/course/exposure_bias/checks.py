@@ -14,7 +14,7 @@ def check_true_token_probability(answer: ModuleType) -> None:
         for step in (0, 1, steps // 2, steps, 2 * steps):
             got, expected = answer.true_token_probability(step, steps, last), teacher_forcing_ratio(settings, step)
             assert abs(got - expected) < 1e-9, (
-                f"true_token_probability({step}, {steps}, {last}) is {got}; expected {expected}."
+                f"true_token_probability({step}, {steps}, {last}) is {got!r}; expected {expected}."
             )
 
 
@@ -35,7 +35,7 @@ def check_decode(answer: ModuleType) -> None:
             expected.append((3 * previous + t + 1) % 10)
         got = list(answer.decode(predict, 7, truth, use_truth))
         assert got == expected, (
-            f"decode with truth {truth} and use_truth {use_truth} predicts {got}; expected {expected}. Is the state "
+            f"decode with truth {truth} and use_truth {use_truth} predicts {got!r}; expected {expected}. Is the state "
             "passed on, and is `begin` read first?"
         )
 
@@ -52,7 +52,7 @@ def check_after_mistake(answer: ModuleType) -> None:
             right += [not value for value in wrong[wrong.index(True) + 1 :]]
     got, expected = answer.after_mistake(predicted, truth), sum(right) / len(right)
     assert got is not None and abs(got - expected) < 1e-9, (
-        f"after_mistake is {got}; expected {expected:.4f}: the first mistake does not count, all later tokens do."
+        f"after_mistake is {got!r}; expected {expected:.4f}: the first mistake does not count, all later tokens do."
     )
     assert answer.after_mistake([[1, 2]], [[1, 2]]) is None, "without a mistake there is nothing after it: return None."
     assert answer.after_mistake([[1, 0]], [[1, 2]]) is None, "nothing follows a mistake at the end: return None."

@@ -33,7 +33,7 @@ def check_equal_width(answer: ModuleType) -> None:
             width += 1
         found = answer.equal_width(inputs, hidden)
         assert found == width, (
-            f"your equal_width({inputs}, {hidden}) returned {found}; expected {width}: the LSTM has {most:,} "
+            f"your equal_width({inputs}, {hidden}) returned {found!r}; expected {width}: the LSTM has {most:,} "
             f"parameters, a GRU of width {width} has {count(nn.GRU, inputs, width):,} and one of {width + 1} has more."
         )
 

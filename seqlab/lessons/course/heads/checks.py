@@ -55,5 +55,5 @@ def check_induction(answer):
         expected = found[-1] if found else None
         given = answer.induction(list(tokens))
         assert given == expected, (
-            f"for {tokens} it is {given}; expected {expected}: take the latest occurrence before the last."
+            f"for {tokens} it is {given!r}; expected {expected}: take the latest occurrence before the last."
         )

@@ -34,8 +34,8 @@ def check_lstm_parameters(answer: ModuleType) -> None:
         expected = sum(weight.numel() for weight in nn.LSTM(inputs, hidden).parameters())
         found = answer.lstm_parameters(inputs, hidden)
         assert found == expected, (
-            f"your lstm_parameters({inputs}, {hidden}) returned {found}; expected {expected:,}: four times a matrix on "
-            "the input, a matrix on the state, and two biases."
+            f"your lstm_parameters({inputs}, {hidden}) returned {found!r}; expected {expected:,}: four times a matrix "
+            "on the input, a matrix on the state, and two biases."
         )
 
 

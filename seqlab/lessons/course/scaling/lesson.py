@@ -111,7 +111,7 @@ figure
 # %% [markdown]
 # At 1,024 features the scaled scores pass on at least 5 times as much gradient. It is often said that large scores are
 # also **numerically unstable**. Measured: by hand, scores of 1,000 give NaN; the softmax of every library subtracts the
-# largest score first and stays exact. The trouble is the gradient, not the arithmetic.
+# largest score first and stays finite. The trouble is the gradient, not the arithmetic.
 #
 # ## Does it matter for learning?
 #

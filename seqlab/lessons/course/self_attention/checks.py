@@ -36,7 +36,7 @@ def check_equivariant(answer):
     for name, (function, expected) in functions.items():
         given = bool(answer.equivariant(function, x_TD, order))
         assert given == expected, (
-            f"for {name} it is {given}; expected {expected}: compare f(x[order]) with f(x)[order]."
+            f"for {name} it is {given!r}; expected {expected}: compare f(x[order]) with f(x)[order]."
         )
 
 
@@ -52,6 +52,6 @@ def check_reach(answer):
         expected = 19 - int(gradient_1TD[0].abs().amax(1).nonzero()[0])
         given = answer.reach(layers, context)
         assert given == expected, (
-            f"for {layers} layers and a context of {context} it is {given}; measured: {expected}. Each layer reaches "
+            f"for {layers} layers and a context of {context} it is {given!r}; measured: {expected}. Each layer reaches "
             "as far back as one position sees before itself."
         )

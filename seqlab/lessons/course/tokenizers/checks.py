@@ -15,8 +15,8 @@ def check_bits_per_character(answer: ModuleType) -> None:
         got = answer.bits_per_character(perplexity, tokens, characters)
         expected = tokens * math.log(perplexity) / math.log(2) / characters
         assert abs(got - expected) < 1e-9, (
-            f"bits_per_character({perplexity}, {tokens}, {characters}) is {got}; expected {expected:.4f}: the bits of "
-            "all tokens over the characters."
+            f"bits_per_character({perplexity}, {tokens}, {characters}) is {got!r}; expected {expected:.4f}: the bits "
+            "of all tokens over the characters."
         )
 
 
@@ -32,7 +32,7 @@ def check_learn_merges(answer: ModuleType) -> None:
     for count in (1, 3):
         got, expected = [tuple(pair) for pair in answer.learn_merges(dict(WORDS), count)], library_merges(count)
         assert got == expected, (
-            f"learn_merges({WORDS}, {count}) is {got}; expected {expected}: count each pair as often as its "
+            f"learn_merges({WORDS}, {count}) is {got!r}; expected {expected}: count each pair as often as its "
             "word occurs, and count anew after every merge."
         )
 
@@ -45,6 +45,6 @@ def check_encode(answer: ModuleType) -> None:
         got = list(answer.encode(word, merges))
         expected = [tokenizer.decode([token]) for token in tokenizer.encode(word)]
         assert got == expected, (
-            f"encode({word!r}, {merges}) is {got}; expected {expected}: merges apply in the order in which they were "
+            f"encode({word!r}, {merges}) is {got!r}; expected {expected}: merges apply in the order in which they were "
             "learned, not longest first."
         )

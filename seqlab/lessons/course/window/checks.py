@@ -15,7 +15,7 @@ def check_context(answer: ModuleType) -> None:
     for words, span in ((["the", "cat", "was"], 2), (["the", "cat"], 4), (["a", "b", "c"], 3), ([], 1)):
         expected, found = seen(words, span), answer.context(list(words), span)
         assert list(found) == expected, (
-            f"your context({words}, {span}) returned {found}; expected {expected}: the last words in their order, "
+            f"your context({words}, {span}) returned {found!r}; expected {expected}: the last words in their order, "
             "and None in front where there is no word."
         )
 
@@ -27,8 +27,8 @@ def check_window_parameters(answer: ModuleType) -> None:
         expected = sum(weights.numel() for weights in network.parameters())
         found = answer.window_parameters(words, width, span, hidden)
         assert found == expected, (
-            f"your window_parameters({words}, {width}, {span}, {hidden}) returned {found}; expected {expected:,}: the "
-            "embeddings are (words + 1) x width, the first layer reads span x width numbers, and both have biases."
+            f"your window_parameters({words}, {width}, {span}, {hidden}) returned {found!r}; expected {expected:,}: "
+            "the embeddings are (words + 1) x width, the first layer reads span x width numbers, and both have biases."
         )
 
 
@@ -39,6 +39,6 @@ def check_indistinguishable(answer: ModuleType) -> None:
         expected = seen(first, span) == seen(second, span)
         found = answer.indistinguishable(list(first), list(second), span)
         assert found == expected, (
-            f"your indistinguishable({first}, {second}, {span}) returned {found}; expected {expected}: compare what "
+            f"your indistinguishable({first}, {second}, {span}) returned {found!r}; expected {expected}: compare what "
             "the window sees of each, with None where there is no word."
         )
