@@ -8,7 +8,7 @@ import pytest
 from prose_numbers import unproven
 from wrong_answers import spoiled_answer
 
-from seqlab.lessons.catalog import EXERCISES, SECONDS, Lesson, lessons
+from seqlab.lessons.catalog import EXERCISES, SECONDS, Lesson, find_lesson, lessons
 from seqlab.lessons.check_process import check_functions, judge, load_file
 from seqlab.lessons.page import described, lesson_page
 from seqlab.lessons.runner import run_lesson
@@ -76,6 +76,26 @@ def test_wrong_answers_are_wrong_and_hear_why(lesson: Lesson) -> None:
     answer = spoiled_answer(load_file(lesson.solution, f"solution_{lesson.name}"))
     for exercise, wrong in judged(lesson, answer).items():
         assert len(wrong.split()) >= 4, exercise
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("window", "window_parameters"),
+        ("lstm", "lstm_parameters"),
+        ("gru", "equal_width"),
+        ("attention", "multiplications"),
+        ("bidirectional_encoders", "encoder_parameters"),
+        ("comparison", "lstm_parameters"),
+    ],
+)
+def test_a_string_instead_of_a_number_is_shown_in_quotes(name: str, function: str) -> None:
+    lesson = find_lesson(name)
+    answer = load_file(lesson.solution, f"solution_{name}")
+    right = getattr(answer, function)
+    setattr(answer, function, lambda *sizes: str(right(*sizes)))
+    (wrong,) = filter(None, judged(lesson, answer).values())
+    assert re.search(r" '\d+'; ", wrong)
 
 
 @every_lesson
