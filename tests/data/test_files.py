@@ -160,6 +160,7 @@ def test_an_empty_file_has_no_blocks(tmp_path):
         (bz2.compress(b"text"), "is packed by bzip2, not text. Unpack it: bzip2 -dc < 'my notes.txt' > new.txt"),
         (lzma.compress(b"text"), "is packed by xz, not text. Unpack it: xz -dc <"),
     ],
+    ids=["pdf", "gzip", "bzip2", "xz"],
 )
 def test_files_that_are_no_text_are_recognized(tmp_path, monkeypatch, begins, advice):
     monkeypatch.chdir(tmp_path)
