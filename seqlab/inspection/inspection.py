@@ -2,7 +2,7 @@
 
 import inspect as signatures
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ class Inspection:
     sheets: list[Sheet]
     refused: dict[str, str]
     view: str | None = None  # the one that was chosen
+    texts: list[dict[str, str | int]] = field(default_factory=list)  # of each run that reads two: source, target
 
     def write(self, path: str | Path) -> None:
         """A page (.html) with every sheet, or a picture (.png, .svg) of one view."""
@@ -57,7 +58,10 @@ class Inspection:
     def terminal(self) -> RenderableType:
         notes = [Text(f"{name}: {reason}", style="dim") for name, reason in self.refused.items()]
         parts = [part for sheet in self.sheets for part in (render(sheet), Text(""))]
-        return Group(*parts, *notes)
+        lines = dict.fromkeys(
+            f"{name.replace('_', ' ')}: {value}" for each in self.texts for name, value in each.items()
+        )
+        return Group(*map(Text, lines), *([Text("")] if lines else []), *parts, *notes)
 
     def __str__(self) -> str:
         """Without colors."""
@@ -68,7 +72,8 @@ class Inspection:
         return written.getvalue().rstrip()
 
     def as_dict(self) -> dict[str, Any]:
-        return {**{sheet.name: sheet.data for sheet in self.sheets}, "not_applicable": self.refused}
+        texts = {"texts": self.texts} if self.texts else {}
+        return {**{sheet.name: sheet.data for sheet in self.sheets}, **texts, "not_applicable": self.refused}
 
 
 @torch.no_grad()
@@ -79,12 +84,13 @@ def inspect(
     readings = read(runs, text, target)
     titles = dict.fromkeys(reading.title for reading in readings)
     title = f"{' and '.join(str(run.path) for run in runs)}: {' and '.join(titles)}"
+    texts = [reading.texts for reading in readings if reading.texts]
     given = {name: value for name, value in options.items() if value is not None}
     if view is not None:
         function = VIEWS.load(view)
         known = [name for name in signatures.signature(function).parameters if name != "readings"]
         refuse_given({name: value for name, value in given.items() if name not in known}, f"in the view {view}")
-        return Inspection(title, as_sheets(function(readings, **given)), {}, view)
+        return Inspection(title, as_sheets(function(readings, **given)), {}, view, texts)
     refuse_given(given, "without a view to say what it is for")
     sheets, refused = [], {}
     for name in VIEWS:
@@ -94,7 +100,7 @@ def inspect(
             refused[name] = str(reason)
     if not sheets:
         raise UsageError(f"no view applies: {' '.join(refused.values())}")
-    return Inspection(title, sheets, refused)
+    return Inspection(title, sheets, refused, texts=texts)
 
 
 def as_sheets(shown: Sheet | list[Sheet]) -> list[Sheet]:

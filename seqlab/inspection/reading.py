@@ -144,6 +144,11 @@ class Reading(ABC):
     def title(self) -> str:
         return excerpt(self.text)
 
+    @property
+    def texts(self) -> dict[str, str | int]:
+        """Both texts, of a model that reads two, and where one was cut off."""
+        return {}
+
     def side_of(self, name: str) -> Side:
         """Whose tokens the positions of a recorded value are."""
         return next((side for side in self.sides if side.scope and name.startswith(side.scope)), self.side)

@@ -14,7 +14,9 @@ from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Question, Reading, make_side, token_names, visible
 from seqlab.registry import TASKS, did_you_mean
+from seqlab.tasks.examples import encode_text
 from seqlab.tasks.tag import TagBatch, best_tags, emissions, split_words, tag_batch, tag_logprobs
+from seqlab.tokenization.word import WordTokenizer
 
 
 class TaggerReading(Reading):
@@ -30,6 +32,7 @@ class TaggerReading(Reading):
         self.words = split_words(self.text, vocabulary) if self.text.strip() else []
         if not self.words:
             raise UsageError("the text is empty: give some words to look at.")
+        self._warn_of_unknown()
         sentence = TaggedSentence(tuple(self.words), (UNSCORED,) * len(self.words))
         task: Any = TASKS.load(self.run.settings.task.name)
         self.batch = tag_batch(task.encode([sentence], vocabulary, self.run.settings), [0])
@@ -41,6 +44,14 @@ class TaggerReading(Reading):
             tokens, self.after = [names[token] for token in ids], self.batch.ends_BW[0].tolist()
         self.sides = [make_side("text", ids, tokens, self.model.limit)]
         self.answers = self._best() if self.target is None else self._given(self.target.split())
+
+    def _warn_of_unknown(self) -> None:
+        """Tasks encode examples without a warning."""
+        tokenizer = self.run.tokenizer
+        if isinstance(tokenizer, WordTokenizer):
+            tokenizer.warn_of_unknown(word for word in self.words if not tokenizer.knows(word))
+        else:
+            encode_text(tokenizer, " ".join(self.words))
 
     @cached_property
     def _word_ends(self) -> list[int]:

@@ -10,7 +10,7 @@ from seqlab.contracts import Trace
 from seqlab.errors import UsageError
 from seqlab.inspection.reading import Question, Reading, byte_ends, make_side, token_names
 from seqlab.registry import did_you_mean
-from seqlab.tasks.examples import encode_all
+from seqlab.tasks.examples import encode_text
 from seqlab.tasks.masked import PASSES
 
 
@@ -101,7 +101,7 @@ class ClassifierReading(Reading):
     target_means = "a label"
 
     def open(self) -> None:
-        ids = encode_all(self.run.tokenizer, [self.text])[0].tolist() if self.text.strip() else []
+        ids = encode_text(self.run.tokenizer, self.text) if self.text.strip() else []
         names = token_names(self.run.tokenizer)
         self.sides = [make_side("text", ids, [names[token] for token in ids], self.model.limit)]
         self.places, self.after = ["the whole text"], [len(ids) - 1]

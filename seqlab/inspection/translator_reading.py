@@ -7,10 +7,10 @@ from torch import Tensor
 
 from seqlab.contracts import Backbone, State, Trace
 from seqlab.decode.translation import batch_sources, search
-from seqlab.inspection.reading import Question, Reading, byte_ends, excerpt, make_side, token_names
+from seqlab.inspection.reading import Question, Reading, byte_ends, counted, excerpt, make_side, token_names
 from seqlab.models.translator import SourceBatch
 from seqlab.tasks.example_settings import TranslateSettings
-from seqlab.tasks.examples import encode_all
+from seqlab.tasks.examples import encode_text
 from seqlab.tokenization.tokenizer import Tokenizer
 
 ENCODER = "encoder."  # what the names of values begin with that are recorded about the source
@@ -25,7 +25,7 @@ class TranslatorReading(Reading):
 
     def open(self) -> None:
         model, tokenizer = self.run.model, self.run.tokenizer
-        ids = encode_all(tokenizer, [self.text])[0].tolist() if self.text.strip() else []
+        ids = encode_text(tokenizer, self.text) if self.text.strip() else []
         names = token_names(tokenizer)
         source = make_side("source", ids, [names[token] for token in ids], model.backbone.limit, ENCODER)
         answers = self._own(ids) if self.target is None else self._given(self.target)
@@ -47,7 +47,7 @@ class TranslatorReading(Reading):
     def _given(self, text: str) -> list[int]:
         end = self._target_tokenizer.end
         assert end is not None
-        return [*encode_all(self._target_tokenizer, [text])[0].tolist(), end]
+        return [*encode_text(self._target_tokenizer, text), end]
 
     @property
     def _target_tokenizer(self) -> Tokenizer:
@@ -66,9 +66,25 @@ class TranslatorReading(Reading):
         return token_names(self._target_tokenizer)
 
     @property
+    def _target(self) -> str:
+        return self._target_tokenizer.decode(list(self.answers)).strip()
+
+    @property
+    def _cut(self) -> str:
+        return "" if self.cut_off is None else f", cut off after {counted(self.cut_off, 'token')}"
+
+    @property
     def title(self) -> str:
-        cut = "" if self.cut_off is None else f", cut off after {self.cut_off:,} tokens"
-        return f"{excerpt(self.text)} → {excerpt(self._target_tokenizer.decode(list(self.answers)))}{cut}"
+        return f"{excerpt(self.text)} → {excerpt(self._target)}{self._cut}"
+
+    @property
+    def whose(self) -> str:
+        return f"{super().whose}{self._cut}"
+
+    @property
+    def texts(self) -> dict[str, str | int]:
+        cut = {} if self.cut_off is None else {"cut_off_after_tokens": self.cut_off}
+        return {"source": self.text, "target": self._target, **cut}
 
     @property
     def backbone(self) -> Backbone:

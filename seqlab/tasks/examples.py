@@ -178,6 +178,11 @@ def with_leading_space(text: str) -> str:
     return f" {text}"
 
 
+def encode_text(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Ids of one text as examples are read, with a warning of what is unknown."""
+    return tokenizer.encode(with_leading_space(text))
+
+
 def encode_all(tokenizer: Tokenizer, texts: Iterable[str], spaces: bool = True) -> list[np.ndarray]:
     """Ids of every text, without a warning for each unknown word: results report the share of unknown tokens."""
     with warnings.catch_warnings():

@@ -20,6 +20,8 @@ from seqlab.plotting import new_figure
 from seqlab.registry import BACKBONES, TASKS, VIEWS
 from seqlab.tasks.tag import TagTask
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*encoded as the unknown token")  # taggers know few words
+
 TEXT = '"T"he "c"at'  # a quotation in each half, of known letters
 SENTENCE = 'The "cat" sat on the "mat" and I ran'
 LOOKS = ("lstm-attention", "transformer", "transformer-encoder")

@@ -6,7 +6,7 @@ import pytest
 import torch
 from inspected_runs import TEXT, UntrainedRun, untrained
 
-from seqlab.errors import UsageError
+from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.inspection.inspection import inspect
 from seqlab.inspection.sheet import Sheet
 
@@ -62,6 +62,33 @@ def test_unknown_tokens_in_the_mean_are_counted() -> None:
     assert "unknown" not in first.sentence
     target = view("surprise", untrained("gru", "translate"), text="The cat", target="THE z")
     assert target.sentence.endswith("This counts 1 unknown token for gru.")
+
+
+@pytest.mark.parametrize("task", ["classify", "translate", "tag"])
+def test_unknown_input_is_named(task: str) -> None:
+    with pytest.warns(SeqlabWarning, match="z.*encoded as the unknown token"):
+        view("attribution", untrained("gru", task), text="The zoo")
+
+
+def test_unknown_words_in_a_target_are_named_and_those_in_pieces_too() -> None:
+    with pytest.warns(SeqlabWarning, match="'z'.*encoded as the unknown token"):
+        view("surprise", untrained("gru", "translate"), text="The cat", target="THE z")
+    with pytest.warns(SeqlabWarning, match="'z'.*encoded as the unknown token"):
+        view("surprise", untrained("gru", "tag", tokenizer="char"), text="The zoo")
+
+
+# --- translators ----------------------------------------------------------------------------------------------------
+
+
+def test_a_translator_shows_both_texts_and_that_its_own_was_cut_off() -> None:
+    own = inspect([untrained("gru", "translate")], "The cat", "surprise", {})
+    assert str(own).startswith("source: The cat\ntarget: ") and "cut off after tokens: 9\n" in str(own)
+    (texts,) = own.as_dict()["texts"]
+    assert texts["source"] == "The cat" and texts["cut_off_after_tokens"] == 9
+    assert "which it chose itself, cut off after 9 tokens." in own.sheets[0].sentence
+    given = inspect([untrained("gru", "translate")], "The cat", None, {}, "THE MAT")
+    assert given.as_dict()["texts"] == [{"source": "The cat", "target": "THE MAT"}]
+    assert "cut off" not in str(given) and "texts" not in inspect([untrained()], TEXT, "surprise", {}).as_dict()
 
 
 # --- taggers --------------------------------------------------------------------------------------------------------

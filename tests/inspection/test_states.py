@@ -19,6 +19,8 @@ from seqlab.inspection.search import Document, _choose  # pyright: ignore[report
 from seqlab.inspection.sheet import Sheet
 from seqlab.inspection.states import RETURNED, find_layer, token_vectors
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*encoded as the unknown token")  # taggers know few words
+
 
 def view(name: str, run: UntrainedRun, text: str = TEXT, **options: Any) -> Sheet:
     return inspect([run], text, name, options).sheets[0]
