@@ -78,9 +78,10 @@ def inspect(
             raise UsageError(f"--list shows what one run records: {len(runs)} were given.")
         _list(api.load(runs[0]), as_json)
         return
-    if out is not None:
-        from seqlab.inspection.inspection import check_out
+    from seqlab.inspection.inspection import check_out, refuse_options
 
+    refuse_options(view, chosen, prefix="--")
+    if out is not None:
         refuse_given({"--json": as_json or None}, "beside --out")
         check_out(out, view)
     content = _read(text, text_file)

@@ -13,6 +13,9 @@ from seqlab.inspection.jacobians import StateProducts, recurrence_in, state_prod
 from seqlab.models.model import Model
 from seqlab.threads import compute_threads
 
+STRAIGHT = 0.9  # r² of the line, from which on its slope speaks for the curve
+HARDLY = 0.1  # nats
+
 
 @dataclass(frozen=True)
 class Backward:
@@ -33,6 +36,17 @@ class Backward:
         return fitted_slope(
             self.distances, np.log(norms_K, where=norms_K > SMALLEST, out=np.full(len(norms_K), -np.inf))
         )
+
+    @property
+    def straight(self) -> bool:
+        """Whether one factor per token describes the gradient: a line explains its logarithm, or it hardly changes."""
+        norms_K = self.norms_K[self.distances]
+        known_K = norms_K > SMALLEST
+        if known_K.sum() < 2:
+            return False
+        distances_K, logarithms_K = np.array(self.distances)[known_K], np.log(norms_K[known_K])
+        rest_K = logarithms_K - np.polyval(np.polyfit(distances_K, logarithms_K, 1), distances_K)
+        return bool(rest_K.var() <= max((1 - STRAIGHT) * logarithms_K.var(), HARDLY**2))
 
     @property
     def product_slope(self) -> float | None:

@@ -35,10 +35,10 @@ def gradients(readings: Sequence[Reading], *, before: bool | None = None) -> She
     if before or (before is None and len(readings) == 1 and readings[0].run.starts_untrained):
         untrained = {label: reading.with_model(reading.run.untrained()) for label, reading in trained.items()}
         found |= {f"{label}{BEFORE}": _backward(reading) for label, reading in untrained.items()}
-    falls = ", ".join(f"{label} by {math.exp(found[label].slope):.3f}" for label in labels)
+    falls = ", ".join(f"{label} {_fall(found[label])}" for label in labels)
     return Sheet(
         "gradients",
-        f"With every token further back the gradient is multiplied, on average: in {falls}.",
+        f"With every token further back the gradient is multiplied: in {falls}.",
         _data(found),
         blocks=[_slopes(found), _norms(found), *_singular_values(trained, untrained)],
         charts=list(_charts(found, labels, falls)),
@@ -51,10 +51,18 @@ def _backward(reading: Reading) -> Backward:
     return Backward(reading_norms(reading), None)
 
 
+def _fall(each: Backward) -> str:
+    fitted = f"{each.distances[0]} to {each.distances[-1]} tokens back"
+    if not each.straight:
+        return f"by no single factor (no straight line, {fitted})"
+    return f"by {math.exp(each.slope):.3f} on average ({fitted})"
+
+
 def _data(found: Mapping[str, Backward]) -> dict[str, Any]:
     return {
         "norms": {label: each.norms_K.tolist() for label, each in found.items()},
         "slopes": {label: {"gradient": each.slope, "jacobians": each.product_slope} for label, each in found.items()},
+        "straight": {label: each.straight for label, each in found.items()},
         "factor_per_token": {label: math.exp(each.slope) for label, each in found.items()},
         "jacobians": {
             label: {

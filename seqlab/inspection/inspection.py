@@ -86,12 +86,9 @@ def inspect(
     title = f"{' and '.join(str(run.path) for run in runs)}: {' and '.join(titles)}"
     texts = [reading.texts for reading in readings if reading.texts]
     given = {name: value for name, value in options.items() if value is not None}
+    refuse_options(view, given)
     if view is not None:
-        function = VIEWS.load(view)
-        known = [name for name in signatures.signature(function).parameters if name != "readings"]
-        refuse_given({name: value for name, value in given.items() if name not in known}, f"in the view {view}")
-        return Inspection(title, as_sheets(function(readings, **given)), {}, view, texts)
-    refuse_given(given, "without a view to say what it is for")
+        return Inspection(title, as_sheets(VIEWS.load(view)(readings, **given)), {}, view, texts)
     sheets, refused = [], {}
     for name in VIEWS:
         try:
@@ -101,6 +98,13 @@ def inspect(
     if not sheets:
         raise UsageError(f"no view applies: {' '.join(refused.values())}")
     return Inspection(title, sheets, refused, texts=texts)
+
+
+def refuse_options(view: str | None, options: dict[str, Any], prefix: str = "") -> None:
+    """UsageError for options that the view does not have, or that are given without a view, named with a prefix."""
+    known = [] if view is None else [*signatures.signature(VIEWS.load(view)).parameters]
+    where = "without a view to say what it is for" if view is None else f"in the view {view}"
+    refuse_given({f"{prefix}{name}": value for name, value in options.items() if name not in known}, where)
 
 
 def as_sheets(shown: Sheet | list[Sheet]) -> list[Sheet]:

@@ -124,9 +124,9 @@ def _draw_large(axes: Any, maps: WeightMaps, each: WeightMap, labeled: bool) -> 
         axes.set_xticks(range(len(columns)), columns, fontsize=6, rotation=90)
         axes.set_yticks(range(len(rows)), rows, fontsize=6)
     else:
-        axes.set_xlabel("token that is looked at", fontsize=8)
-        axes.set_ylabel("token that looks", fontsize=8)
         axes.tick_params(labelsize=7)
+    axes.set_xlabel("token that is looked at", fontsize=8)
+    axes.set_ylabel("token that looks", fontsize=8)
     axes.set_title(each.name, fontsize=8)
     _bare(axes)
 

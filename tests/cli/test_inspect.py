@@ -83,8 +83,8 @@ def test_two_runs_side_by_side(seqlab: Any, run: Run) -> None:
     [
         ([], "expected a text to read: --text TEXT"),
         (["--text", "a", "--text-file", "b"], "expected a text to read"),
-        (["--text", "the", "--view", "gates", "--head", "1"], "head does nothing in the view gates"),
-        (["--text", "the", "--layer", "1"], "layer does nothing without a view"),
+        (["--text", "the", "--view", "gates", "--head", "1"], "--head does nothing in the view gates"),
+        (["--text", "the", "--layer", "1"], "--layer does nothing without a view"),
         (["--text", "the", "--out", "all.png"], "a picture shows one view"),
         (["--text", "the", "--out", "page.txt"], "no page or picture"),
         (["--text", "the", "--out", "page.html", "--json"], "--json does nothing beside --out"),

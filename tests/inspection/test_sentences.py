@@ -1,14 +1,19 @@
 """What views say in words about a text, a model or an answer that is not the usual one."""
 
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from inspected_runs import TEXT, UntrainedRun, untrained
 
 from seqlab.errors import SeqlabWarning, UsageError
+from seqlab.inspection.backward import Backward
 from seqlab.inspection.inspection import inspect
+from seqlab.inspection.maps import map_charts
 from seqlab.inspection.sheet import Sheet
+from seqlab.plotting import new_figure
 
 
 def view(name: str, *runs: UntrainedRun, text: str = TEXT, target: str | None = None, **options: Any) -> Sheet:
@@ -29,6 +34,35 @@ def test_no_part_is_missed_by_a_model_that_predicts_the_same_whatever_it_reads()
     torch.nn.init.zeros_(run.model.output.weight)
     sentence = view("ablate", run).sentence
     assert "none is missed" in sentence and "most" not in sentence
+
+
+# --- gradients ------------------------------------------------------------------------------------------------------
+
+
+def test_a_factor_is_given_only_where_the_curve_is_a_line() -> None:
+    distances = np.arange(12)
+    for norms_K, straight in (
+        (0.5**distances, True),
+        (np.full(12, 3.0) + 0.01 * (distances % 2), True),
+        (np.where(distances == 1, 1.0, 0.01) * 1.1**distances, False),
+        (np.eye(12)[0], False),
+    ):
+        assert Backward(norms_K, None).straight is straight
+    window = view("gradients", untrained("feedforward", span=2))
+    assert "by no single factor (no straight line, 1 to" in window.sentence and "nan" not in window.sentence
+    recurrent = view("gradients", untrained("rnn", layers=1))
+    assert re.search(r"in rnn by 0\.\d{3} on average \(1 to \d+ tokens back\)", recurrent.sentence)
+
+
+# --- attention ------------------------------------------------------------------------------------------------------
+
+
+def test_a_map_says_which_tokens_look_at_which() -> None:
+    maps = view("attention", untrained("transformer"), text="The cat").maps
+    assert maps is not None
+    axes = new_figure(4, 4).subplots()
+    map_charts(maps)[1].draw(axes)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("token that is looked at", "token that looks")
 
 
 # --- a text of one token --------------------------------------------------------------------------------------------
