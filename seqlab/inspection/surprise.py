@@ -193,12 +193,13 @@ def _unknown(readings: Sequence[Reading], labels: Sequence[str]) -> str:
 
 def _most_surprising(pieces: Sequence[Piece], labels: Sequence[str], answer: str) -> TextTable:
     alone = len(labels) == 1
-    found = sorted((piece for piece in pieces if piece.bits), key=lambda piece: -abs(piece.lead))[:FOUND]
-    rows = [["", "likeliest" if alone else f"likeliest for {labels[0]}", *(["bits"] if alone else labels)]]
-    for piece in found:
+    predicted = [(at, piece) for at, piece in enumerate(pieces, 1) if piece.bits]
+    found = sorted(predicted, key=lambda item: -abs(item[1].lead))[:FOUND]
+    rows = [["", "likeliest" if alone else f"likeliest for {labels[0]}", "position", *(["bits"] if alone else labels)]]
+    for at, piece in found:
         expected = ", ".join(f"{token} {share:.0%}" for token, share in piece.expected[0].likeliest[:3])
-        rows.append([piece.text, expected, *(f"{bit:.2f}" for bit in piece.bits)])
-    return TextTable(f"the most surprising {answer}s" if alone else "the largest differences", rows, texts=2)
+        rows.append([piece.text, expected, f"{at:,}", *(f"{bit:.2f}" for bit in piece.bits)])
+    return TextTable(f"the most surprising {answer}s" if alone else "the largest differences, in bits", rows, texts=2)
 
 
 def _as_dict(piece: Piece) -> dict[str, Any]:

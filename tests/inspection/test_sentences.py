@@ -36,6 +36,15 @@ def test_no_part_is_missed_by_a_model_that_predicts_the_same_whatever_it_reads()
     assert "none is missed" in sentence and "most" not in sentence
 
 
+def test_the_largest_differences_have_a_unit_and_a_position() -> None:
+    sheet = view("surprise", untrained("gru"), untrained("lstm"))
+    table, pieces = sheet.blocks[0], sheet.data["pieces"]
+    assert table.title == "the largest differences, in bits" and table.rows[0][2] == "position"
+    for text, _, position, *bits in table.rows[1:]:
+        piece = pieces[int(position) - 1]
+        assert (piece["text"], [f"{bit:.2f}" for bit in piece["bits"]]) == (text, bits)
+
+
 # --- gradients ------------------------------------------------------------------------------------------------------
 
 
