@@ -273,7 +273,7 @@ def test_more_files_than_a_configuration_can_name(tmp_path: Path) -> None:
     (tmp_path / ("x" * 100)).mkdir()
     files = [tmp_path / ("x" * 100) / f"{number:0100d}.txt" for number in range(4000)]
     for path in files:
-        path.write_text(TEXT[:30])
+        path.write_text(f"{TEXT[:30]} {path.name[-9:]}")
     with pytest.raises(UsageError, match="give a folder"):
         api.train(files, out=tmp_path / "run", steps=1, hidden=4, embedding=4, window=8, batch_size=2, threads=1)
 

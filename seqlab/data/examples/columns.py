@@ -121,9 +121,7 @@ def suggest_pair(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """Two columns of texts in their order, that the user may name; a text and its label if others hardly differ."""
     texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows)]
     longest = sorted(texts, key=lambda name: _length(rows, name))[-2:]
-    if len(longest) < 2:
-        return suggest_columns(rows)
-    source, target = sorted(longest, key=list(rows[0]).index)
+    source, target = sorted(longest if len(longest) == 2 else suggest_columns(rows), key=list(rows[0]).index)
     return source, target
 
 
