@@ -1,0 +1,1 @@
+"""Documents, and what is asked about them: reading, passages, collections with queries and judgments."""
