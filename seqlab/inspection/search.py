@@ -25,7 +25,7 @@ BEFORE = 16  # tokens before a span that make two places the same text
 NEAR = 8  # tokens: places that are nearer to each other than this, or overlap, count as one
 
 
-class Document(NamedTuple):
+class ReadDocument(NamedTuple):
     """Its tokens as ids and as they are shown."""
 
     ids_N: np.ndarray
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 @dataclass(frozen=True)
 class Found:
     places: list[Place]
-    documents: dict[int, Document]  # that the places are in
+    documents: dict[int, ReadDocument]  # that the places are in
     tokens: int  # that were read
     mean: float  # cosine of all places
     same: int  # places that continue the same text as the span
@@ -112,7 +112,7 @@ def _read(file: Path) -> str:
 def find_places(reading: Reading, layer: str, first: int, last: int, searched: SearchedText, most: int) -> Found:
     """The places whose states are nearest to those of tokens `first` to `last` of the text."""
     wanted_MH = unit_vectors(token_vectors(reading, layer)[first : last + 1])
-    documents: dict[int, Document] = {}
+    documents: dict[int, ReadDocument] = {}
     cosines, places, tokens = [np.empty(0)], [np.empty((2, 0), np.int64)], 0
     with compute_threads(1):  # the steps of a recurrence are small
         vectors = _windows(reading, layer, searched) if searched.documents else _singly(reading, layer, searched.texts)
@@ -145,7 +145,7 @@ def _mean_cosines(unit_TH: np.ndarray, wanted_MH: np.ndarray) -> np.ndarray:
     return mean_T
 
 
-Window = tuple[int, Document, int, int, np.ndarray]  # number, content, first position, context, vectors
+Window = tuple[int, ReadDocument, int, int, np.ndarray]  # number, content, first position, context, vectors
 
 
 def _windows(reading: Reading, layer: str, searched: SearchedText) -> Iterator[Window]:
@@ -170,7 +170,7 @@ def _windows(reading: Reading, layer: str, searched: SearchedText) -> Iterator[W
         unit_BTH = unit_vectors(batch_vectors(reading, layer, ids_BT, mask_BT))
         for row, (document, start, fresh, ids_N) in enumerate(some):
             if document not in contents:
-                contents = {document: Document(ids_N, [names[token] for token in ids_N.tolist()])}
+                contents = {document: ReadDocument(ids_N, [names[token] for token in ids_N.tolist()])}
             yield document, contents[document], start, fresh, unit_BTH[row, : lengths_B[row]]
 
 
@@ -187,13 +187,13 @@ def _singly(reading: Reading, layer: str, texts: Sequence[str]) -> Iterator[Wind
             continue
         side = other.sides[0]
         tokens += len(side.ids)
-        yield document, Document(np.array(side.ids), side.tokens), 0, 0, unit_vectors(token_vectors(other, layer))
+        yield document, ReadDocument(np.array(side.ids), side.tokens), 0, 0, unit_vectors(token_vectors(other, layer))
 
 
 def _choose(
     cosine_P: np.ndarray,
     place_2P: np.ndarray,
-    documents: Mapping[int, Document],
+    documents: Mapping[int, ReadDocument],
     own: tuple[int, ...],
     length: int,
     most: int,

@@ -15,7 +15,7 @@ from seqlab.errors import UsageError
 from seqlab.inspection.embeddings import plane
 from seqlab.inspection.inspection import inspect
 from seqlab.inspection.reading import read_text
-from seqlab.inspection.search import Document, _choose  # pyright: ignore[reportPrivateUsage]
+from seqlab.inspection.search import ReadDocument, _choose  # pyright: ignore[reportPrivateUsage]
 from seqlab.inspection.sheet import Sheet
 from seqlab.inspection.states import RETURNED, find_layer, token_vectors
 
@@ -115,7 +115,7 @@ def test_places_are_apart_best_first_and_different(cosines: list[float], letters
     ids_N = np.arange(len(cosines)) % letters
     ends = np.arange(length - 1, len(cosines))
     chosen, same = _choose(
-        np.array(cosines)[ends], np.stack([np.zeros_like(ends), ends]), {0: Document(ids_N, [])}, (), length, most
+        np.array(cosines)[ends], np.stack([np.zeros_like(ends), ends]), {0: ReadDocument(ids_N, [])}, (), length, most
     )
     assert chosen and len(chosen) <= most and same == 0
     assert chosen[0].cosine == np.array(cosines)[ends].max()
