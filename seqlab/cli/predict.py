@@ -11,6 +11,9 @@ from seqlab.cli import options
 from seqlab.decode.limits import LONGEST_TARGET, MAX_BEAM
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seqlab.data.examples.inputs import Input
     from seqlab.runs.run import Run
     from seqlab.tasks.predictions import Prediction
 
@@ -57,7 +60,7 @@ def predict(
         raise UsageError("--column names a column of a table: name the table with --file.")
     model = api.load(run)
     lines = _lines(file, model, column) if file else []
-    given = [*(texts or []), *(line for line in lines if line.strip())]
+    given = [*(texts or []), *(line for line in lines if not _is_blank(line))]
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
     predictions = model.predict(
@@ -72,7 +75,7 @@ def predict(
         _draw(predictions[0], picture)
     remaining = iter(predictions)
     # a blank line has no prediction and keeps its place
-    answers = [next(remaining) if line.strip() else None for line in (*(texts or []), *lines)]
+    answers = [None if _is_blank(line) else next(remaining) for line in (*(texts or []), *lines)]
     if as_json:
         console.print_json(data=[answer.as_dict() if answer else {"text": ""} for answer in answers])
         return
@@ -88,7 +91,11 @@ def predict(
             console.print(Text.assemble(*line))
 
 
-def _lines(file: Path, run: "Run", column: str | None) -> list[str]:
+def _is_blank(line: "Input") -> bool:
+    return not (line.strip() if isinstance(line, str) else line)
+
+
+def _lines(file: Path, run: "Run", column: str | None) -> "Sequence[Input]":
     """The texts of a file, read as for training; what was noticed goes to standard error."""
     import sys
 
@@ -103,17 +110,10 @@ def _lines(file: Path, run: "Run", column: str | None) -> list[str]:
     elif kind is None:
         return [file.name]  # a language model does not predict, and says so
     else:
-        known = run.settings.corpus.columns
-        lines = read_inputs(kind, file, column or (known[0] if known and _is_table(file) else None), fixes)
+        lines = read_inputs(kind, file, column, fixes, run.settings.corpus.columns)
     for note in fixes.notes():
         typer.echo(f"note: {note}.", err=True)
     return lines
-
-
-def _is_table(file: Path) -> bool:
-    from seqlab.data.examples.lines import TABLES, suffix
-
-    return suffix(file) in TABLES
 
 
 def _draw(prediction: "Prediction", path: Path) -> None:

@@ -166,8 +166,9 @@ class Run:
 
         return inspect([self, *([against] if isinstance(against, Run) else against)], text, view, options, target)
 
-    def predict(self, texts: str | Sequence[str], **options: Any) -> "list[Prediction]":
-        """Labels with probabilities, tags of words, or translations, depending on its task.
+    def predict(self, texts: str | Sequence[str | Sequence[str]], **options: Any) -> "list[Prediction]":
+        """Labels with probabilities, tags of words, or translations, depending on its task. A sentence to tag may also
+        be a list of its words.
 
         `options`, for translators: beam, length_penalty, n_best (translations per text), max_length (tokens of a
         translation). `weights`: return attention."""
@@ -179,9 +180,8 @@ class Run:
         inputs = [texts] if isinstance(texts, str) else texts
         if not isinstance(inputs, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"{texts!r} is not a text: expected a text or a list of texts to {task.name}.")
-        for number, text in enumerate(inputs, 1):
-            if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise UsageError(f"text {number} is {text!r}: expected words to {task.name}.")
+        if wrong := next((number for number, text in enumerate(inputs, 1) if not task.can_read(text)), 0):
+            raise UsageError(f"text {wrong} is {inputs[wrong - 1]!r}: expected words to {task.name}.")
         if unknown := options.keys() - {*TRANSLATOR_OPTIONS, "weights"}:
             known = ", ".join((*TRANSLATOR_OPTIONS, "weights"))
             raise UsageError(f"predict has no option {' and '.join(sorted(unknown))}: it takes {known}.")

@@ -128,11 +128,16 @@ class ExampleTask(Task):
         """Examples as ids; tokens and labels outside the vocabulary become unknown."""
 
     @classmethod
+    def can_read(cls, text: Any) -> bool:
+        """Whether there is something to predict from: a text that is not blank."""
+        return isinstance(text, str) and bool(text.strip())
+
+    @classmethod
     @abstractmethod
     def predict(
-        cls, model: Any, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **options: Any
+        cls, model: Any, texts: Sequence[Any], vocabulary: Vocabulary, settings: RunSettings, **options: Any
     ) -> Sequence[Prediction]:
-        """The predictions of the model for these texts, in their order."""
+        """The predictions of the model for these texts, which `can_read` accepts, in their order."""
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 

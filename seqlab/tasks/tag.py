@@ -122,11 +122,24 @@ class TagTask(ExampleTask):
         return Loss(tag_nats(model, emissions(model, batch), batch).sum(), max(1, int(scored_BW.sum())))
 
     @classmethod
+    def can_read(cls, text: Any) -> bool:
+        """A text, or a list of words."""
+        if isinstance(text, list | tuple):
+            return bool(text) and all(map(super().can_read, text))
+        return super().can_read(text)
+
+    @classmethod
     @torch.inference_mode()
     def predict(
-        cls, model: Tagger, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **options: Any
+        cls,
+        model: Tagger,
+        texts: Sequence[str | Sequence[str]],
+        vocabulary: Vocabulary,
+        settings: RunSettings,
+        **options: Any,
     ) -> list[TagPrediction]:
-        sentences = [tuple(split_words(text, vocabulary)) for text in texts]
+        """Tags of texts, and of sentences that are given as their words."""
+        sentences = [tuple(split_words(text, vocabulary) if isinstance(text, str) else text) for text in texts]
         split = cls.encode(
             [TaggedSentence(words, (UNSCORED,) * len(words)) for words in sentences], vocabulary, settings
         )
@@ -137,10 +150,11 @@ class TagTask(ExampleTask):
             scores_BWK = emissions(model, batch)
             probabilities_BWK = tag_logprobs(model, scores_BWK, batch).exp()
             for at, (row, chosen) in enumerate(zip(rows_B, best_tags(model, scores_BWK, batch), strict=True)):
-                words = list(sentences[row])
+                words, given = list(sentences[row]), texts[int(row)]
+                text = given if isinstance(given, str) else " ".join(words)
                 tags = [vocabulary.labels[tag] for tag in chosen[: len(words)]]
                 probabilities = [float(probabilities_BWK[at, word, chosen[word]]) for word in range(len(words))]
-                predictions[int(row)] = TagPrediction(texts[int(row)], words, tags, probabilities)
+                predictions[int(row)] = TagPrediction(text, words, tags, probabilities)
         return [predictions[row] for row in range(len(texts))]
 
     @torch.inference_mode()

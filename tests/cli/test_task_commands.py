@@ -9,6 +9,7 @@ import pytest
 from example_files import write_all
 
 from seqlab import api
+from seqlab.errors import UsageError
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.training.progress import Reporter
 
@@ -106,6 +107,15 @@ def test_tags_under_their_words(here: Path, seqlab) -> None:
     assert set(prediction["tags"]) <= {"O", "B-x"} and all(0 < chance <= 1 for chance in prediction["probabilities"])
     result = json.loads(seqlab("predict", "run", "--file", "entities.conll", "--json").out)
     assert len(result) == 60 and result[0]["words"][-1] == "n0"
+    Path("new.conll").write_text("the old\tB-x\nisn't-it\tO\n\na\n\nb\tO\n", encoding="utf-8")
+    answer = seqlab("predict", "run", "--file", "new.conll", "--json")
+    result = json.loads(answer.out)
+    assert [one.get("words") for one in result] == [["the old", "isn't-it"], None, ["b"]], "not split again"
+    assert "1 sentence of new.conll without a text to read (line 4: one column only" in answer.err
+    (prediction,) = api.load("run").predict([["the old", "isn't-it"]])
+    assert prediction.as_dict() == result[0] and prediction.text == "the old isn't-it"
+    with pytest.raises(UsageError, match=r"text 1 is \['a', ' '\]: expected words to tag"):
+        api.load("run").predict([["a", " "]])
     above = seqlab("predict", "run", "small red fish").out.splitlines()[0]
     assert above.split() == ["small", "red", "fish"]
 

@@ -12,7 +12,15 @@ from itertools import chain
 from pathlib import Path
 
 from seqlab.data.examples.example import TaggedSentence
-from seqlab.data.examples.lines import COMMENTS, BadRow, LocatedExample, Location, collect, numbered_lines
+from seqlab.data.examples.lines import (
+    COMMENTS,
+    BadRow,
+    LocatedExample,
+    Location,
+    collect,
+    note_unread,
+    numbered_lines,
+)
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
 
@@ -28,30 +36,34 @@ Sentence = list[TaggedWord]
 
 def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a file of columns, laid out like most of its lines."""
-    return _sentences(_column_words(path, fixes), path, fixes)
+    words = _column_words(path, fixes, fewest=2)
+    return _sentences((_first_tag(word, fixes) if isinstance(word, tuple) else word for word in words), path, fixes)
 
 
 def read_conllu(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a CoNLL-U file; the columns default to FORM and UPOS."""
-    word, tag = (_conllu_column(name) for name in columns or ("FORM", "UPOS"))
-    return _sentences(_conllu_words(path, word, tag, fixes), path, fixes)
+    return _sentences(_conllu_words(path, columns, fixes), path, fixes)
 
 
-def read_words(path: Path, conllu: bool, fixes: InputFixes) -> list[tuple[str, ...]]:
-    """The words of each sentence, whether or not they are tagged."""
-    if conllu:
-        return [located.example.words for located in read_conllu(path, None, fixes)]
-    sentences: list[list[str]] = [[]]
-    lines = [line for _, line in numbered_lines(path, fixes)]
-    usual = _usual_columns(lines, fewest=1)
-    for line in lines:
-        if kind := usual.passed_over(line):
-            fixes.passed_over[kind] += 1
-        elif line.strip():
-            sentences[-1].append(re.split(r"\t" if "\t" in line else r" +", line.strip())[0])
-        elif sentences[-1]:
-            sentences.append([])
-    return [tuple(words) for words in sentences if words]
+def read_words(
+    path: Path, conllu: bool, fixes: InputFixes, columns: tuple[str, str] | None = None
+) -> list[tuple[str, ...]]:
+    """The words of each sentence as training reads them, whether or not they are tagged.
+
+    A sentence with a bad line has no words, and is noted."""
+    words = _conllu_words(path, columns, fixes) if conllu else _column_words(path, fixes, fewest=1)
+    sentences = [_words_or_fault(sentence) for sentence in _grouped(words)]
+    note_unread(path, [found for found in sentences if isinstance(found, BadRow)], fixes, "sentence")
+    return [() if isinstance(found, BadRow) else found for found in sentences]
+
+
+def _words_or_fault(sentence: Sentence | BadRow) -> tuple[str, ...] | BadRow:
+    if isinstance(sentence, BadRow):
+        return sentence
+    try:
+        return _words(sentence)
+    except BadRow as fault:
+        return fault
 
 
 def _sentences(words: Iterable[TaggedWord | BadRow | None], path: Path, fixes: InputFixes) -> list[LocatedExample]:
@@ -77,9 +89,12 @@ def _grouped(words: Iterable[TaggedWord | BadRow | None]) -> Iterator[Sentence |
 
 
 def _tagged(sentence: Sentence) -> LocatedExample:
-    tokens = tuple(_stripped(text, "word", location) for location, text, _ in sentence)
     tags = tuple(_stripped(tag, "tag", location) for location, _, tag in sentence)
-    return LocatedExample(TaggedSentence(tokens, tags), sentence[0][0])
+    return LocatedExample(TaggedSentence(_words(sentence), tags), sentence[0][0])
+
+
+def _words(sentence: Sentence) -> tuple[str, ...]:
+    return tuple(_stripped(text, "word", location) for location, text, _ in sentence)
 
 
 def _stripped(field: str, what: str, location: Location) -> str:
@@ -128,9 +143,10 @@ def _fields(line: str, tabs: bool) -> list[str]:
     return line.split("\t") if tabs else re.split(r"[ \t]+", line.strip())
 
 
-def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow | None]:
+def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[TaggedWord | BadRow | None]:
+    """The words and tags of a file; where most lines have one column, which only `fewest=1` allows, lines are words."""
     lines = [line for _, line in numbered_lines(path, fixes)]
-    usual = _usual_columns(lines, fewest=2)
+    usual = _usual_columns(lines, fewest)
     here, there = ("spaces", "tabs") if usual.tabs else ("tabs", "spaces")
     for number, line in enumerate(lines, 1):
         kind = usual.passed_over(line)
@@ -140,7 +156,9 @@ def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow
                 yield None
             continue
         location, fields = Location(path, number), _fields(line, usual.tabs)
-        if len(fields) != usual.number and ("\t" in line) != usual.tabs and len(line.split()) > 1:
+        if usual.number == 1:
+            yield location, line.split("\t")[0], ""
+        elif len(fields) != usual.number and ("\t" in line) != usual.tabs and len(line.split()) > 1:
             reason = f"{here} separate its columns, but {there} those of line {usual.first}. Use one of both."
             yield BadRow(location, reason)
         elif len(fields) == 1:
@@ -148,21 +166,25 @@ def _column_words(path: Path, fixes: InputFixes) -> Iterator[TaggedWord | BadRow
         elif len(fields) != usual.number:
             yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.")
         else:
-            yield location, fields[0], _first_tag(fields[-1], fixes)
+            yield location, fields[0], fields[-1]
 
 
-def _first_tag(tag: str, fixes: InputFixes) -> str:
-    """The first of several span tags; a comma alone may be a tag."""
+def _first_tag(word: TaggedWord, fixes: InputFixes) -> TaggedWord:
+    """The word with the first of several span tags; a comma alone may be a tag."""
+    location, text, tag = word
     if "," in tag and SPAN_TAGS.fullmatch(tag.strip()):
         fixes.double_tags += 1
-        return tag.partition(",")[0]
-    return tag
+        return location, text, tag.partition(",")[0]
+    return word
 
 
 # --- CoNLL-U --------------------------------------------------------------------------------------------------------
 
 
-def _conllu_words(path: Path, word: int, tag: int, fixes: InputFixes) -> Iterator[TaggedWord | BadRow | None]:
+def _conllu_words(
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes
+) -> Iterator[TaggedWord | BadRow | None]:
+    word, tag = (_conllu_column(name) for name in columns or ("FORM", "UPOS"))
     for number, line in numbered_lines(path, fixes):
         if not line.strip():
             yield None

@@ -3,27 +3,34 @@
 A text that is missing or broken keeps its place, as an empty input.
 """
 
-from collections.abc import Sequence
+import zlib
 from pathlib import Path
 
 from seqlab.config import ExampleKind
 from seqlab.data.examples.columns import LABELED, PAIRS, find_input_column
 from seqlab.data.examples.conll import read_words
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, suffix
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, note_unread, suffix
 from seqlab.data.examples.tables import open_table, text_in
-from seqlab.data.file_layout import recognize_layout
-from seqlab.data.files import InputFixes, read_file, split_lines
+from seqlab.data.file_layout import SAMPLE_BYTES, recognize_layout
+from seqlab.data.files import InputFixes, read_beginning, read_file, split_lines
 from seqlab.errors import DataError, UsageError
-from seqlab.wording import counted
+
+Input = str | tuple[str, ...]  # a text, or the words of a sentence
 
 
-def read_inputs(kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes) -> list[str]:
-    """The texts of a table, the sentences of tagged words, or the lines of any other file."""
+def read_inputs(
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: tuple[str, str] | None = None
+) -> list[Input]:
+    """The texts of a table, the sentences of tagged words, or the lines of any other file.
+
+    `trained` are the columns that training read, if they were named."""
     layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
-    if kind == "tagged" and (suffix(path) in (*COLUMNS, CONLLU, ".tsv") or (layout and layout.kind != "table")):
+    named = suffix(path) in (*COLUMNS, CONLLU, ".tsv")
+    if kind == "tagged" and (named or (layout and layout.kind in ("tagged", "conllu")) or _has_tabs(path)):
         _refuse_column(column, path)
         conllu = suffix(path) == CONLLU or (layout is not None and layout.kind == "conllu")
-        return [" ".join(words) for words in read_words(path, conllu, fixes)]
+        return [*read_words(path, conllu, fixes, trained)]
+    column = column or (trained[0] if trained and suffix(path) in TABLES else None)
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
         raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
@@ -32,12 +39,22 @@ def read_inputs(kind: ExampleKind, path: Path, column: str | None, fixes: InputF
     return list(split_lines(read_file(path, fixes)))
 
 
-def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> list[str]:
+def _has_tabs(path: Path) -> bool:
+    """Whether each of the first lines has a tab, as words and tags do, and the name does not say that it is a table."""
+    try:
+        lines = [] if suffix(path) in TABLES else read_beginning(path, SAMPLE_BYTES)[0]
+    except (OSError, EOFError, zlib.error):
+        return False  # reading the text reports it
+    filled = [line for line in lines if line.strip()]
+    return bool(filled) and all("\t" in line for line in filled)
+
+
+def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> list[Input]:
     pair = PAIRS if kind == "pairs" else LABELED
     table = open_table(path, pair, fixes, (column,) if column else None)
     name = find_input_column(table.names, pair, column, table.header)
-    texts: list[str] = []
-    faults: list[str] = []
+    texts: list[Input] = []
+    faults: list[BadRow] = []
     for row in table.rows:
         try:
             if isinstance(row, BadRow):
@@ -45,15 +62,10 @@ def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputF
             texts.append(text_in(row, name))
         except BadRow as fault:
             texts.append("")
-            faults.append(f"line {fault.location.line}: {fault.reason.rstrip('.')}")
+            faults.append(fault)
     fixes.skipped.append(f"the texts of {path.name} are in the column '{name}'")
-    if faults:
-        fixes.skipped.append(f"{counted(len(faults), 'row')} of {path.name} without a text to read ({_some(faults)})")
+    note_unread(path, faults, fixes, "row")
     return texts
-
-
-def _some(faults: Sequence[str], most: int = 3) -> str:
-    return "; ".join(faults[:most]) + (f"; and {len(faults) - most:,} more" if len(faults) > most else "")
 
 
 def _refuse_column(column: str | None, path: Path) -> None:

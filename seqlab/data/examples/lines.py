@@ -89,10 +89,19 @@ def collect(
             f"{of_all} cannot be used, and at most {allowed:,} may be skipped. The first of them:{first}\nCorrect "
             f"them{advice}."
         )
-    reasons = "; ".join(f"line {fault.location.line}: {fault.reason.rstrip('.')}" for fault in faults[:MAX_FAULTS])
-    more = f"; and {len(faults) - MAX_FAULTS:,} more" if len(faults) > MAX_FAULTS else ""
-    fixes.skipped.append(f"skipped {of_all} ({reasons}{more})")
+    fixes.skipped.append(f"skipped {of_all} ({_reasons(faults)})")
     return examples
+
+
+def note_unread(path: Path, faults: Sequence[BadRow], fixes: InputFixes, unit: str) -> None:
+    """Note the bad rows of a file to predict from: they keep their places, as empty inputs."""
+    if faults:
+        fixes.skipped.append(f"{counted(len(faults), unit)} of {path.name} without a text to read ({_reasons(faults)})")
+
+
+def _reasons(faults: Sequence[BadRow]) -> str:
+    reasons = "; ".join(f"line {fault.location.line}: {fault.reason.rstrip('.')}" for fault in faults[:MAX_FAULTS])
+    return reasons + (f"; and {len(faults) - MAX_FAULTS:,} more" if len(faults) > MAX_FAULTS else "")
 
 
 def numbered_lines(path: Path, fixes: InputFixes) -> Iterator[tuple[int, str]]:

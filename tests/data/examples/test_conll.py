@@ -85,6 +85,29 @@ def test_words_without_tags_are_read_past_comments_too(write):
     assert fixes.notes() == ["passed over lines of comments, which begin with #: 5"]
 
 
+def test_words_to_predict_are_those_of_training(write):
+    """A word may have spaces; a sentence with a bad line keeps its place; a line without tags is a word."""
+    for content in ("New York\tB-x\nis\tO\n\nb\tO\n", "New York\tX\tB-x\nis\tX\tO\n\nb\tX\tO\n"):
+        path = write("a.conll", content)
+        words = [sentence.words for sentence in sentences(path)]
+        assert words == [("New York", "is"), ("b",)]
+        assert read_words(path, False, InputFixes()) == words
+    fixes = InputFixes()
+    path = write("b.conll", "a\tO\nb c\n\nNew York\tB-x,O\n\n\tO\n\nc\tO\n\n")
+    assert read_words(path, False, fixes) == [(), ("New York",), (), ("c",)]
+    assert fixes.notes() == [
+        "2 sentences of b.conll without a text to read (line 2: spaces separate its columns, but tabs those of line 1. "
+        "Use one of both; line 6: the word is empty)"
+    ]
+    assert read_words(write("c.conll", "a\nNew York\nb\n"), False, InputFixes()) == [("a", "New York", "b")]
+
+
+def test_words_to_predict_are_in_the_columns_of_training(write):
+    path = write("a.conllu", "1\tcats\tcat\tNOUN" + "\t_" * 6 + "\n")
+    assert read_words(path, True, InputFixes(), ("LEMMA", "UPOS")) == [("cat",)]
+    assert read_words(path, True, InputFixes()) == [("cats",)]
+
+
 def test_of_two_labels_the_first_is_taken_and_said(write):
     noticed = InputFixes()
     path = write("a.conll", "a\tB-group,B-person\nb\tI-group,O\n,\t,\nc\tx,y\nd\tO\n")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqlab.data.examples import delimiters
+from seqlab.data.examples.conll import read_columns
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.lines import InputFixes
@@ -420,9 +421,17 @@ def test_tables_in_other_encodings(write, codec):
 @pytest.mark.parametrize("name, reason", [("a.conll", "by its suffix"), ("a.txt", "span tags such as B-x")])
 def test_tagged_words_are_no_texts_to_classify(write, name, reason):
     path = write(name, "a B-x\nb O\n\n" * 5)
-    assert read_inputs("tagged", path, None, InputFixes()) == ["a b"] * 5
+    assert read_inputs("tagged", path, None, InputFixes()) == [("a", "b")] * 5
     with pytest.raises(DataError, match=f"{reason}.*this run reads texts. Give a table"):
         read_inputs("labeled", path, None, InputFixes())
+
+
+@pytest.mark.parametrize("content", ["New York\tB-x\n", "New York\tplace\nis\tverb\nthe end\tnoun\n" * 4])
+def test_lines_with_tabs_are_words_to_a_tagger(write, content):
+    """Few lines, or tags without spans, show no layout: training with --task tag reads columns all the same."""
+    path = write("a.txt", content)
+    (words,) = read_inputs("tagged", path, None, InputFixes())
+    assert words == read_columns(path, InputFixes())[0].example.words
 
 
 def test_comments_above_the_header_are_passed_over_and_counted(write):
