@@ -7,6 +7,7 @@ from seqlab.metrics.metric import Metric
 
 _loss = partial(Metric, digits=4, lower_is_better=True)
 _percentage = partial(Metric, highest=100.0, aggregate="percentage")
+_share = partial(Metric, digits=4, highest=1.0)
 _count = partial(Metric, is_count=True)
 
 NATS_PER_CHAR = _loss(
@@ -51,6 +52,17 @@ EXACT = _percentage(
     unit="points of exact",
     negligible=0.5,
 )
+NDCG_10 = _share(
+    "ndcg_10",
+    "nDCG@10",
+    "how near the top the relevant documents are among the first ten: 1 if none could be higher",
+    negligible=0.005,
+)
+MRR = _share("mrr", "MRR", "1 / the rank of the first relevant document, averaged over queries", negligible=0.005)
+MAP = _share("map", "MAP", "the precision at each relevant document, averaged over queries", negligible=0.005)
+RECALL_100 = _share(
+    "recall_100", "recall@100", "the share of the relevant documents among the first hundred", negligible=0.005
+)
 
 DESCRIPTIONS = {
     metric.key: metric
@@ -85,6 +97,11 @@ DESCRIPTIONS = {
         BLEU,
         CHRF,
         EXACT,
+        NDCG_10,
+        MRR,
+        MAP,
+        RECALL_100,
+        _count("queries", "queries", "how many queries were scored"),
         _count("tokens", "tokens", "how many tokens were scored"),
         _count("tags", "tags", "how many tags were scored"),
         _count("examples", "examples", "how many examples were scored"),

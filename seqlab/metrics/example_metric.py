@@ -14,9 +14,10 @@ import numpy as np
 
 from seqlab.errors import UsageError
 from seqlab.metrics.bleu import bleu_sums, chrf_sums
-from seqlab.metrics.descriptions import ACCURACY, BLEU, CHRF, ENTITY_F1, EXACT
+from seqlab.metrics.descriptions import ACCURACY, BLEU, CHRF, ENTITY_F1, EXACT, MAP, MRR, NDCG_10, RECALL_100
 from seqlab.metrics.labels import correct_sums
 from seqlab.metrics.metric import Metric
+from seqlab.metrics.ranking import average_precision, ndcg, recall, reciprocal_rank
 from seqlab.metrics.spans import span_sums
 from seqlab.registry import METRICS
 
@@ -28,7 +29,8 @@ class ExampleMetric:
     """A description, and the function that scores one example.
 
     Gold and predicted are labels (classification), tags of words, with "_" on both sides where a word is not scored
-    (tagging), or texts (translation). `compares` names the kinds that the function takes; empty: all of them."""
+    (tagging), texts (translation), or the relevance of documents and a ranking of them (retrieval). `compares` names
+    the kinds that the function takes; empty: all of them."""
 
     description: Metric
     score: Score
@@ -77,6 +79,10 @@ accuracy = ExampleMetric(ACCURACY, correct_sums, ("labels", "tags"))
 entity_f1 = ExampleMetric(ENTITY_F1, span_sums, ("tags",))
 exact = ExampleMetric(EXACT, lambda gold, predicted: (gold == predicted, 1), ("labels", "texts"))
 chrf = ExampleMetric(CHRF, chrf_sums, ("texts",))
+ndcg_10 = ExampleMetric(NDCG_10, ndcg, ("rankings",))
+mrr = ExampleMetric(MRR, reciprocal_rank, ("rankings",))
+mean_average_precision = ExampleMetric(MAP, average_precision, ("rankings",))
+recall_100 = ExampleMetric(RECALL_100, recall, ("rankings",))
 
 
 def bleu(tokenizer: str = "13a") -> ExampleMetric:

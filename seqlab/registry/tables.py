@@ -248,5 +248,9 @@ METRICS = Registry(
         "bleu": Entry("seqlab.metrics.example_metric:bleu_13a", "overlap with the reference in groups of words"),
         "chrf": Entry("seqlab.metrics.example_metric:chrf", "overlap with the reference in groups of characters"),
         "exact": Entry("seqlab.metrics.example_metric:exact", "the percentage of texts that equal their reference"),
+        "ndcg_10": Entry("seqlab.metrics.example_metric:ndcg_10", "how near the top the relevant documents are"),
+        "mrr": Entry("seqlab.metrics.example_metric:mrr", "1 / the rank of the first relevant document"),
+        "map": Entry("seqlab.metrics.example_metric:mean_average_precision", "the precision at relevant documents"),
+        "recall_100": Entry("seqlab.metrics.example_metric:recall_100", "the relevant documents that are found"),
     },
 )
