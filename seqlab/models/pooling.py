@@ -1,0 +1,68 @@
+"""From the vectors of a text to one vector: the last, the mean, the maximum, or a mean with learned weights."""
+
+import torch
+from torch import Tensor, nn
+
+from seqlab.contracts import Backbone, Recorded, Trace, record
+
+POOLING = Recorded("pooling", "the weight of each position in the mean")
+SIF = 1e-3  # a of Arora et al. 2017: a token of this share of the text has half the weight of a rare one
+
+
+def make_pooling(kind: str, width: int, vocab_size: int) -> "AttentionPooling | TokenPooling | None":
+    """The module of a pooling that has weights; None for the others."""
+    match kind:
+        case "attention":
+            return AttentionPooling(width)
+        case "sif":
+            return TokenPooling(vocab_size)
+        case _:
+            return None
+
+
+def pool(kind: str, backbone: Backbone, y_BTH: Tensor, kept_BT: Tensor) -> Tensor:
+    """The pooled_BH of a pooling without weights: the last output (of each direction), the mean or the maximum."""
+    match kind:
+        case "last":
+            return backbone.summarize(y_BTH, kept_BT)
+        case "mean":
+            return (y_BTH * kept_BT[:, :, None]).sum(1) / kept_BT.sum(1, keepdim=True)
+        case "max":
+            return y_BTH.masked_fill(~kept_BT[:, :, None], -torch.inf).amax(1)
+    raise AssertionError(kind)
+
+
+class AttentionPooling(nn.Module):
+    """Σ_t a_t y_t, a = softmax(v · tanh(W y + b)) (Lin et al. 2017, with one row of weights)"""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.project = nn.Linear(width, width)
+        self.v_H = nn.Parameter(torch.empty(width).uniform_(-(width**-0.5), width**-0.5))
+
+    def forward(self, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:
+        return _weighted_mean(torch.tanh(self.project(y_BTH)) @ self.v_H, y_BTH, kept_BT, trace)
+
+
+class TokenPooling(nn.Module):
+    """Σ_t a_t y_t, a = softmax(s), with one learned score s for each token of the vocabulary, whatever its context.
+
+    `set_frequencies` makes the weights those of smooth inverse frequency, a / (a + p)."""
+
+    def __init__(self, vocab_size: int):
+        super().__init__()
+        self.scores_V1 = nn.Parameter(torch.zeros(vocab_size, 1))
+
+    @torch.no_grad()
+    def set_frequencies(self, shares_V: Tensor) -> None:
+        """Start from the share p of each token in the training text."""
+        self.scores_V1.copy_((SIF / (SIF + shares_V)).log()[:, None])
+
+    def forward(self, tokens_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:
+        scores_BT = nn.functional.embedding(tokens_BT, self.scores_V1)[:, :, 0]
+        return _weighted_mean(scores_BT, y_BTH, kept_BT, trace)
+
+
+def _weighted_mean(scores_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None) -> Tensor:
+    weights_BT = record(trace, "pooling", scores_BT.masked_fill(~kept_BT, -torch.inf).softmax(1))
+    return (weights_BT[:, None] @ y_BTH)[:, 0]

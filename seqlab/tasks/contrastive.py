@@ -1,0 +1,59 @@
+"""The contrastive loss: among the documents of a batch, each anchor has to find its own.
+
+Gradient caching (Gao et al. 2021) is here the recomputation of chunks: a chunk of texts is encoded without keeping what
+its gradient needs, and is encoded again, with the same dropout, when the gradient of its vectors is known. A batch of
+512 then takes the memory of one chunk, and its gradients stay the same.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, normalize
+from torch.utils.checkpoint import checkpoint
+
+Encoder = Callable[[Tensor, Tensor | None], Tensor]  # tokens_BT and mask_BT to vectors_BD
+
+
+def contrastive_nats(anchors_BD: Tensor, documents_ND: Tensor, scale: float, symmetric: bool = False) -> Tensor:
+    """The loss of each anchor: the cross-entropy of finding document b of N by the cosine times `scale`.
+
+    Documents beyond the first B are negatives of every anchor. `symmetric`: the mean with that of finding the anchor
+    of each of the first B documents."""
+    scores_BN = scale * normalize(anchors_BD, dim=1) @ normalize(documents_ND, dim=1).T
+    own_B = torch.arange(len(anchors_BD), device=anchors_BD.device)
+    nats_B = cross_entropy(scores_BN, own_B, reduction="none")
+    if not symmetric:
+        return nats_B
+    backward_B = cross_entropy(scores_BN[:, : len(anchors_BD)].T, own_B, reduction="none")
+    return (nats_B + backward_B) / 2
+
+
+def prefix_nats(
+    anchors_BD: Tensor, documents_ND: Tensor, scale: float, symmetric: bool, prefixes: Sequence[int]
+) -> Tensor:
+    """`contrastive_nats` of the whole vectors plus that of each prefix of them (Kusupati et al. 2022)."""
+    return sum(
+        (
+            contrastive_nats(anchors_BD[:, :width], documents_ND[:, :width], scale, symmetric)
+            for width in sorted({*prefixes} - {anchors_BD.shape[1]})
+        ),
+        start=contrastive_nats(anchors_BD, documents_ND, scale, symmetric),
+    )
+
+
+def encode_in_chunks(encoder: Encoder, tokens_BT: Tensor, mask_BT: Tensor | None, rows: int | None) -> Tensor:
+    """The vectors_BD; with `rows`, so many texts at a time, whose activations are computed anew for the gradient.
+
+    Each chunk is only as wide as its longest text."""
+    if rows is None or len(tokens_BT) <= rows:
+        return encoder(tokens_BT, mask_BT)
+    vectors = []
+    for first in range(0, len(tokens_BT), rows):
+        chunk_RT, kept_RT = tokens_BT[first : first + rows], None
+        if mask_BT is not None:
+            kept_RT = mask_BT[first : first + rows]
+            longest = max(1, int(kept_RT.sum(1).max()))
+            chunk_RT, kept_RT = chunk_RT[:, :longest], kept_RT[:, :longest]
+        vectors.append(checkpoint(encoder, chunk_RT, kept_RT, use_reentrant=False, preserve_rng_state=True))
+    return torch.cat(vectors)
