@@ -1,8 +1,137 @@
-"""Documents as they are read for search."""
+"""Documents: what is read from files, what is skipped and said, and how long ones become passages."""
+
+import gzip
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
 
 from seqlab.data.documents.document import Document
+from seqlab.data.documents.passages import passages
+from seqlab.data.documents.read import DocumentFixes, read_documents, text_document
+from seqlab.errors import DataError, MissingInput, UsageError
 
 
 def test_the_title_is_searched_with_the_text() -> None:
     assert Document("1", "It swims.", "The otter").with_title == "The otter\nIt swims."
     assert Document("1", "It swims.").with_title == "It swims."
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "rest"),
+    [
+        ("# The otter\n\nIt swims.\n", "The otter", "It swims."),
+        ("\n## The otter ##\nIt swims.", "The otter", "It swims."),
+        ("The otter\n=========\n\nIt swims.", "The otter", "It swims."),
+        ("*********\nThe otter\n*********\n\nIt swims.", "The otter", "It swims."),
+        ("The otter\n\nIt swims.", "The otter", "It swims."),
+        ("It swims.", "a.md", "It swims."),
+        (f"{'long ' * 30}\nIt swims.", "a.md", f"{'long ' * 30}\nIt swims."),
+    ],
+)
+def test_titles_of_text_files(text: str, title: str, rest: str) -> None:
+    assert text_document("notes/a.md", text) == Document("notes/a.md", rest, title)
+
+
+def test_a_folder_of_files(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "two.md").write_text("# Two\n\nsecond", encoding="utf-8")
+    (tmp_path / "one.txt").write_bytes("One\n\nun petit café très chaud".encode("cp1252"))
+    (tmp_path / "rows.jsonl").write_text('{"_id": "x", "title": "T", "text": "third"}\n{"text": "fourth"}\n')
+    with gzip.open(tmp_path / "table.tsv.gz", "wt") as stream:
+        stream.write("id\ttext\n7\tfifth\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    (tmp_path / "nothing.txt").write_bytes(b"")
+    fixes = DocumentFixes()
+    found = list(read_documents([tmp_path], fixes))
+    folder = tmp_path.as_posix()
+    assert found == [
+        Document(f"{folder}/b/two.md", "second", "Two"),
+        Document(f"{folder}/one.txt", "un petit café très chaud", "One"),
+        Document("x", "third", "T"),
+        Document(f"{folder}/rows.jsonl:2", "fourth"),
+        Document("7", "fifth"),
+    ]
+    notes = " ".join(fixes.notes())
+    assert "picture.png" in notes and "nothing.txt" in notes and "Windows-1252" in notes
+
+
+def test_a_folder_in_the_layout_of_beir_is_its_corpus(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "1", "title": "", "text": "a"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "no document"}\n')
+    fixes = DocumentFixes()
+    assert list(read_documents([tmp_path], fixes)) == [Document("1", "a")]
+    assert "nothing else of the folder" in fixes.notes()[0]
+
+
+def test_unreadable_files_are_named_and_skipped_up_to_a_limit(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"{number}.txt").write_text(f"text {number}\n\nmore")
+    (tmp_path / "broken.txt.gz").write_bytes(b"\x1f\x8b\x08 and no more")
+    fixes = DocumentFixes()
+    assert len(list(read_documents([tmp_path], fixes))) == 12
+    assert "skipped 1 file that cannot be read (broken.txt.gz: a damaged .gz file)" in fixes.notes()
+    for number in range(2):
+        (tmp_path / f"broken-{number}.txt.gz").write_bytes(b"\x1f\x8b\x08 and no more")
+    with pytest.raises(DataError, match=r"3 of the 15 files .* at most 2 may be skipped"):
+        list(read_documents([tmp_path]))
+
+
+def test_broken_rows_and_ids_that_repeat(tmp_path: Path) -> None:
+    rows = [json.dumps({"id": number, "text": f"text {number}"}) for number in range(30)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join([*rows, '{"id": 3, "text": "again"}', "{broken", '{"id": 99}']))
+    fixes = DocumentFixes()
+    assert [document.id for document in read_documents([path], fixes)] == [str(number) for number in range(30)]
+    note = fixes.notes()[0]
+    assert "skipped 3 of the 33 documents" in note and "'3'" in note and "line 32" in note and "neither" in note
+    path.write_text("\n".join([*rows[:10], "{broken", "{broken"]))
+    with pytest.raises(DataError, match=r"2 of the 12 documents .* at most 1 may be skipped"):
+        list(read_documents([path], DocumentFixes(skip_limit=0.05)))
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('key,head,words\n1,Otter,"It swims, well."\n')
+    with pytest.raises(DataError, match="--column text=NAME"):
+        list(read_documents([path]))
+    columns = {"id": "key", "title": "head", "text": "words"}
+    assert list(read_documents([path], columns=columns)) == [Document("1", "It swims, well.", "Otter")]
+    with pytest.raises(DataError, match="no column 'body'"):
+        list(read_documents([path], columns={"text": "body"}))
+    with pytest.raises(UsageError, match="no 'author'"):
+        list(read_documents([path], columns={"author": "key"}))
+
+
+def test_nothing_to_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no document in"):
+        list(read_documents([tmp_path]))
+    (tmp_path / "a.txt").write_bytes(b"")
+    with pytest.raises(DataError, match=r"no document in .* \(empty\): a.txt"):
+        list(read_documents([tmp_path]))
+    with pytest.raises(DataError, match="is empty"):
+        list(read_documents([tmp_path / "a.txt"]))
+    with pytest.raises(MissingInput, match="no file or folder"):
+        list(read_documents([tmp_path / "gone"]))
+
+
+@pytest.mark.parametrize(("length", "overlap"), [(40, 10), (40, 0), (7, 6), (2, 1), (1, 0)])
+def test_passages_cover_a_text_and_overlap(length: int, overlap: int) -> None:
+    text = " ".join(f"word{number}" for number in range(60)) + " " + "x" * 100
+    spans = list(passages(Document("1", text), length, overlap))
+    assert spans[0].start == 0 and spans[-1].end == len(text)
+    for before, after in pairwise(spans):
+        assert before.start < after.start <= before.end <= after.end
+        assert before.end - after.start <= overlap
+    assert all(span.text == text[span.start : span.end] and len(span.text) <= length for span in spans)
+
+
+def test_passages_are_cut_at_whitespace() -> None:
+    text = " ".join(f"word{number}" for number in range(60))
+    spans = list(passages(Document("1", text, "T"), 60, 20))
+    assert all(span.text.split()[0].startswith("word") and span.text.split()[-1] in text.split() for span in spans)
+    assert any(after.start < before.end for before, after in pairwise(spans))
+    assert spans[1].with_title == f"T\n{spans[1].text}"
+    with pytest.raises(UsageError, match="cannot overlap"):
+        list(passages(Document("1", text), 10, 10))

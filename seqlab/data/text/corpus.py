@@ -178,7 +178,7 @@ def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
             f"'{item}' is a run or a comparison, not a folder of texts. To train with its settings, give a text and "
             f"--from {name}; to continue a run: seqlab resume {name}"
         )
-    return _text_files(path, fixes) if path.is_dir() else {path: _recognize(path)[0] or UTF8}
+    return _text_files(path, fixes) if path.is_dir() else {path: readable_codec(path)[0] or UTF8}
 
 
 def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
@@ -215,7 +215,7 @@ def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
     files = files_below(folder, fixes)
     texts: dict[Path, str] = {}
     for path in files:
-        codec, why = _recognize(path)
+        codec, why = readable_codec(path)
         if codec is None:
             fixes.left_out[str(path)] = why
         else:
@@ -246,7 +246,7 @@ def _copies(paths: Sequence[Path]) -> dict[Path, Path]:
     return copies
 
 
-def _recognize(path: Path) -> tuple[str | None, str]:
+def readable_codec(path: Path) -> tuple[str | None, str]:
     """The encoding of a file, or None and why it cannot be read."""
     try:
         codec = recognize_encoding(read_bytes(path))
@@ -274,7 +274,7 @@ def _from_stdin(copy: Path | None) -> Corpus:
         copy = _copy_stdin()
     elif not copy.is_file():
         raise MissingInput(f"the text that this run read from standard input is missing: there is no '{copy}'.")
-    corpus = corpus_from_files({copy: _recognize(copy)[0] or UTF8}, "stdin", InputFixes())
+    corpus = corpus_from_files({copy: readable_codec(copy)[0] or UTF8}, "stdin", InputFixes())
     return replace(corpus, stdin_copy=copy)
 
 
