@@ -35,27 +35,7 @@ from seqlab.wording import counted
 
 MAX_DISTINCT = 500  # with more, as in Chinese or Japanese, there are too many characters to learn each
 MAX_CHARACTERS = 20_000_000  # for a character tokenizer
-LINE_BATCH_SIZE = 64  # lines are short, so a step can take more of them
-
-
-@dataclass(frozen=True)
-class SizePreset:
-    """Settings for texts of at most `characters` characters."""
-
-    characters: float
-    name: str
-    hidden: int
-    window: int
-    steps: int
-    vocab_size: int
-
-
-SIZES = (
-    SizePreset(100_000, "a short text", 128, 64, DEFAULT_STEPS, 1000),
-    SizePreset(5_000_000, "a text of medium length", 256, 128, DEFAULT_STEPS, 2000),
-    SizePreset(50_000_000, "a long text", 512, 128, 2 * DEFAULT_STEPS, 2000),
-    SizePreset(float("inf"), "a very long text", 512, 128, 2 * DEFAULT_STEPS, 4000),
-)
+LONG_TEXT = 5_000_000  # characters: a model that is twice as wide and trained twice as long does not memorize them
 
 
 @dataclass(frozen=True)
@@ -97,24 +77,29 @@ class TrainingEstimate:
 
 
 def suggest_settings(scan: TextScan, documents: str) -> SuggestedSettings:
-    """Tokenizer and sizes by the length of the text, its characters and its lines."""
-    size = next(size for size in SIZES if scan.characters <= size.characters)
-    settings: dict[str, Any] = {"arch": "lstm"}
+    """The settings that training takes by itself, and others where the length of the text, its characters or its
+    lines are a reason."""
+    settings: dict[str, Any] = {"arch": "lstm", "tokenizer": "char"}
     reasons: list[str] = []
     distinct = scan.character_stats.distinct
     if distinct > MAX_DISTINCT or scan.characters > MAX_CHARACTERS:
-        settings |= {"tokenizer": "bpe", "vocab_size": size.vocab_size}
+        settings["tokenizer"] = "bpe"
         why = f"{distinct:,} distinct characters" if distinct > MAX_DISTINCT else f"{scan.characters:,} characters"
-        reasons.append(f"{why}: {size.vocab_size:,} byte pairs make the text shorter")
+        reasons.append(f"{why}: byte pairs make the text shorter")
     else:
-        settings["tokenizer"] = "char"
         reasons.append(f"{distinct:,} distinct characters: one token for each is enough")
     if documents == "lines" or scan.looks_like_a_list:
-        settings |= {"documents": "lines", "batch_size": LINE_BATCH_SIZE}
+        settings["documents"] = "lines"
         if documents != "lines":
             reasons.append("nearly all lines are short, as in a list: --documents lines makes each line a document")
-    settings |= {"hidden": size.hidden, "window": size.window, "steps": size.steps}
-    reasons.append(f"{size.name}: {size.hidden} hidden units, windows of {size.window} tokens")
+    usual = build_settings({"corpus": {"source": ["sample"]}}, expand_short_names(settings))
+    hidden, window = usual.backbone.settings.hidden, usual.task.settings.option("window", None)
+    is_long = scan.characters > LONG_TEXT
+    factor = 2 if is_long else 1
+    settings |= {"hidden": factor * hidden, "window": window, "steps": factor * DEFAULT_STEPS}
+    sizes = f"{settings['hidden']} hidden units, windows of {window} tokens"
+    default = f"twice the default width and at most twice its steps: {sizes}" if is_long else f"{sizes}, the defaults"
+    reasons.append(f"{scan.characters:,} characters: {default}")
     return SuggestedSettings(settings, reasons)
 
 

@@ -16,8 +16,15 @@ from seqlab.analysis.suggestion import (
 )
 from seqlab.config import build_settings, expand_short_names
 from seqlab.data.text.corpus import corpus_from_text, open_corpus
+from seqlab.data.text.split import split_text
+from seqlab.runs.load import build_model
+from seqlab.runs.reopen import make_task
+from seqlab.tasks.dataset import text_dataset
 from seqlab.training import budget as prepare
 from seqlab.training import timing
+from seqlab.training.budget import budget_in_steps
+from seqlab.training.dropout import with_default_dropout
+from seqlab.training.progress import Reporter
 from seqlab.training.timing import OtherPrograms
 
 SOURCE = {"corpus": {"source": ["x"]}}
@@ -40,12 +47,11 @@ def found_in(text="some text\n", **changes):
 @pytest.mark.parametrize(
     ("characters", "distinct", "expected"),
     [
-        (10_000, 60, {"tokenizer": "char", "hidden": 128, "window": 64}),
+        (10_000, 60, {"tokenizer": "char", "hidden": 256, "window": 128}),
         (1_000_000, 60, {"tokenizer": "char", "hidden": 256, "window": 128}),
-        (1_000_000, 3000, {"tokenizer": "bpe", "vocab_size": 2000, "hidden": 256}),
+        (1_000_000, 3000, {"tokenizer": "bpe", "hidden": 256}),
         (19_000_000, 60, {"tokenizer": "char", "hidden": 512, "steps": 5000}),
-        (21_000_000, 60, {"tokenizer": "bpe", "vocab_size": 2000}),
-        (10**9, 60, {"tokenizer": "bpe", "vocab_size": 4000}),
+        (21_000_000, 60, {"tokenizer": "bpe", "hidden": 512}),
     ],
 )
 def test_settings_follow_from_length_and_symbols(characters, distinct, expected):
@@ -99,6 +105,25 @@ def test_a_short_text_is_not_passed_over_too_often():
     suggestion, expected = estimate_training(suggest_settings(scan_text(corpus), "stream"), scan_text(corpus), corpus)
     assert expected.steps == suggestion.settings["steps"] == prepare.LEAST_STEPS
     assert suggestion.settings["dropout"] == 0.5
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_the_suggested_training_is_the_one_without_options(documents):
+    """Of a text that gives no reason for anything else; train then takes the same steps, patience and dropout."""
+    corpus = corpus_from_text("the cat sat on the mat.\n" * 200, "x")
+    scan = scan_text(corpus)
+    suggestion, _ = estimate_training(suggest_settings(scan, documents), scan, corpus)
+    plain = build_settings(SOURCE, [("corpus.documents", documents)])
+    dataset = text_dataset(split_text(corpus, plain.corpus), plain)
+    sizes = dataset.vocabulary.sizes
+    budget = budget_in_steps(plain, build_model(plain, sizes), make_task(plain, dataset), Reporter())
+    plain = with_default_dropout(plain.with_values(**budget), sizes, len(dataset.splits["train"]))
+    chosen = build_settings(SOURCE, expand_short_names(suggestion.settings)).model_dump()
+    expected = plain.model_dump()
+    for section in ("tokenizer", "task", "model"):
+        assert chosen[section] == expected[section], section
+    assert chosen["backbone"]["settings"] | {"dropout": 0.0} == expected["backbone"]["settings"]
+    assert {key for key, value in chosen["train"].items() if value != expected["train"][key]} == {"threads"}
 
 
 def test_a_sample_stands_for_the_whole():
