@@ -17,7 +17,7 @@ from seqlab.analysis.suggestion import estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
 from seqlab.data.overlap import Overlap, measure_overlap
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
-from seqlab.data.text.split import SplitText, slice_text, split_text
+from seqlab.data.text.split import SplitText, join_notes, slice_text, split_text
 from seqlab.errors import DataError, SeqlabWarning, UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.runs.reopen import make_task
@@ -97,7 +97,7 @@ def examine(source: Sequence[str], documents: str = "stream") -> TextDiagnosis:
 def _examine(corpus: Corpus, settings: CorpusSettings) -> TextDiagnosis:
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
-    about["notes"] = corpus.fixes.source_notes
+    about["notes"] = [*corpus.fixes.source_notes, *join_notes(corpus.paths, scan.added_newlines)]
     try:
         text = split_text(corpus, settings)
         baselines, baselines_on = _score_baselines(text)

@@ -85,11 +85,12 @@ class LineStats:
 
 @dataclass(frozen=True)
 class TextScan:
-    """Characters and lines as training reads them; `bytes` as the files have them, in UTF-8."""
+    """Characters and lines as training reads them; `bytes` as the files have them, but unpacked and in UTF-8."""
 
     characters: int
     bytes: int
     words: int
+    added_newlines: int  # after files that end without one, where another follows
     byte_order_marks: int
     encodings: dict[str, str]  # of the files that are not UTF-8
     lines: LineStats
@@ -119,7 +120,7 @@ class _Scanner:
 
     def __init__(self) -> None:
         self.counts_C = np.zeros(CODE_POINTS, np.int64)
-        self.bytes = self.words = self.marks = self.crlf = self.cr = 0
+        self.bytes = self.words = self.added_newlines = self.marks = self.crlf = self.cr = 0
         self.filled = self.short = self.long = self.longest = 0
         self.longest_at = ""
         self.faults = {kind: Fault(kind) for kind in (*KINDS, "truncated .gz files")}
@@ -153,6 +154,7 @@ class _Scanner:
             for text in self._decoded(blocks):
                 if not begun and self.last != "\n":  # training puts a newline between two files
                     self.counts_C[ord("\n")] += 1
+                    self.added_newlines += 1
                     self.last = "\n"
                 begun = True
                 self._add(text, _code_points(text))
@@ -238,7 +240,8 @@ class _Scanner:
         lines = LineStats(total, total - self.filled, self.short, self.long, self.longest, self.longest_at, **ends)
         faults = [fault for fault in self.faults.values() if fault.count]
         character_stats = _character_stats(counts_C)
-        return TextScan(characters, self.bytes, self.words, self.marks, self.encodings, lines, character_stats, faults)
+        sizes = (characters, self.bytes, self.words, self.added_newlines, self.marks)
+        return TextScan(*sizes, self.encodings, lines, character_stats, faults)
 
 
 def _character_stats(counts_C: np.ndarray) -> CharacterStats:

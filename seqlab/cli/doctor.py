@@ -124,9 +124,10 @@ def _show_scan(diagnosis: "TextDiagnosis") -> None:
     from seqlab.wording import counted
 
     scan = diagnosis.scan
+    converted = " in UTF-8" if scan.encodings else ""
     sizes = (
         f"{counted(scan.characters, 'character')} in {counted(scan.lines.total, 'line')}, "
-        f"about {counted(scan.words, 'word')}, {counted(scan.bytes, 'byte')}"
+        f"about {counted(scan.words, 'word')}, {counted(scan.bytes, 'byte')}{converted}"
     )
     console.print(f"{diagnosis.name}: {sizes}", markup=False)
     empty = [f"empty lines: {scan.lines.empty:,}, skipped"] * (diagnosis.documents == "lines" and scan.lines.empty > 0)

@@ -50,6 +50,7 @@ class InputFixes:
     crlf_lines: int = 0
     cr_lines: int = 0  # of files without any LF
     unpacked: dict[str, None] = field(default_factory=dict)  # gzipped files
+    added_newlines: int = 0  # between joined files
     double_tags: int = 0
     passed_over: Counter[str] = field(default_factory=Counter)  # lines of tagged words that are no words, by kind
     run_folders: int = 0  # left out of a folder of texts
@@ -70,8 +71,6 @@ class InputFixes:
             first, word = next(iter(files.items()))
             example = f", such as '{word}' in {Path(first).name}" if word else ""
             notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
-        if self.unpacked:
-            notes.append(f"unpacked {name_files(list(self.unpacked))}")
         notes += [*self.source_notes, *self.remarks]
         for file, line in self.first_lines.items():
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
@@ -95,8 +94,8 @@ class InputFixes:
 
     @property
     def source_notes(self) -> list[str]:
-        """Files of a text that are no prose, and what a folder has besides the files that are read."""
-        notes = []
+        """Files that are packed or no prose, and what a folder has besides the files that are read."""
+        notes = [f"unpacked {name_files(list(self.unpacked))}"] if self.unpacked else []
         if self.tables:
             read = f"read {counted(len(self.tables), 'table')} as running text ({first_names(self.tables)})"
             notes.append(f"{read}: column names or keys, delimiters, quotes and escapes are part of the text")

@@ -1,3 +1,4 @@
+import gzip
 import io
 import json
 import os
@@ -150,6 +151,21 @@ def test_the_report_ends_with_the_command(tmp_path):
     for words in ("bits/char", "kneser-ney", "U+00E9", "held-out windows", "take about", "no faults"):
         assert words in said
     assert result.output.rstrip().splitlines()[-1].strip().startswith("seqlab train ")
+
+
+def test_what_joining_unpacking_and_converting_did_is_said(tmp_path):
+    (tmp_path / "a.txt").write_bytes(prose(300).encode().rstrip(b"\n"))
+    (tmp_path / "b.txt").write_bytes("un café noir".encode("latin-1"))
+    (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"word\n" * 9))
+    result = run(str(tmp_path))
+    said = " ".join(result.output.split())
+    size = len(prose(300).rstrip("\n")) + 13 + 45
+    assert (
+        f"{size:,} bytes in UTF-8 - unpacked c.txt.gz - joined 3 files into one text: a.txt, b.txt, c.txt.gz; " in said
+    )
+    assert "added 2 newlines after files that end without one" in said
+    plain = " ".join(run(str(tmp_path / "a.txt")).output.split())
+    assert "bytes - distinct" in plain and "joined" not in plain and "unpacked" not in plain
 
 
 def test_invisible_characters_are_named_and_counted(tmp_path):

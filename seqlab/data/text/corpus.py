@@ -24,6 +24,8 @@ from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
 
+READING_COUNTS = ("byte_order_marks", "crlf_lines", "cr_lines", "added_newlines")  # of InputFixes, in each reading
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -110,16 +112,20 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
 def corpus_from_files(codecs: Mapping[Path, str], name: str, fixes: InputFixes) -> Corpus:
     """Several files with their encodings as one text; a file that lacks a final newline gets one before the next."""
 
+    fixes.unpacked |= {str(path): None for path in codecs if path.suffix == ".gz"}
+
     def blocks() -> Iterator[str]:
-        fixes.byte_order_marks = fixes.crlf_lines = fixes.cr_lines = 0
-        last = "\n"
+        reading, last = replace(fixes, **dict.fromkeys(READING_COUNTS, 0)), "\n"
         for path, codec in codecs.items():
             first = True
-            for block in read_file(path, fixes, codec):
+            for block in read_file(path, reading, codec):
                 if first and last != "\n":
+                    reading.added_newlines += 1
                     yield "\n"
                 yield block
                 first, last = False, block[-1]
+        for count in READING_COUNTS:  # those of a reading that reached the end
+            setattr(fixes, count, getattr(reading, count))
 
     return Corpus(name, blocks, fixes, paths=tuple(codecs))
 

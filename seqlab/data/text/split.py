@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import chain, groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,8 @@ class SplitText:
     @property
     def reading_notes(self) -> list[str]:
         """The notes on files and on a stream, without those that need every line."""
-        paths = [str(path) for path in self.corpus.paths]
-        joined = [f"joined {counted(len(paths), 'file')} into one text: {first_names(paths)}"] * (len(paths) > 1)
-        notes = [*self.corpus.fixes.notes(), *joined]
+        fixes = self.corpus.fixes
+        notes = [*fixes.notes(), *join_notes(self.corpus.paths, fixes.added_newlines)]
         if not self._wants_scattering:
             return notes
         scattering, characters = self.scattering, f"the text has {self.stats.characters:,} characters"
@@ -191,6 +191,13 @@ class SplitText:
         index = self.splits.index(split)
         ends = [total * percent // 100 for percent in SPLIT_ENDS[self.settings.split_ratios].values()]
         return (ends[index - 1] if index else 0), ends[index]
+
+
+def join_notes(paths: Sequence[Path], added_newlines: int) -> list[str]:
+    """What joining files did, if there are several."""
+    added = f"; added {counted(added_newlines, 'newline')} after files that end without one" if added_newlines else ""
+    joined = f"joined {len(paths):,} files into one text: {first_names([str(path) for path in paths])}"
+    return [joined + added] if len(paths) > 1 else []
 
 
 def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seqlab.config import CorpusSettings
 from seqlab.data.text import builtin
 from seqlab.data.text.corpus import Corpus, corpus_from_text, measure_corpus, open_corpus
+from seqlab.data.text.split import split_text
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA
 
@@ -323,3 +325,18 @@ def test_a_text_that_occurs_again_is_left_out_of_a_folder_and_refused_by_name(tm
     for name, first in {"alias.txt": "a.txt", "copy.txt": "b.txt"}.items():
         with pytest.raises(UsageError, match=f"{name}' has the same content as '.*{first}': give every text once"):
             open_corpus([str(files[first]), str(files[name])])
+
+
+def test_what_joining_and_line_ends_changed_is_said_though_the_last_reading_stopped_early(tmp_path):
+    files = {"a.txt": b"first\n" * 20, "b.txt": b"\xef\xbb\xbfsecond", "c.txt.gz": gzip.compress(b"third\r\n" * 30)}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    corpus = open_corpus([str(tmp_path)])
+    text = split_text(corpus, CorpusSettings(source=(str(tmp_path),)))
+    next(corpus.blocks())
+    assert text.reading_notes == [
+        "unpacked c.txt.gz",
+        "removed a byte-order mark at the start of a file",
+        "read 30 CRLF line endings as LF",
+        "joined 3 files into one text: a.txt, b.txt, c.txt.gz; added 1 newline after files that end without one",
+    ]
