@@ -60,6 +60,7 @@ def test_none_is_a_word_where_it_is_a_choice_and_nothing_elsewhere() -> None:
     tables = merge({**TEXT, "backbone": {"name": "transformer"}}, [parse_assignment("backbone.positions=none")])
     assert resolve(tables).resolved()["backbone"]["positions"] == "none"
     assert resolve(merge(TEXT, [parse_assignment("train.clip_norm=none")])).train.clip_norm is None
+    assert resolve(merge(TEXT, [parse_assignment("corpus.groups=none")])).corpus.groups == "none"
 
 
 def test_a_text_is_needed() -> None:

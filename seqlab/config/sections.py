@@ -53,6 +53,11 @@ class CorpusSettings(Settings):
         min_length=1,
         description="column of the author or document of an example: each stays in one split; none, or auto: only say",
     )
+    split_column: str = Field(
+        default="auto",
+        min_length=1,
+        description="column that says train, validation or test; auto: one with a known name, such as split; none",
+    )
     skip_limit: float = Field(
         default=0.1, ge=0, le=1, description="share of the rows of a file, at most, that are skipped if broken or empty"
     )
@@ -176,9 +181,9 @@ def checked(cls: type[S], content: Mapping[str, Any], section: str) -> S:
 
 
 def _has_none(cls: type[Settings], key: str) -> bool:
-    """Whether 'none' is one of the choices of a setting, as in `--set task.attention=none`."""
+    """Whether 'none' is one of the choices of a setting, as in `--set task.attention=none`, or any word is."""
     field = cls.model_fields.get(key)
-    return field is not None and "none" in get_args(field.annotation)
+    return field is not None and (field.annotation is str or "none" in get_args(field.annotation))
 
 
 def _explain(cls: type[Settings], section: str, item: Any) -> str:

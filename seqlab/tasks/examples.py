@@ -17,6 +17,7 @@ from seqlab.contracts import Scores
 from seqlab.data.examples.checks import few_examples_note
 from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
 from seqlab.data.examples.example import Examples
+from seqlab.data.examples.groups import AUTO, NONE
 from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.metrics.example_metric import ExampleMetric, find_metric
@@ -106,7 +107,8 @@ class ExampleTask(Task):
     def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
         trained_on = settings.corpus
         columns = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
-        corpus = CorpusSettings(source=source, columns=columns, skip_limit=trained_on.skip_limit)
+        splits = NONE if trained_on.split_column == NONE else AUTO
+        corpus = CorpusSettings(source=source, columns=columns, split_column=splits, skip_limit=trained_on.skip_limit)
         examples = open_unsplit(cls._example_kind(settings), corpus, vocabulary.labels)
         warn_of_notes(examples)
         return cls.encode_splits(examples, settings, vocabulary)

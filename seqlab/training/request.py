@@ -15,6 +15,8 @@ from seqlab.config import (
     expand_short_names,
     source_items,
 )
+from seqlab.data.examples.load import column_of_splits
+from seqlab.data.examples.split_column import IGNORED
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
@@ -112,7 +114,7 @@ TEXT_ONLY = {
     "corpus.split": "examples are split by a shuffle",
 }
 EXAMPLES_ONLY = {
-    **dict.fromkeys(("corpus.columns", "corpus.groups"), "running text has no columns"),
+    **dict.fromkeys(("corpus.columns", "corpus.groups", "corpus.split_column"), "running text has no columns"),
     "corpus.skip_limit": "running text has no rows to skip",
 }
 
@@ -125,6 +127,13 @@ def _refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
         if key in unused:
             option = key.removeprefix("corpus.")
             raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
+    asks_ratios = given.get("corpus.split_ratios") is not None
+    column = column_of_splits(task.examples, settings.corpus) if asks_ratios and task.examples else None
+    if column:
+        raise UsageError(
+            f"corpus.split_ratios is {settings.corpus.split_ratios}, but the column '{column}' gives the splits: leave "
+            f"it out, or ignore the column: {IGNORED}"
+        )
     for key, reason in _idle_settings(settings).items():
         if given.get(key) is not None:
             raise UsageError(f"{key} does nothing: {reason}. Leave it out.")
@@ -135,7 +144,7 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
     task, train, corpus = settings.task.settings, settings.train, settings.corpus
     idle: dict[str, str] = {}
     if task.examples is not None and corpus.source[0] in CORPORA:
-        keys = ("corpus.split_ratios", "corpus.columns", "corpus.groups", "corpus.skip_limit")
+        keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
         idle |= dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
     if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
         idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"

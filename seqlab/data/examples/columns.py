@@ -55,6 +55,17 @@ def find_columns(
     return columns
 
 
+def find_other_column(names: Sequence[str], requested: str, used: Sequence[str], header: Location, setting: str) -> str:
+    """The column that a setting names, besides those that are read already."""
+    free = [name for name in names if name not in used]
+    matches = [name for name in free if name == requested]
+    matches = matches or [name for name in free if name.casefold() == requested.casefold()]
+    if len(matches) != 1:
+        others = f"the other columns are {quote_list(free)}" if free else "there is no other column"
+        raise DataError(f"{header}: {setting} names '{requested}', but {others}.")
+    return matches[0]
+
+
 def find_input_column(names: Sequence[str], pair: ColumnPair, requested: str | None, header: Location) -> str:
     """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
     if requested:

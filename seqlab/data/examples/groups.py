@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seqlab.data.examples.lines import Group, LocatedExamples, Location, quote_list
-from seqlab.errors import DataError
+from seqlab.data.examples.columns import find_other_column
+from seqlab.data.examples.lines import Group, LocatedExamples, Location
 from seqlab.wording import counted
 
 AUTO, NONE = "auto", "none"  # instead of the name of a column: a known name, which is said; no groups
@@ -43,11 +43,7 @@ def find_group_column(names: Sequence[str], requested: str, used: Sequence[str],
     if requested == AUTO:
         found = {_stem(name): name for name in reversed(free)}
         return next((found[known] for known in KNOWN if known in found), None)
-    matches = [name for name in free if name == requested]
-    matches = matches or [name for name in free if name.casefold() == requested.casefold()]
-    if len(matches) != 1:
-        raise DataError(f"{header}: corpus.groups names '{requested}', but the other columns are {quote_list(free)}.")
-    return matches[0]
+    return find_other_column(names, requested, used, header, "corpus.groups")
 
 
 def _stem(name: str) -> str:

@@ -33,6 +33,14 @@ class Location:
         return f"'{self.path}', line {self.line}"
 
 
+class GivenSplit(NamedTuple):
+    """The split of an example as a column gives it; None if the value names none."""
+
+    column: str
+    value: str
+    split: str | None
+
+
 class Group(NamedTuple):
     """Examples that belong together: a column and the value that they share."""
 
@@ -42,11 +50,12 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class LocatedExample:
-    """An example, the line where it begins, and its group if a column names one."""
+    """An example, the line where it begins, and its group and its split if columns name them."""
 
     example: Any
     location: Location
     group: Group | None = None
+    split: GivenSplit | None = None
 
 
 LocatedExamples = Sequence[LocatedExample]

@@ -16,6 +16,7 @@ from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel
 from seqlab.data.examples.split import split_examples
+from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, to_bio
 from seqlab.data.file_layout import recognize_layout
@@ -35,11 +36,14 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     if _is_builtin(settings.source):
         return _builtin(kind, settings)
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
-    located, notes = _read_splits(kind, files, WantedColumns(settings.columns, settings.groups, settings.skip_limit))
-    keeps_groups = settings.groups not in (AUTO, NONE)
-    result = split_examples(located, settings.split_ratios, settings.groups if keeps_groups else None)
+    wanted = WantedColumns(settings.columns, settings.groups, settings.split_column, settings.skip_limit)
+    located, notes = _read_splits(kind, files, wanted)
+    given = split_by_column(located)
+    kept_groups = settings.groups if settings.groups not in (AUTO, NONE) else None
+    origin = f"by the column '{given.column}'" if given.column else "from files"
+    result = split_examples(given.splits, settings.split_ratios, kept_groups, origin)
     groups = collect_groups(result.splits, settings.groups)
-    notes = (*notes, *result.notes, *check_splits(result.splits), *group_notes(groups, settings.groups))
+    notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *group_notes(groups, settings.groups))
     return Examples(_name(settings.source), _without_locations(result.splits), result.rule, notes=notes, groups=groups)
 
 
@@ -49,11 +53,19 @@ def open_unsplit(kind: ExampleKind, settings: CorpusSettings, labels: Sequence[s
         corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
         everything = [example for examples in corpus.splits.values() for example in examples]
         return replace(corpus, splits={"whole": everything}, rule="all of it")
-    splits, notes = _read_splits(
-        kind, {"whole": settings.source}, WantedColumns(settings.columns, skip_limit=settings.skip_limit)
-    )
-    notes = (*notes, *(check_labels("given", splits["whole"], labels) if labels else []))
-    return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=notes)
+    wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit)
+    splits, notes = _read_splits(kind, {"whole": settings.source}, wanted)
+    notes = [*notes, *split_by_column(splits).notes]
+    notes += check_labels("given", splits["whole"], labels) if labels else []
+    return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=tuple(notes))
+
+
+def column_of_splits(kind: ExampleKind, settings: CorpusSettings) -> str | None:
+    """The column that gives the splits of the source, if one does."""
+    if kind == "tagged" or settings.validation or settings.test or _is_builtin(settings.source):
+        return None
+    wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit)
+    return split_by_column(_read_splits(kind, {"train": settings.source}, wanted)[0]).column
 
 
 def _without_locations(splits: Mapping[str, LocatedExamples]) -> dict[str, Sequence[Example]]:
@@ -116,8 +128,9 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
         raise DataError(f"'{name}' is a text, not a set of examples. Train it with --task language.")
     if settings.validation or settings.test:
         raise UsageError(f"'{name}' is built in and has its own splits: leave out corpus.validation and corpus.test.")
-    if settings.groups not in (AUTO, NONE):
-        raise UsageError(f"'{name}' is built in and has no columns: leave out corpus.groups.")
+    for key, column in {"groups": settings.groups, "split_column": settings.split_column}.items():
+        if column not in (AUTO, NONE):
+            raise UsageError(f"'{name}' is built in and has no columns: leave out corpus.{key}.")
     if not isinstance(next(iter(corpus.splits.values()))[0], EXAMPLES[kind]):
         raise DataError(f"'{name}' has no {NAMES[kind]}. Train it with --task {task}.")
     return corpus
@@ -127,12 +140,13 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
 
 
 class WantedColumns(NamedTuple):
-    """What the settings say about columns: the two to read, or None to infer them, and which one names groups; and
-    the share of the rows that may be skipped."""
+    """What the settings say about columns: the two to read, or None to infer them, and which ones name groups and
+    splits; and the share of the rows that may be skipped."""
 
-    pair: tuple[str, str] | None = None
-    groups: str = NONE
-    skip_limit: float = 0.0
+    pair: tuple[str, str] | None
+    groups: str
+    splits: str
+    skip_limit: float
 
 
 def _read_splits(
@@ -168,11 +182,11 @@ def _joined(paths: Sequence[Path], read: Callable[[Path], LocatedExamples], fixe
 def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
-    return read_labeled(path, columns.pair, fixes, columns.groups)
+    return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits)
 
 
 def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
-    _refuse_groups(columns, f"'{path}' has tagged words")
+    _refuse_other_columns(columns, f"'{path}' has tagged words")
     layout = recognize_layout(path) if suffix(path) not in (CONLLU, *COLUMNS, *TABLES) else None
     if suffix(path) == CONLLU or (layout and layout.kind == "conllu"):
         return read_conllu(path, columns.pair, fixes)
@@ -191,20 +205,21 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
 def _read_pairs(paths: Sequence[Path], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     are_tables = [suffix(path) in TABLES for path in paths]
     if all(are_tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
-        return _joined(paths, lambda path: read_pairs(path, columns.pair, fixes, columns.groups), fixes)
+        return _joined(paths, lambda path: read_pairs(path, columns.pair, fixes, columns.groups, columns.splits), fixes)
     if len(paths) != 2 or any(are_tables):
         given = " ".join(str(path) for path in paths)
         raise UsageError(
             f"to translate, give two files with the same number of lines, such as train.en train.de, or tables with "
             f"two columns ({', '.join(TABLES)}); given: {given}"
         )
-    _refuse_groups(columns, "parallel files have lines")
+    _refuse_other_columns(columns, "parallel files have lines")
     return read_parallel(paths[0], paths[1], fixes)
 
 
-def _refuse_groups(columns: WantedColumns, has: str) -> None:
-    if columns.groups not in (AUTO, NONE):
-        raise UsageError(f"corpus.groups names a column of a table, but {has}: leave it out.")
+def _refuse_other_columns(columns: WantedColumns, has: str) -> None:
+    for key, column in {"groups": columns.groups, "split_column": columns.splits}.items():
+        if column not in (AUTO, NONE):
+            raise UsageError(f"corpus.{key} names a column of a table, but {has}: leave it out.")
 
 
 def _find(item: str) -> Path:

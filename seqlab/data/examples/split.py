@@ -1,7 +1,8 @@
 """Which example goes into which split.
 
-Files given for a split fix it. Otherwise a fixed shuffle assigns the examples, as in text/split.py, and equal inputs
-stay together; groups too, if corpus.groups names their column. Within a split, examples keep the order of their file.
+Files given for a split fix it, and so does a column (split_column.py). Otherwise a fixed shuffle assigns the examples,
+as in text/split.py, and equal inputs stay together; groups too, if corpus.groups names their column. Within a split,
+examples keep the order of their file.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -28,17 +29,19 @@ class ExampleSplits:
     notes: tuple[str, ...] = ()
 
 
-def split_examples(files: Mapping[str, LocatedExamples], ratios: str, groups: str | None = None) -> ExampleSplits:
-    """Splits from the examples of the files for `train`, and perhaps for `validation` and `test`.
+def split_examples(
+    files: Mapping[str, LocatedExamples], ratios: str, groups: str | None = None, origin: str = "from files"
+) -> ExampleSplits:
+    """Splits from the examples for `train`, and perhaps for `validation` and `test`, which come from `origin`.
 
     `groups` is the column whose groups stay together where examples are shuffled."""
     kept_together = f"equal inputs{f' and groups of {groups!r}' if groups else ''} together"
     if "validation" in files:
         held_out = " and ".join(split for split in files if split != "train")
-        return ExampleSplits(dict(files), f"{held_out} from files")
+        return ExampleSplits(dict(files), f"{held_out} {origin}")
     if "test" in files:
         splits, notes = _shuffle(files["train"], "90/10", groups)
-        rule = f"test from files; validation is a tenth of the training examples, {SHUFFLED} {kept_together}"
+        rule = f"test {origin}; validation is a tenth of the training examples, {SHUFFLED} {kept_together}"
         return ExampleSplits({**splits, "test": files["test"]}, rule, notes)
     splits, notes = _shuffle(files["train"], ratios, groups)
     return ExampleSplits(splits, f"{ratios}, {SHUFFLED} {kept_together}", notes)

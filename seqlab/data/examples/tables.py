@@ -6,7 +6,7 @@ delimiters.py what separates them. TSV has no quoting: every tab separates field
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
+from seqlab.data.examples.split_column import find_split_column, given_split
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 from seqlab.wording import counted
@@ -43,33 +44,38 @@ KEYED_OBJECTS = 100  # whose keys are the columns: one alone may lack some
 
 @dataclass(frozen=True)
 class ExampleTable:
-    """The names of the columns, the location of the header, and the rows, which can be read once."""
+    """The names of the columns, the location of the header, and the rows."""
 
     header: Location
     names: list[str]
     rows: Iterable[TableRow | BadRow]
 
+    def fields(self) -> Iterator[Mapping[str, Any]]:
+        """The fields of the rows that can be read."""
+        return (row.fields for row in self.rows if isinstance(row, TableRow))
+
 
 def read_labeled(
-    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE, splits: str = NONE
 ) -> list[LocatedExample]:
-    """Texts and their labels; whitespace around labels is removed."""
-    return _read(path, LABELED, columns, fixes, groups)
+    """Texts and their labels; whitespace around labels is removed. `groups` and `splits` name columns of these."""
+    return _read(path, LABELED, columns, fixes, groups, splits)
 
 
 def read_pairs(
-    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE, splits: str = NONE
 ) -> list[LocatedExample]:
     """Sources and targets."""
-    return _read(path, PAIRS, columns, fixes, groups)
+    return _read(path, PAIRS, columns, fixes, groups, splits)
 
 
 def _read(
-    path: Path, pair: ColumnPair, columns: tuple[str, str] | None, fixes: InputFixes, groups: str
+    path: Path, pair: ColumnPair, columns: tuple[str, str] | None, fixes: InputFixes, groups: str, splits: str
 ) -> list[LocatedExample]:
     table = open_table(path, pair, fixes, columns)
     first, second = find_columns(table.names, pair, columns, table.header)
     group = find_group_column(table.names, groups, (first, second), table.header)
+    split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
     if not columns and (others := other_columns(table.names, pair, (first, second))):
         fixes.remarks.append(f"{path.name}: read the columns '{first}' and '{second}'; {others}")
     types: dict[str, set[str]] = {}  # of JSON values, by label
@@ -81,7 +87,7 @@ def _read(
         else:
             example = LabeledText(text, _label(row, second, fixes))
             types.setdefault(example.label, set()).add(type_name(row.fields[second]))
-        return LocatedExample(example, row.location, group_of(row.fields, group))
+        return LocatedExample(example, row.location, group_of(row.fields, group), given_split(row.fields, split))
 
     examples = collect(path, table.rows, located, fixes, "row")
     if mixed := [f"'{label}' ({', '.join(sorted(some))})" for label, some in types.items() if len(some) > 1]:
@@ -111,7 +117,7 @@ def open_table(path: Path, pair: ColumnPair, fixes: InputFixes, columns: tuple[s
         names = [str(number) for number in range(1, len(names) + 1)]
     else:
         records.remove(header)
-    return ExampleTable(location, names, _rows(path, names, records))
+    return ExampleTable(location, names, Rows(path, names, records))
 
 
 # --- separated fields -----------------------------------------------------------------------------------------------
@@ -141,10 +147,18 @@ def _records(path: Path, fixes: InputFixes) -> list[Record | BadRow]:
     return kept
 
 
-def _rows(path: Path, names: list[str], records: Sequence[Record | BadRow]) -> Iterator[TableRow | BadRow]:
-    if not records:
-        raise DataError(f"'{path}' has a header and no rows below it.")
-    yield from (_row(path, names, record) for record in records)
+@dataclass(frozen=True)
+class Rows:
+    """The records of a table by column, made while they are read: all at once would take several times the memory."""
+
+    path: Path
+    names: list[str]
+    records: Sequence[Record | BadRow]
+
+    def __iter__(self) -> Iterator[TableRow | BadRow]:
+        if not self.records:
+            raise DataError(f"'{self.path}' has a header and no rows below it.")
+        return (_row(self.path, self.names, record) for record in self.records)
 
 
 def _row(path: Path, names: list[str], record: Record | BadRow) -> TableRow | BadRow:

@@ -1,0 +1,134 @@
+"""Splits that a column gives: used, counted and said; refused where files or ratios contradict it."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from example_tables import corpus, labels
+from typer.testing import CliRunner
+
+from seqlab.analysis.doctor import diagnose
+from seqlab.analysis.example_doctor import ExampleDiagnosis
+from seqlab.cli.app import app
+from seqlab.data.examples.load import open_examples, open_unsplit
+from seqlab.errors import DataError, UsageError
+from seqlab.training.request import settings_from_request
+
+WORDS = ["train", "train", "Training", "test", "dev"]
+TINY = ["--steps", "1", "--hidden", "8", "--embedding", "8", "--threads", "1", "--batch-size", "4"]
+
+
+def table(words: list[str], column: str = "split", count: int = 60) -> str:
+    rows = [f"text {at},{'ab'[at // 7 % 2]},{words[at % len(words)]}\n" for at in range(count)]
+    return f"text,label,{column}\n" + "".join(rows)
+
+
+@pytest.mark.parametrize("column", ["split", "Partition", "fold", "set", "subset"])
+def test_a_column_of_splits_is_used_and_said(write, column):
+    result = open_examples("labeled", corpus(write("a.csv", table(WORDS, column)), split_ratios="80/10/10"))
+    numbers = {split: [int(example.input[5:]) % 5 for example in some] for split, some in result.splits.items()}
+    assert {split: set(some) for split, some in numbers.items()} == {"train": {0, 1, 2}, "validation": {4}, "test": {3}}
+    assert result.rule == f"validation and test by the column '{column}'"
+    assert result.notes == (
+        f"the column '{column}' gives the splits: 36 train, 12 validation, 12 test (--set corpus.split_column=none "
+        f"ignores it)",
+    )
+
+
+def test_without_validation_rows_a_tenth_of_the_training_rows_is_held_out(write):
+    result = open_examples("labeled", corpus(write("a.csv", table(["train", "test"]))))
+    assert {split: len(some) for split, some in result.splits.items()} == {"train": 27, "validation": 3, "test": 30}
+    assert result.rule.startswith("test by the column 'split'; validation is a tenth of the training examples")
+    assert "30 train, 30 test, of which a tenth of train is for validation" in result.notes[0]
+
+
+def test_json_lines_and_pairs_have_such_columns_too(write):
+    rows = [{"source": f"s {at}", "target": f"t {at}", "split": "test" if at % 3 else "train"} for at in range(60)]
+    path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert len(open_examples("pairs", corpus(path)).splits["test"]) == 40
+
+
+@pytest.mark.parametrize(
+    "content, settings",
+    [
+        (table(WORDS), {"split_column": "none"}),
+        (table(["1", "2", "3"], "fold"), {}),  # folds of a cross-validation
+        (table(["train"]), {}),
+        (table(WORDS, "kind"), {}),
+    ],
+)
+def test_what_divides_nothing_is_left_alone(write, content, settings):
+    result = open_examples("labeled", corpus(write("a.csv", content), **settings))
+    assert {split: len(some) for split, some in result.splits.items()} == {"train": 54, "validation": 6}
+    assert result.notes == ()
+
+
+def test_a_column_with_another_name_is_used_if_it_is_named(write):
+    path = write("a.csv", table(WORDS, "kind"))
+    assert len(open_examples("labeled", corpus(path, split_column="Kind")).splits["test"]) == 12
+    with pytest.raises(DataError, match=r"corpus\.split_column names 'part', but the other columns are 'kind'"):
+        open_examples("labeled", corpus(path, split_column="part"))
+
+
+def test_values_that_name_no_split_are_refused_with_their_line(write):
+    with pytest.raises(DataError) as refused:
+        open_examples("labeled", corpus(write("a.csv", table([*WORDS, "unsup"]))))
+    assert "a.csv', line 7: the column 'split' gives the splits, but 10 examples have another" in str(refused.value)
+    assert "'unsup' (10)" in str(refused.value)
+    with pytest.raises(DataError, match=r"gives 30 validation, 30 test, and none to train on"):
+        open_examples("labeled", corpus(write("b.csv", table(["dev", "test"]))))
+    with pytest.raises(DataError, match=r"c\.csv', line 2: there is no column 'split', which gives the splits of"):
+        open_examples("labeled", corpus(write("a.csv", table(WORDS)), write("c.csv", "text,label\nx,a\ny,b\n")))
+
+
+def test_test_rows_that_are_trained_on_all_the_same_are_said(write):
+    result = open_examples("labeled", corpus(write("a.csv", table(["test"]))))
+    assert result.notes == ("the column 'split' gives 60 test: all of them are trained on",)
+
+
+def test_files_for_splits_must_agree_with_the_column(write):
+    path, held_out = write("a.csv", table(WORDS)), write("b.csv", table(["dev"], count=10))
+    with pytest.raises(DataError, match=r"a\.csv', line 5: the file is given for the train split, .* 24 of the 60"):
+        open_examples("labeled", corpus(path, validation=(held_out,)))
+    train = write("c.csv", table(["train"]))
+    assert open_examples("labeled", corpus(train, validation=(held_out,))).rule == "validation from files"
+
+
+def test_ratios_contradict_the_column(write):
+    path = write("a.csv", table(WORDS))
+    with pytest.raises(UsageError, match=r"split_ratios is 80/10/10, but the column 'split' gives the splits: leave"):
+        settings_from_request(path, {}, {}, {"split_ratios": "80/10/10"})
+    settings_from_request(path, {}, {"corpus.split_column": "none"}, {"split_ratios": "80/10/10"})
+    settings_from_request(write("b.csv", table(["train"])), {}, {}, {"split_ratios": "80/10/10"})
+
+
+def test_a_file_that_is_scored_is_not_divided(write):
+    path = write("a.csv", table([*WORDS, "unsup"]))
+    result = open_unsplit("labeled", corpus(path))
+    assert len(result.splits["whole"]) == 60
+    assert result.notes == (
+        "the column 'split' gives 30 train, 10 test, 10 validation, 10 'unsup': all of them are scored",
+    )
+
+
+def test_the_doctor_agrees_and_the_printed_option_works(write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write("a.csv", table(WORDS))
+    found = diagnose([str(path)])
+    assert isinstance(found, ExampleDiagnosis)
+    assert found.splits == {"train": 36, "validation": 12, "test": 12}
+    printed = (
+        next(note for note in found.notes if "gives the splits" in note).partition("(")[2].partition(" ignores")[0]
+    )
+    result = CliRunner().invoke(app, ["train", str(path), *TINY, "--out", "r", *shlex.split(printed)])
+    assert result.exception is None, result.output
+    assert json.loads(Path("r/config.json").read_text())["corpus"]["examples"] == {"train": 54, "validation": 6}
+
+
+def test_labels_are_those_of_the_training_rows(write):
+    rows = "".join(f"text {at},{'ab'[at % 2]},{'train' if at < 50 else 'test'}\n" for at in range(60))
+    result = open_examples("labeled", corpus(write("a.csv", "text,label,split\n" + rows)))
+    assert set(labels(result, "test")) == {"a", "b"}
+    with pytest.raises(DataError, match=r"line 62: unknown label 'c'"):
+        open_examples("labeled", corpus(write("b.csv", "text,label,split\n" + rows + "text x,c,test\n")))
