@@ -67,7 +67,7 @@ class TagTask(ExampleTask):
         "accuracy": "{accuracy:.1f}% of the words tagged correctly",
         "entity_f1": "entity F1 {entity_f1:.1f}",
     }
-    baselines: ClassVar = (("most frequent tag", "main", FrequentTags),)
+    baselines: ClassVar = (("most frequent tag of each word", "main", FrequentTags),)
 
     def _example_metric(self) -> ExampleMetric:
         name, marks_spans = self.settings.metric, detect_scheme([self.vocabulary.labels]) is not None

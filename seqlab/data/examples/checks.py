@@ -88,23 +88,25 @@ def _missing_values(labels: Counter[str]) -> list[str]:
 
 def label_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
     """For the log: which labels or tags are learned, the most frequent ones first, and which are never scored."""
-    counts = _count(splits["train"])
-    named = quote_list([label for label, _ in counts.most_common()], LABELS_NAMED, counts)
+    counts = {split: _count(examples) for split, examples in splits.items()}
+    named = quote_list([label for label, _ in counts["train"].most_common()], LABELS_NAMED, counts["train"])
     noun = "label" if isinstance(splits["train"][0], LabeledText) else "tag"
-    known = [f"{counted(len(counts), noun)} in the training split: {named}"] if counts else []
-    return known + never_scored_notes(splits)
+    known = [f"{counted(len(counts['train']), noun)} in the training split: {named}"] if counts["train"] else []
+    return known + _never_scored(counts, noun)
 
 
 def never_scored_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
     """Notes on labels or tags that the training split has, and a held-out split lacks."""
-    counts = _count(splits["train"])
-    noun, unit = ("label", "example") if isinstance(splits["train"][0], LabeledText) else ("tag", "word")
-    notes = []
-    for split in splits:
-        scored = _count(splits[split])
-        if missing := [label for label, _ in counts.most_common() if label not in scored]:
+    noun = "label" if isinstance(splits["train"][0], LabeledText) else "tag"
+    return _never_scored({split: _count(examples) for split, examples in splits.items()}, noun)
+
+
+def _never_scored(counts: Mapping[str, Counter[str]], noun: str) -> list[str]:
+    unit, notes = "example" if noun == "label" else "word", []
+    for split, scored in counts.items():
+        if missing := [label for label, _ in counts["train"].most_common() if label not in scored]:
             nouns, them = (noun, "it") if len(missing) == 1 else (f"{noun}s", "them")
-            named = quote_list(missing, LABELS_NAMED, counts)
+            named = quote_list(missing, LABELS_NAMED, counts["train"])
             notes.append(
                 f"no {split} {unit} has the {nouns} {named}: {split} results do not show whether the model recognizes "
                 f"{them}"

@@ -4,8 +4,8 @@ import pytest
 from example_tables import corpus, labels, many, reviews
 
 from seqlab.data.content_notes import content_notes
-from seqlab.data.examples.checks import few_examples_note
-from seqlab.data.examples.example import UNSCORED, TaggedSentence
+from seqlab.data.examples.checks import few_examples_note, label_notes
+from seqlab.data.examples.example import UNSCORED, LabeledText, TaggedSentence
 from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.errors import DataError
 
@@ -163,6 +163,22 @@ def test_labels_are_named_as_they_were_read_and_those_that_are_never_scored_are_
         r"no validation example has the labels 'even' (6), 'rare\nlabel' (1): validation results do not show whether "
         "the model recognizes them"
     )
+
+
+def test_the_labels_of_every_split_are_counted_once():
+    class Read(list[LabeledText]):
+        times = 0
+
+        def __iter__(self):
+            self.times += 1
+            return super().__iter__()
+
+    splits = {
+        "train": Read([LabeledText("a", "x"), LabeledText("b", "y")]),
+        "validation": Read([LabeledText("c", "x")]),
+    }
+    assert len(label_notes(splits)) == 2
+    assert [split.times for split in splits.values()] == [1, 1]
 
 
 def test_tags_that_are_never_scored_are_said(write):
