@@ -9,9 +9,12 @@ import json
 import sys
 import traceback
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from seqlab.data.files import shorten
 from seqlab.terminal import printable
 
 
@@ -29,26 +32,57 @@ def check_functions(checks: ModuleType) -> list[Callable[[ModuleType], None]]:
     return [function for name, function in vars(checks).items() if name.startswith("check_")]
 
 
-def judge(check: Callable[[ModuleType], None], answer: ModuleType) -> str:
+class Watched:
+    """A learner's module that remembers what a check used last: a name, and its value or what it returned."""
+
+    def __init__(self, module: ModuleType):
+        self.module, self.used = module, ""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.module, name)
+        self.used = f"your {name} is {_shown(value)}"
+        if isinstance(value, type) or not callable(value):
+            return value
+
+        @wraps(value)
+        def call(*arguments: Any, **options: Any) -> Any:
+            result = value(*arguments, **options)
+            self.used = f"your {name} returned {_shown(result)}"
+            return result
+
+        return call
+
+
+def _shown(value: object) -> str:
+    return f"{shorten(repr(value))} ({type(value).__name__})"
+
+
+def judge(check: Callable[[Any], None], answer: ModuleType) -> str:
     """What is wrong with an answer in words; empty if it is right."""
+    path, watched = str(answer.__file__), Watched(answer)
     try:
-        check(answer)
-    except AssertionError as error:
-        return str(error)
-    except AttributeError as error:
-        if error.obj is answer:
-            return f"{Path(str(answer.__file__)).name} does not define '{error.name}'."
-        return own_traceback(error, str(answer.__file__))
+        check(watched)
     except (Exception, SystemExit) as error:
-        return own_traceback(error, str(answer.__file__))
+        if isinstance(error, AssertionError) and str(error):
+            return str(error)
+        if isinstance(error, AttributeError) and error.obj is answer:
+            return f"{Path(path).name} does not define '{error.name}'."
+        if _own_frames(error, path) or not watched.used:
+            return own_traceback(error, path)
+        why = "".join(traceback.format_exception_only(error)).rstrip()
+        because = f": the check ended with {why}" if str(error) else ""
+        return f"{watched.used}, and the exercise asks for something else{because}."
     return ""
+
+
+def _own_frames(error: BaseException, path: str) -> list[traceback.FrameSummary]:
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
 
 
 def own_traceback(error: BaseException, path: str) -> str:
     """The part of a traceback that is in the learner's file, and the error."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     what = "".join(traceback.format_exception_only(error)).rstrip()
-    return "".join(traceback.format_list(frames)) + what
+    return "".join(traceback.format_list(_own_frames(error, path))) + what
 
 
 def main(checks: str, answer: str, results: str) -> None:

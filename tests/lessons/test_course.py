@@ -98,6 +98,30 @@ def test_a_string_instead_of_a_number_is_shown_in_quotes(name: str, function: st
     assert re.search(r" '\d+'; ", wrong)
 
 
+@every_check
+@pytest.mark.parametrize("value", ["a string", None, 0.5, lambda *_, **__: "a string", lambda *_, **__: None])
+def test_an_answer_of_another_type_is_wrong_and_shown(lesson: Lesson, value: object) -> None:
+    """Never the error alone that Python gives in the check, where the learner can see nothing."""
+    answer = load_file(lesson.solution, f"solution_{lesson.name}")
+    for name in [name for name in vars(answer) if not name.startswith("__")]:
+        setattr(answer, name, value)
+    for exercise, wrong in judged(lesson, answer).items():
+        assert wrong and not re.match(r"\w+Error", wrong), (exercise, wrong)
+        if not callable(value):
+            assert re.match(r"your \w+ is .* \((str|NoneType|float)\), and the exercise asks", wrong), (exercise, wrong)
+
+
+def test_a_check_without_words_does_not_pass() -> None:
+    answer = ModuleType("answer")
+    answer.__file__, vars(answer)["size"] = "answer.py", lambda: "many"
+
+    def check(module: ModuleType) -> None:
+        if not isinstance(module.size(), int):
+            raise AssertionError
+
+    assert judge(check, answer) == "your size returned 'many' (str), and the exercise asks for something else."
+
+
 @every_lesson
 def test_an_empty_file_hears_what_to_define(lesson: Lesson) -> None:
     empty = ModuleType("empty")
