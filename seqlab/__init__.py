@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from seqlab.api import build as build
     from seqlab.api import compare as compare
     from seqlab.api import distill as distill
+    from seqlab.api import embed as embed
     from seqlab.api import evaluate as evaluate
     from seqlab.api import export as export
     from seqlab.api import load as load
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Comparison", "Run", "__version__",
-    "build", "compare", "distill", "evaluate", "export", "load", "quantize", "resume", "train",
+    "build", "compare", "distill", "embed", "evaluate", "export", "load", "quantize", "resume", "train",
 ]  # fmt: skip
 
 

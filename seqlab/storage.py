@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +29,26 @@ def write_atomic(path: Path, content: bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
         sync_directory(path.parent)
+
+
+def write_atomic_parts(path: Path, parts: Iterable[bytes], size: int) -> str:
+    """`write_atomic` of content that is too large for memory, of about `size` bytes; returns its SHA-256."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    digest = hashlib.sha256()
+    with storage_errors(path, size):
+        try:
+            temporary.unlink(missing_ok=True)
+            with temporary.open("xb") as stream:
+                for part in parts:
+                    digest.update(part)
+                    stream.write(part)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_directory(path.parent)
+    return digest.hexdigest()
 
 
 def write_through(path: Path, content: bytes) -> None:

@@ -15,6 +15,7 @@ from seqlab.cli.compare import compare
 from seqlab.cli.demo import demo
 from seqlab.cli.distill import distill
 from seqlab.cli.doctor import doctor
+from seqlab.cli.embed import embed
 from seqlab.cli.evaluate import evaluate
 from seqlab.cli.export import export
 from seqlab.cli.generate import generate
@@ -77,6 +78,7 @@ def options(
 PANELS = {
     "Train": (train, resume, demo),
     "Use": (generate, predict, evaluate, quantize, export),
+    "Search": (embed,),
     "Compare": (compare, distill, report, runs, results, bench),
     "Inspect": (doctor, audit, inspect, list_registered),
     "Learn": (learn,),

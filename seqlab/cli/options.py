@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from seqlab.errors import UsageError
 from seqlab.registry import CORPORA, TASKS, TOKENIZERS
 
 Data = partial(Option, rich_help_panel="Data")
@@ -54,6 +55,12 @@ Config = Annotated[Path | None, Settings(help="Read settings from a TOML file.")
 Assignments = Annotated[
     list[str] | None, Settings("--set", metavar="SECTION.KEY=VALUE", help="Any setting; may be repeated.")
 ]
+DocumentColumns = Annotated[
+    list[str] | None,
+    Option(
+        "--column", metavar="FIELD=NAME", help="Column of the id, title or text of documents, if unusual; repeat it."
+    ),
+]
 
 
 def read_settings(config: Path | None, assignments: Sequence[str] | None) -> dict[str, Any]:
@@ -63,3 +70,14 @@ def read_settings(config: Path | None, assignments: Sequence[str] | None) -> dic
     tables = read_toml(config) if config else {}
     tables.pop("about", None)  # the file of a recipe has a description
     return {**tables, **dict(map(parse_assignment, assignments or []))}
+
+
+def document_columns(given: Sequence[str] | None) -> dict[str, str]:
+    """`--column text=abstract` as a table of fields and the columns that hold them."""
+    columns: dict[str, str] = {}
+    for item in given or []:
+        name, separator, column = item.partition("=")
+        if not separator or not column:
+            raise UsageError(f"--column {item}: expected id=, title= or text= and the name of a column.")
+        columns[name] = column
+    return columns

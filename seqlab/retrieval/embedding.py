@@ -5,8 +5,7 @@ N: texts, D: dimensions, V: vocabulary; the other letters are those of contracts
 """
 
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -17,7 +16,8 @@ from torch import Tensor
 from seqlab.contracts import Backbone, Trace
 from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.models.classifier import Classifier
-from seqlab.models.pooling import AttentionPooling, pool
+from seqlab.models.pooling import AttentionPooling, TokenPooling, pool
+from seqlab.models.text_encoder import TextEncoder
 from seqlab.models.token_model import TokenModel
 from seqlab.runs import manifest
 from seqlab.runs.directory import CONFIG, TOKENIZER, WEIGHTS
@@ -25,21 +25,22 @@ from seqlab.runs.run import Run
 from seqlab.threads import compute_threads
 
 Pooling = Literal["mean", "last", "max", "attention", "sif"]
+ReadBatch = Callable[[Tensor, Tensor], Tensor]  # tokens_BT and mask_BT to vectors_BD
 BATCH_TOKENS = 1 << 14  # of one batch with its padding
 BATCH_PAIRS = 1 << 24  # of tokens of one text, which attention compares
-SIF = 1e-3  # a of Arora et al. 2017: a token of this share of the text has half the weight of a rare one
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """How a text becomes one vector: which layer, None for the last output, and how its tokens are joined."""
+    """How a text becomes one vector: from which layer (None: the last output, 0: the embedding), and how its tokens are
+    joined (None: as the run has learned it, else the mean)."""
 
-    pooling: Pooling = "mean"
+    pooling: Pooling | None = None
     layer: int | None = None
 
 
 @dataclass
-class Reading:
+class ReadCounts:
     """What reading met: counted, so that it can be said."""
 
     texts: int = 0
@@ -50,7 +51,10 @@ class Reading:
     def notes(self, limit: int | None) -> list[str]:
         notes = []
         if self.cut:
-            notes.append(f"{self.cut:,} of {self.texts:,} texts are longer than the {limit:,} tokens that the model reads: the rest of them has no part in their vectors")
+            notes.append(
+                f"{self.cut:,} of {self.texts:,} texts have more than the {limit:,} tokens that the model reads: their "
+                f"vectors are those of their beginning"
+            )
         if self.unknown:
             notes.append(f"{self.unknown / self.tokens:.2%} of the tokens are unknown to the model")
         return notes
@@ -65,7 +69,7 @@ class TextEmbedder:
         self.run, self.model, self.tokenizer = run, run.model, run.tokenizer
         self.pooled = pooled or Pooled()
         self.limit: int | None = self.model.limit
-        self.seen = Reading()
+        self.seen = ReadCounts()
         self._read = _reader(run, self.pooled, shares_V)
 
     @property
@@ -100,6 +104,9 @@ class TextEmbedder:
             counts_V += np.bincount(self._ids(text), minlength=len(counts_V))
         return counts_V / max(1, counts_V.sum())
 
+    def count_tokens(self, text: str) -> int:
+        return len(self._ids(text))
+
     def _encode(self, text: str) -> np.ndarray:
         ids_T = self._ids(text)
         self.seen.texts += 1
@@ -115,3 +122,112 @@ class TextEmbedder:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SeqlabWarning)  # of unknown text: it is counted
             return np.asarray(self.tokenizer.encode_array(text))
+
+
+def length_batches(lengths_N: np.ndarray) -> list[np.ndarray]:
+    """Rows of similar length, longest first, so that memory runs out at once or never; empty texts are left out."""
+    order_N = np.argsort(-lengths_N, kind="stable")
+    order_N = order_N[lengths_N[order_N] > 0]
+    batches, first = [], 0
+    while first < len(order_N):
+        longest = int(lengths_N[order_N[first]])
+        size = max(1, min(BATCH_TOKENS // longest, BATCH_PAIRS // longest**2))
+        batches.append(order_N[first : first + size])
+        first += size
+    return batches
+
+
+def _padded(rows: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
+    """Tokens and mask of rows, the longest first."""
+    tokens_BT = np.zeros((len(rows), len(rows[0])), np.int64)
+    mask_BT = np.zeros(tokens_BT.shape, bool)
+    for place, row in enumerate(rows):
+        tokens_BT[place, : len(row)] = row
+        mask_BT[place, : len(row)] = True
+    return torch.from_numpy(tokens_BT), torch.from_numpy(mask_BT)
+
+
+# --- what a model computes --------------------------------------------------------------------------------------------
+
+
+def _reader(run: Run, pooled: Pooled, shares_V: np.ndarray | None) -> ReadBatch:
+    """From tokens to vectors; UsageError if this model has no such layer or pooling."""
+    model, pooling = run.model, pooled.pooling
+    if pooling is not None and pooling not in get_args(Pooling):
+        raise UsageError(f"there is no pooling '{pooling}': expected {', '.join(get_args(Pooling))}.")
+    if isinstance(model, TextEncoder):
+        if pooled.layer is not None or pooling not in (None, model.pooling_kind):
+            raise UsageError(
+                f"'{run.path}' was trained to embed texts, with {model.pooling_kind} pooling of its last layer: leave "
+                f"pooling and layer out."
+            )
+        return lambda tokens_BT, mask_BT: model(tokens_BT, _needed(mask_BT))
+    if not isinstance(model, TokenModel | Classifier):
+        kind = run.settings.task.name
+        raise UsageError(
+            f"'{run.path}' was trained to {kind}, and its backbone does not read tokens alone: embed with a run of the "
+            f"task embed, language, masked or classify."
+        )
+    states = _states(run, model, pooled.layer)
+    learned = model.pooling if isinstance(model, Classifier) and isinstance(model.pooling, AttentionPooling) else None
+    join = _join(run, model.backbone, pooling or "mean", learned, shares_V)
+    if pooling == "attention" and pooled.layer is not None:
+        raise UsageError(f"'{run.path}' has learned its attention weights for the last layer: leave the layer out.")
+    return lambda tokens_BT, mask_BT: join(tokens_BT, states(tokens_BT, mask_BT), mask_BT)
+
+
+def _needed(mask_BT: Tensor) -> Tensor | None:
+    """None if nothing is padded, which is faster."""
+    return None if bool(mask_BT.all()) else mask_BT
+
+
+def _states(run: Run, model: Any, layer: int | None) -> ReadBatch:
+    """The vectors of the tokens (B, T, H) of a layer."""
+
+    def embedded(tokens_BT: Tensor) -> Tensor:
+        return model.embed(tokens_BT) if isinstance(model, TokenModel) else model.embedding(tokens_BT)
+
+    if layer is None:  # what is to the right of a text changes nothing if the model reads from left to right
+        masked = not model.backbone.causal
+        return lambda tokens_BT, mask_BT: model.backbone(
+            embedded(tokens_BT), None, _needed(mask_BT) if masked else None
+        )[0]
+    if layer == 0:
+        return lambda tokens_BT, mask_BT: embedded(tokens_BT)
+    names = [name for name, recorded in model.records.items() if recorded.kind == "layer"]
+    name = next((name for name in names if name.endswith(f"layer{layer}")), None)
+    if name is None:
+        there = ", ".join(names) or "none that it records"
+        raise UsageError(f"'{run.path}' has no layer {layer}: it has 0 (the embedding) and {there}.")
+
+    def traced(tokens_BT: Tensor, mask_BT: Tensor) -> Tensor:
+        trace = Trace()
+        model.backbone(embedded(tokens_BT), None, mask_BT, trace)
+        return trace[name]
+
+    return traced
+
+
+def _join(
+    run: Run, backbone: Backbone, pooling: Pooling, learned: AttentionPooling | None, shares_V: np.ndarray | None
+) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """From tokens and their vectors to one vector for each text."""
+    if pooling == "attention":
+        if learned is None:
+            raise UsageError(
+                f"'{run.path}' has learned no attention weights to pool by: give mean, last, max or sif, or a run "
+                f"with task.pooling=attention."
+            )
+        return lambda tokens_BT, y_BTH, kept_BT: learned(y_BTH, kept_BT)
+    if pooling == "sif":
+        assert shares_V is not None, "SIF weights need the shares of tokens"
+        weigh = TokenPooling(len(shares_V))
+        weigh.set_frequencies(torch.from_numpy(shares_V))
+        return weigh
+    if pooling == "last" and backbone.causal:
+        return lambda tokens_BT, y_BTH, kept_BT: y_BTH[torch.arange(len(y_BTH)), kept_BT.sum(1) - 1]
+    if pooling == "last" and type(backbone).summarize is Backbone.summarize:
+        raise UsageError(
+            f"'{run.path}' reads a text from both ends at once and has no last output: give mean, max or sif."
+        )
+    return lambda tokens_BT, y_BTH, kept_BT: pool(pooling, backbone, y_BTH, kept_BT)

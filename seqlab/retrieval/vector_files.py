@@ -1,0 +1,144 @@
+"""`seqlab embed`: the vectors of all documents as a file, with the ids and offsets of their passages beside it."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from seqlab.data.documents.passages import Passage
+from seqlab.data.documents.read import DocumentFixes
+from seqlab.errors import UsageError
+from seqlab.retrieval.corpus_vectors import FIT_VECTORS, Source, VectorSettings, fit, prepare
+from seqlab.retrieval.progress import WorkProgress
+from seqlab.retrieval.reduction import Reduction
+from seqlab.retrieval.shards import Shard, embed_blocks, remove_shards
+from seqlab.runs import manifest
+from seqlab.runs.lock import LOCK
+from seqlab.runs.run import Run
+from seqlab.storage import as_bytes, sha256, storage_errors, to_json, write_atomic, write_atomic_parts
+
+VectorFormat = Literal["npy", "safetensors"]
+FORMAT = "seqlab-vectors"
+SHARDS, FACTS, ROWS, FITTED = "shards", "embedding.json", "passages.jsonl", "fitted.npz"
+
+
+@dataclass(frozen=True)
+class EmbeddedCorpus:
+    """What was written. `continued`: passages that a call which was stopped had embedded."""
+
+    vectors: Path
+    documents: int
+    passages: int
+    dimensions: int
+    continued: int
+    notes: list[str]
+
+
+def embed_corpus(
+    run: Run, source: Source, out: Path, settings: VectorSettings, format: VectorFormat, progress: WorkProgress
+) -> EmbeddedCorpus:
+    """Embed all documents into the folder `out`; the same call continues one that was stopped."""
+    _begin(out, format)
+    fixes = DocumentFixes()
+    documents = sum(1 for _ in source.documents(fixes))  # errors come before the work
+    embedding = prepare(run, source, settings)
+    total = sum(1 for _ in embedding.passages(source.documents()))
+    progress.begin("embedding", total, "passages")
+    shards: list[Shard] = []
+    continued = 0
+
+    def rows() -> Iterator[bytes]:
+        nonlocal continued
+        embed = embedding.embedder.embed
+        pieces = embedding.passages(source.documents())
+        blocks = embed_blocks(
+            pieces, lambda block: embed([piece.with_title for piece in block]), out / SHARDS, embedding.fingerprint
+        )
+        for shard in blocks:
+            yield b"".join(map(_row, shard.passages))
+            shards.append(shard.without_texts())
+            continued += shard.rows if shard.continued else 0
+            progress.advance(shard.rows)
+
+    files = {ROWS: write_atomic_parts(out / ROWS, rows(), 0)}
+    progress.end()
+    total = sum(shard.rows for shard in shards)
+    reduction = fit(shards, total, settings)
+    path = out / f"vectors.{format}"
+    blocks = (reduction.apply(shard.vectors()) for shard in shards)
+    files[path.name] = write_vectors(path, blocks, total, reduction.dimensions)
+    files[FITTED] = _write(out / FITTED, fitted_bytes(reduction, embedding.shares_V))
+    notes = [*fixes.notes(), *embedding.embedder.seen.notes(embedding.embedder.limit)]
+    if settings.fitted and total > FIT_VECTORS:
+        notes.append(f"the reduction was fitted to at most {FIT_VECTORS:,} of the {total:,} vectors, evenly spaced")
+    facts: dict[str, Any] = {
+        "run": str(run.path),
+        "fingerprint": sha256(embedding.fingerprint.encode()),
+        "settings": asdict(settings),
+        "passage": {"characters": embedding.length, "overlap": settings.overlap},
+        "documents": documents,
+        "shape": [total, reduction.dimensions],
+        "notes": notes,
+    }
+    files[FACTS] = _write(out / FACTS, to_json(facts))
+    write_atomic(
+        out / manifest.NAME, manifest.manifest({name: [digest] for name, digest in files.items()}, {"format": FORMAT})
+    )
+    remove_shards(out / SHARDS)
+    return EmbeddedCorpus(path, documents, total, reduction.dimensions, continued, notes)
+
+
+def _begin(out: Path, format: VectorFormat) -> None:
+    """UsageError unless the folder is new, or one that a stopped call left."""
+    if format not in ("npy", "safetensors"):
+        raise UsageError(f"there is no format '{format}': expected npy or safetensors.")
+    if (out / manifest.NAME).exists():
+        raise UsageError(f"'{out}' already has the vectors of a corpus or a run: choose another --out, or remove it.")
+    with storage_errors(out, 0):
+        out.mkdir(parents=True, exist_ok=True)
+        others = [item.name for item in out.iterdir() if item.name not in (SHARDS, FACTS, ROWS, FITTED, LOCK)]
+        others = [name for name in others if not name.startswith(("vectors.", "."))]
+    if others:
+        raise UsageError(f"'{out}' is not empty ({others[0]} is in it): choose another --out.")
+
+
+def _write(path: Path, content: bytes) -> str:
+    write_atomic(path, content)
+    return sha256(content)
+
+
+def _row(passage: Passage) -> bytes:
+    row = {"document": passage.document.id, "title": passage.document.title, "start": passage.start, "end": passage.end}
+    return as_bytes(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def fitted_bytes(reduction: Reduction, shares_V: np.ndarray | None) -> bytes:
+    """What was fitted to the documents, as an .npz without code."""
+    stream = BytesIO()
+    arrays = reduction.arrays() | ({} if shares_V is None else {"shares": shares_V})
+    np.savez(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
+
+
+def write_vectors(path: Path, blocks: Iterable[np.ndarray], count: int, dimensions: int) -> str:
+    """Write blocks of vectors as one array, .npy or .safetensors by the name; returns the SHA-256."""
+    shape, size = (count, dimensions), 4 * count * dimensions
+    if path.suffix == ".npy":
+        stream = BytesIO()
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": shape})
+        head = stream.getvalue()
+    else:
+        header = json.dumps({"vectors": {"dtype": "F32", "shape": list(shape), "data_offsets": [0, size]}}).encode()
+        header += b" " * (-len(header) % 8)
+        head = len(header).to_bytes(8, "little") + header
+
+    def parts() -> Iterator[bytes]:
+        yield head
+        for block_ND in blocks:
+            yield np.ascontiguousarray(block_ND, "<f4").tobytes()
+
+    return write_atomic_parts(path, parts(), size)
