@@ -16,6 +16,7 @@ FITTING = 0.95  # the share of lines that have the columns of a layout
 MAX_COLUMNS = 60
 SPAN_TAG = re.compile(r"O|[BIESLUM]-\S+")
 SENTENCE_END = re.compile(r"\w[.!?…]['\"”’»)]*$")  # a word of prose, at the end of its line
+ENTITY = re.compile(r"&#?\w+;")  # of HTML: its semicolon separates nothing
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 
@@ -36,7 +37,7 @@ def recognize_layout(path: Path) -> FileLayout | None:
         lines, _ = read_beginning(path, SAMPLE_BYTES)
     except (OSError, EOFError, zlib.error):
         return None  # reading the text reports it
-    filled = [line for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
+    filled = [ENTITY.sub("", line) for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
     if len(filled) < MIN_LINES:
         return None
     return _tagged(path.name, lines, filled) or _table(path.name, filled)

@@ -55,6 +55,7 @@ class InputFixes:
     passed_over: Counter[str] = field(default_factory=Counter)  # lines of tagged words that are no words, by kind
     run_folders: int = 0  # left out of a folder of texts
     tables: list[str] = field(default_factory=list)  # files of a text that look like tables
+    markup: list[str] = field(default_factory=list)  # files of a text that are HTML or XML
     left_out: dict[str, str] = field(default_factory=dict)  # files and folders left out of a folder, and why
     remarks: list[str] = field(default_factory=list)  # notes on how files of examples were read
     blank_rows: int = 0  # of tables
@@ -99,6 +100,8 @@ class InputFixes:
         if self.tables:
             read = f"read {counted(len(self.tables), 'table')} as running text ({first_names(self.tables)})"
             notes.append(f"{read}: column names or keys, delimiters, quotes and escapes are part of the text")
+        if self.markup:
+            notes.append(f"read {name_files(self.markup)} as running text: tags and entities are part of it")
         for why in dict.fromkeys(self.left_out.values()):
             files = [file for file, reason in self.left_out.items() if reason == why]
             noun, nouns = LEFT_OUT_NOUNS.get(why, ("file", "files"))

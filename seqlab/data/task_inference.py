@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.config import ExampleKind
-from seqlab.data.examples.columns import LABELED, PAIRS, SEPARATORS, known_columns, suggest_columns, suggest_pair
+from seqlab.data.examples.columns import (
+    LABELED,
+    PAIRS,
+    SEPARATORS,
+    known_columns,
+    readable_columns,
+    suggest_columns,
+    suggest_pair,
+)
 from seqlab.data.examples.delimiters import csv_fault
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, sample_table
@@ -20,6 +28,7 @@ from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
 from seqlab.data.text.corpus import files_below, is_result
 from seqlab.registry import CORPORA, TASKS
+from seqlab.wording import counted
 
 # suffixes of two or three letters that are not language codes
 OTHER_SUFFIXES = {
@@ -133,10 +142,12 @@ def _unclear_table(path: Path) -> FileLayout | None:
     if not names:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
     word = "key" if suffix(path) in JSON_LINES else "column"
-    if twice := [name for name in names if names.count(name) > 1]:
+    if twice := [name for name in names if name and names.count(name) > 1]:
         return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
-    seen = f"the {word}s {quote_list(names, 10)}" if len(names) > 1 else f"only the {word} '{names[0]}'"
+    named = [name for name in names if name]
+    nameless = f" and {counted(len(names) - len(named), word)} without a name" if len(named) < len(names) else ""
+    seen = f"the {word}s {quote_list(named, 10)}{nameless}" if len(names) > 1 else f"only the {word} '{names[0]}'"
     reason = f"{path.name} has {seen}: {expected}"
     if len(names) == 1 and word == "column":
         reason += f". {SEPARATORS}"
@@ -145,10 +156,9 @@ def _unclear_table(path: Path) -> FileLayout | None:
         flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
         reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
     reason += _as_tagged(path, sample.rows)
-    unusable = {*nested, *_keys_of(list, sample.rows)}
-    rows = [{name: value for name, value in row.items() if name not in unusable} for row in sample.rows]
-    usable = [name for name in names if name not in unusable]
-    return _with_columns(FileLayout("table", reason), rows) if len(usable) > 1 else FileLayout("other", reason)
+    rows = readable_columns(sample.rows)
+    readable = len(rows[0]) > 1 if rows else len(named) > 1
+    return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
 
 
 def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> FileLayout:

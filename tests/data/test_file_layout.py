@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from seqlab.data.file_layout import recognize_layout
+from seqlab.data.text.corpus import open_corpus
 from seqlab.errors import UsageError
 from seqlab.training.request import settings_from_request
 
@@ -105,3 +106,11 @@ def test_real_files(shared_data: Path, tmp_path: Path):
 def test_only_all_lines_are_100_percent(write):
     layout = recognize_layout(write("a.txt", "a\tB-x\n\n" * 300 + "oops\n"))
     assert layout is not None and layout.reason.startswith("99% of the lines")
+
+
+def test_the_entities_of_a_page_separate_nothing_and_its_tags_are_said(write: Write):
+    page = "".join(f"<p>line {at} of a page &amp; caf&eacute;</p>\n" for at in range(40))
+    path = write("page.html", page)
+    assert recognize_layout(path) is None
+    note = "read page.html as running text: tags and entities are part of it"
+    assert open_corpus([str(path)]).fixes.source_notes == [note]

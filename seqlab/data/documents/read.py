@@ -183,7 +183,7 @@ def _rows(path: Path, fixes: DocumentFixes, columns: Mapping[str, str]) -> Itera
         names = list(dict.fromkeys(key for row in first if isinstance(row, TableRow) for key in row.fields))
     else:
         table = open_table(path, LABELED, fixes)
-        rows, names = iter(table.rows), table.names
+        rows, names = iter(table.all_rows()), table.names
     found = _columns(path, names, columns)
     return (row if isinstance(row, BadRow) else _row(row, found) for row in rows)
 

@@ -6,7 +6,8 @@ If the names are ambiguous, nothing is chosen, and the error says how to name th
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ class ColumnPair:
         return f'"{self.first[0]}<TAB>{self.second[0]}"'
 
 
+Fields = Mapping[str, Any]  # of a row, by column
+MAX_NAME = 100  # characters of a column's name that a command repeats
 SEPARATORS = "Fields are separated by tabs, commas, semicolons or vertical bars"
 LABELED = ColumnPair(
     ("text", "sentence", "review", "content", "comment", "document", "tweet", "message", "title", "body"),
@@ -42,10 +45,16 @@ PAIRS = ColumnPair(
 
 
 def find_columns(
-    names: Sequence[str], pair: ColumnPair, requested: tuple[str, str] | None, header: Location
+    names: Sequence[str],
+    pair: ColumnPair,
+    requested: tuple[str, str] | None,
+    header: Location,
+    sample: Callable[[], Sequence[Fields]] = list,
 ) -> tuple[str, str]:
-    """The names of the two columns as the file has them, or DataError that begins with the header's location."""
-    first, second = requested or _infer(names, pair, header)
+    """The names of the two columns as the file has them, or DataError that begins with the header's location.
+
+    It suggests columns by the rows of a sample."""
+    first, second = requested or _infer(names, pair, header, sample)
     columns = _match(names, first, header), _match(names, second, header)
     for name in columns:
         if list(names).count(name) > 1:
@@ -96,24 +105,41 @@ def refuse_numbers(names: Sequence[str], pair: ColumnPair, numbers: Sequence[str
     meant = [by_number[number] for number in numbers if number in by_number]
     if len(known) < 2 or len(meant) < len(numbers) or not set(meant) <= set(known):
         return
-    option = f"--column {meant[0]}" if len(meant) == 1 else f"--set 'corpus.columns={json.dumps(meant)}'"
+    option = f"--column {shlex.quote(meant[0])}" if len(meant) == 1 else columns_option(meant)
     raise DataError(
         f"{header}: this is a header with the columns {quote_list(names)}, and numbers are for tables without one. "
         f"Give the names instead: {option}"
     )
 
 
-def _infer(names: Sequence[str], pair: ColumnPair, header: Location) -> tuple[str, str]:
+def columns_option(names: Sequence[str]) -> str:
+    """The option that names these columns, as a shell takes it."""
+    return f"--set {shlex.quote(f'corpus.columns={json.dumps(names, ensure_ascii=False)}')}"
+
+
+def _infer(
+    names: Sequence[str], pair: ColumnPair, header: Location, sample: Callable[[], Sequence[Fields]]
+) -> tuple[str, str]:
     if columns := known_columns(names, pair):
         return columns
     first, second = _candidates(names, pair.first, pair), _candidates(names, pair.second, pair)
     others = [name for name in names if name.casefold() not in (*pair.first, *pair.second)]
     if len(names) == 2 and len(others) == 1 and is_name(others[0]):  # the unknown name is the other role
         return (first[0], others[0]) if first else (others[0], second[0])
-    raise DataError(f"{header}: {_explain(names, first, second, pair, suffix(header.path) in JSON_LINES)}")
+    rows = readable_columns(sample())
+    suggest = suggest_pair if pair is PAIRS else suggest_columns
+    example = suggest(rows) if rows and len(rows[0]) > 1 else None
+    raise DataError(f"{header}: {_explain(names, (first, second), pair, suffix(header.path) in JSON_LINES, example)}")
 
 
-def suggest_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+def readable_columns(rows: Sequence[Fields]) -> list[dict[str, Any]]:
+    """Rows without the columns that nobody can name or read: those without a name, or with objects or arrays."""
+    nested = {name for row in rows for name, value in row.items() if isinstance(value, dict | list)}
+    names = [name for name in dict.fromkeys(name for row in rows for name in row) if name and name not in nested]
+    return [{name: row.get(name, "") for name in names} for row in rows]
+
+
+def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     """A text and its label, that the user may name: known names; else the longest texts, and the other column with the
     fewest different values."""
     names = list(rows[0])
@@ -128,7 +154,7 @@ def suggest_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     return text, min(reversed(labels), key=different)
 
 
-def suggest_pair(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str]:
     """Two columns of texts in their order, that the user may name; a text and its label if others hardly differ."""
     texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows)]
     longest = sorted(texts, key=lambda name: _length(rows, name))[-2:]
@@ -136,11 +162,11 @@ def suggest_pair(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     return source, target
 
 
-def _length(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+def _length(rows: Sequence[Fields], name: str) -> int:
     return sum(len(str(row.get(name, ""))) for row in rows)
 
 
-def _different(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+def _different(rows: Sequence[Fields], name: str) -> int:
     return len({str(row.get(name, "")) for row in rows})
 
 
@@ -152,15 +178,23 @@ def other_columns(names: Sequence[str], pair: ColumnPair, chosen: tuple[str, str
     others = [[name for name in some if name not in chosen] for some in known]
     if not any(others):
         return ""
-    example = json.dumps([some[0] if some else name for some, name in zip(others, chosen, strict=True)])
-    return f"others may be meant, {quote_list([*others[0], *others[1]])}: --set 'corpus.columns={example}'"
+    example = columns_option([some[0] if some else name for some, name in zip(others, chosen, strict=True)])
+    return f"others may be meant, {quote_list([*others[0], *others[1]])}: {example}"
 
 
-def _explain(names: Sequence[str], first: list[str], second: list[str], pair: ColumnPair, keys: bool) -> str:
-    """Why the columns are unclear, and what to do."""
-    pattern = names if len(names) == 2 else [(*first, "...")[0], (*second, "...")[0]]
-    example = json.dumps([name if len(name) <= 40 else "..." for name in pattern], ensure_ascii=False)
-    advice = f"name the two columns: --set 'corpus.columns={example}'"
+def _explain(
+    names: Sequence[str],
+    found: tuple[Sequence[str], Sequence[str]],
+    pair: ColumnPair,
+    keys: bool,
+    example: tuple[str, str] | None,
+) -> str:
+    """Why the columns are unclear, and what to do: `example` are columns that may be meant."""
+    first, second = found
+    example = example or (names[0], names[-1]) if names else ("", "")
+    advice = f"name the two columns: {columns_option(example)}"
+    if max(map(len, example)) > MAX_NAME:
+        advice = "give the columns shorter names"
     given, expected = quote_list(names, 10), f"a header line such as {pair.header}"
     if keys:
         given, expected = f"the keys {given}", f"an object with keys such as '{pair.first[0]}' and '{pair.second[0]}'"
@@ -168,7 +202,8 @@ def _explain(names: Sequence[str], first: list[str], second: list[str], pair: Co
         separators = "" if keys else f" {SEPARATORS}."
         return f"expected {expected}, but there is only {given or 'nothing'}.{separators}"
     if (not first and not second) or not all(map(is_name, names)):
-        numbers = "" if keys else '; if there is no header, count them: --set \'corpus.columns=["1", "2"]\''
+        places = [str(names.index(name) + 1) for name in example if name in names]
+        numbers = "" if keys else f"; if there is no header, count them: {columns_option(places)}"
         return f"expected {expected}, but there is {given}. If that is right, {advice}{numbers}"
     problems = [
         f"{'several' if columns else 'no'} columns for the {role}{' (' + quote_list(columns) + ')' if columns else ''}"

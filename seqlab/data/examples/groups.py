@@ -3,6 +3,7 @@
 A model recognizes an author that it was trained on, so held-out examples of known authors are easier than new ones.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,10 +91,8 @@ def group_notes(groups: Groups | None, requested: str) -> list[str]:
         if split != "train" and (shared := groups.shared(split))
     ]
     if counts:
-        advice = (
-            f". Give corpus.groups={groups.column} to keep every group in one split, or corpus.groups=none if these "
-            "are no groups"
-        )
+        keep = f"--set {shlex.quote(f'corpus.groups={groups.column}')}"
+        advice = f". Give {keep} to keep every group in one split, or --set corpus.groups=none if these are no groups"
         belong = f"{' and '.join(counts)} belong to a group that is also in the training split"
         notes.append(f"'{groups.column}' seems to name groups: {belong}{advice if requested == AUTO else ''}")
     return notes

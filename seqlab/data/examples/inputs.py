@@ -55,7 +55,7 @@ def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputF
     name = find_input_column(table.names, pair, column, table.header)
     texts: list[Input] = []
     faults: list[BadRow] = []
-    for row in table.rows:
+    for row in table.all_rows():
         try:
             if isinstance(row, BadRow):
                 raise row

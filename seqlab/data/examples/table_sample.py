@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,13 @@ from seqlab.data.files import read_beginning
 
 SAMPLE_BYTES = 64 * 1024
 SAMPLE_ROWS = 100
+MIN_ROWS = 4  # in which a label is seen to repeat
 
 
 @dataclass(frozen=True)
 class TableSample:
-    """The columns that the first line of a table names, and the first rows; those of a table without a header, whose
-    first line has more than single words, are numbered in the rows."""
+    """The fields of the first line of a table, and the first rows by column; the columns of a table without a header
+    are numbered in the rows."""
 
     names: list[str]
     rows: list[Mapping[str, Any]]
@@ -46,9 +47,19 @@ def sample_table(path: Path) -> TableSample:
     quoted = delimiter != "\t" or suffix(path) == ".csv"
     header = next(csv.reader([filled[0]], delimiter=delimiter, strict=True)) if quoted else filled[0].split("\t")
     names = [name.strip() for name in header]
-    has_header = all(map(is_name, names))
-    columns = names if has_header else [str(number) for number in range(1, len(names) + 1)]
-    rows = [
-        split_fields(line, delimiter) if quoted else line.split("\t") for line in filled[has_header : SAMPLE_ROWS + 1]
-    ]
-    return TableSample(names, [dict(zip(columns, row, strict=True)) for row in rows if len(row) == len(names)])
+    rows = [split_fields(line, delimiter) if quoted else line.split("\t") for line in filled[1 : SAMPLE_ROWS + 1]]
+    rows = [[field.strip() for field in row] for row in rows if len(row) == len(names) and row != header]
+    if _is_header(names, rows):
+        return TableSample(names, [dict(zip(names, row, strict=True)) for row in rows])
+    columns = [str(number) for number in range(1, len(names) + 1)]
+    return TableSample(names, [dict(zip(columns, row, strict=True)) for row in (names, *rows)])
+
+
+def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line names columns: single words, or none of the values that a column of labels repeats."""
+    if all(is_name(name) for name in names if name):
+        return any(names)
+    columns = [[row[place] for row in rows] for place in range(len(names))]
+    if any(name in values for name, values in zip(names, columns, strict=True)):
+        return False
+    return any(len(values) >= MIN_ROWS and 2 * len(set(values)) <= len(values) for values in columns)

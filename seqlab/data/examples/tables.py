@@ -6,8 +6,11 @@ delimiters.py what separates them. TSV has no quoting: every tab separates field
 
 import json
 import math
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from seqlab.data.examples.columns import (
     ColumnPair,
     find_columns,
     other_columns,
+    readable_columns,
     refuse_numbers,
 )
 from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
@@ -26,6 +30,7 @@ from seqlab.data.examples.json_lines import TableRow, keys_of, read_objects, typ
 from seqlab.data.examples.lines import (
     COMMENTS,
     JSON_LINES,
+    MAX_FAULTS,
     BadRow,
     LocatedExample,
     Location,
@@ -39,7 +44,8 @@ from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
-KEYED_OBJECTS = 100  # whose keys are the columns: one alone may lack some
+TYPES = {str: "string", int: "integer", bool: "boolean", float: "decimal number"}  # of labels
+KEYED_OBJECTS = 100  # whose keys are the columns of JSON lines: one alone may lack some
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,15 @@ class ExampleTable:
     def fields(self) -> Iterator[Mapping[str, Any]]:
         """The fields of the rows that can be read."""
         return (row.fields for row in self.rows if isinstance(row, TableRow))
+
+    def sample(self) -> list[Mapping[str, Any]]:
+        return list(islice(self.fields(), KEYED_OBJECTS))
+
+    def all_rows(self) -> Iterable[TableRow | BadRow]:
+        """The rows; DataError if there are none."""
+        if next(iter(self.rows), None) is None:
+            raise DataError(f"'{self.header.path}' has a header and no rows below it.")
+        return self.rows
 
 
 def read_labeled(
@@ -73,12 +88,13 @@ def _read(
     path: Path, pair: ColumnPair, columns: tuple[str, str] | None, fixes: InputFixes, groups: str, splits: str
 ) -> list[LocatedExample]:
     table = open_table(path, pair, fixes, columns)
-    first, second = find_columns(table.names, pair, columns, table.header)
+    first, second = find_columns(table.names, pair, columns, table.header, table.sample)
     group = find_group_column(table.names, groups, (first, second), table.header)
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
-    if not columns and (others := other_columns(table.names, pair, (first, second))):
+    readable = list(next(iter(readable_columns(table.sample())), ()))
+    if not columns and (others := other_columns(readable, pair, (first, second))):
         fixes.remarks.append(f"{path.name}: read the columns '{first}' and '{second}'; {others}")
-    types: dict[str, set[str]] = {}  # of JSON values, by label
+    types: dict[str, Counter[str]] = {}  # of JSON values, by label
 
     def located(row: TableRow) -> LocatedExample:
         text = text_in(row, first)
@@ -86,13 +102,26 @@ def _read(
             example = TextPair(text, text_in(row, second))
         else:
             example = LabeledText(text, _label(row, second, fixes))
-            types.setdefault(example.label, set()).add(type_name(row.fields[second]))
+            types.setdefault(example.label, Counter())[TYPES[type(row.fields[second])]] += 1
         return LocatedExample(example, row.location, group_of(row.fields, group), given_split(row.fields, split))
 
-    examples = collect(path, table.rows, located, fixes, "row")
-    if mixed := [f"'{label}' ({', '.join(sorted(some))})" for label, some in types.items() if len(some) > 1]:
-        fixes.remarks.append(f"read values of different types in '{second}' as the same label: {', '.join(mixed)}")
+    examples = collect(path, table.all_rows(), located, fixes, "row")
+    fixes.remarks += _note_types(second, types)
     return examples
+
+
+def _note_types(column: str, types: Mapping[str, Counter[str]]) -> list[str]:
+    """A note on labels of different types, by label and type, and on those that became the same label."""
+    total = sum(types.values(), Counter[str]())
+    if len(total) < 2:
+        return []
+
+    def named(kinds: Counter[str]) -> str:
+        return ", ".join(counted(count, kind) for kind, count in kinds.most_common())
+
+    merged = [f"'{label}' ({named(kinds)})" for label, kinds in types.items() if len(kinds) > 1]
+    same = f"; read as the same label: {', '.join(merged)}" if merged else ""
+    return [f"the values of '{column}' have different types: {named(total)}{same}"]
 
 
 def open_table(path: Path, pair: ColumnPair, fixes: InputFixes, columns: tuple[str, ...] | None = None) -> ExampleTable:
@@ -116,8 +145,45 @@ def open_table(path: Path, pair: ColumnPair, fixes: InputFixes, columns: tuple[s
         fixes.first_lines[path.name] = shown
         names = [str(number) for number in range(1, len(names) + 1)]
     else:
-        records.remove(header)
+        records = _without_headers(names, [record for record in records if record is not header], fixes)
     return ExampleTable(location, names, Rows(path, names, records))
+
+
+def _without_headers(
+    names: Sequence[str], records: Sequence[Record | BadRow], fixes: InputFixes
+) -> list[Record | BadRow]:
+    """The records that do not repeat the header, as in files that were joined; DataError if one has another order."""
+    known = [name.casefold() for name in names]
+    kept: list[Record | BadRow] = []
+    repeated: list[Location] = []
+    for record in records:
+        if isinstance(record, BadRow) or record[1][0].strip().casefold() not in known:
+            kept.append(record)
+            continue
+        fields = [field.strip().casefold() for field in record[1]]
+        if fields == known:
+            repeated.append(record[0])
+        elif sorted(fields) == sorted(known):
+            raise DataError(_another_header(*record))
+        else:
+            kept.append(record)
+    if repeated:
+        lines = ", ".join(f"{location.line:,}" for location in repeated[:MAX_FAULTS])
+        more = f" and {len(repeated) - MAX_FAULTS:,} more" if len(repeated) > MAX_FAULTS else ""
+        rows = counted(len(repeated), "row")
+        fixes.skipped.append(f"skipped {rows} of '{repeated[0].path}' that repeat the header (line {lines}{more})")
+    return kept
+
+
+def _another_header(location: Location, fields: Sequence[str]) -> str:
+    name = location.path.name.removesuffix(".gz").removesuffix(suffix(location.path))
+    parts = [shlex.quote(f"{name}-{part}{suffix(location.path)}") for part in (1, 2)]
+    read = f"{'gzip -dc' if location.path.suffix == '.gz' else 'cat'} {shlex.quote(str(location.path))}"
+    return (
+        f"{location}: a second header, with the columns in another order: {quote_list(fields)}. Divide the file here, "
+        f"and give both parts:\n  {read} | head -n {location.line - 1} > {parts[0]}\n  {read} | "
+        f"tail -n +{location.line} > {parts[1]}"
+    )
 
 
 # --- separated fields -----------------------------------------------------------------------------------------------
@@ -156,8 +222,6 @@ class Rows:
     records: Sequence[Record | BadRow]
 
     def __iter__(self) -> Iterator[TableRow | BadRow]:
-        if not self.records:
-            raise DataError(f"'{self.path}' has a header and no rows below it.")
         return (_row(self.path, self.names, record) for record in self.records)
 
 
@@ -186,8 +250,10 @@ def _label(row: TableRow, name: str, fixes: InputFixes) -> str:
     value = _value(row, name)
     if isinstance(value, bool | int):
         return json.dumps(value)  # true and false as in the file
+    if isinstance(value, float) and math.isfinite(value):
+        return json.dumps(value)
     if not isinstance(value, str):
-        raise BadRow(row.location, f"'{name}' is {type_name(value)}, expected a string, integer or boolean.")
+        raise BadRow(row.location, f"'{name}' is {type_name(value)}, expected a string, a number or a boolean.")
     label = _nonempty(row, name, value).strip()
     fixes.trimmed_labels += label != value
     return label

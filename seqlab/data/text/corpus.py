@@ -24,6 +24,7 @@ from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
 
+MARKUP = (".html", ".htm", ".xhtml", ".xml", ".tmx", ".svg")  # suffixes
 READING_COUNTS = ("byte_order_marks", "crlf_lines", "cr_lines", "added_newlines")  # of InputFixes, in each reading
 
 
@@ -105,6 +106,7 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
         fixes.left_out[str(path)] = "its content is that of another file"
         del codecs[path]
     fixes.tables += [str(path) for path in codecs if suffix(path) in TABLES]
+    fixes.markup += [str(path) for path in codecs if suffix(path) in MARKUP]
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
     return corpus_from_files(codecs, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more", fixes)
 

@@ -222,7 +222,6 @@ def test_a_message_stays_short_whatever_the_first_line(write):
         ("a.jsonl", '{"text": "a", "label": "x"}\n{"text": "b"}\n', "line 2: the key 'label' is missing; there is"),
         ("a.jsonl", '{"text": "a", "label": ""}', "line 1: 'label' is empty"),
         ("a.jsonl", '{"text": "a", "label": null}', "line 1: 'label' is null"),
-        ("a.jsonl", '{"text": "a", "label": 0.5}', "line 1: 'label' is the number 0.5, expected"),
         ("a.jsonl", '{"text": "a", "label": ["x"]}', "line 1: 'label' is an array"),
         ("a.jsonl", '{"text": 3, "label": "x"}', "line 1: 'text' is an integer, expected a text"),
         ("a.jsonl", '{"text": "\\ud800", "label": "x"}', "line 1: 'text' contains half of a surrogate pair"),
@@ -461,15 +460,26 @@ def test_what_json_lines_repeat_or_mix_is_said(write):
     assert labels == ["1", "1", "true", "true", "x"]
     assert fixes.notes() == [
         "keys that an object of a.jsonl has twice: 1 ('text'); the last counts",
-        "read values of different types in 'label' as the same label: '1' (a string, an integer), 'true' (a boolean, "
-        "a string)",
+        "the values of 'label' have different types: 3 strings, 1 integer, 1 boolean; read as the same label: '1' (1 "
+        "integer, 1 string), 'true' (1 boolean, 1 string)",
     ]
 
 
-@pytest.mark.parametrize("value, words", [("NaN", "NaN, which is no number"), ("1.0", "the number 1.0")])
+@pytest.mark.parametrize("value, words", [("NaN", "NaN, which is no number"), ("Infinity", "the number inf")])
 def test_numbers_that_are_no_labels_are_shown(write, value, words):
-    with pytest.raises(DataError, match=f"'label' is {words}, expected a string, integer or boolean"):
+    with pytest.raises(DataError, match=f"'label' is {words}, expected a string, a number or a boolean"):
         read_labeled(write("a.jsonl", f'{{"text": "a", "label": {value}}}\n'), None, InputFixes())
+
+
+def test_ratings_in_json_may_have_a_point_as_in_csv(write):
+    rows = [("a", 5.0), ("b", 4), ("c", 4.5)]
+    as_json = "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in rows)
+    as_csv = "text,label\n" + "".join(f"{text},{label}\n" for text, label in rows)
+    assert (
+        rows_of(write("a.jsonl", as_json))
+        == rows_of(write("a.csv", as_csv))
+        == [("a", "5.0"), ("b", "4"), ("c", "4.5")]
+    )
 
 
 def test_a_file_that_ends_within_an_object(write):

@@ -1,0 +1,156 @@
+"""Tables that were joined or exported by other programs, and every command that a message about them prints, run."""
+
+import csv
+import io
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from example_tables import labels
+from typer.testing import CliRunner
+
+from seqlab.cli.app import app
+from seqlab.config import parse_assignment
+from seqlab.data.examples.example import Examples
+from seqlab.data.examples.inputs import read_inputs
+from seqlab.data.examples.lines import InputFixes
+from seqlab.data.examples.load import open_examples
+from seqlab.data.examples.tables import read_labeled
+from seqlab.errors import DataError, UsageError
+from seqlab.training.request import settings_from_request
+from seqlab.typed_command import typed_command
+
+TINY = ["--steps", "1", "--hidden", "8", "--embedding", "8", "--threads", "1", "--batch-size", "4"]
+ROWS = [(f"this is text {at}", "ab"[at // 3 % 2]) for at in range(30)]
+
+
+def written(rows, delimiter: str = ",") -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return buffer.getvalue()
+
+
+def opened(words: list[str]) -> Examples:
+    """The examples that `seqlab train` reads if a shell gives it these words, from the file on: as options are read."""
+    path, *options = words
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    settings = settings_from_request(path, {}, dict([parse_assignment(given["--set"])]), {"task": given.get("--task")})
+    assert settings.task.settings.examples
+    return open_examples(settings.task.settings.examples, settings.corpus)
+
+
+def sizes(words: list[str]) -> list[int]:
+    return [*map(len, opened(words).splits.values())]
+
+
+def asked(path: Path) -> list[list[str]]:
+    """The words of the commands that are printed for a table that does not tell its task."""
+    with typed_command(["train", str(path)]), pytest.raises(UsageError) as refused:
+        settings_from_request(str(path), {}, {}, {})
+    return [shlex.split(line.partition("   #")[0])[2:] for line in str(refused.value).splitlines()[1:]]
+
+
+# --- headers --------------------------------------------------------------------------------------------------------
+
+
+def test_headers_of_joined_files_are_skipped_and_counted(write):
+    path = write("a.csv", written([("text", "label"), *ROWS[:3], (" Text", "LABEL"), *ROWS[3:], ("text", "label")]))
+    fixes = InputFixes()
+    assert [located.example.label for located in read_labeled(path, None, fixes)] == [label for _, label in ROWS]
+    assert fixes.notes() == [f"skipped 2 rows of '{path}' that repeat the header (line 5, 33)"]
+    assert read_inputs("labeled", path, None, InputFixes()) == [text for text, _ in ROWS]
+
+
+def test_a_word_of_the_header_is_no_header(write):
+    path = write("a.csv", "text,label\ntext,a\nlabel,b\nx,label\n")
+    rows = [(located.example.text, located.example.label) for located in read_labeled(path, None, InputFixes())]
+    assert rows == [("text", "a"), ("label", "b"), ("x", "label")]
+
+
+def test_a_second_header_in_another_order_is_refused_and_the_printed_commands_divide_the_file(write, tmp_path):
+    swapped = [(label, text) for text, label in ROWS]
+    path = write("it's.csv", written([("text", "label"), *ROWS, ("label", "text"), *swapped]))
+    with pytest.raises(DataError) as refused:
+        read_labeled(path, None, InputFixes())
+    assert "line 32: a second header, with the columns in another order: 'label', 'text'." in str(refused.value)
+    _, *commands = str(refused.value).splitlines()
+    for command in commands:
+        subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    parts = [read_labeled(tmp_path / f"it's-{part}.csv", None, InputFixes()) for part in (1, 2)]
+    assert [located.example for located in parts[0]] == [located.example for located in parts[1]]
+    assert len(parts[0]) == len(ROWS)
+
+
+# --- commands -------------------------------------------------------------------------------------------------------
+
+NAMES = [
+    ("it's a text", 'the "class"'),
+    ("Review Text", "Star Rating"),
+    ("$HOME", "`id`"),
+    ("Füße", "a\\b"),
+]
+
+
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_printed_commands_name_any_column(write, names, suffix):
+    rows = [(at, text, label) for at, (text, label) in enumerate(ROWS)]
+    if suffix == "csv":
+        path = write("a.csv", written([("", *names), *rows]))  # as pandas writes its index
+    else:
+        path = write("a.jsonl", "".join(json.dumps({"at": {}, names[0]: a, names[1]: b}) + "\n" for _, a, b in rows))
+    commands = asked(path)
+    assert [words[words.index("--task") + 1] for words in commands] == ["classify", "translate", "language"]
+    assert [sizes(words) for words in commands[:2]] == [[27, 3], [27, 3]]
+    with pytest.raises(DataError) as unclear:
+        read_labeled(path, None, InputFixes())
+    [option] = re.findall(r"name the two columns: (--set .*?)(?:; if there|$)", str(unclear.value))
+    assert json.loads(shlex.split(option)[1].partition("=")[2]) == [*names]
+
+
+def test_columns_are_numbered_only_where_the_first_line_is_data(write):
+    path = write("a.csv", written([(text, label, "x") for text, label in ROWS]))
+    words = asked(path)[0]
+    assert words[-1] == 'corpus.columns=["1", "2"]'
+    assert sizes(words) == [27, 3]
+    with pytest.raises(DataError, match=r'count them: --set \'corpus.columns=\["1", "2"\]'):
+        read_labeled(path, None, InputFixes())
+
+
+def test_a_column_of_objects_is_not_suggested(write):
+    rows = [{"text": text, "label": label, "review": {"stars": 1}, "title": text} for text, label in ROWS]
+    fixes = InputFixes()
+    path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    read_labeled(path, None, fixes)
+    [note] = fixes.notes()
+    assert "others may be meant, 'title': --set " in note and "review" not in note
+    words = shlex.split(note[note.index("--set ") :])
+    assert words == ["--set", 'corpus.columns=["title", "label"]']
+    assert sizes([str(path), *words]) == [27, 3]
+
+
+def test_a_printed_command_trains(write, tmp_path):
+    path = write("it's.csv", written([("", *NAMES[0]), *((at, *row) for at, row in enumerate(ROWS))]))
+    command = CliRunner().invoke(app, ["train", *asked(path)[0], *TINY, "--out", str(tmp_path / "r")])
+    assert command.exception is None, command.output
+    assert "27 training examples, 3 for validation" in command.output
+
+
+def test_ratings_of_json_lines_are_suggested_and_read(write):
+    rows = [{"reviewText": f"{text} long", "overall": float(at // 2 % 5)} for at, (text, _) in enumerate(ROWS)]
+    path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert set(labels(opened(asked(path)[0]), "train")) == {"0.0", "1.0", "2.0", "3.0", "4.0"}
+
+
+def test_the_groups_that_a_note_names_can_be_kept_together(write):
+    rows = [(text, label, f"author {at // 2}") for at, (text, label) in enumerate(ROWS * 2)]
+    path = write(
+        "a.csv", written([("text", "label", "user id"), *((f"{at} {a}", b, c) for at, (a, b, c) in enumerate(rows))])
+    )
+    notes = " ".join(open_examples("labeled", settings_from_request(str(path), {}, {}, {}).corpus).notes)
+    options = re.findall(r"Give (--set '.*?') to keep every group in one split, or (--set \S+) if these", notes)
+    for option in options[0]:
+        assert "seems to name groups" not in " ".join(opened([str(path), *shlex.split(option)]).notes)
