@@ -1,0 +1,183 @@
+"""A collection: documents, queries, and which documents answer which query, in splits.
+
+The files are those of BEIR: `corpus.jsonl` and `queries.jsonl` with an object per line, and in `qrels/` a table for
+each split, whose columns are query, document and relevance. Each may be gzipped.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seqlab.data.documents.document import Document, Qrels, Query
+from seqlab.data.documents.read import DocumentFixes, read_documents
+from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
+from seqlab.data.files import InputFixes, existing_path, shorten
+from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.wording import counted
+
+SPLIT_FILES = {"train": "train", "validation": "dev", "test": "test"}  # split -> name of its file in qrels/
+HEADINGS = ("score", "relevance", "rel", "label", "grade")  # of the last column, on a first line that is no judgment
+LAYOUT = "corpus.jsonl, queries.jsonl and qrels/ with train.tsv, dev.tsv or test.tsv (the layout of BEIR)"
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, and for each split its queries and their judgments."""
+
+    name: str
+    documents: Sequence[Document]
+    queries: Mapping[str, Sequence[Query]]  # by split
+    qrels: Mapping[str, Qrels]  # by split
+    about: str = ""
+    notes: tuple[str, ...] = ()  # for the log
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Of the documents."""
+        return [document.id for document in self.documents]
+
+    def facts(self) -> dict[str, Any]:
+        """Sizes and fingerprint, for config.json."""
+        return {
+            "characters": sum(len(document.title) + len(document.text) for document in self.documents),
+            "fingerprint": self.fingerprint,
+            "documents": len(self.documents),
+            "queries": {split: len(queries) for split, queries in self.queries.items()},
+            "notes": list(self.notes),
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of all documents, queries and judgments."""
+        digest = hashlib.sha256()
+        rows: list[list[Any]] = [[document.id, document.title, document.text] for document in self.documents]
+        for split, queries in self.queries.items():
+            rows += [[split, query.id, query.text, self.qrels[split][query.id]] for query in queries]
+        for row in rows:
+            digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        return digest.hexdigest()
+
+
+def read_collection(folder: str | Path) -> Collection:
+    """The collection of a folder; `notes` says what does not fit together."""
+    found = existing_path(str(folder))
+    if found is None or not found.is_dir():
+        raise MissingInput(f"there is no folder '{shorten(str(folder))}': expected one with {LAYOUT}.")
+    files = {split: _file(found, f"qrels/{name}.tsv") for split, name in SPLIT_FILES.items()}
+    files = {split: path for split, path in files.items() if path is not None}
+    corpus, asked = _file(found, "corpus.jsonl"), _file(found, "queries.jsonl")
+    if corpus is None or asked is None or not files:
+        lacking = {"corpus.jsonl": corpus, "queries.jsonl": asked, "table of judgments in qrels/": files}
+        missing = " and ".join(name for name, path in lacking.items() if not path)
+        raise MissingInput(f"'{found}' has no {missing}: expected {LAYOUT}.")
+
+    fixes = DocumentFixes()
+    documents = list(read_documents([corpus], fixes))
+    queries = read_queries(asked, fixes)
+    judged = {split: read_qrels(path, fixes) for split, path in files.items()}
+    notes = fixes.notes()
+    known = {document.id for document in documents}
+    by_split: dict[str, Sequence[Query]] = {}
+    for split, qrels in judged.items():
+        by_split[split], said = match_queries(queries, qrels, known, str(files[split]))
+        notes += said
+    named = {query for qrels in judged.values() for query in qrels}
+    if unjudged := sum(query.id not in named for query in queries):
+        notes.append(f"{counted(unjudged, 'query', 'queries')} of {asked.name} without a judgment: not used")
+    qrels = {split: {query.id: judged[split][query.id] for query in by_split[split]} for split in by_split}
+    return Collection(found.resolve().name, documents, by_split, qrels, notes=tuple(notes))
+
+
+def scifact(difficulty: int | None = None) -> Collection:
+    """Scientific claims and the abstracts that support or refute them (Wadden et al. 2020), found in SEQLAB_DATA."""
+    if difficulty is not None:
+        raise UsageError("'scifact' has no difficulty to set: leave out corpus.difficulty.")
+    folder = Path(os.environ.get("SEQLAB_DATA") or "nowhere") / "scifact"
+    if not folder.is_dir():
+        raise MissingInput(f"'scifact' is not available: set SEQLAB_DATA to a folder in which scifact/ has {LAYOUT}.")
+    about = "scientific claims and the abstracts that support or refute them (Wadden et al. 2020)"
+    return replace(read_collection(folder), name="scifact", about=about)
+
+
+def match_queries(
+    queries: Sequence[Query], qrels: Qrels, documents: Iterable[str], where: str
+) -> tuple[list[Query], list[str]]:
+    """The queries that are judged, in their order, and notes on judgments of unknown queries or documents.
+
+    A relevant document that does not exist stays in the judgments: it counts as not found, as in trec_eval."""
+    judged = [query for query in queries if query.id in qrels]
+    if not judged:
+        example = quote_list([*qrels], 3)
+        raise DataError(f"'{where}' judges no query that is given: it names {example}. Do the ids of both files agree?")
+    notes = []
+    if unknown := [*{*qrels} - {query.id for query in judged}]:
+        notes.append(
+            f"{where}: judgments of {counted(len(unknown), 'unknown query', 'unknown queries')} "
+            f"({quote_list(sorted(unknown), 3)}), left out"
+        )
+    known = {*documents}
+    relevant = [[name for name, relevance in qrels[query.id].items() if relevance > 0] for query in judged]
+    missing = [name for names in relevant for name in names if name not in known]
+    if missing and len(missing) == sum(map(len, relevant)):
+        raise DataError(
+            f"'{where}': no document that is judged relevant exists. It names {quote_list(missing, 3)}, the documents "
+            f"are {quote_list(sorted(known), 3)}. Do the ids of both files agree?"
+        )
+    if missing:
+        notes.append(
+            f"{where}: relevant documents that do not exist: {len(missing):,} ({quote_list(missing, 3)}); they count "
+            f"as not found"
+        )
+    if hopeless := sum(not names for names in relevant):
+        empty = counted(hopeless, "query", "queries")
+        notes.append(f"{where}: {empty} without a relevant document: every ranking scores 0")
+    return judged, notes
+
+
+def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Query]:
+    """The queries of JSON lines or of a table: `_id` or `id`, and `text`."""
+    documents = read_documents([path], fixes)
+    return [Query(document.id, document.text) for document in documents]
+
+
+def read_qrels(path: str | Path, fixes: InputFixes | None = None) -> dict[str, dict[str, int]]:
+    """The judgments of a table with three columns (BEIR) or four (TREC, whose second one is ignored)."""
+    found = existing_path(str(path))
+    if found is None or not found.is_file():
+        raise MissingInput(f"there is no file '{shorten(str(path))}': expected judgments, such as qrels/test.tsv.")
+    qrels: dict[str, dict[str, int]] = {}
+    for number, line in numbered_lines(found, InputFixes() if fixes is None else fixes):
+        if not line.strip() or (number == 1 and _is_header(line)):
+            continue
+        query, document, relevance = _judgment(Location(found, number), line)
+        if qrels.setdefault(query, {}).setdefault(document, relevance) != relevance:
+            reason = f"query '{query}' and document '{document}' have two judgments: {qrels[query][document]} and"
+            raise BadRow(Location(found, number), f"{reason} {relevance}. Keep one of them.")
+    if not qrels:
+        raise DataError(f"'{found}' has no judgment: expected lines of query, document and relevance.")
+    return qrels
+
+
+def _judgment(location: Location, line: str) -> tuple[str, str, int]:
+    fields = line.split("\t") if "\t" in line else line.split()
+    if len(fields) not in (3, 4):
+        raise BadRow(location, f"expected query, document and relevance, separated by tabs; given: {shorten(line, 80)}")
+    query, document = fields[0].strip(), fields[-2].strip()
+    try:
+        return query, document, int(fields[-1])
+    except ValueError:
+        relevance = shorten(fields[-1].strip(), 40)
+        raise BadRow(location, f"the relevance '{relevance}' is not a whole number, such as 0 or 1.") from None
+
+
+def _is_header(line: str) -> bool:
+    return line.split()[-1].lower() in HEADINGS
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    return next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
