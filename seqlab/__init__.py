@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from seqlab.api import embed as embed
     from seqlab.api import evaluate as evaluate
     from seqlab.api import export as export
+    from seqlab.api import index as index
     from seqlab.api import load as load
     from seqlab.api import quantize as quantize
     from seqlab.api import resume as resume
+    from seqlab.api import search as search
     from seqlab.api import train as train
     from seqlab.comparison.compare import Comparison as Comparison
     from seqlab.runs.run import Run as Run
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Comparison", "Run", "__version__",
-    "build", "compare", "distill", "embed", "evaluate", "export", "load", "quantize", "resume", "train",
+    "build", "compare", "distill", "embed", "evaluate", "export", "index", "load", "quantize", "resume", "search",
+    "train",
 ]  # fmt: skip
 
 

@@ -27,7 +27,7 @@ class Bm25:
     def __init__(self, terms: Terms, table: Mapping[str, np.ndarray], documents: int):
         self.about = f"BM25 on word stems (k1 {K1}, b {B})"
         self.documents = documents
-        self._terms, self._engine = terms, _engine()
+        self.terms, self._engine = terms, _engine()
         self._engine.scores = {**table, "num_docs": documents}
         self._engine.nonoccurrence_array = None
 
@@ -46,7 +46,7 @@ class Bm25:
         """(Q, N) in float32. A term counts as often as the query has it; one that no document has counts nothing."""
         scores_QN = np.zeros((len(queries), self.documents), np.float32)
         for row, query in enumerate(queries):
-            if ids := self._terms.known(query):
+            if ids := self.terms.known(query):
                 scores_QN[row] = self._engine.get_scores_from_ids(ids)
         return scores_QN
 
@@ -54,9 +54,9 @@ class Bm25:
         """What each term of the query adds to the score of one document; the terms that it lacks are left out."""
         data, indices, indptr = (self._engine.scores[name] for name in TABLE)
         parts: dict[str, float] = {}
-        for stem in self._terms.stems(query):
-            if stem in self._terms.ids:
-                first, end = indptr[self._terms.ids[stem]], indptr[self._terms.ids[stem] + 1]
+        for stem in self.terms.stems(query):
+            if stem in self.terms.ids:
+                first, end = indptr[self.terms.ids[stem]], indptr[self.terms.ids[stem] + 1]
                 found = first + np.flatnonzero(indices[first:end] == document)
                 if len(found):
                     parts[stem] = parts.get(stem, 0.0) + float(data[found[0]])
@@ -64,7 +64,7 @@ class Bm25:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything that `from_arrays` needs, for a file without code in it."""
-        terms = "\n".join(self._terms.ids).encode()
+        terms = "\n".join(self.terms.ids).encode()
         return {
             **{name: np.asarray(self._engine.scores[name]) for name in TABLE},
             "terms": np.frombuffer(terms, np.uint8),

@@ -32,4 +32,7 @@ class Terms:
         return [self.ids[stem] for stem in self.stems(text) if stem in self.ids]
 
     def stems(self, text: str) -> list[str]:
-        return self._stemmer.stemWords(WORD.findall(text.lower()))
+        return self.stems_of(WORD.findall(text.lower()))
+
+    def stems_of(self, words: list[str]) -> list[str]:
+        return self._stemmer.stemWords(words)

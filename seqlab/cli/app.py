@@ -19,6 +19,7 @@ from seqlab.cli.embed import embed
 from seqlab.cli.evaluate import evaluate
 from seqlab.cli.export import export
 from seqlab.cli.generate import generate
+from seqlab.cli.index import index
 from seqlab.cli.inspect import inspect
 from seqlab.cli.learn import learn
 from seqlab.cli.listing import list_registered
@@ -28,6 +29,7 @@ from seqlab.cli.report import report
 from seqlab.cli.results import results
 from seqlab.cli.resume import resume
 from seqlab.cli.runs import runs
+from seqlab.cli.search import search
 from seqlab.cli.train import train
 from seqlab.errors import UsageError
 from seqlab.registry import allow_plugin
@@ -78,7 +80,7 @@ def options(
 PANELS = {
     "Train": (train, resume, demo),
     "Use": (generate, predict, evaluate, quantize, export),
-    "Search": (embed,),
+    "Search": (index, search, embed),
     "Compare": (compare, distill, report, runs, results, bench),
     "Inspect": (doctor, audit, inspect, list_registered),
     "Learn": (learn,),

@@ -3,7 +3,7 @@
 N: passages, D: dimensions, V: vocabulary.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -76,18 +76,22 @@ class Embedding:
         shares = "" if self.shares_V is None else sha256(self.shares_V.tobytes())
         return f"{self.embedder.fingerprint} {shares}"
 
+    def fitted(self, reduction: Reduction) -> dict[str, np.ndarray]:
+        """What was fitted to the documents, for a file."""
+        return reduction.arrays() | ({} if self.shares_V is None else {"shares": self.shares_V})
+
     def passages(self, documents: Iterable[Document]) -> Iterator[Passage]:
         return (piece for one in documents for piece in passages(one, self.length, self.settings.overlap))
 
 
-def prepare(run: Run, source: Source, settings: VectorSettings) -> Embedding:
+def prepare(run: Run, documents: Callable[[], Iterable[Document]], settings: VectorSettings) -> Embedding:
     """Read what the vectors depend on besides their texts: the length of passages, the shares of tokens."""
     shares_V = None
     if settings.pooled.pooling == "sif":
         counting = TextEmbedder(run)
-        shares_V = counting.token_shares(document.with_title for document in source.documents())
+        shares_V = counting.token_shares(document.with_title for document in documents())
     embedder = TextEmbedder(run, settings.pooled, shares_V)
-    length = settings.length or fitting_length(embedder, source.documents(), settings.overlap)
+    length = settings.length or fitting_length(embedder, documents(), settings.overlap)
     return Embedding(settings, embedder, length, shares_V)
 
 

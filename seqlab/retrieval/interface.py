@@ -1,16 +1,19 @@
-"""The public functions of retrieval, which `seqlab.api` offers: embed."""
+"""The public functions of retrieval, which `seqlab.api` offers: embed, index and search."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from seqlab.config import DataSource, source_items
-from seqlab.errors import UsageError
+from seqlab.errors import UsageError, refuse_given
 from seqlab.runs.run import Run, load
 
 if TYPE_CHECKING:
+    from seqlab.retrieval.build import IndexReport
     from seqlab.retrieval.corpus_vectors import VectorSettings
+    from seqlab.retrieval.index import Index
     from seqlab.retrieval.progress import WorkProgress
+    from seqlab.retrieval.search import SearchResult
     from seqlab.retrieval.vector_files import EmbeddedCorpus
 
 VECTOR_OPTIONS = ("pooling", "layer", "dimensions", "reduce", "normalize", "passage", "overlap")
@@ -42,6 +45,53 @@ def embed(
     settings = vector_settings(options)
     paths = Source(tuple(source_items(source)), columns or {})
     return embed_corpus(load(run), paths, Path(out), settings, format, progress or progress_for_stderr())
+
+
+def index(
+    source: DataSource,
+    out: str | Path,
+    *,
+    run: str | Path | Run | None = None,
+    vectors: bool = True,
+    columns: Mapping[str, str] | None = None,
+    progress: "WorkProgress | None" = None,
+    **options: Any,
+) -> "IndexReport":
+    """Make the folder `out` an index of all documents, ready for `search`; call it again when they have changed.
+
+    Documents that have not changed keep their vectors. The index has a copy of all it needs: documents and run may go.
+    source, columns and options: as in `embed`. run: what embeds the documents; by default the run of the index that is
+    there. vectors: False to search by words alone.
+
+    >>> seqlab.index("notes", "notes.index", run="runs/my-gru-1")
+    """
+    from seqlab.retrieval.build import build_index
+    from seqlab.retrieval.corpus_vectors import Source
+    from seqlab.retrieval.progress import progress_for_stderr
+
+    given = {name: value for name, value in options.items() if value is not None}
+    settings = vector_settings(given) if given else None
+    paths = Source(tuple(source_items(source)), columns or {})
+    loaded = None if run is None else load(run)
+    if not vectors:
+        without = {name: value for name, value in given.items() if name not in ("passage", "overlap")}
+        refuse_given({"run": run, **without}, "in an index without vectors")
+    return build_index(paths, Path(out), loaded, settings, progress or progress_for_stderr(), vectors)
+
+
+def search(index: "str | Path | Index", query: str, k: int = 10, **options: Any) -> "SearchResult":
+    """The K documents of an index that answer a query best, each by its best passage.
+
+    options: by ("hybrid", "bm25" or "dense"; hybrid if the index has vectors), weight (of the vectors in a hybrid, 0 to
+    1), engine ("exact", or "hnsw" or "ivf" of faiss).
+
+    >>> for hit in seqlab.search("notes.index", "how do I resume a run").hits: print(hit.title)
+    """
+    from seqlab.retrieval.search import search as find
+
+    if unknown := options.keys() - {"by", "weight", "engine"}:
+        raise UsageError(f"search has no option {' and '.join(sorted(unknown))}: it takes by, weight and engine.")
+    return find(index, query, k, **options)
 
 
 def vector_settings(options: Mapping[str, Any]) -> "VectorSettings":

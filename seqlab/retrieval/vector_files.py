@@ -13,8 +13,8 @@ from seqlab.data.documents.passages import Passage
 from seqlab.data.documents.read import DocumentFixes
 from seqlab.errors import UsageError
 from seqlab.retrieval.corpus_vectors import FIT_VECTORS, Source, VectorSettings, fit, prepare
+from seqlab.retrieval.directory import FITTED, npz_bytes, write_file
 from seqlab.retrieval.progress import WorkProgress
-from seqlab.retrieval.reduction import Reduction
 from seqlab.retrieval.shards import Shard, embed_blocks, remove_shards
 from seqlab.runs import manifest
 from seqlab.runs.lock import LOCK
@@ -23,7 +23,7 @@ from seqlab.storage import as_bytes, sha256, storage_errors, to_json, write_atom
 
 VectorFormat = Literal["npy", "safetensors"]
 FORMAT = "seqlab-vectors"
-SHARDS, FACTS, ROWS, FITTED = "shards", "embedding.json", "passages.jsonl", "fitted.npz"
+SHARDS, FACTS, ROWS = "shards", "embedding.json", "passages.jsonl"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def embed_corpus(
     _begin(out, format)
     fixes = DocumentFixes()
     documents = sum(1 for _ in source.documents(fixes))  # errors come before the work
-    embedding = prepare(run, source, settings)
+    embedding = prepare(run, source.documents, settings)
     total = sum(1 for _ in embedding.passages(source.documents()))
     progress.begin("embedding", total, "passages")
     shards: list[Shard] = []
@@ -71,7 +71,7 @@ def embed_corpus(
     path = out / f"vectors.{format}"
     blocks = (reduction.apply(shard.vectors()) for shard in shards)
     files[path.name] = write_vectors(path, blocks, total, reduction.dimensions)
-    files[FITTED] = _write(out / FITTED, fitted_bytes(reduction, embedding.shares_V))
+    files[FITTED] = write_file(out, FITTED, npz_bytes(embedding.fitted(reduction)))
     notes = [*fixes.notes(), *embedding.embedder.seen.notes(embedding.embedder.limit)]
     if settings.fitted and total > FIT_VECTORS:
         notes.append(f"the reduction was fitted to at most {FIT_VECTORS:,} of the {total:,} vectors, evenly spaced")
@@ -84,7 +84,7 @@ def embed_corpus(
         "shape": [total, reduction.dimensions],
         "notes": notes,
     }
-    files[FACTS] = _write(out / FACTS, to_json(facts))
+    files[FACTS] = write_file(out, FACTS, to_json(facts))
     write_atomic(
         out / manifest.NAME, manifest.manifest({name: [digest] for name, digest in files.items()}, {"format": FORMAT})
     )
@@ -106,22 +106,9 @@ def _begin(out: Path, format: VectorFormat) -> None:
         raise UsageError(f"'{out}' is not empty ({others[0]} is in it): choose another --out.")
 
 
-def _write(path: Path, content: bytes) -> str:
-    write_atomic(path, content)
-    return sha256(content)
-
-
 def _row(passage: Passage) -> bytes:
     row = {"document": passage.document.id, "title": passage.document.title, "start": passage.start, "end": passage.end}
     return as_bytes(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def fitted_bytes(reduction: Reduction, shares_V: np.ndarray | None) -> bytes:
-    """What was fitted to the documents, as an .npz without code."""
-    stream = BytesIO()
-    arrays = reduction.arrays() | ({} if shares_V is None else {"shares": shares_V})
-    np.savez(stream, allow_pickle=False, **arrays)
-    return stream.getvalue()
 
 
 def write_vectors(path: Path, blocks: Iterable[np.ndarray], count: int, dimensions: int) -> str:

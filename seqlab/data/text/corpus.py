@@ -267,10 +267,11 @@ def readable_codec(path: Path) -> tuple[str | None, str]:
 
 
 def is_result(folder: Path) -> bool:
-    """Whether seqlab wrote the folder: a run, or a comparison, finished or not."""
-    for name, mark in (("manifest.json", b'"seqlab-run"'), ("results.json", b'"seqlab-comparison"')):
+    """Whether seqlab wrote the folder: a run, an index, vectors, or a comparison, finished or not."""
+    marks = {"manifest.json": (b'"seqlab-run"', b'"seqlab-index"', b'"seqlab-vectors"')}
+    for name, kinds in {**marks, "results.json": (b'"seqlab-comparison"',)}.items():
         path = folder / name
-        if path.is_file() and mark in path.read_bytes():
+        if path.is_file() and any(kind in path.read_bytes() for kind in kinds):
             return True
     return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
 

@@ -1,0 +1,68 @@
+"""seqlab index: documents made ready for search."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from seqlab.cli import options
+
+EXAMPLES = (
+    "seqlab index notes --out notes.index",
+    "seqlab index notes --run runs/my-gru-1 --out notes.index",
+    "seqlab index a.csv --column text=abstract --no-vectors --out a.index",
+)
+
+
+def index(
+    source: Annotated[list[str], Argument(help="Folders, text files, JSON lines or tables.")],
+    out: Annotated[
+        Path, Option(help="Folder of the index; the same command again takes over what was added, changed or deleted.")
+    ],
+    run: Annotated[Path | None, Option(help="Run that embeds the documents; default that of the index.")] = None,
+    vectors: Annotated[bool, Option(help="Search by meaning as well, or by words alone.")] = True,
+    pooling: Annotated[
+        str | None, Option(help="mean, last, max, attention or sif; default what the run has learned, else mean.")
+    ] = None,
+    layer: Annotated[int | None, Option(help="Layer, 0 for the embedding; default the last output.")] = None,
+    dimensions: Annotated[int | None, Option(help="Dimensions of a vector; default all.")] = None,
+    reduce: Annotated[str | None, Option(help="How to get fewer: truncate (the default) or pca.")] = None,
+    passage: Annotated[
+        int | None, Option(help="Characters of a passage; default 2000, or fewer if the model reads fewer.")
+    ] = None,
+    overlap: Annotated[int | None, Option(help="Characters that two passages share; default 200.")] = None,
+    column: options.DocumentColumns = None,
+) -> None:
+    """Index documents for search: by words (BM25), and by the vectors of a run."""
+    import shlex
+
+    from seqlab import api
+    from seqlab.cli.show import console, next_steps
+    from seqlab.errors import refuse_given
+    from seqlab.wording import counted
+
+    if dimensions is None:
+        refuse_given({"--reduce": reduce}, "without --dimensions")
+    report = api.index(
+        source,
+        out,
+        run=run,
+        vectors=vectors,
+        columns=options.document_columns(column),
+        pooling=pooling,
+        layer=layer,
+        dimensions=dimensions,
+        reduce=reduce,
+        passage=passage,
+        overlap=overlap,
+    )
+    for note in report.notes:
+        console.print(f"Note: {note}.", markup=False, soft_wrap=True)
+    facts = report.index.facts
+    amounts = f"{counted(facts['documents'], 'document')}, {counted(facts['passages'], 'passage')}"
+    kind = f"BM25 and vectors of {facts['dimensions']:,} dimensions" if facts["dimensions"] else "BM25 alone"
+    console.print(f"{out}: {amounts}, {kind}.", markup=False, soft_wrap=True)
+    changes = f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} removed"
+    embedded = f"; {counted(report.embedded, 'passage')} embedded" if facts["dimensions"] else ""
+    console.print(f"Documents: {changes}{embedded}; {report.seconds:.1f} s.", markup=False)
+    next_steps(f'seqlab search {shlex.quote(str(out))} "a question or a few words"')

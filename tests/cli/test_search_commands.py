@@ -1,0 +1,47 @@
+"""seqlab embed, index and search as they are typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+TEXT = "the cat sat on the mat. "
+
+
+@pytest.fixture
+def notes(text: Path) -> Path:
+    folder = text.parent / "notes"
+    folder.mkdir()
+    (folder / "otter.md").write_text("# The otter\n\nIt swims in the sea.", encoding="utf-8")
+    (folder / "dog.md").write_text("# The [dog]\n\nIt ran to the mat.", encoding="utf-8")
+    return folder
+
+
+def test_index_and_search(notes: Path, seqlab) -> None:
+    shown = seqlab("index", "notes", "--no-vectors", "--out", "i").out
+    assert "2 documents, 2 passages, BM25 alone" in shown and "2 added" in shown and "seqlab search i" in shown
+    shown = seqlab("search", "i", "who swims?", "--explain").out
+    assert "  1  " in shown and "The otter" in shown and "notes/otter.md, characters 0 to 20" in shown
+    assert "words (BM25): " in shown and "= swim " in shown and " ms." in shown
+    assert "The [dog]" in seqlab("search", "i", "dog").out
+    found = json.loads(seqlab("search", "i", "dog", "--json").out)
+    assert found["by"] == "bm25" and found["hits"][0]["id"] == "notes/dog.md" and found["hits"][0]["parts"]["bm25"]
+    (notes / "dog.md").unlink()
+    assert "1 removed" in seqlab("index", "notes", "--no-vectors", "--out", "i").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["search", "i", ""], 2, "the query is empty"),
+        (["search", "none", "dog"], 66, "there is no index 'none'"),
+        (["index", "gone", "--no-vectors", "--out", "i"], 66, "no file or folder 'gone'"),
+        (["index", "notes", "--no-vectors", "--out", "i", "--column", "text"], 2, "--column text: expected"),
+        (["index", "notes", "--out", "i", "--no-vectors", "--pooling", "max"], 2, "pooling does nothing"),
+        (["embed", "none", "notes", "--out", "v"], 66, "no run 'none'"),
+        (["embed", "none", "notes", "--out", "v", "--reduce", "pca"], 2, "without --dimensions"),
+    ],
+)
+def test_wrong_commands(notes: Path, seqlab, words: list[str], code: int, message: str) -> None:
+    answer = seqlab(*words)
+    assert answer.code == code and message in answer.err
