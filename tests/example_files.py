@@ -1,5 +1,6 @@
 """Sixty labelled, tagged or translated sentences in files as people have them, no input twice."""
 
+import json
 from pathlib import Path
 
 WORDS = ["red", "green", "blue", "small", "large", "old", "new", "fish", "bird", "stone"]
@@ -26,11 +27,18 @@ def paired() -> str:
     return "\n".join(["source\ttarget", *rows]) + "\n"
 
 
+def titled() -> str:
+    """A document has the words of its title, twice and backwards."""
+    rows = ({"title": " ".join(words), "text": " ".join(reversed(words * 2))} for words in SENTENCES)
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
 def write_examples(task: str, folder: Path) -> Path:
     name, content = {
         "classify": ("examples.tsv", labelled),
         "tag": ("examples.conll", tagged),
         "translate": ("examples.tsv", paired),
+        "embed": ("documents.jsonl", titled),
     }[task]
     path = folder / name
     path.write_text(content(), encoding="utf-8")

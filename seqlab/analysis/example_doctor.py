@@ -28,7 +28,6 @@ from seqlab.metrics.metric import Metric
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.directory import free_run_path
 from seqlab.runs.reopen import make_task
-from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.task import UnitSums
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.budget import DEFAULT_STEPS
@@ -117,7 +116,7 @@ def _examine(
         splits={split: len(examples) for split, examples in data.splits.items()},
         rule=data.rule,
         labels=labels,
-        lengths=_lengths(dataset.splits["train"], fitted.task.settings_as(ExampleSettings).max_length),
+        lengths=_lengths(dataset.splits["train"], fitted.task.settings.sequence_length),
         inputs=_repeated_inputs(data),
         warnings=warnings,
         metric=task.headline_metric,
@@ -133,7 +132,7 @@ def _columns(settings: RunSettings) -> tuple[str, str] | None:
     corpus, kind = settings.corpus, settings.task.settings.examples
     path = Path(corpus.source[0])
     is_table = kind != "tagged" and (suffix(path) in TABLES or len(corpus.source) == 1)
-    if corpus.columns or not is_table or corpus.source[0] in CORPORA:
+    if corpus.columns or not is_table or kind == "documents" or corpus.source[0] in CORPORA:
         return corpus.columns
     with suppress(DataError, ValueError, csv.Error, RecursionError):  # a broken first line, which reading skipped
         return find_columns(sample_table(path).names, LABELED if kind == "labeled" else PAIRS, None, Location(path, 1))

@@ -1,11 +1,12 @@
 """All checks of one run, on its own model, task, tokenizer and data."""
 
-from seqlab.audit import data, examples, lengths, looks, metric, model, origins, scoring, training
+from seqlab.audit import data, examples, lengths, looks, metric, model, origins, retrieval, scoring, training
 from seqlab.audit.result import CheckResult
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.runs.reopen import make_task
 from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
+from seqlab.tasks.embed import EmbedTask
 from seqlab.tasks.examples import ExampleTask
 from seqlab.tasks.text import TextTask
 from seqlab.tasks.translate import TranslateTask
@@ -20,6 +21,8 @@ def audit(run: Run) -> list[CheckResult]:
     task = make_task(run.settings, dataset)
     if isinstance(task, ExampleTask):
         return _audit_examples(run, task, dataset)
+    if isinstance(task, EmbedTask):
+        return _audit_retrieval(run, task, dataset)
     assert isinstance(task, TextTask)
     return [
         *_audit_language_model(run, task.splits["validation"]),
@@ -56,6 +59,20 @@ def _audit_examples(run: Run, task: ExampleTask, dataset: AnyDataset) -> list[Ch
         examples.counted_once(task, run.model),
         examples.recount(task, run.model),
         metric.metric(run, task, dataset),
+    ]
+
+
+def _audit_retrieval(run: Run, task: EmbedTask, dataset: AnyDataset) -> list[CheckResult]:
+    return [
+        retrieval.padding(task, run.model),
+        retrieval.vocabulary(run, dataset),
+        examples.split_overlap(dataset),
+        examples.near_copied(dataset),
+        origins.origins(run, dataset),
+        looks.test_looks(run, dataset),
+        training.same_seed(run.settings, run.vocabulary, task),
+        scoring.scored_twice(task, run.model),
+        retrieval.metric(task, run.model),
     ]
 
 

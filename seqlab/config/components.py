@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 AnySettings = TypeVar("AnySettings", bound=Settings, covariant=True)
 Narrow = TypeVar("Narrow", bound=Settings)
 Shape = tuple[int, ...]
-ExampleKind = Literal["labeled", "tagged", "pairs"]
+ExampleKind = Literal["labeled", "tagged", "pairs", "documents"]
 
 
 class Component(Settings, Generic[AnySettings]):

@@ -102,6 +102,7 @@ DESCRIPTIONS = {
         MAP,
         RECALL_100,
         _count("queries", "queries", "how many queries were scored"),
+        _count("documents", "documents", "how many documents each query ranked"),
         _count("tokens", "tokens", "how many tokens were scored"),
         _count("tags", "tags", "how many tags were scored"),
         _count("examples", "examples", "how many examples were scored"),

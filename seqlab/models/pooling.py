@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from seqlab.contracts import Backbone, Recorded, Trace, record
 
 POOLING = Recorded("pooling", "the weight of each position in the mean")
-SIF = 1e-3  # a of Arora et al. 2017: a token of this share of the text has half the weight of a rare one
+SIF = 1e-3  # a token of this share of the text has half the weight of a rare one
 
 
 def make_pooling(kind: str, width: int, vocab_size: int) -> "AttentionPooling | TokenPooling | None":
@@ -47,20 +47,20 @@ class AttentionPooling(nn.Module):
 class TokenPooling(nn.Module):
     """Σ_t a_t y_t, a = softmax(s), with one learned score s for each token of the vocabulary, whatever its context.
 
-    `set_frequencies` makes the weights those of smooth inverse frequency, a / (a + p)."""
+    With `sif_scores`, the weights are those of smooth inverse frequency (Arora et al. 2017)."""
 
     def __init__(self, vocab_size: int):
         super().__init__()
         self.scores_V1 = nn.Parameter(torch.zeros(vocab_size, 1))
 
-    @torch.no_grad()
-    def set_frequencies(self, shares_V: Tensor) -> None:
-        """Start from the share p of each token in the training text."""
-        self.scores_V1.copy_((SIF / (SIF + shares_V)).log()[:, None])
-
     def forward(self, tokens_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:
         scores_BT = nn.functional.embedding(tokens_BT, self.scores_V1)[:, :, 0]
         return _weighted_mean(scores_BT, y_BTH, kept_BT, trace)
+
+
+def sif_scores(shares_V: Tensor) -> Tensor:
+    """log(a / (a + p)) for the share p of each token in a text."""
+    return (SIF / (SIF + shares_V)).log()
 
 
 def _weighted_mean(scores_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None) -> Tensor:

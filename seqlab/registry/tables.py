@@ -186,6 +186,11 @@ TASKS = Registry(
             "seqlab.tasks.example_settings:TranslateSettings",
             alias="rewrite",
         ),
+        "embed": Entry(
+            "seqlab.tasks.embed:EmbedTask",
+            "a vector for a text, near those of its documents",
+            "seqlab.tasks.embed_settings:EmbedSettings",
+        ),
     },
     base="seqlab.tasks.task:Task",
 )

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ def split_fingerprint(data: SplitText | Examples, split: str = "train") -> str:
     """SHA-256 of one split alone."""
     digest = hashlib.sha256()
     if isinstance(data, Examples):
-        for example in data.splits[split]:
-            digest.update(json.dumps(astuple(example), ensure_ascii=False).encode() + b"\n")
+        for row in data.content(split):
+            digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
     else:
         for block in data.blocks(split):
             digest.update(block.encode())

@@ -14,6 +14,8 @@ from seqlab.registry import TASKS
 from seqlab.runs.evaluation import EvaluationResult
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from seqlab.contracts import AutoregressiveModel
     from seqlab.data.text.split import SplitText
     from seqlab.decode.text_generator import BeamResult, GeneratedText, TextGenerator
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from seqlab.tasks.task import Task
     from seqlab.tokenization.tokenizer import Tokenizer
     from seqlab.tokenization.vocabulary import Vocabulary
-
-TRANSLATOR_OPTIONS = ("beam", "length_penalty", "n_best", "max_length")
 
 
 @dataclass(eq=False, repr=False)
@@ -172,25 +172,15 @@ class Run:
 
         `options`, for translators: beam, length_penalty, n_best (translations per text), max_length (tokens of a
         translation). `weights`: return attention."""
-        from seqlab.tasks.examples import ExampleTask
+        from seqlab.runs.prediction import predict
 
-        task = TASKS.load(self.settings.task.name)
-        if not issubclass(task, ExampleTask):
-            raise UsageError(f"'{self.path}' is a {task.model_kind}: use generate instead of predict.")
-        inputs = [texts] if isinstance(texts, str) else texts
-        if not isinstance(inputs, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise UsageError(f"{texts!r} is not a text: expected a text or a list of texts to {task.name}.")
-        if wrong := next((number for number, text in enumerate(inputs, 1) if not task.can_read(text)), 0):
-            raise UsageError(f"text {wrong} is {inputs[wrong - 1]!r}: expected words to {task.name}.")
-        if unknown := options.keys() - {*TRANSLATOR_OPTIONS, "weights"}:
-            known = ", ".join((*TRANSLATOR_OPTIONS, "weights"))
-            raise UsageError(f"predict has no option {' and '.join(sorted(unknown))}: it takes {known}.")
-        if task.name != "translate":
-            refuse_given({name: options.get(name) for name in TRANSLATOR_OPTIONS}, f"for a {task.model_kind}")
-        predictions = list(task.predict(self.model, inputs, self.vocabulary, self.settings, **options))
-        if options.get("weights") and predictions and not predictions[0].has_attention:
-            raise UsageError(f"'{self.path}' has no attention to show.")
-        return predictions
+        return predict(self, texts, options)
+
+    def embed(self, texts: str | Sequence[str]) -> "np.ndarray":
+        """A vector of length 1 for each text, in the rows of one array; near texts have a high dot product."""
+        from seqlab.runs.prediction import embed
+
+        return embed(self, texts)
 
     def generate(
         self,
@@ -261,12 +251,11 @@ class Run:
     @cached_property
     def _generator(self) -> "TextGenerator":
         from seqlab.decode.text_generator import TextGenerator
+        from seqlab.runs.prediction import use_instead
 
         if not self.generates:
             model_kind = TASKS.load(self.settings.task.name).model_kind
-            fills_gaps = self.settings.task.settings.reads == "both sides"
-            hint = "It was trained to fill gaps." if fills_gaps else "Use seqlab predict."
-            raise UsageError(f"'{self.path}' is a {model_kind}: it cannot continue a text. {hint}")
+            raise UsageError(f"'{self.path}' is a {model_kind}: it cannot continue a text. {use_instead(self)}")
         return TextGenerator(cast("AutoregressiveModel", self.model), self.tokenizer)
 
 

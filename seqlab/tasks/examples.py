@@ -52,6 +52,7 @@ class ExampleTask(Task):
     name: ClassVar[str]
     predicts: ClassVar[str]  # what its metrics compare: labels, tags or texts
     baselines: ClassVar[Sequence[tuple[str, BaselineRole, Any]]]  # name, role, and a class: `fit`, `predict`, `about`
+    command = "predict"
     modes = ("example",)
     settings: ExampleSettings
     splits: Mapping[str, ExampleSplit]

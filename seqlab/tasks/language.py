@@ -26,6 +26,7 @@ class LanguageTask(TextTask):
     reading = "seqlab.inspection.text_readings:LanguageReading"
     modes = ("window", "carry")
     baselines: ClassVar = {"unigram": "reference", "kneser-ney": "main", "xz": "reference"}
+    command = "generate"
     generates = True
     teacher: Callable[[], LanguageModel] | None = None  # loads the teacher at its first call
 

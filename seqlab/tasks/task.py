@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from torch import Tensor
 
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings, VocabSizes
@@ -18,6 +19,7 @@ from seqlab.contracts import Batch, Loss, Scores, State
 from seqlab.data.content_notes import content_notes
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
+from seqlab.errors import UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.models.model import Model
 from seqlab.tasks.dataset import AnyDataset, Log
@@ -58,6 +60,7 @@ class Task(ABC):
     modes: ClassVar[
         tuple[str, ...]
     ]  # how a split can be scored; the first one is the default, unless a setting names it
+    command: ClassVar[str | None] = None  # that uses its models, such as "predict"
     generates: ClassVar[bool] = False  # whether its models continue a text
     loss_unit: ClassVar[str] = "nats per token"
     unit: ClassVar[str] = "token"  # what `Loss.count` counts
@@ -106,6 +109,20 @@ class Task(ABC):
     @abstractmethod
     def build(cls, settings: RunSettings, sizes: VocabSizes) -> Model:
         """An untrained model."""
+
+    @classmethod
+    def first_weights(
+        cls, model: Model, settings: RunSettings, dataset: AnyDataset, source: Model | None
+    ) -> dict[str, Tensor]:
+        """The weights that a new model does not draw at random, by name: those of `source`, the model of --init."""
+        weights = {} if source is None else {name: weight.detach() for name, weight in source.named_parameters()}
+        shapes = {name: tuple(weight.shape) for name, weight in model.named_parameters()}
+        if weights and {name: tuple(weight.shape) for name, weight in weights.items()} != shapes:
+            raise UsageError(
+                f"the weights of --init are not those of a {cls.model_kind} for this data: start from a run of the "
+                f"same task and settings."
+            )
+        return weights
 
     @classmethod
     def from_dataset(cls, settings: RunSettings, dataset: AnyDataset) -> Self:

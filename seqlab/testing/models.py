@@ -93,7 +93,7 @@ def translators(case: ArchitectureCase) -> None:
         same(logits_BV, whole_BTV[:, t], f"logits after token {t}")
 
 
-@models("taggers, classifiers and masked language models record what they declare")
+@models("taggers, classifiers, text encoders and masked language models record what they declare")
 def models_of_whole_texts(case: ArchitectureCase) -> None:
     tokens_BT = torch.arange(2 * LENGTH).view(2, LENGTH) % 11
     mask_BT = torch.arange(LENGTH) < torch.tensor([LENGTH, 2])[:, None]
@@ -101,6 +101,7 @@ def models_of_whole_texts(case: ArchitectureCase) -> None:
     runs: dict[str, Callable[[Any, Trace | None], Tensor]] = {
         "tag": lambda model, trace: model(tokens_BT, mask_BT, tokens_BT % 4, spellings, None, trace)[mask_BT],
         "classify": lambda model, trace: model(tokens_BT, mask_BT, trace),
+        "embed": lambda model, trace: model(tokens_BT, mask_BT, trace),
         "masked": lambda model, trace: model(tokens_BT, None, mask_BT, trace)[0][mask_BT],
     }
     for task, run in runs.items():

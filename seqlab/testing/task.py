@@ -5,6 +5,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.config import RunSettings, build_settings
+from seqlab.config import ExampleKind, RunSettings, build_settings
 from seqlab.models.parameter_count import parameters
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
@@ -41,11 +42,16 @@ def _paired(words: list[str]) -> str:
     return f"{' '.join(words)}\t{' '.join(reversed(words))}"
 
 
-# by what the task predicts: the name of a file of examples, its header, and how a sentence becomes an example
-EXAMPLES = {
-    "labels": ("examples.tsv", ["text\tlabel"], _labeled),
-    "tags": ("examples.conll", [], _tagged),
-    "texts": ("examples.tsv", ["source\ttarget"], _paired),
+def _document(words: list[str]) -> str:
+    return json.dumps({"title": " ".join(words), "text": " ".join(reversed(words * 2))})
+
+
+# by the kind of examples that the task reads: the name of a file, its header, and how a sentence becomes an example
+EXAMPLES: dict[ExampleKind, tuple[str, list[str], Callable[[list[str]], str]]] = {
+    "labeled": ("examples.tsv", ["text\tlabel"], _labeled),
+    "tagged": ("examples.conll", [], _tagged),
+    "pairs": ("examples.tsv", ["source\ttarget"], _paired),
+    "documents": ("documents.jsonl", [], _document),
 }
 SMALL = {"backbone.hidden": 8, "model.embedding": 8, "task.batch_size": 6, "corpus.split_ratios": "80/10/10"}
 # without regularization, the training loss equals the loss that is scored
@@ -78,7 +84,7 @@ def check_task(task: str | type[Task], arch: str = "gru", source: str | None = N
 
 def task_case(name: str, arch: str, source: str | None, folder: Path, changes: dict[str, Any]) -> TaskCase:
     task_class, task_settings = TASKS.load(name), TASKS.settings(name)()
-    source = source or _source(task_class, folder)
+    source = source or _source(task_settings.examples, folder)
     plain = PLAIN | {f"task.{key}": 0.0 for key in ("label_smoothing", "word_dropout") if task_settings.has(key)}
     dotted = {key.replace("__", "."): value for key, value in changes.items()}
     values = {"task.name": name, "backbone.name": arch, **SMALL, **plain, **dotted}
@@ -90,10 +96,10 @@ def task_case(name: str, arch: str, source: str | None, folder: Path, changes: d
     return TaskCase(settings, dataset, task_class.from_dataset(settings, dataset), model)
 
 
-def _source(task_class: type[Task], folder: Path) -> str:
-    if not issubclass(task_class, ExampleTask):
+def _source(kind: ExampleKind | None, folder: Path) -> str:
+    if kind is None:
         return "toy-words"
-    name, head, row = EXAMPLES[task_class.predicts]
+    name, head, row = EXAMPLES[kind]
     (folder / name).write_text("\n".join([*head, *map(row, SENTENCES)]) + "\n", encoding="utf-8")
     return str(folder / name)
 

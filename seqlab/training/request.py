@@ -148,7 +148,7 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
         idle |= dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
     if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
         idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
-    if task.examples in ("labeled", "tagged"):
+    if task.examples in ("labeled", "tagged", "documents"):
         idle["model.tie_embeddings"] = f"a model for --task {settings.task.name} has no output layer over tokens"
     if corpus.documents == "lines":
         idle["task.batching"] = "with corpus.documents=lines, a batch has lines of similar length"

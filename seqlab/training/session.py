@@ -56,6 +56,8 @@ def _open_session(
     if out is not None:
         _check_out(settings, out, overwrite)
     source = load_run(init) if init is not None else None
+    if source is not None:
+        _check_vocabulary(settings, source)
     vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
     dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
     try:
@@ -63,6 +65,20 @@ def _open_session(
     finally:
         if dataset.stdin_copy is not None:  # a copy of standard input, which the run now has
             dataset.stdin_copy.unlink(missing_ok=True)
+
+
+def _check_vocabulary(settings: RunSettings, source: Run) -> None:
+    """UsageError if the run that training starts from lacks labels, or a target side."""
+    ours, theirs = (
+        (one.task.settings.vocabulary_files(one.tokenizer.name), one.task.settings.shares_vocabulary)
+        for one in (settings, source.settings)
+    )
+    if ours != theirs:
+        there, here = (TASKS.load(one.task.name).model_kind for one in (source.settings, settings))
+        raise UsageError(
+            f"--init '{source.path}' is a {there}, whose vocabulary a {here} cannot use: start from a run of the same "
+            f"task."
+        )
 
 
 def _check_out(settings: RunSettings, out: Path, overwrite: bool) -> None:
@@ -109,8 +125,9 @@ def _new_session(
 def _new_model(settings: RunSettings, dataset: AnyDataset, source: Run | None) -> Model:
     """A model with the weights of `source`, or untrained."""
     model = build_model(settings, dataset.vocabulary.sizes).to(settings.train.device)
-    if source is not None:
-        load_weights(model, weights_of(source.model))
+    task = TASKS.load(settings.task.name)
+    first = task.first_weights(model, settings, dataset, source.model if source is not None else None)
+    load_weights(model, weights_of(model) | first)
     return model
 
 

@@ -19,6 +19,8 @@ from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import LabeledText
 from seqlab.registry import BACKBONES, TASKS
 from seqlab.tasks.classify import ClassifyTask
+from seqlab.tasks.embed import EmbedTask
+from seqlab.tasks.examples import ExampleTask
 from seqlab.training.progress import Reporter
 
 TINY: dict[str, Any] = {"steps": 2, "hidden": 8, "embedding": 8, "batch_size": 4, "threads": 1, "evaluate_every": 1}
@@ -32,11 +34,11 @@ def trained(task: str, folder: Path, **short: Any) -> api.Run:
     return api.train(source, out=folder / "run", task=task, reporter=Reporter(), settings=settings, **{**TINY, **short})
 
 
-EXAMPLE_TASKS = [name for name in TASKS if TASKS.settings(name)().reads == "everything"]
+EXAMPLE_TASKS = [name for name in TASKS if issubclass(TASKS.load(name), ExampleTask)]
 
 
 @pytest.mark.parametrize("arch", [*BACKBONES])
-@pytest.mark.parametrize("task", EXAMPLE_TASKS)
+@pytest.mark.parametrize("task", [*EXAMPLE_TASKS, "embed"])
 def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None:
     result = audit(trained(task, tmp_path, arch=arch))
     assert [check for check in result if check.failed] == []
@@ -45,6 +47,24 @@ def test_every_architecture_passes(task: str, arch: str, tmp_path: Path) -> None
 
 def failing(run: api.Run) -> list[str]:
     return [check.name for check in audit(run) if check.failed]
+
+
+def test_an_encoder_that_reads_its_padding_is_found(tmp_path: Path) -> None:
+    run = trained("embed", tmp_path, arch="gru")
+    run.model.forward = lambda tokens_BT, mask_BT=None, trace=None: run.model.embedding(tokens_BT).mean(1).repeat(1, 32)
+    assert "a padded row equals the row alone" in failing(run)
+
+
+def test_a_ranking_that_is_reported_too_well_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = trained("embed", tmp_path, arch="gru")
+    score = EmbedTask.score
+
+    def flattering(self: EmbedTask, *args: Any, **kwargs: Any) -> Any:
+        scores = score(self, *args, **kwargs)
+        return replace(scores, metrics={**scores.metrics, "ndcg_10": 0.99})
+
+    monkeypatch.setattr(EmbedTask, "score", flattering)
+    assert METRIC in failing(run)
 
 
 def test_a_decoder_that_sees_the_future_is_found(tmp_path: Path) -> None:

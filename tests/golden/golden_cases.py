@@ -4,6 +4,7 @@ Each architecture does each task that it can do. Options with code of their own 
 each is in at least one of them. Learning rates are low on purpose: rounding errors must not grow into differences.
 """
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,15 @@ DATA = {
         "pairs.tsv",
         _lines("source\ttarget", *(f"{' '.join(words)}\t{' '.join(words[::-1]).upper()}" for words in SENTENCES)),
     ),
+    "embed": (
+        "documents.jsonl",
+        _lines(
+            *(
+                json.dumps({"title": f"{' '.join(words)} {at}", "text": " ".join(words * 2)})
+                for at, words in enumerate(SENTENCES)
+            )
+        ),
+    ),
 }
 
 # --- settings -------------------------------------------------------------------------------------------------------
@@ -59,6 +69,7 @@ OF_TASK: dict[str, Settings] = {
     "masked": {"task.window": 16},
     "tag": {"task.char_embedding": 6, "task.char_width": 8},
     "translate": {"tokenizer.name": "word"},
+    "embed": {"tokenizer.vocab_size": 280, "task.dimensions": 10},
 }
 OF_ARCH: dict[str, Settings] = {
     "transformer": {"backbone.layers": 1, "backbone.heads": 2},
@@ -243,4 +254,13 @@ TRANSLATE = [
     Case("transformer", "translate", "", {"task.batch_tokens": 40}),
     Case("transformer-encoder", "translate", "", {"decoder.name": "gru"}),
 ]
-CASES = {case.name: case for case in (*LANGUAGE, *MASKED, *CLASSIFY, *TAG, *TRANSLATE)}
+EMBED = [
+    Case("feedforward", "embed", "", {"task.pooling": "sif"}),
+    Case("rnn", "embed", "", {"task.pooling": "last", "task.symmetric": True}),
+    Case("gru", "embed", "", {"task.pairs": ["title", "spans", "neighbors"], "task.span_length": 5}),
+    Case("lstm", "embed", "", {"task.pooling": "attention", "task.cache_batch": 2}),
+    Case("lstm-attention", "embed", "", {"task.pooling": "max", "task.dimensions": None}),
+    Case("transformer", "embed", "", {"task.matryoshka": [4, 8]}),
+    Case("transformer-encoder", "embed", "", {"task.pairs": ["twins"], "task.scale": 5, "tokenizer.name": "word"}),
+]
+CASES = {case.name: case for case in (*LANGUAGE, *MASKED, *CLASSIFY, *TAG, *TRANSLATE, *EMBED)}

@@ -42,7 +42,7 @@ def text_for(task: str) -> str:
 
 
 @pytest.mark.parametrize("arch", list(BACKBONES))
-@pytest.mark.parametrize("task", list(TASKS))
+@pytest.mark.parametrize("task", [name for name in TASKS if TASKS.load(name).reading])
 def test_every_view_shows_every_model_or_says_why_not(task: str, arch: str) -> None:
     run = run_of(task, arch)
     if run is None:

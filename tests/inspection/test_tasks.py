@@ -33,7 +33,8 @@ def predicted(run: UntrainedRun, text: str) -> Any:
 
 
 def test_every_task_of_this_package_is_read() -> None:
-    assert all(TASKS.load(name).reading is not None for name in TASKS.builtin())
+    unread = [name for name in TASKS.builtin() if TASKS.load(name).reading is None]
+    assert unread == ["embed"]  # a vector answers no question that a view could ask
 
 
 # --- translators ----------------------------------------------------------------------------------------------------

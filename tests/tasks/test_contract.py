@@ -21,6 +21,9 @@ CASES: dict[str, dict[str, Any]] = {
     "tag": {},
     "tag crf": {"task__output_layer": "crf", "tokenizer__name": "char"},
     "translate": {"tokenizer__name": "word"},
+    "embed": {},
+    "embed matryoshka": {"task__matryoshka": "2,4", "task__symmetric": True, "task__pooling": "sif"},
+    "embed cached": {"task__cache_batch": 2, "task__pairs": "spans,neighbors,twins", "task__pooling": "attention"},
     "translate apart": {"tokenizer__name": "word", "task__shared_vocabulary": False, "model__tie_embeddings": False},
 }
 

@@ -6,7 +6,7 @@ files or from a built-in generator; the readers of the file formats are beside i
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import Any
@@ -71,11 +71,15 @@ class Examples:
             "notes": list(self.notes),
         }
 
+    def content(self, split: str) -> Iterator[tuple[Any, ...]]:
+        """All that a split contains, for its fingerprint."""
+        return map(astuple, self.splits[split])
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all examples in their splits."""
         digest = hashlib.sha256()
-        for split, examples in self.splits.items():
-            for example in examples:
-                digest.update(json.dumps([split, *astuple(example)], ensure_ascii=False).encode() + b"\n")
+        for split in self.splits:
+            for row in self.content(split):
+                digest.update(json.dumps([split, *row], ensure_ascii=False).encode() + b"\n")
         return digest.hexdigest()

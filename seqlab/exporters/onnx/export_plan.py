@@ -41,7 +41,8 @@ def export_plan(run: Run) -> ExportPlan:
     for model_type, plan in EXPORT_PLANS.items():
         if isinstance(run.model, model_type):
             return plan(run)
-    raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: its task has no graphs.")
+    task = run.settings.task.name
+    raise UsageError(f"'{run.directory.path}' cannot be exported to ONNX: there are no graphs for --task {task}.")
 
 
 def language(run: Run) -> ExportPlan:

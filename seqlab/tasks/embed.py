@@ -1,0 +1,254 @@
+"""Embedding: texts become vectors that are near those of their documents, learned by contrast.
+
+Held-out queries rank all documents by the cosine, and are judged as a search engine is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seqlab.baselines.bm25 import Bm25
+from seqlab.baselines.ranker import rank_queries
+from seqlab.baselines.role import BaselineRole
+from seqlab.config import CorpusSettings, RunSettings, VocabSizes
+from seqlab.contracts import Batch, Loss, State
+from seqlab.data.documents.document import Document
+from seqlab.data.documents.encoded import DocumentTable, PairBatches, PairSplit, distinct_batches, pair_generator
+from seqlab.data.documents.open_pairs import open_retrieval, open_unsplit
+from seqlab.data.documents.pairs import JudgedQuery, RetrievalExamples
+from seqlab.data.examples.checks import few_examples_note
+from seqlab.errors import UsageError
+from seqlab.metrics.example_metric import find_metric, mean_average_precision, mrr, ndcg_10, recall_100
+from seqlab.models.model import Model
+from seqlab.models.text_encoder import TextEncoder
+from seqlab.registry import BACKBONES
+from seqlab.tasks.contrastive import contrastive_nats, encode_in_chunks, prefix_nats
+from seqlab.tasks.dataset import Dataset, Log, warn_of_notes
+from seqlab.tasks.embed_settings import EmbedSettings
+from seqlab.tasks.encode_pairs import encode_documents, encode_pairs, encode_queries, training_texts
+from seqlab.tasks.encoder_start import start_weights
+from seqlab.tasks.examples import ExampleScores, encode_all, mask_or_none, pad_rows, train_tokenizer
+from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
+from seqlab.tasks.vectors import embed_rows, rank_by_cosine, ranked_within
+from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.wording import counted
+
+RetrievalDataset = Dataset[RetrievalExamples, PairSplit]
+
+
+@dataclass(frozen=True)
+class ContrastiveBatch(Batch):
+    """Row b of the documents belongs to anchor b; the rows beyond are negatives."""
+
+    anchors_BT: Tensor
+    anchor_mask_BT: Tensor | None
+    documents_NT: Tensor
+    document_mask_NT: Tensor | None
+
+
+class EmbedTask(Task):
+    name = "embed"
+    model_kind = "text encoder"
+    command = "embed"
+    modes = ("query",)
+    loss_unit = "nats"
+    unit = "pair"
+    reported_metrics = ("mrr", "map", "recall_100")
+    wordings: ClassVar = {"ndcg_10": "{queries:,.0f} queries over {documents:,.0f} documents: nDCG@10 {ndcg_10:.3f}"}
+    baselines: ClassVar[Sequence[tuple[str, BaselineRole, Any]]] = (("BM25", "main", Bm25),)
+    settings: EmbedSettings
+    splits: Mapping[str, PairSplit]
+
+    def __init__(self, settings: EmbedSettings, splits: Mapping[str, PairSplit], vocabulary: Vocabulary):
+        super().__init__(settings, splits, vocabulary)
+        self.ranking_metric = find_metric(settings.metric, "rankings")
+        self.metric = self.headline_metric = self.ranking_metric.description
+
+    def make_batches(self, split: PairSplit) -> PairBatches:
+        return PairBatches(split, self.settings.batch_size)
+
+    # --- data ---------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> RetrievalDataset:
+        dataset = super().open_dataset(settings, log, vocabulary)
+        for note in few_examples_note(len(dataset.splits["validation"])):
+            log(note)
+        return dataset
+
+    @classmethod
+    def read(cls, settings: RunSettings, stdin_copy: Path | None = None) -> RetrievalExamples:
+        return open_retrieval(settings.corpus, settings.task.settings_as(EmbedSettings).pairs)
+
+    @classmethod
+    def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> RetrievalDataset:
+        data = open_unsplit(CorpusSettings(source=source, skip_limit=settings.corpus.skip_limit))
+        warn_of_notes(data)
+        return cls.encode_splits(data, settings, vocabulary)
+
+    @classmethod
+    def build_vocabulary(cls, data: RetrievalExamples, settings: RunSettings) -> Vocabulary:
+        """A tokenizer from the documents and given queries of the training split."""
+        return Vocabulary(train_tokenizer(training_texts(data), settings))
+
+    @classmethod
+    def encode_splits(
+        cls, data: RetrievalExamples, settings: RunSettings, vocabulary: Vocabulary | None = None
+    ) -> RetrievalDataset:
+        if vocabulary is None:
+            vocabulary = cls.build_vocabulary(data, settings)
+        tokenizer, longest = vocabulary.tokenizer, settings.task.settings_as(EmbedSettings).max_length
+        tables: dict[int, DocumentTable] = {}  # splits may rank the same documents
+        splits: dict[str, PairSplit] = {}
+        for name, examples in data.splits.items():
+            documents = data.documents[name]
+            if id(documents) not in tables:
+                tables[id(documents)] = encode_documents(documents, tokenizer)
+            table = tables[id(documents)]
+            encode = encode_pairs if name == "train" else encode_queries
+            splits[name] = encode(examples, documents, table, tokenizer, longest)
+        return Dataset(data.name, data.about, data.fingerprint, data, vocabulary, splits)
+
+    @classmethod
+    def fit_settings(cls, settings: RunSettings, dataset: RetrievalDataset, log: Log) -> RunSettings:
+        """The settings as they are; says what is cut off, and what repeated texts do to batches."""
+        task, train = settings.task.settings_as(EmbedSettings), dataset.splits["train"]
+        longer = sum(len(ids) > task.max_length for ids in train.table.texts)
+        if longer:
+            documents = counted(len(train.table), "document")
+            log(f"{longer:,} of {documents} are longer than {task.max_length} tokens (task.max_length): they are cut")
+        smaller, left_out = PairBatches(train, task.batch_size).repeats()
+        if smaller or left_out:
+            log(
+                f"texts that repeat are kept out of a batch: of a first pass, {counted(smaller, 'batch', 'batches')} "
+                f"{'is' if smaller == 1 else 'are'} smaller for it, and {counted(left_out, 'pair')} left out"
+            )
+        return settings
+
+    @classmethod
+    def build(cls, settings: RunSettings, sizes: VocabSizes) -> TextEncoder:
+        task = settings.task.settings_as(EmbedSettings)
+        backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
+        return TextEncoder(settings.model, backbone, sizes, task.pooling, task.dimensions, task.word_dropout)
+
+    @classmethod
+    def first_weights(
+        cls, model: Model, settings: RunSettings, dataset: RetrievalDataset, source: Model | None
+    ) -> dict[str, Tensor]:
+        assert isinstance(model, TextEncoder)
+        return start_weights(model, dataset.splits["train"].table, source)
+
+    # --- training -----------------------------------------------------------------------------------------------------
+
+    def batch(self, split: str, seed: int, index: int) -> ContrastiveBatch:
+        data, draw = self.splits[split], pair_generator(seed, index)
+        pairs = [data.draw(row, self.settings.span_length, draw) for row in self._batches[split].rows(seed, index)]
+        return contrastive_batch(pairs)
+
+    def loss(self, model: TextEncoder, batch: ContrastiveBatch, carry: State | None, step: int) -> Loss:
+        settings = self.settings
+        encode = partial(encode_in_chunks, model, rows=settings.cache_batch)
+        anchors_BD = encode(batch.anchors_BT, batch.anchor_mask_BT)
+        documents_ND = encode(batch.documents_NT, batch.document_mask_NT)
+        if not settings.matryoshka and not settings.symmetric:
+            return Loss(contrastive_nats(anchors_BD, documents_ND, settings.scale).sum(), len(anchors_BD))
+        nats_B = prefix_nats(anchors_BD, documents_ND, settings.scale, settings.symmetric, settings.matryoshka)
+        with torch.no_grad():
+            plain = contrastive_nats(anchors_BD, documents_ND, settings.scale).sum()
+        return Loss(nats_B.sum(), len(anchors_BD), cross_entropy=plain)
+
+    # --- scoring ------------------------------------------------------------------------------------------------------
+
+    def validate(self, model: TextEncoder, limit: int) -> ExampleScores:
+        """All queries, but only about `limit` tokens of documents: the relevant ones first."""
+        split = self.splits["validation"]
+        return self._score(model, split, ranked_within(split, limit))
+
+    def score(self, model: TextEncoder, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
+        """Every query of a split; a `limit` would make the ranking of too few documents look good, so there is none."""
+        if split == "train":
+            raise UsageError("the pairs of the training split are drawn anew each time: score validation or test.")
+        return self._score(model, self.splits[split], range(len(self.splits[split].table)))
+
+    @torch.inference_mode()
+    def _score(self, model: TextEncoder, split: PairSplit, ranked: Sequence[int]) -> ExampleScores:
+        queries_QD = embed_rows(model, [ids[: split.longest] for ids in split.inputs])
+        documents_ND = embed_rows(model, [split.table.texts[row][: split.longest] for row in ranked])
+        rankings = rank_by_cosine(queries_QD, documents_ND, [split.table.names[row] for row in ranked])
+        sums_UK, metrics = self.compare(split.examples, rankings)
+        nats_U = self._held_out_nats(split, queries_QD, documents_ND, ranked)
+        metrics |= {"nats_per_example": float(nats_U.mean()), "queries": len(split), "documents": len(ranked)}
+        selection = self.metric.cost(metrics[self.metric.key])
+        return ExampleScores(nats_U, np.ones(len(split), dtype=int), sums_UK, metrics, selection)
+
+    def _held_out_nats(
+        self, split: PairSplit, queries_QD: np.ndarray, documents_ND: np.ndarray, ranked: Sequence[int]
+    ) -> np.ndarray:
+        """The loss of each query and its first relevant document, in fixed batches of the size of training."""
+        place = {row: at for at, row in enumerate(ranked)}
+        nats_U = np.zeros(len(split))
+        for rows in distinct_batches(split, range(len(split)), self.settings.batch_size):
+            anchors_BD = torch.from_numpy(queries_QD[rows])
+            own_BD = torch.from_numpy(documents_ND[[place[split.rows[row]] for row in rows]])
+            nats_U[rows] = contrastive_nats(anchors_BD, own_BD, self.settings.scale).numpy()
+        return nats_U
+
+    def compare(self, examples: Sequence[Any], rankings: Sequence[Sequence[str]]) -> tuple[np.ndarray, MetricValues]:
+        """The sums of the metric for each query, and all metrics of these rankings."""
+        gold = [example.relevance for example in examples]
+        sums_UK = self.ranking_metric.sums(gold, rankings)
+        every = {one.description.key: one for one in (ndcg_10, mrr, mean_average_precision, recall_100)}
+        values = {key: one.value(gold, rankings) for key, one in every.items()}
+        return sums_UK, {self.metric.key: float(self.metric.value(sums_UK.sum(0))), **values}
+
+    def unit_sums(self, scores: ExampleScores) -> UnitSums:
+        return UnitSums(scores.sums_UK, scores.tokens_U)
+
+    def metrics(self, scores: ExampleScores) -> MetricValues:
+        return scores.metrics
+
+    def score_baselines(self, dataset: RetrievalDataset, split: str, units: UnitSums) -> list[BaselineScore]:
+        queries: Sequence[JudgedQuery] = dataset.data.splits[split]
+        documents: Sequence[Document] = dataset.data.documents[split]
+        names, scores = [document.id for document in documents], []
+        for name, role, ranker in self.baselines:
+            fitted = ranker.fit(documents)
+            rankings = rank_queries(fitted, [query.text for query in queries], names)
+            sums_UK, metrics = self.compare(queries, rankings)
+            metrics |= {"queries": len(queries), "documents": len(documents)}
+            value = float(self.metric.value(sums_UK.sum(0)))
+            scores.append(BaselineScore(name, fitted.about, role, metrics, value, sums_UK))
+        return scores
+
+    @classmethod
+    def embed(
+        cls, model: TextEncoder, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings
+    ) -> np.ndarray:
+        """The vectors_ND of texts, of length 1; of a long text, the beginning is read."""
+        longest = settings.task.settings_as(EmbedSettings).max_length
+        return embed_rows(model, [ids[:longest] for ids in encode_all(vocabulary.tokenizer, texts)])
+
+    # --- presentation -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def usage(cls, run: str) -> tuple[str, str]:
+        return f"seqlab embed {run} notes/ --out vectors\n", 'run.embed(["Some text"])'
+
+    def brief(self, metrics: Mapping[str, float]) -> str:
+        return f"{metrics[self.headline_metric.key]:.3f}"
+
+
+def contrastive_batch(
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]], negatives: Sequence[np.ndarray] = ()
+) -> ContrastiveBatch:
+    """The pairs by the length of their documents, the longest first, so that chunks of them have little padding."""
+    pairs = sorted(pairs, key=lambda pair: -len(pair[1]))
+    anchors_BT, anchor_mask_BT = pad_rows([anchor for anchor, _ in pairs])
+    documents_NT, document_mask_NT = pad_rows([*(document for _, document in pairs), *negatives])
+    return ContrastiveBatch(anchors_BT, mask_or_none(anchor_mask_BT), documents_NT, mask_or_none(document_mask_NT))

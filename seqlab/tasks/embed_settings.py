@@ -1,0 +1,89 @@
+"""Settings of the task `embed`, importable without torch, and its parameter count."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.data.documents.pairs import PAIR_KINDS, PairKind
+from seqlab.errors import UsageError
+
+Pooling = Literal["mean", "last", "max", "attention", "sif"]
+
+
+class EmbedSettings(TaskSettings):
+    examples = "documents"
+    reads = "everything"
+
+    default_overrides: ClassVar[dict[str, Any]] = {
+        "tokenizer.name": "bpe",
+        "tokenizer.vocab_size": 8000,
+        "train.lr": 2e-3,
+        "train.sample_tokens": 0,
+        "model.embedding_dropout": 0.1,
+        "model.output_dropout": 0.1,
+    }
+
+    batch_size: int = Field(default=64, ge=2, le=65_536, description="pairs per step, each a negative of all others")
+    max_length: int = Field(default=256, ge=1, le=65_536, description="tokens of a text that are read, from its start")
+    word_dropout: float = Field(default=0.0, ge=0, lt=1, description="share of tokens read as unknown while training")
+    metric: str = Field(
+        default="ndcg_10", description="ndcg_10, mrr, map, recall_100, or a metric of your own: package.module:function"
+    )
+    pooling: Pooling = Field(
+        default="mean", description="how the vectors of a text become one; sif: weights of tokens, from frequency on"
+    )
+    dimensions: int | None = Field(
+        default=256, ge=1, le=65_536, description="of a vector, by a projection; none: the width of the architecture"
+    )
+    pairs: tuple[PairKind, ...] = Field(
+        default=(),
+        description=f"what is trained on, of {', '.join(PAIR_KINDS)}, such as given,title; unset: what the data has",
+    )
+    span_length: int = Field(
+        default=64, ge=1, le=65_536, description="tokens of a span or of a neighboring passage, at most"
+    )
+    scale: float = Field(default=20.0, gt=0, le=1000, description="of the cosine, before the softmax over documents")
+    symmetric: bool = Field(default=False, description="documents have to find their anchors, too")
+    matryoshka: tuple[int, ...] = Field(
+        default=(), description="prefixes of the vector that are trained as vectors, such as 64,128"
+    )
+    cache_batch: int | None = Field(
+        default=None, ge=1, le=65_536, description="texts encoded at a time: less memory, the same gradients"
+    )
+
+    @field_validator("pairs", mode="before")
+    @classmethod
+    def _kinds(cls, value: Any) -> Any:
+        words = value.split(",") if isinstance(value, str) else value
+        return () if words is None or list(words) == ["auto"] else words
+
+    @field_validator("matryoshka", mode="before")
+    @classmethod
+    def _prefixes(cls, value: Any) -> Any:
+        numbers = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else value
+        return () if numbers is None else numbers
+
+    @property
+    def sequence_length(self) -> int:
+        return self.max_length
+
+    @property
+    def evaluation(self) -> str:
+        return "every query once, ranking all documents"
+
+    def refuse_unfit(self, settings: RunSettings) -> None:
+        width = self.dimensions or settings.backbone.settings.width
+        if unfit := [prefix for prefix in self.matryoshka if not 1 <= prefix < width]:
+            raise UsageError(
+                f"task.matryoshka={unfit[0]} is no prefix of a vector of {width} dimensions: expected 1 to {width - 1}."
+            )
+
+    def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
+        backbone = settings.backbone.settings
+        width, core = backbone.width, backbone.core_parameters(settings.model.embedding)
+        embedding = sizes.vocab_size * settings.model.embedding
+        embedding += sizes.vocab_size if self.pooling == "sif" else 0
+        core += width * (width + 2) if self.pooling == "attention" else 0
+        output = 0 if self.dimensions is None else width * self.dimensions
+        return Parameters(embedding, core, output, backbone.position_parameters)

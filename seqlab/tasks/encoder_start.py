@@ -1,0 +1,53 @@
+"""What a text encoder starts from: another model, and the frequencies of tokens in the training text."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seqlab.data.documents.encoded import DocumentTable
+from seqlab.errors import UsageError
+from seqlab.models.model import Model
+from seqlab.models.pooling import TokenPooling, sif_scores
+from seqlab.models.text_encoder import TextEncoder
+from seqlab.models.token_model import TokenModel
+
+READ = ("embedding.", "backbone.")  # the weights that read a text; the others make something of what was read
+
+
+def start_weights(model: TextEncoder, table: DocumentTable, source: Model | None) -> dict[str, Tensor]:
+    """Weights by name; those that are left out are drawn at random."""
+    weights: dict[str, Tensor] = {}
+    if isinstance(model.pooling, TokenPooling):
+        weights["pooling.scores_V1"] = sif_scores(token_shares(table, model.vocab_size))[:, None]
+    return weights if source is None else weights | _inherited(model, source)
+
+
+def token_shares(table: DocumentTable, vocab_size: int) -> Tensor:
+    """The share p of each token in the texts (V)."""
+    counts_V = np.zeros(vocab_size)
+    for ids in table.texts:
+        counts_V += np.bincount(ids, minlength=vocab_size)
+    return torch.from_numpy(counts_V / max(1.0, counts_V.sum())).float()
+
+
+def _inherited(model: TextEncoder, source: Model) -> dict[str, Tensor]:
+    """Embedding and backbone of a language model, of either kind; all weights of another text encoder."""
+    if not isinstance(source, TextEncoder | TokenModel):
+        raise UsageError(
+            "--task embed can start from a text encoder, or from a language model of either kind (--task language, "
+            "--task masked): --init names another kind of run."
+        )
+    weights = {name: weight.detach() for name, weight in source.named_parameters()}
+    if isinstance(source, TokenModel):
+        weights = {name: weight for name, weight in weights.items() if name.startswith(READ)}
+        # without symbols that are only read in training, and as large as the backbone is used to
+        weights["embedding.weight"] = source.input_vectors_VD[: model.vocab_size].detach()
+    own = {name: weight.shape for name, weight in model.named_parameters()}
+    unfit = [name for name, weight in weights.items() if own.get(name) != weight.shape]
+    lacking = [name for name in own if name.startswith(READ) and name not in weights]
+    if unfit or lacking:
+        raise UsageError(
+            f"the weights of --init do not fit: '{(unfit or lacking)[0]}' differs. A text encoder needs the same "
+            f"task.pooling and task.dimensions, and an architecture that reads in the same directions."
+        )
+    return weights

@@ -1,0 +1,309 @@
+"""The task embed: what a batch holds, what is learned, how held-out queries are scored, and what a run can do."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from collection_files import write_collection
+from example_files import write_examples
+
+from seqlab import api
+from seqlab.baselines.bm25 import Bm25
+from seqlab.config import build_settings
+from seqlab.errors import UsageError
+from seqlab.registry import TASKS
+from seqlab.runs.load import build_model
+from seqlab.tasks.contrastive import contrastive_nats
+from seqlab.tasks.embed import EmbedTask
+from seqlab.tasks.vectors import embed_rows, rank_by_cosine, ranked_within
+from seqlab.testing.task import TaskCase
+from seqlab.training.progress import Reporter
+
+SMALL: dict[str, Any] = {
+    "task.name": "embed",
+    "backbone.name": "gru",
+    "backbone.hidden": 8,
+    "model.embedding": 8,
+    "tokenizer.name": "word",
+    "task.dimensions": 8,
+    "task.batch_size": 8,
+    "train.steps": 4,
+    "train.threads": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_collection(tmp_path_factory.mktemp("data") / "collection")
+
+
+def case(source: Path, log: Any = lambda note: None, **changes: Any) -> TaskCase:
+    values = {**SMALL, **{key.replace("__", "."): value for key, value in changes.items()}}
+    settings = build_settings({"corpus": {"source": [str(source)]}}, values.items())
+    task_class = TASKS.load("embed")
+    dataset = task_class.open_dataset(settings, log)
+    settings = task_class.fit_settings(settings, dataset, log)
+    model = build_model(settings, dataset.vocabulary.sizes).eval()
+    return TaskCase(settings, dataset, task_class.from_dataset(settings, dataset), model)
+
+
+@pytest.fixture(scope="module")
+def trained(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> api.Run:
+    return api.train(collection, out=tmp_path_factory.mktemp("runs") / "run", settings=SMALL, reporter=Reporter())
+
+
+def task_of(made: TaskCase) -> EmbedTask:
+    assert isinstance(made.task, EmbedTask)
+    return made.task
+
+
+# --- data and batches -----------------------------------------------------------------------------------------------
+
+
+def test_a_collection_keeps_its_splits_and_says_what_it_trains_on(collection: Path) -> None:
+    said: list[str] = []
+    made = case(collection, said.append)
+    assert {name: len(split) for name, split in made.dataset.splits.items()} == {
+        "train": 87,
+        "validation": 3,
+        "test": 10,
+    }
+    assert "training pairs: 27 given, 60 title (task.pairs names other kinds)" in said
+    held_out = {name for query in made.dataset.data.splits["validation"] for name in query.relevant}
+    assert not held_out & {pair.document for pair in made.dataset.data.splits["train"] if pair.kind == "given"}
+
+
+def test_long_texts_are_cut_and_counted(collection: Path) -> None:
+    said: list[str] = []
+    made = case(collection, said.append, task__max_length=20)
+    longer = sum(len(ids) > 20 for ids in made.dataset.splits["train"].table.texts)
+    assert f"{longer:,} of 60 documents are longer than 20 tokens (task.max_length): they are cut" in said
+    batch: Any = made.task.batch("train", 0, 0)
+    assert batch.documents_NT.shape[1] <= 20 and batch.anchors_BT.shape[1] <= 20
+
+
+def test_a_batch_has_every_text_once(collection: Path) -> None:
+    said: list[str] = []
+    made = case(collection, said.append, task__pairs="given,title,spans,neighbors,twins")
+    assert not any("repeat" in note for note in said)
+    split = task_of(made).splits["train"]
+    seen: list[int] = []
+    for index in range(made.task.steps_per_epoch):
+        rows = task_of(made)._batches["train"].rows(3, index)  # pyright: ignore[reportPrivateUsage]
+        assert len({split.key(row) for row in rows}) == len({split.anchors[row] for row in rows}) == len(rows) > 1
+        seen += rows.tolist()
+    assert len(seen) == len(set(seen)) and len(seen) >= len(split) - 3
+
+
+def test_batches_that_repeated_texts_make_smaller_are_counted(collection: Path) -> None:
+    said: list[str] = []
+    case(collection, said.append, task__pairs="title,twins", task__batch_size=64)
+    expected = (
+        "texts that repeat are kept out of a batch: of a first pass, 1 batch is smaller for it, and 0 pairs left out"
+    )
+    assert expected in said
+
+
+def test_generated_pairs_differ_from_epoch_to_epoch(collection: Path) -> None:
+    made = case(collection, task__pairs="spans", task__span_length=8)
+    epochs = [[made.task.batch("train", 0, index) for index in range(n, n + 4)] for n in (0, made.task.steps_per_epoch)]
+    rows = [{tuple(row) for batch in batches for row in batch.documents_NT.tolist()} for batches in epochs]  # pyright: ignore[reportAttributeAccessIssue]
+    assert not rows[0] & rows[1]
+
+
+# --- the loss -------------------------------------------------------------------------------------------------------
+
+
+def gradients(made: TaskCase) -> dict[str, torch.Tensor]:
+    made.model.train()
+    made.model.zero_grad()
+    made.task.loss(made.model, made.task.batch("train", 0, 0), None, 0).total.backward()
+    return {name: parameter.grad.clone() for name, parameter in made.model.named_parameters()}
+
+
+def test_cached_gradients_are_the_same(collection: Path) -> None:
+    plain = {"model__embedding_dropout": 0.0, "model__output_dropout": 0.0}
+    whole = gradients(case(collection, **plain))
+    torch.testing.assert_close(gradients(case(collection, task__cache_batch=3, **plain)), whole, rtol=1e-4, atol=1e-6)
+
+
+def test_options_of_the_loss(collection: Path) -> None:
+    made = case(collection, task__matryoshka="2,4", task__symmetric=True, task__scale=7)
+    batch: Any = made.task.batch("train", 0, 0)
+    anchors, documents = (
+        made.model(batch.anchors_BT, batch.anchor_mask_BT),
+        made.model(batch.documents_NT, batch.document_mask_NT),
+    )
+    loss = made.task.loss(made.model, batch, None, 0)
+    expected = sum(contrastive_nats(anchors[:, :n], documents[:, :n], 7, True).sum() for n in (2, 4, 8))
+    torch.testing.assert_close(loss.total, expected)
+    torch.testing.assert_close(loss.cross_entropy, contrastive_nats(anchors, documents, 7).sum().detach())
+    assert loss.count == len(anchors)
+
+
+@pytest.mark.parametrize("prefix", ["8", "0", "4,9"])
+def test_a_prefix_is_shorter_than_the_vector(collection: Path, prefix: str) -> None:
+    with pytest.raises(UsageError, match="is no prefix of a vector of 8 dimensions: expected 1 to 7"):
+        case(collection, task__matryoshka=prefix)
+
+
+def test_it_learns_to_find_documents(collection: Path, tmp_path: Path) -> None:
+    changes = {
+        "train.steps": 60,
+        "train.evaluate_every": 60,
+        "train.lr": 1e-2,
+        "train.warmup": 5,
+        "task.batch_size": 32,
+    }
+    run = api.train(collection, out=tmp_path / "run", settings={**SMALL, **changes}, reporter=Reporter())
+    untrained = build_model(run.settings, run.vocabulary.sizes).eval()
+    task = run.task()
+    before, after = (task.metrics(task.score(model, "test"))["mrr"] for model in (untrained, run.model))
+    assert after > before + 0.1
+
+
+# --- scoring --------------------------------------------------------------------------------------------------------
+
+
+def test_a_query_ranks_all_documents(collection: Path) -> None:
+    made = case(collection)
+    scores: Any = made.task.score(made.model, "test")
+    assert scores.metrics["documents"] == 60 and scores.metrics["queries"] == len(scores.sums_UK) == 10
+    split = task_of(made).splits["test"]
+    vectors = embed_rows(made.model, split.table.texts)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    (query,) = embed_rows(made.model, split.inputs[:1])
+    by_hand = sorted(range(60), key=lambda row: -float(vectors[row] @ query))
+    (ranking,) = rank_by_cosine(query[None], vectors, split.table.names)
+    assert ranking == [split.table.names[row] for row in by_hand]
+
+
+def test_an_evaluation_during_training_ranks_the_relevant_documents_and_some_others(collection: Path) -> None:
+    made = case(collection)
+    split = task_of(made).splits["validation"]
+    for limit, most in ((1, 3), (600, 40)):
+        rows = ranked_within(split, limit)
+        assert {row for row in split.rows} <= {*rows} and len(rows) <= most
+    assert ranked_within(split, 10**6) == list(range(60))
+    scores: Any = made.task.validate(made.model, 600)
+    assert 3 < scores.metrics["documents"] < 60 and len(scores.sums_UK) == 3
+
+
+def test_the_main_baseline_ranks_the_same_documents(collection: Path) -> None:
+    made = case(collection)
+    baselines = made.task.score_baselines(
+        made.dataset, "test", made.task.unit_sums(made.task.score(made.model, "test"))
+    )
+    (main,) = [one for one in baselines if one.role == "main"]
+    documents, queries = made.dataset.data.documents["test"], made.dataset.data.splits["test"]
+    first = Bm25.fit(documents).scores([query.text for query in queries]).argmax(1)
+    assert main.name == "BM25" and main.metrics["mrr"] == pytest.approx(
+        np.mean([f"d{row}" == query.relevant[0] for row, query in zip(first, queries, strict=True)]), abs=0.2
+    )
+
+
+def test_the_training_split_is_not_scored(collection: Path) -> None:
+    made = case(collection)
+    with pytest.raises(UsageError, match="drawn anew each time: score validation or test"):
+        made.task.score(made.model, "train")
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_loads_and_embeds(trained: api.Run) -> None:
+    run = api.load(trained.path)
+    vectors = run.embed(["balan cemer", "a much longer text " * 200])
+    assert vectors.shape == (2, 8)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(run.embed("balan cemer")[0], vectors[0], atol=1e-6)
+    assert run.evaluate().metrics["ndcg_10"] == trained.results.validation["ndcg_10"]  # pyright: ignore[reportOptionalMemberAccess]
+    assert run.evaluate(split="test").metrics["queries"] == 10
+
+
+def test_other_data_is_scored_as_a_whole(trained: api.Run, tmp_path: Path) -> None:
+    other = write_collection(tmp_path / "other", documents=20, train=5, test=5)
+    assert trained.evaluate(other).metrics["queries"] == 10
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda run: run.predict("x"), "is a text encoder: it predicts no labels or texts. Use seqlab embed."),
+        (lambda run: run.generate("x"), "is a text encoder: it cannot continue a text. Use seqlab embed."),
+        (lambda run: run.inspect("x"), "is a text encoder: the task 'embed' declares no reading"),
+        (lambda run: api.export(run, run.path.parent / "onnx"), "there are no graphs for --task embed"),
+        (lambda run: run.embed([""]), "text 1 is '': expected words to embed"),
+    ],
+)
+def test_what_an_encoder_cannot_do_is_said(trained: api.Run, use: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        use(trained)
+
+
+# --- what it starts from --------------------------------------------------------------------------------------------
+
+
+def test_pooling_by_frequency_starts_from_the_training_text(collection: Path) -> None:
+    made = case(collection, task__pooling="sif")
+    weights = EmbedTask.first_weights(made.model, made.settings, made.dataset, None)["pooling.scores_V1"][:, 0]
+    texts = made.dataset.splits["train"].table.texts
+    counts = np.bincount(np.concatenate(texts), minlength=len(weights))
+    shares = torch.from_numpy(counts / counts.sum())
+    torch.testing.assert_close(weights.double(), (1e-3 / (1e-3 + shares)).log(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("text") / "my.txt"
+    path.write_text("balan cemer diton fovik gusor bapel\n" * 60, encoding="utf-8")
+    return path
+
+
+LM: dict[str, Any] = {
+    "backbone.hidden": 8,
+    "model.embedding": 8,
+    "tokenizer.name": "word",
+    "task.window": 8,
+    "train.steps": 1,
+    "train.threads": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "arch"),
+    [("language", "gru"), ("language", "lstm"), ("language", "transformer"), ("masked", "transformer-encoder")],
+)
+def test_it_starts_from_a_language_model(task: str, arch: str, collection: Path, text: Path, tmp_path: Path) -> None:
+    tied = {"model.tie_embeddings": task == "language"}
+    settings = {**LM, "task.name": task, "backbone.name": arch, **tied}
+    source = api.train(text, out=tmp_path / "lm", settings=settings, reporter=Reporter())
+    changes = {"task.name": "embed", "task.batch_size": 8, "train.lr": 1e-12, "train.steps": 1, "train.threads": 1}
+    run = api.train(collection, out=tmp_path / "run", init=source, settings=changes, reporter=Reporter())
+    assert run.tokenizer.fingerprint == source.tokenizer.fingerprint
+    assert [origin["role"] for origin in run.config["origins"]] == ["init"]
+    expected = source.model.input_vectors_VD[: run.tokenizer.vocab_size]
+    torch.testing.assert_close(run.model.embedding.weight, expected, rtol=0, atol=1e-6)
+    for name, weight in source.model.backbone.named_parameters():
+        torch.testing.assert_close(run.model.backbone.get_parameter(name), weight, rtol=0, atol=1e-6)
+
+
+def test_it_starts_from_an_encoder_with_the_same_vector(trained: api.Run, collection: Path, tmp_path: Path) -> None:
+    changes = {"task.name": "embed", "train.lr": 1e-12, "train.steps": 1, "train.threads": 1}
+    same = {**changes, "task.dimensions": 8}
+    run = api.train(collection, out=tmp_path / "run", init=trained, settings=same, reporter=Reporter())
+    torch.testing.assert_close(run.model.projection.weight, trained.model.projection.weight, rtol=0, atol=1e-6)
+    with pytest.raises(UsageError, match=r"do not fit: 'projection\.weight' differs"):
+        api.train(collection, out=tmp_path / "other", init=trained, settings=changes, reporter=Reporter())
+
+
+def test_weights_of_another_task_are_refused(trained: api.Run, collection: Path, tmp_path: Path) -> None:
+    labels = write_examples("classify", tmp_path)
+    with pytest.raises(UsageError, match="is a text encoder, whose vocabulary a classifier cannot use"):
+        api.train(labels, out=tmp_path / "labels", init=trained, reporter=Reporter())
+    own: dict[str, Any] = {"hidden": 8, "embedding": 8, "steps": 1, "threads": 1}
+    classifier = api.train(labels, out=tmp_path / "run", reporter=Reporter(), **own)
+    with pytest.raises(UsageError, match="is a classifier, whose vocabulary a text encoder cannot use"):
+        api.train(collection, out=tmp_path / "other", init=classifier, task="embed", reporter=Reporter())
