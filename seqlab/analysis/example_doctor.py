@@ -16,13 +16,15 @@ import numpy as np
 from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
 from seqlab.config import RunSettings
-from seqlab.data.examples.checks import count_answers, few_examples_note, labels_of, never_scored_notes
+from seqlab.data.content_notes import invisible_in_examples
+from seqlab.data.examples.checks import alike_inputs, count_answers, few_examples_note, labels_of, never_scored_notes
 from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples, TaggedSentence
 from seqlab.data.examples.lines import TABLES, Location, quote_list, suffix
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.files import shorten
+from seqlab.data.overlap import example_overlap
 from seqlab.errors import DataError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import CORPORA, TASKS
@@ -60,9 +62,11 @@ class TokenLengths:
 
 @dataclass(frozen=True)
 class RepeatedInputs:
-    """Examples whose input an earlier one has, inputs with several answers, and inputs that training has too."""
+    """Examples whose input an earlier one has, inputs that are alike an earlier one, inputs with several answers, and
+    inputs that training has too."""
 
     repeated: int
+    alike: int
     contradicting: int
     in_training: dict[str, int]  # by held-out split
 
@@ -112,7 +116,7 @@ def _examine(
         source=source,
         task=settings.task.name,
         columns=_columns(settings),
-        notes=[*notes, *data.notes],
+        notes=[*notes, *data.notes, *invisible_in_examples(data)],
         splits={split: len(examples) for split, examples in data.splits.items()},
         rule=data.rule,
         labels=labels,
@@ -175,14 +179,14 @@ def _lengths(train: ExampleSplit, limit: int) -> TokenLengths:
 def _repeated_inputs(data: Examples) -> RepeatedInputs:
     """Counts over all splits."""
     answers = count_answers(example for examples in data.splits.values() for example in examples)
-    known = {example.input for example in data.splits["train"]}
     in_training = {
-        split: sum(example.input in known for example in examples)
+        split: example_overlap(examples, data.splits["train"]).repeated
         for split, examples in data.splits.items()
         if split != "train"
     }
     repeated = sum(map(len, data.splits.values())) - len(answers)
-    return RepeatedInputs(repeated, sum(len(given) > 1 for given in answers.values()), in_training)
+    alike = sum(len(some) - 1 for some in alike_inputs(answers))
+    return RepeatedInputs(repeated, alike, sum(len(given) > 1 for given in answers.values()), in_training)
 
 
 def _suggestion(

@@ -12,6 +12,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from seqlab.data.alike import same_form
 from seqlab.data.examples.example import Example
 from seqlab.data.overlap import Overlap, hashes
 from seqlab.data.text.split import SplitText
@@ -86,8 +87,9 @@ def _count_sentences(sentences: Sequence[str], training: Iterable[str], unit: st
 
 def _plain(sentence: str) -> str:
     """Its words in lower case; all of it where letters are few, as in numbers or formulas."""
-    words, whole = re.findall(r"[^\W_]+", sentence.casefold()), sentence.casefold().split()
-    letters, characters = sum(map(str.isalpha, sentence)), sum(map(len, whole))
+    same = same_form(sentence)
+    words, whole = re.findall(r"[^\W_]+", same), same.split()
+    letters, characters = sum(map(str.isalpha, same)), sum(map(len, whole))
     return " ".join(words if 2 * letters >= characters else whole)
 
 

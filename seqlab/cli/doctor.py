@@ -66,6 +66,7 @@ def _show_suggestion(diagnosis: "Diagnosis") -> None:
 def _show_examples(diagnosis: "ExampleDiagnosis") -> None:
     from seqlab.analysis.scan import MAX_LISTED
     from seqlab.cli.show import console, metrics_table, table
+    from seqlab.data.invisible import show_invisible
 
     columns = f", in the columns {' and '.join(map(repr, diagnosis.columns))}" if diagnosis.columns else ""
     counts = ", ".join(f"{count:,} {split}" for split, count in diagnosis.splits.items())
@@ -80,7 +81,7 @@ def _show_examples(diagnosis: "ExampleDiagnosis") -> None:
         kind = "tags" if diagnosis.task == "tag" else "labels"
         more = f", the {MAX_LISTED} most frequent" if len(diagnosis.labels) > MAX_LISTED else ""
         rows = [
-            [label.label, f"{label.train:,}", f"{label.share:.1%}", f"{label.validation:,}"]
+            [show_invisible(label.label), f"{label.train:,}", f"{label.share:.1%}", f"{label.validation:,}"]
             for label in diagnosis.labels[:MAX_LISTED]
         ]
         table(f"{kind}: {len(diagnosis.labels):,}{more}", ["", "train", "share", "validation"], rows)
@@ -99,7 +100,7 @@ def _example_notes(diagnosis: "ExampleDiagnosis") -> list[str]:
             f"lengths of training examples in tokens: median {lengths.median:,}, longest {lengths.longest:,}; longer "
             f"than task.max_length ({lengths.limit:,}) and left out of training: {over}"
         )
-    if diagnosis.inputs and not diagnosis.inputs.repeated:
+    if diagnosis.inputs and not diagnosis.inputs.repeated and not diagnosis.inputs.alike:
         notes.append("no input occurs twice")
     return notes
 

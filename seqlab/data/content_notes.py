@@ -1,7 +1,9 @@
 """What training will not show: labels as they were read, held-out text that is not new, invisible characters."""
 
-from seqlab.data.examples.checks import label_notes
-from seqlab.data.examples.example import Examples
+from itertools import chain
+
+from seqlab.data.examples.checks import label_notes, labels_of
+from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.invisible import invisible_notes
 from seqlab.data.overlap import overlap_notes
 from seqlab.data.text.split import SplitText
@@ -10,7 +12,13 @@ from seqlab.data.text.split import SplitText
 def content_notes(data: SplitText | Examples) -> list[str]:
     """For the log. Repeated lines and examples have notes of their own, from where they are read."""
     if isinstance(data, Examples):
-        inputs = (example.input for split in data.splits.values() for example in split)
-        return [*label_notes(data.splits), *invisible_notes(inputs)]
+        return [*label_notes(data.splits), *invisible_in_examples(data)]
     blocks = (block for split in data.splits for block in data.blocks(split))
     return [*overlap_notes(data), *invisible_notes(blocks)]
+
+
+def invisible_in_examples(data: Examples) -> list[str]:
+    """A note on the invisible characters of inputs, and of labels, tags and targets."""
+    examples = [example for split in data.splits.values() for example in split]
+    answers = ([example.target] if isinstance(example, TextPair) else labels_of(example) for example in examples)
+    return invisible_notes(chain((example.input for example in examples), chain.from_iterable(answers)))

@@ -2,13 +2,39 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 MAX_NAMED = 5  # kinds of characters that a note names
 
 
 def is_invisible(character: str) -> bool:
     return unicodedata.category(character) == "Cf"
+
+
+class _Translation(dict[int, int | str | None]):
+    """A table for str.translate that is filled as characters occur."""
+
+    def __init__(self, translate: Callable[[str], int | str | None]):
+        super().__init__()
+        self.translate = translate
+
+    def __missing__(self, code: int) -> int | str | None:
+        self[code] = self.translate(chr(code))
+        return self[code]
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]
+
+
+VISIBLE = _Translation(lambda character: None if is_invisible(character) else character)  # removes invisible ones
+ESCAPED = _Translation(_escaped)
+MARKS_ESCAPED = _Translation(lambda mark: ascii(mark)[1:-1] if unicodedata.combining(mark) else _escaped(mark))
+
+
+def show_invisible(text: str) -> str:
+    """A text for a message, on one line: what nobody sees is escaped, and so are marks that a letter should include."""
+    return text.translate(ESCAPED if unicodedata.is_normalized("NFC", text) else MARKS_ESCAPED)
 
 
 def count_invisible(blocks: Iterable[str]) -> Counter[str]:

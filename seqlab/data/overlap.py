@@ -10,6 +10,7 @@ from itertools import chain
 
 import numpy as np
 
+from seqlab.data.alike import same_form
 from seqlab.data.examples.example import Example
 from seqlab.data.text.split import MAX_CHECKED, SplitText, repeated_lines
 
@@ -71,9 +72,9 @@ def measure_overlap(text: SplitText, split: str = "validation", training: SplitT
 
 
 def example_overlap(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:
-    """How many inputs the training examples have too."""
-    known = {example.input for example in training}
-    return Overlap("inputs", len(examples), sum(example.input in known for example in examples))
+    """How many inputs the training examples have too, or nearly so."""
+    known = {same_form(example.input) for example in training}
+    return Overlap("inputs", len(examples), sum(same_form(example.input) in known for example in examples))
 
 
 def _compare_lines(text: SplitText, split: str, training: SplitText) -> Overlap:

@@ -7,6 +7,7 @@ scored as a mistake, as published results do.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from seqlab.data.alike import ALIKE, difference, same_form, same_label
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.files import shorten
@@ -66,15 +67,19 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
 
 
 def _labels_alike(labels: Counter[str]) -> list[str]:
-    """A note on labels that are probably the same one."""
-    spellings: dict[str, list[str]] = {}
+    """Notes on labels that are probably the same one, by how they differ."""
+    spellings: dict[object, list[str]] = {}
     for label in labels:
-        spellings.setdefault(label.casefold(), []).append(label)
-    alike = [quote_list(sorted(same), counts=labels) for same in spellings.values() if len(same) > 1]
-    if not alike:
-        return []
-    more = f"; and {len(alike) - ALIKE_NAMED:,} more" if len(alike) > ALIKE_NAMED else ""
-    return [f"{'; '.join(alike[:ALIKE_NAMED])}{more} differ only in case: they are different labels"]
+        spellings.setdefault(same_label(label), []).append(label)
+    found: dict[str, list[str]] = {}
+    for same in spellings.values():
+        if len(same) > 1:
+            found.setdefault(difference(same), []).append(quote_list(sorted(same), counts=labels))
+    return [
+        f"{'; '.join(alike[:ALIKE_NAMED])}{f'; and {len(alike) - ALIKE_NAMED:,} more' if alike[ALIKE_NAMED:] else ''} "
+        f"differ {how}: they are different labels"
+        for how, alike in found.items()
+    ]
 
 
 def _missing_values(labels: Counter[str]) -> list[str]:
@@ -144,8 +149,7 @@ def count_answers(examples: Iterable[Example]) -> dict[str, Counter[str]]:
 
 
 def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
-    """Notes on inputs that occur again, and on held-out inputs that an earlier split has too."""
-    inputs = {split: {located.example.input for located in examples} for split, examples in splits.items()}
+    """Notes on inputs that occur again, as they are or nearly, and on held-out inputs that an earlier split has too."""
     examples = [located.example for split in splits.values() for located in split]
     answers = count_answers(examples)
     repeated, same = len(examples) - len(answers), sum(next(iter(given.values())) - 1 for given in answers.values())
@@ -153,6 +157,11 @@ def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
     if repeated:
         which = "all with its answer" if same == repeated else f"{same:,} of them with its first answer"
         notes.append(f"{repeated:,} of the {len(examples):,} examples repeat an earlier input, {which}")
+    if alike := alike_inputs(answers):
+        first, *_, last = alike[0]
+        count = sum(len(some) - 1 for some in alike)
+        differ = f"{counted(count, 'input')} {'differs' if count == 1 else 'differ'} from an earlier one {ALIKE}"
+        notes.append(f"{differ}, such as {quote_list([first, last])}")
     several = {text: given for text, given in answers.items() if len(given) > 1}
     if several:
         text, given = next(iter(several.items()))
@@ -162,12 +171,28 @@ def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
         notes.append(f"{have} different {what} in different examples, {such_as}")
     for split, earlier in (("validation", "train"), ("test", "train"), ("test", "validation")):
         if split in splits and earlier in splits:
-            total = len(splits[split])
-            count = sum(located.example.input in inputs[earlier] for located in splits[split])
-            share, are = f"{100 * count / total:.1f}%", "is" if count == 1 else "are"
-            name = "training" if earlier == "train" else earlier
-            if count:
-                notes.append(
-                    f"{count:,} of the {counted(total, f'{split} input')} ({share}) {are} also in the {name} split"
-                )
+            notes += _shared_inputs(split, splits[split], earlier, splits[earlier])
     return notes
+
+
+def _shared_inputs(split: str, examples: LocatedExamples, earlier: str, others: LocatedExamples) -> list[str]:
+    """A note on inputs that an earlier split has too, as they are or nearly."""
+    inputs = [located.example.input for located in examples]
+    known = {located.example.input for located in others}
+    forms = set(map(same_form, known))
+    count, alike = sum(text in known for text in inputs), sum(same_form(text) in forms for text in inputs)
+    if not alike:
+        return []
+    share, are = f"{100 * alike / len(inputs):.1f}%", "is" if alike == 1 else "are"
+    near = f", {alike - count:,} of them with differences {ALIKE}" if alike > count else ""
+    name = "training" if earlier == "train" else earlier
+    total = counted(len(inputs), f"{split} input")
+    return [f"{alike:,} of the {total} ({share}) {are} also in the {name} split{near}"]
+
+
+def alike_inputs(inputs: Iterable[str]) -> list[list[str]]:
+    """Different inputs that are the same to a reader, together."""
+    found: dict[str, list[str]] = {}
+    for text in inputs:
+        found.setdefault(same_form(text), []).append(text)
+    return [some for some in found.values() if len(some) > 1]

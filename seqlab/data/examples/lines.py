@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from seqlab.data.files import InputFixes, read_file, shorten, split_lines
+from seqlab.data.invisible import show_invisible
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -18,7 +19,6 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
 CONLLU = ".conllu"
 COMMENTS = "comments, which begin with #"  # lines that are passed over
-CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), 127)}  # as escapes: a message stays on its line
 COLUMNS = (".conll", ".bio", ".iob", ".iob2")
 
 
@@ -126,6 +126,6 @@ def suffix(path: Path) -> str:
 def quote_list(words: Sequence[str], most: int = 20, counts: Mapping[str, int] | None = None) -> str:
     """Words for a message, quoted, shortened, perhaps with their counts, and with the number of further ones."""
     quoted = ", ".join(
-        f"'{shorten(word, 40).translate(CONTROLS)}'{f' ({counts[word]:,})' if counts else ''}" for word in words[:most]
+        f"'{show_invisible(shorten(word, 40))}'{f' ({counts[word]:,})' if counts else ''}" for word in words[:most]
     )
     return f"{quoted} and {len(words) - most:,} more" if len(words) > most else quoted

@@ -1,8 +1,8 @@
 """Which example goes into which split.
 
 Files given for a split fix it, and so does a column (split_column.py). Otherwise a fixed shuffle assigns the examples,
-as in text/split.py, and equal inputs stay together; groups too, if corpus.groups names their column. Within a split,
-examples keep the order of their file.
+as in text/split.py. Equal inputs stay together, and alike ones (../alike.py); groups too, if corpus.groups names their
+column. Within a split, examples keep the order of their file.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seqlab.data.alike import same_form
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
@@ -84,7 +85,8 @@ def _shuffle(
 
 
 def _kept_together(examples: LocatedExamples, with_groups: bool) -> list[int]:
-    """A number for each example, equal where inputs are equal or, `with_groups`, groups are, directly or by others."""
+    """A number for each example, equal where inputs are alike or, `with_groups`, groups are equal, directly or by
+    others."""
     first: dict[Hashable, int] = {}  # the first example of each input and group
     parent_N = list(range(len(examples)))
 
@@ -94,7 +96,7 @@ def _kept_together(examples: LocatedExamples, with_groups: bool) -> list[int]:
         return index
 
     for index, located in enumerate(examples):
-        for key in (located.example.input, located.group if with_groups else None):
+        for key in (same_form(located.example.input), located.group if with_groups else None):
             if key is not None:
                 earlier, later = sorted((root(first.setdefault(key, index)), root(index)))
                 parent_N[later] = earlier

@@ -1,0 +1,133 @@
+"""Texts and labels that are the same to a reader: one definition for splits, notes, the doctor and the audit."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from seqlab.analysis.near_copies import near_copied_examples
+from seqlab.cli.app import app
+from seqlab.config import CorpusSettings
+from seqlab.data.alike import difference, same_form, same_label
+from seqlab.data.content_notes import content_notes
+from seqlab.data.examples.example import LabeledText
+from seqlab.data.examples.load import open_examples
+from seqlab.data.invisible import show_invisible
+from seqlab.data.overlap import example_overlap
+
+ALIKE = "only in case, Unicode form, spaces or invisible characters"
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("The film", "the FILM"),
+        ("café", "cafe\u0301"),
+        ("Straße", "STRASSE"),
+        (" a  film\u00a0", "a film"),
+        ("a\u200bb", "ab"),
+        ("CAFE\u0301\u200b x", "café x"),
+    ],
+)
+def test_what_is_the_same_to_a_reader(one, other):
+    assert same_form(one) == same_form(other)
+
+
+@pytest.mark.parametrize("one, other", [("a film", "a film!"), ("का", "की"), ("a b", "ab"), ("e", "é"), ("x²", "x2")])
+def test_what_is_not(one, other):
+    assert same_form(one) != same_form(other)
+
+
+@given(st.text())
+def test_a_form_is_its_own_form_and_that_of_other_unicode_forms(text):
+    assert same_form(same_form(text)) == same_form(text)
+    assert same_form(unicodedata.normalize("NFD", text)) == same_form(unicodedata.normalize("NFC", text))
+
+
+def test_numbers_are_labels_however_they_are_written():
+    assert len(set(map(same_label, ["1", "1.0", "01", "1,00", " +1"]))) == 1
+    assert len(set(map(same_label, ["1", "-1", "1.5", "10", "1e0", "one"]))) == 6
+
+
+@pytest.mark.parametrize(
+    "labels, words",
+    [
+        (["Tea", "tea"], "only in case"),
+        (["café", "cafe\u0301"], "only in Unicode form"),
+        (["a", "a\u200b"], "only in invisible characters"),
+        (["a b", "a  b"], "only in spaces"),
+        (["A", "a\u200b"], ALIKE),
+        (["1", "1.0"], "only in how a number is written"),
+    ],
+)
+def test_the_difference_is_said(labels, words):
+    assert difference(labels) == words
+
+
+def test_what_nobody_sees_is_shown():
+    assert show_invisible("a\u200bb\u00a0c\n") == r"a\u200bb\xa0c\n"
+    assert show_invisible("cafe\u0301") == r"cafe\u0301"
+    assert show_invisible("café, की") == "café, की"
+
+
+def table(rows) -> str:
+    return "text,label\n" + "".join(f"{text},{label}\n" for text, label in rows)
+
+
+def test_alike_labels_are_said_so_that_they_can_be_told_apart(write):
+    labels = ["café", "cafe\u0301", "tea", "Tea", "1", "1.0", "a", "a\u200b"]
+    path = write("a.csv", table((f"text {at}", labels[at % 8]) for at in range(80)))
+    dev = write("b.csv", table([("x", "tea")]))
+    examples = open_examples("labeled", CorpusSettings(source=(str(path),), validation=(str(dev),)))
+    assert examples.notes == (
+        r"'cafe\u0301' (10), 'café' (10) differ only in Unicode form: they are different labels",
+        "'Tea' (10), 'tea' (10) differ only in case: they are different labels",
+        "'1' (10), '1.0' (10) differ only in how a number is written: they are different labels",
+        r"'a' (10), 'a\u200b' (10) differ only in invisible characters: they are different labels",
+    )
+    assert content_notes(examples)[-1] == "invisible characters: 10, read as they are: U+200B zero width space (10)"
+
+
+TEXTS = [f"a film with number {at} in its name" for at in range(40)]
+VARIANTS = [str.upper, lambda text: f"{text} ", lambda text: text.replace("film", "fil\u200bm")]
+
+
+def test_alike_inputs_stay_together_and_both_counts_are_said(write):
+    rows = [(make(text), "yn"[at % 2]) for make in (str, *VARIANTS) for at, text in enumerate(TEXTS)]
+    path = write("a.csv", table([*rows, rows[0]]))
+    examples = open_examples("labeled", CorpusSettings(source=(str(path),)))
+    assert examples.notes[:2] == (
+        "1 of the 161 examples repeat an earlier input, all with its answer",
+        f"120 inputs differ from an earlier one {ALIKE}, such as '{TEXTS[0]}', "
+        r"'a fil\u200bm with number 0 in its name'",
+    )
+    assert len(examples.notes) == 2
+    held_out, train = examples.splits["validation"], examples.splits["train"]
+    assert 12 <= len(held_out) <= 20
+    assert example_overlap(held_out, train).repeated == near_copied_examples(held_out, train).repeated == 0
+
+
+@pytest.mark.parametrize("change", VARIANTS)
+def test_alike_inputs_of_given_files_are_found_by_notes_and_audit(write, change):
+    train = write("a.csv", table((text, "yn"[at % 2]) for at, text in enumerate(TEXTS)))
+    copies = [*map(change, TEXTS[:3]), TEXTS[4], "something that is new to everybody"]
+    dev = write("b.csv", table((text, "y") for text in copies))
+    examples = open_examples("labeled", CorpusSettings(source=(str(train),), validation=(str(dev),)))
+    assert examples.notes[-1] == (
+        f"4 of the 5 validation inputs (80.0%) are also in the training split, 3 of them with differences {ALIKE}"
+    )
+    training = [LabeledText(text, "y") for text in TEXTS]
+    assert example_overlap([LabeledText(text, "y") for text in copies], training).repeated == 4
+
+
+def test_the_doctor_counts_alike_inputs_and_invisible_characters(write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = write(
+        "a.csv", table((make(text), "yn"[at % 2]) for make in (str, VARIANTS[2]) for at, text in enumerate(TEXTS))
+    )
+    said = CliRunner().invoke(app, ["doctor", str(path)]).output
+    assert "no input occurs twice" not in said
+    assert f"40 inputs differ from an earlier one {ALIKE}" in said
+    assert "invisible characters: 40, read as they are" in said
