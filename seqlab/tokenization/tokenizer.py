@@ -10,6 +10,7 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -160,6 +161,12 @@ class Tokenizer(ABC):
             raise StorageError(f"the tokenizer cannot be written to '{directory}': {error.strerror}.") from None
 
     # --- the unknown token --------------------------------------------------------------------------------------------
+
+    def without_memory(self) -> Self:
+        """The same tokenizer as if it had never warned of anything."""
+        twin = copy(self)
+        twin._warned_of, twin._warnings = set(), 0
+        return twin
 
     def warn_of_unknown(self, texts: Iterable[str]) -> None:
         """Name what was encoded as unknown, each text once per tokenizer."""

@@ -7,6 +7,7 @@ begin and an end token, or the segments of a running text. A second file has the
 import hashlib
 import shutil
 import tempfile
+import warnings
 from array import array
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -17,12 +18,13 @@ from filelock import FileLock
 
 from seqlab.cache import cache_directory, read_sealed, seal, warn_of_damage
 from seqlab.data.text.split import SplitText
-from seqlab.errors import DataError, SeqlabError, StorageError
+from seqlab.errors import DataError, SeqlabError, SeqlabWarning, StorageError
 from seqlab.storage import storage_errors, validated
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 STATS = "stats.json"
-LAYOUT = "lines or segments, with spelling, sealed"
+LAYOUT = "lines or segments, with spelling and warnings, sealed"
+_warned_of: set[str] = set()  # entries whose warnings this process has given
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,12 @@ def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]
     # the layout is part of the key, so a folder of an older version is never mistaken for this one
     key = cache_key(STATS, LAYOUT, text.stats.fingerprint, text.rule, tokenizer.fingerprint)
     directory = cache_directory("tokens") / key
-    stats = _read_entry(directory, text.splits) or _make_entry(directory, text, tokenizer)
+    cached = _read_entry(directory, text.splits)
+    stats, messages = cached or _make_entry(directory, text, tokenizer)
+    if not cached or key not in _warned_of:  # also of a text that an earlier program has encoded
+        _warned_of.add(key)
+        for message in messages:
+            warnings.warn(message, SeqlabWarning, stacklevel=2)
     dtype, unknown = np.dtype(tokenizer.dtype), tokenizer.unknown
     splits = {split: TokenSplit(directory, split, dtype, stats[split], unknown) for split in text.splits}
     for name, tokens in splits.items():
@@ -118,8 +125,11 @@ def cache_key(*words: str) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:32]
 
 
-def _read_entry(directory: Path, splits: list[str], warn: bool = False) -> dict[str, SplitStats] | None:
-    """The counts of an entry whose files are as they were written; None if it is missing or damaged."""
+Entry = tuple[dict[str, SplitStats], list[str]]  # counts of each split, and warnings
+
+
+def _read_entry(directory: Path, splits: list[str], warn: bool = False) -> Entry | None:
+    """An entry whose files are as they were written; None if it is missing or damaged."""
     if not directory.exists():
         return None
     try:
@@ -127,7 +137,8 @@ def _read_entry(directory: Path, splits: list[str], warn: bool = False) -> dict[
         for name, digest in content["files"].items():
             if _digest(directory / name) != digest:
                 raise DataError(f"'{directory / name}' does not have its SHA-256.")
-        return {split: validated(SplitStats, content["stats"][split], directory / STATS) for split in splits}
+        stats = {split: validated(SplitStats, content["stats"][split], directory / STATS) for split in splits}
+        return stats, content["warnings"]
     except SeqlabError as error:
         if warn:
             warn_of_damage(error)
@@ -142,32 +153,36 @@ def _digest(path: Path) -> str:
         raise DataError(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
-def _make_entry(directory: Path, text: SplitText, tokenizer: Tokenizer) -> dict[str, SplitStats]:
+def _make_entry(directory: Path, text: SplitText, tokenizer: Tokenizer) -> Entry:
     """Encode the text; one process at a time, so that none removes what another has just made."""
     with storage_errors(directory, 0):
         lock = FileLock(cache_directory("locks") / directory.name).acquire()
     with lock:
-        if stats := _read_entry(directory, text.splits, warn=True):
-            return stats
+        if entry := _read_entry(directory, text.splits, warn=True):
+            return entry
         shutil.rmtree(directory, ignore_errors=True)
         return _encode_into(directory, text, tokenizer)
 
 
-def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> dict[str, SplitStats]:
+def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> Entry:
     """Write to a temporary folder and rename it, so a cache entry is complete or absent."""
     with storage_errors(directory, 0):
         temporary = Path(tempfile.mkdtemp(dir=directory.parent))
     try:
-        stats = {split: _encode_one(temporary, split, text, tokenizer) for split in text.splits}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", SeqlabWarning)
+            fresh = tokenizer.without_memory()  # so that an entry that is made anew has the same warnings
+            stats = {split: _encode_one(temporary, split, text, fresh) for split in text.splits}
+        messages = [str(warning.message) for warning in caught if issubclass(warning.category, SeqlabWarning)]
         files = {path.name: _digest(path) for path in sorted(temporary.iterdir())}
-        content = {"files": files, "stats": {split: asdict(counts) for split, counts in stats.items()}}
-        (temporary / STATS).write_bytes(seal(content))
+        counts = {split: asdict(counts) for split, counts in stats.items()}
+        (temporary / STATS).write_bytes(seal({"files": files, "stats": counts, "warnings": messages}))
         temporary.rename(directory)
     except OSError as error:
         raise StorageError(f"the encoded text cannot be written to '{directory}': {error.strerror}.") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return stats
+    return stats, messages
 
 
 def _encode_one(directory: Path, split: str, text: SplitText, tokenizer: Tokenizer) -> SplitStats:

@@ -109,6 +109,17 @@ def test_unknown_symbols_are_counted():
     assert (splits["train"].stats.unknown, splits["validation"].stats.unknown) == (0, 4)
 
 
+def test_unknown_symbols_are_named_again_by_the_next_program(monkeypatch):
+    """It finds the text in the cache."""
+    text = "a" * 90 + "axaybzaaaa"
+    for _ in range(2):
+        monkeypatch.setattr(tokens, "_warned_of", set())
+        with pytest.warns(SeqlabWarning) as caught:
+            encode_split(split(text), learnt("char", text[:90]))
+        (said,) = caught
+        assert str(said.message).startswith("'b' (U+0062), 'x' (U+0078), 'y' (U+0079), 'z' (U+007A) never occur")
+
+
 # --- the cache ------------------------------------------------------------------------------------------------------
 
 
