@@ -37,5 +37,5 @@ def _sentence(overlap: Overlap, kind: str) -> str:
     if not overlap.repeated:
         return f"None of this data is in the training {kind} {counts}."
     share = f"{overlap.share:.0%}" if overlap.share >= 0.01 else f"{overlap.share:.1%}"
-    warning = ": new data will score lower" if overlap.share >= 0.1 else ""
+    warning = ": new data will be harder" if overlap.share >= 0.1 else ""
     return f"{share} of this data is in the training {kind} {counts}{warning}."

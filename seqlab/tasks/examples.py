@@ -19,6 +19,7 @@ from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.groups import AUTO, NONE
 from seqlab.data.examples.load import open_examples, open_unsplit
+from seqlab.data.examples.parallel import refuse_swapped
 from seqlab.errors import DataError, SeqlabWarning
 from seqlab.metrics.example_metric import ExampleMetric, find_metric
 from seqlab.registry import TOKENIZERS
@@ -110,7 +111,10 @@ class ExampleTask(Task):
         columns = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
         splits = NONE if trained_on.split_column == NONE else AUTO
         corpus = CorpusSettings(source=source, columns=columns, split_column=splits, skip_limit=trained_on.skip_limit)
-        examples = open_unsplit(cls._example_kind(settings), corpus, vocabulary.labels)
+        kind = cls._example_kind(settings)
+        if kind == "pairs":
+            refuse_swapped({"training": trained_on.source, "given": source})
+        examples = open_unsplit(kind, corpus, vocabulary.labels)
         warn_of_notes(examples)
         return cls.encode_splits(examples, settings, vocabulary)
 

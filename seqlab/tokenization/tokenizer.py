@@ -47,6 +47,7 @@ class Tokenizer(ABC):
             self._token_bytes += [b"", b""]
         self._warned_of: set[str] = set()
         self._warnings = 0
+        self.collected: list[str] | None = None  # warnings, instead of giving them
 
     def __init_subclass__(cls) -> None:
         if "name" not in cls.__dict__:
@@ -162,10 +163,10 @@ class Tokenizer(ABC):
 
     # --- the unknown token --------------------------------------------------------------------------------------------
 
-    def without_memory(self) -> Self:
-        """The same tokenizer as if it had never warned of anything."""
+    def collecting(self) -> Self:
+        """The same tokenizer, as if it had never warned of anything: it collects its warnings and gives none."""
         twin = copy(self)
-        twin._warned_of, twin._warnings = set(), 0
+        twin._warned_of, twin._warnings, twin.collected = set(), 0, []
         return twin
 
     def warn_of_unknown(self, texts: Iterable[str]) -> None:
@@ -178,7 +179,11 @@ class Tokenizer(ABC):
         named = ", ".join(map(_quote_unknown, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
         reason = self.unknown_reason[len(new) > 1]
         last = " (no further warnings of this kind)" if self._warnings == MAX_WARNINGS else ""
-        warnings.warn(f"{named} {reason}: encoded as the unknown token{last}", SeqlabWarning, stacklevel=4)
+        message = f"{named} {reason}: encoded as the unknown token{last}"
+        if self.collected is None:
+            warnings.warn(message, SeqlabWarning, stacklevel=4)
+        else:
+            self.collected.append(message)
 
 
 def utf8(text: str) -> bytes:

@@ -42,7 +42,7 @@ def test_an_occupied_folder_is_refused_before_the_text_is_read(seqlab: Command) 
 
 def test_a_single_character_is_one(seqlab: Command) -> None:
     Path("one.txt").write_text("a")
-    assert "'one' has 1 character; training needs at least" in seqlab("train", "one.txt").err
+    assert "'one.txt' has 1 character; training needs at least" in seqlab("train", "one.txt").err
     assert "one: 1 character in 1 line, about 1 word, 1 byte\n" in seqlab("doctor", "one.txt").out
 
 

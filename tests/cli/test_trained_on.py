@@ -32,7 +32,7 @@ def run(text: Path) -> Path:
 
 def test_text(run: Path, text: Path, seqlab: Command) -> None:
     lines = seqlab("evaluate", "r", "my.txt").out.splitlines()
-    assert lines[0].startswith("90% of this data is in the training text (") and "new data will score lower" in lines[0]
+    assert lines[0].startswith("90% of this data is in the training text (") and "new data will be harder" in lines[0]
     Path("new.txt").write_text(words(300, seed=1), encoding="utf-8")
     assert seqlab("evaluate", "r", "new.txt").out.startswith("None of this data is in the training text (0 of ")
     content = json.loads(seqlab("evaluate", "r", "my.txt", "--json").out)

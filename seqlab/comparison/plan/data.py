@@ -55,7 +55,7 @@ class ComparisonData:
     def size_in_words(self) -> str:
         facts = self.dataset.facts()
         if "examples" in facts:
-            return counted(facts["examples"]["train"], "example")
+            return counted(sum(facts["examples"].values()), "example")
         return f"{facts['characters']:,} characters"
 
     @property

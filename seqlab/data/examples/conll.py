@@ -21,6 +21,7 @@ from seqlab.data.examples.lines import (
     note_unread,
     numbered_lines,
 )
+from seqlab.data.file_layout import SPAN_TAG
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
 
@@ -37,7 +38,10 @@ Sentence = list[TaggedWord]
 def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a file of columns, laid out like most of its lines."""
     words = _column_words(path, fixes, fewest=2)
-    return _sentences((_first_tag(word, fixes) if isinstance(word, tuple) else word for word in words), path, fixes)
+    tagged = (_first_tag(word, fixes) if isinstance(word, tuple) else word for word in words)
+    sentences = _sentences(tagged, path, fixes)
+    _refuse_swapped(path, [located.example for located in sentences])
+    return sentences
 
 
 def read_conllu(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) -> list[LocatedExample]:
@@ -167,6 +171,18 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
             yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.")
         else:
             yield location, fields[0], fields[-1]
+
+
+def _refuse_swapped(path: Path, sentences: Sequence[TaggedSentence]) -> None:
+    """DataError if the words are span tags, and the tags are not."""
+    words = {word for sentence in sentences for word in sentence.words}
+    tags = {tag for sentence in sentences for tag in sentence.tags}
+    spans = sorted(word for word in words if word != "O")
+    if spans and all(map(SPAN_TAG.fullmatch, words)) and not all(map(SPAN_TAG.fullmatch, tags)):
+        raise DataError(
+            f"'{path}' has tags such as '{spans[0]}' in its first column: expected the word there and its tag in the "
+            "last one. Exchange both columns."
+        )
 
 
 def _first_tag(word: TaggedWord, fixes: InputFixes) -> TaggedWord:

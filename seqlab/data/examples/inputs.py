@@ -36,6 +36,8 @@ def read_inputs(
         raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
     if suffix(path) in TABLES or column or (layout and layout.kind == "table"):
         return _from_table(path, kind, column, fixes)
+    if kind == "tagged":  # words and tags between spaces are not recognized in a few lines
+        fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
     return list(split_lines(read_file(path, fixes)))
 
 

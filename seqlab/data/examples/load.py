@@ -14,7 +14,7 @@ from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, quote_list, suffix
-from seqlab.data.examples.parallel import read_parallel
+from seqlab.data.examples.parallel import read_parallel, refuse_swapped
 from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
@@ -153,6 +153,8 @@ def _read_splits(
     kind: ExampleKind, files: Mapping[str, Sequence[str]], columns: WantedColumns
 ) -> tuple[dict[str, LocatedExamples], list[str]]:
     """The examples of the files for each split, with span tags in BIO, and notes for the log."""
+    if kind == "pairs":
+        refuse_swapped(files)
     fixes = InputFixes(skip_limit=columns.skip_limit)
     splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
     if kind != "tagged":

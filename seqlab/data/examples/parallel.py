@@ -1,12 +1,12 @@
 """Pairs from two files, line by line."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from seqlab.data.examples.example import TextPair
-from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
+from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines, suffix
 from seqlab.data.files import InputFixes
-from seqlab.errors import DataError
+from seqlab.errors import DataError, UsageError
 from seqlab.wording import counted
 
 
@@ -25,6 +25,19 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     if blank == len(sides[0]):
         raise DataError(f"'{source}' and '{target}' are empty.")
     return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pair")
+
+
+def refuse_swapped(files: Mapping[str, Sequence[str]]) -> None:
+    """UsageError if two held-out files have the suffixes of the training files in the other order."""
+    trained, *others = [(split, [suffix(Path(item)) for item in items]) for split, items in files.items()]
+    if len(trained[1]) != 2 or trained[1][0] == trained[1][1]:
+        return
+    for split, found in others:
+        if found == trained[1][::-1]:
+            raise UsageError(
+                f"the {split} files are in the order {' '.join(found)}, and training has {' '.join(trained[1])}: give "
+                f"sources and targets in the same order, {' '.join(files[split][::-1])}."
+            )
 
 
 def _pairs(source: Path, target: Path, lines: Iterable[tuple[str, str]]) -> Iterator[LocatedExample | BadRow]:

@@ -6,12 +6,11 @@
 import atexit
 import hashlib
 import os
-import re
 import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,17 @@ from pathlib import Path
 from seqlab.cache import cache_directory
 from seqlab.data.encoding import UTF8, recognize_encoding
 from seqlab.data.examples.lines import TABLES, suffix
-from seqlab.data.files import HIDDEN, LINKED, STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file, shorten
+from seqlab.data.files import (
+    HIDDEN,
+    LINKED,
+    STANDARD_INPUT,
+    InputFixes,
+    existing_path,
+    read_bytes,
+    read_file,
+    shorten,
+)
+from seqlab.data.text.symbols import join_symbols
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
@@ -39,6 +48,10 @@ class Corpus:
     about: str = ""
     paths: tuple[Path, ...] = ()
 
+    @property
+    def where(self) -> str:
+        return "standard input" if self.stdin_copy else shorten(", ".join(map(str, self.paths)) or self.name)
+
 
 @dataclass(frozen=True)
 class CorpusStats:
@@ -54,9 +67,8 @@ class TextChanged(DataError):
     """A text is no longer what was measured."""
 
     def __init__(self, corpus: Corpus):
-        where = shorten(", ".join(map(str, corpus.paths)) or corpus.name)
         super().__init__(
-            f"'{where}' was changed while seqlab was using it. Restore it, or start again with the new text."
+            f"'{corpus.where}' was changed while seqlab was using it. Restore it, or start again with the new text."
         )
 
 
@@ -65,24 +77,7 @@ def open_corpus(source: Sequence[str], stdin_copy: Path | None = None, layout: s
 
     In the layout "symbols", characters stand between spaces, and _ is a space: the corpus is the text they spell."""
     corpus = _find_corpus(source, stdin_copy)
-    return corpus if layout == "text" else replace(corpus, blocks=lambda: _join_symbols(corpus.blocks(), corpus.name))
-
-
-TWO_SYMBOLS = re.compile(r"\S\S+")
-
-
-def _join_symbols(blocks: Iterable[str], name: str) -> Iterator[str]:
-    """The text of symbols; DataError if two of them are not separated."""
-    last = ""
-    for block in blocks:
-        if joined := TWO_SYMBOLS.search(last + block):
-            raise DataError(
-                f"'{name}' has {joined[0][:20]!r} between spaces, and corpus.layout=symbols expects one character, as "
-                f"in 't h e _ f o x'. Leave the layout out to read the text as it is."
-            )
-        last = block[-1]
-        if text := re.sub(r"[^\S\n]", "", block).replace("_", " "):
-            yield text
+    return corpus if layout == "text" else replace(corpus, blocks=lambda: join_symbols(corpus.blocks(), corpus.name))
 
 
 def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:

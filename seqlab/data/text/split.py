@@ -206,18 +206,21 @@ def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
     corpus = unchanged(corpus, stats)
     if settings.split_ratios == "whole":
         if stats.characters < 2:
-            raise DataError(f"'{corpus.name}' has {counted(stats.characters, 'character')}: there is nothing to score.")
+            raise DataError(
+                f"'{corpus.where}' has {counted(stats.characters, 'character')}: there is nothing to score. Give a "
+                f"longer text."
+            )
         return SplitText(corpus, settings, stats)
     if stats.characters < MIN_CHARACTERS:
         raise DataError(
-            f"'{corpus.name}' has {counted(stats.characters, 'character')}; training needs at least {MIN_CHARACTERS}, "
+            f"'{corpus.where}' has {counted(stats.characters, 'character')}; training needs at least {MIN_CHARACTERS}, "
             f"and some thousands to learn anything. Give a longer text, or try a built-in one, such as toy-words."
         )
     if not any(block.strip() for block in corpus.blocks()):
-        raise DataError(f"'{corpus.name}' has {stats.characters:,} characters, all of them spaces or line ends.")
+        raise DataError(f"'{corpus.where}' has {stats.characters:,} characters, all of them spaces or line ends.")
     if settings.documents == "lines" and stats.lines < MIN_LINES:
         lines = counted(stats.lines, "line")
-        raise DataError(f"'{corpus.name}' has {lines}; --documents lines needs at least {MIN_LINES}.")
+        raise DataError(f"'{corpus.where}' has {lines}; --documents lines needs at least {MIN_LINES}.")
     return SplitText(corpus, settings, stats)
 
 

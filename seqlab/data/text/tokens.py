@@ -169,11 +169,9 @@ def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> Entr
     with storage_errors(directory, 0):
         temporary = Path(tempfile.mkdtemp(dir=directory.parent))
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", SeqlabWarning)
-            fresh = tokenizer.without_memory()  # so that an entry that is made anew has the same warnings
-            stats = {split: _encode_one(temporary, split, text, fresh) for split in text.splits}
-        messages = [str(warning.message) for warning in caught if issubclass(warning.category, SeqlabWarning)]
+        collecting = tokenizer.collecting()  # so that an entry that is made anew has the same warnings
+        stats = {split: _encode_one(temporary, split, text, collecting) for split in text.splits}
+        messages = collecting.collected or []
         files = {path.name: _digest(path) for path in sorted(temporary.iterdir())}
         counts = {split: asdict(counts) for split, counts in stats.items()}
         (temporary / STATS).write_bytes(seal({"files": files, "stats": counts, "warnings": messages}))

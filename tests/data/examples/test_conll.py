@@ -108,6 +108,17 @@ def test_words_to_predict_are_in_the_columns_of_training(write):
     assert read_words(path, True, InputFixes()) == [("cats",)]
 
 
+@pytest.mark.parametrize("separator", ["\t", " ", "\tX\t"])
+def test_exchanged_columns_are_refused(write, separator):
+    rows = [("B-x", "a"), ("I-x", "b"), ("O", "c")]
+    path = write("a.conll", "".join(separator.join(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match="has tags such as 'B-x' in its first column: expected the word there"):
+        read_columns(path, InputFixes())
+    for words in ("OOO", ("O", "o", "B-x")):  # the letter O may be a word, and a word may look like a tag
+        tagged = "".join(f"{word}\tT{at}\n" for at, word in enumerate(words))
+        assert len(read_columns(write("b.conll", tagged), InputFixes())) == 1
+
+
 def test_of_two_labels_the_first_is_taken_and_said(write):
     noticed = InputFixes()
     path = write("a.conll", "a\tB-group,B-person\nb\tI-group,O\n,\t,\nc\tx,y\nd\tO\n")

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqlab.config import CorpusSettings
 from seqlab.data.examples.example import TextPair
 from seqlab.data.examples.lines import InputFixes
+from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.parallel import read_parallel
-from seqlab.errors import DataError, MissingInput
+from seqlab.errors import DataError, MissingInput, UsageError
 
 quick = settings(max_examples=100)
 lines = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -84,3 +86,16 @@ def test_pairs_without_a_partner_are_skipped_and_empty_ones_counted(write):
         "passed over 1 row or pair of lines without content",
         f"skipped 1 of the 4 pairs of '{en}' (line 3: the line is empty, but '{en}', line 3 is not)",
     ]
+
+
+def test_held_out_files_in_the_other_order_are_refused(write):
+    names = ("a.en", "a.de", "b.en", "b.de")
+    for name in names:
+        write(name, "".join(f"{name} {number}\n" for number in range(12)))
+    folder = write("c.en", "x\n").parent
+    paths = [str(folder / name) for name in names]
+    open_examples("pairs", CorpusSettings(source=tuple(paths[:2]), validation=tuple(paths[2:])))
+    with pytest.raises(
+        UsageError, match=r"the test files are in the order \.de \.en, and training has \.en \.de: give"
+    ):
+        open_examples("pairs", CorpusSettings(source=tuple(paths[:2]), test=(paths[3], paths[2])))

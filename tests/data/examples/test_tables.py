@@ -433,6 +433,12 @@ def test_lines_with_tabs_are_words_to_a_tagger(write, content):
     assert words == read_columns(path, InputFixes())[0].example.words
 
 
+def test_lines_that_a_tagger_reads_as_texts_are_said(write):
+    fixes = InputFixes()
+    assert read_inputs("tagged", write("a.txt", "Anna B-x\nmet O\n"), None, fixes) == ["Anna B-x", "met O"]
+    assert fixes.notes() == ["each line of a.txt is a text, not a word and its tag"]
+
+
 def test_comments_above_the_header_are_passed_over_and_counted(write):
     fixes = InputFixes()
     path = write("a.csv", "# exported 2024\n\n# by me, you and others\ntext,label\n#1 film,x\n")

@@ -313,6 +313,16 @@ def test_the_real_tiny_shakespeare(monkeypatch, shared_data):
     assert stats.fingerprint == builtin.SHAKESPEARE_SHA256
 
 
+def test_markup_read_as_running_text_is_said(tmp_path):
+    for name in ("a.tmx", "b.html.gz", "c.txt"):
+        raw = f"<p>{name}</p>\n".encode()
+        (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+    assert open_corpus([str(tmp_path)]).fixes.source_notes == [
+        "unpacked b.html.gz",
+        "read a.tmx, b.html.gz as running text: tags and entities are part of it",
+    ]
+
+
 def test_a_text_that_occurs_again_is_left_out_of_a_folder_and_refused_by_name(tmp_path):
     files = {name: tmp_path / name for name in ("a.txt", "b.txt", "copy.txt", "alias.txt")}
     files["a.txt"].write_text("one\n")

@@ -92,3 +92,11 @@ def test_lines_of_several_files_are_compared(files: dict[str, str]):
     text = read_text(corpus(files, "validation", "test").model_copy(update={"documents": "lines"}))
     assert "skipped 21 empty lines: every other line is a document" in text.notes
     assert [note for note in text.notes if note.startswith("1 of 2 test lines (50.0%) is also in the training split")]
+
+
+def test_an_empty_held_out_file_is_named(tmp_path):
+    for name, content in {"a.txt": "text " * 40, "b.txt": ""}.items():
+        (tmp_path / name).write_text(content)
+    settings = CorpusSettings(source=(str(tmp_path / "a.txt"),), validation=(str(tmp_path / "b.txt"),))
+    with pytest.raises(DataError, match=r"b\.txt' has 0 characters: there is nothing to score\. Give a longer text"):
+        read_text(settings)
