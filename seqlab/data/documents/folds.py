@@ -19,7 +19,8 @@ def document_folds(qrels: Qrels, folds: int) -> list[list[str]]:
     parts: list[list[str]] = [[] for _ in range(folds)]
     for group in groups:
         min(parts, key=len).extend(group)  # of equal ones the first
-    return [sorted(part, key=list(qrels).index) for part in parts if part]
+    places = {query: place for place, query in enumerate(qrels)}
+    return [sorted(part, key=places.__getitem__) for part in parts if part]
 
 
 def with_validation(collection: Collection) -> Collection:
@@ -48,18 +49,22 @@ def with_validation(collection: Collection) -> Collection:
 
 
 def _groups(qrels: Qrels) -> list[list[str]]:
-    """Queries that are linked by relevant documents."""
-    group_of: dict[str, list[str]] = {}  # by document
-    groups: dict[int, list[str]] = {}
-    for query, judged in qrels.items():
-        relevant = [document for document, relevance in judged.items() if relevance > 0]
-        linked = {id(group_of[document]): group_of[document] for document in relevant if document in group_of}
-        merged = [*(name for group in linked.values() for name in group), query]
-        for key in linked:
-            del groups[key]
-        groups[id(merged)] = merged
-        for name in merged:
-            group_of.update((document, merged) for document, relevance in qrels[name].items() if relevance > 0)
+    """Queries that are linked by relevant documents: each document leads to the one that stands for its group."""
+    parent: dict[str, str] = {}
+
+    def root(document: str) -> str:
+        while parent.setdefault(document, document) != document:
+            parent[document] = document = parent[parent[document]]
+        return document
+
+    relevant = {query: [name for name, relevance in judged.items() if relevance > 0] for query, judged in qrels.items()}
+    for documents in relevant.values():
+        for document in documents[1:]:
+            parent[root(document)] = root(documents[0])
+    groups: dict[tuple[str, str], list[str]] = {}
+    for query, documents in relevant.items():
+        key = ("document", root(documents[0])) if documents else ("query", query)
+        groups.setdefault(key, []).append(query)
     return list(groups.values())
 
 
