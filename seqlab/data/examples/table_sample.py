@@ -10,7 +10,8 @@ from typing import Any
 from seqlab.data.examples.columns import is_name
 from seqlab.data.examples.delimiters import detect_delimiter, split_fields, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
-from seqlab.data.examples.lines import JSON_LINES, Location, suffix
+from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, suffix
+from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.files import read_beginning
 
 SAMPLE_BYTES = 64 * 1024
@@ -44,10 +45,14 @@ def sample_table(path: Path) -> TableSample:
     filled = [line for place, line in enumerate(lines) if line.strip() and place not in (named, *comments)]
     if not filled:
         return TableSample([], [])
-    quoted = delimiter != "\t" or suffix(path) == ".csv"
-    header = next(csv.reader([filled[0]], delimiter=delimiter, strict=True)) if quoted else filled[0].split("\t")
+    if delimiter == "\t" and suffix(path) != ".csv":
+        records = read_tabbed(path, filled, len(filled)).records
+        header, *others = [record[1] for record in records if not isinstance(record, BadRow)]
+        rows = others[:SAMPLE_ROWS]
+    else:
+        header = next(csv.reader([filled[0]], delimiter=delimiter, strict=True))
+        rows = [split_fields(line, delimiter) for line in filled[1 : SAMPLE_ROWS + 1]]
     names = [name.strip() for name in header]
-    rows = [split_fields(line, delimiter) if quoted else line.split("\t") for line in filled[1 : SAMPLE_ROWS + 1]]
     rows = [[field.strip() for field in row] for row in rows if len(row) == len(names) and row != header]
     if _is_header(names, rows):
         return TableSample(names, [dict(zip(names, row, strict=True)) for row in rows])

@@ -1,7 +1,7 @@
 """Labeled texts and pairs from tables: TSV, CSV and JSON lines.
 
 The first line names the columns; in JSON lines, the keys of the first objects do. columns.py finds the two to read,
-delimiters.py what separates them. TSV has no quoting: every tab separates fields.
+delimiters.py what separates them, quoting.py whether fields of TSV are in quotes.
 """
 
 import json
@@ -39,6 +39,7 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
+from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.split_column import find_split_column, given_split
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -200,10 +201,12 @@ def _records(path: Path, fixes: InputFixes) -> list[Record | BadRow]:
         fixes.delimiters[path.name] = f"{DELIMITERS.get(delimiter, repr(delimiter))}, as its first line says"
     elif delimiter != usual_delimiter(path):
         fixes.delimiters[path.name] = DELIMITERS[delimiter]
+    skip = math.ceil(fixes.skip_limit * len(lines))
     if delimiter == "\t" and suffix(path) != ".csv":
-        records = [(Location(path, number), line.split("\t")) for number, line in enumerate(lines, 1)]
+        records, note = read_tabbed(path, lines, skip)
+        fixes.remarks += [note] if note else []
     else:
-        records = read_records(path, lines, delimiter, math.ceil(fixes.skip_limit * len(lines)))
+        records = read_records(path, lines, delimiter, skip)
     kept: list[Record | BadRow] = []
     for record in records:
         if isinstance(record, BadRow) or any(map(str.strip, record[1])):

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from seqlab.data.examples import delimiters
@@ -15,6 +15,7 @@ from seqlab.data.examples.conll import read_columns
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.lines import InputFixes
+from seqlab.data.examples.quoting import DOUBLED
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.task_inference import infer_task
 from seqlab.errors import DataError, MissingInput
@@ -56,6 +57,7 @@ def test_csv_is_what_the_csv_module_wrote(tmp_path_factory, rows):
 @quick
 @given(rows=st.lists(st.tuples(lines, lines.map(str.strip)), min_size=1, max_size=5), packed=st.booleans())
 def test_tsv_has_no_quoting(tmp_path_factory, rows, packed):
+    assume(not any(DOUBLED.fullmatch(field.strip()) for row in rows for field in row))
     raw = "".join(f"{text}\t{label}\n" for text, label in [("text", "label"), *rows]).encode()
     path = tmp_path_factory.mktemp("tsv") / ("a.tsv.gz" if packed else "a.tsv")
     path.write_bytes(gzip.compress(raw) if packed else raw)
