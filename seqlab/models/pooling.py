@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from seqlab.contracts import Backbone, Recorded, Trace, record
 
 POOLING = Recorded("pooling", "the weight of each position in the mean")
-SIF = 1e-3  # a token of this share of the text has half the weight of a rare one
+SIF = 3e-4  # a of Arora et al. 2017: a token of this share of the text has half the weight of a rare one
 
 
 def make_pooling(kind: str, width: int, vocab_size: int) -> "AttentionPooling | TokenPooling | None":
@@ -41,21 +41,22 @@ class AttentionPooling(nn.Module):
         self.v_H = nn.Parameter(torch.empty(width).uniform_(-(width**-0.5), width**-0.5))
 
     def forward(self, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:
-        return _weighted_mean(torch.tanh(self.project(y_BTH)) @ self.v_H, y_BTH, kept_BT, trace)
+        return _weighted_mean(torch.tanh(self.project(y_BTH)) @ self.v_H, y_BTH, kept_BT, trace, "pooling")
 
 
 class TokenPooling(nn.Module):
     """Σ_t a_t y_t, a = softmax(s), with one learned score s for each token of the vocabulary, whatever its context.
 
-    With `sif_scores`, the weights are those of smooth inverse frequency (Arora et al. 2017)."""
+    With `sif_scores`, the weights are those of smooth inverse frequency (Arora et al. 2017). `name`: of its record."""
 
-    def __init__(self, vocab_size: int):
+    def __init__(self, vocab_size: int, name: str = "pooling"):
         super().__init__()
+        self.name = name
         self.scores_V1 = nn.Parameter(torch.zeros(vocab_size, 1))
 
     def forward(self, tokens_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:
         scores_BT = nn.functional.embedding(tokens_BT, self.scores_V1)[:, :, 0]
-        return _weighted_mean(scores_BT, y_BTH, kept_BT, trace)
+        return _weighted_mean(scores_BT, y_BTH, kept_BT, trace, self.name)
 
 
 def sif_scores(shares_V: Tensor) -> Tensor:
@@ -63,6 +64,6 @@ def sif_scores(shares_V: Tensor) -> Tensor:
     return (SIF / (SIF + shares_V)).log()
 
 
-def _weighted_mean(scores_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None) -> Tensor:
-    weights_BT = record(trace, "pooling", scores_BT.masked_fill(~kept_BT, -torch.inf).softmax(1))
+def _weighted_mean(scores_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None, name: str) -> Tensor:
+    weights_BT = record(trace, name, scores_BT.masked_fill(~kept_BT, -torch.inf).softmax(1))
     return (weights_BT[:, None] @ y_BTH)[:, 0]

@@ -11,8 +11,14 @@ from seqlab.models.token_model import initialize, make_embedding
 
 
 class TextEncoder(Model):
-    """`pooling`: mean, last, max, attention, or sif (learned weights of tokens, from their frequency on).
-    `dimensions`: the width of a vector, by a projection; None: that of the backbone."""
+    """
+    vector = P pool(y) + Σ_t a_t x_t      y: the outputs of the backbone, x: the embeddings, a: learned token weights
+
+    `pooling`: mean, last, max, attention, or sif (learned weights of tokens, from their frequency on).
+    `residual`: with the second term. P is zero at first: an untrained encoder is the weighted mean of its embeddings,
+    and the backbone learns what to add to it.
+    `dimensions`: the width of a vector, by a projection; None: that of the embedding with `residual`, else of the backbone.
+    """
 
     def __init__(
         self,
@@ -22,18 +28,25 @@ class TextEncoder(Model):
         pooling: str,
         dimensions: int | None,
         word_dropout: float = 0.0,
+        residual: bool = False,
     ):
         super().__init__(settings, sizes.vocab_size, sizes.unknown, word_dropout)
         self.embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.backbone = backbone
         self.pooling_kind = pooling
         self.pooling = make_pooling(pooling, backbone.width, sizes.vocab_size)
+        dimensions = settings.embedding if residual and dimensions is None else dimensions
         self.projection = None if dimensions is None else nn.Linear(backbone.width, dimensions, bias=False)
+        self.residual = TokenPooling(sizes.vocab_size, "residual") if residual else None
         initialize(self, *settings.init_scheme())
+        if residual:
+            assert self.projection is not None and dimensions == settings.embedding
+            nn.init.zeros_(self.projection.weight)
 
     @property
     def records(self) -> dict[str, Recorded]:
-        return super().records | ({} if self.pooling is None else {"pooling": POOLING})
+        weights = {"pooling": self.pooling, "residual": self.residual}
+        return super().records | {name: POOLING for name, module in weights.items() if module is not None}
 
     @property
     def dimensions(self) -> int:
@@ -50,6 +63,8 @@ class TextEncoder(Model):
         y_BTH, _ = self.backbone(record(trace, "embedding", x_BTD), None, mask_BT, trace)
         pooled_BH = self._drop(self._pool(tokens_BT, y_BTH, kept_BT, trace), self.settings.output_dropout)
         vectors_BD = pooled_BH if self.projection is None else self.projection(pooled_BH)
+        if self.residual is not None:
+            vectors_BD = vectors_BD + self.residual(tokens_BT, x_BTD, kept_BT, trace)
         return vectors_BD * filled_B[:, None]
 
     def _pool(self, tokens_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None) -> Tensor:

@@ -135,14 +135,16 @@ class EmbedTask(Task):
     def build(cls, settings: RunSettings, sizes: VocabSizes) -> TextEncoder:
         task = settings.task.settings_as(EmbedSettings)
         backbone = BACKBONES.load(settings.backbone.name)(settings.backbone.settings, settings.model.embedding)
-        return TextEncoder(settings.model, backbone, sizes, task.pooling, task.dimensions, task.word_dropout)
+        return TextEncoder(
+            settings.model, backbone, sizes, task.pooling, task.dimensions, task.word_dropout, task.residual
+        )
 
     @classmethod
     def first_weights(
         cls, model: Model, settings: RunSettings, dataset: RetrievalDataset, source: Model | None
     ) -> dict[str, Tensor]:
         assert isinstance(model, TextEncoder)
-        return start_weights(model, dataset.splits["train"].table, source)
+        return start_weights(model, settings.task.settings_as(EmbedSettings), dataset.splits["train"].table, source)
 
     # --- training -----------------------------------------------------------------------------------------------------
 

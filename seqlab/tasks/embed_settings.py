@@ -16,8 +16,10 @@ class EmbedSettings(TaskSettings):
     reads = "everything"
 
     default_overrides: ClassVar[dict[str, Any]] = {
-        "tokenizer.name": "bpe",
-        "tokenizer.vocab_size": 8000,
+        "tokenizer.name": "word",
+        "tokenizer.lowercase": True,
+        "tokenizer.vocab_size": 30_000,
+        "model.embedding": 256,
         "train.lr": 2e-3,
         "train.sample_tokens": 0,
         "model.embedding_dropout": 0.1,
@@ -33,8 +35,18 @@ class EmbedSettings(TaskSettings):
     pooling: Pooling = Field(
         default="mean", description="how the vectors of a text become one; sif: weights of tokens, from frequency on"
     )
+    residual: bool = Field(
+        default=True, description="the weighted mean of the embeddings is part of the vector; the architecture adds to it"
+    )
+    start: Literal["auto", "static", "random"] = Field(
+        default="auto",
+        description="of the embeddings: static vectors of the training text, or random; auto: static without --init",
+    )
     dimensions: int | None = Field(
-        default=256, ge=1, le=65_536, description="of a vector, by a projection; none: the width of the architecture"
+        default=None,
+        ge=1,
+        le=65_536,
+        description="of a vector, by a projection; unset: the width of the embedding if residual, else of the architecture",
     )
     pairs: tuple[PairKind, ...] = Field(
         default=(),
@@ -72,8 +84,17 @@ class EmbedSettings(TaskSettings):
     def evaluation(self) -> str:
         return "every query once, ranking all documents"
 
+    def width(self, settings: RunSettings) -> int:
+        """The dimensions of a vector."""
+        return self.dimensions or (settings.model.embedding if self.residual else settings.backbone.settings.width)
+
     def refuse_unfit(self, settings: RunSettings) -> None:
-        width = self.dimensions or settings.backbone.settings.width
+        width = self.width(settings)
+        if self.residual and width != settings.model.embedding:
+            raise UsageError(
+                f"task.residual adds embeddings of width {settings.model.embedding} to vectors of {width} dimensions: "
+                f"set model.embedding={width}, or task.residual=false."
+            )
         if unfit := [prefix for prefix in self.matryoshka if not 1 <= prefix < width]:
             raise UsageError(
                 f"task.matryoshka={unfit[0]} is no prefix of a vector of {width} dimensions: expected 1 to {width - 1}."
@@ -83,7 +104,7 @@ class EmbedSettings(TaskSettings):
         backbone = settings.backbone.settings
         width, core = backbone.width, backbone.core_parameters(settings.model.embedding)
         embedding = sizes.vocab_size * settings.model.embedding
-        embedding += sizes.vocab_size if self.pooling == "sif" else 0
+        embedding += sizes.vocab_size * ((self.pooling == "sif") + self.residual)
         core += width * (width + 2) if self.pooling == "attention" else 0
-        output = 0 if self.dimensions is None else width * self.dimensions
+        output = width * self.width(settings) if self.residual or self.dimensions is not None else 0
         return Parameters(embedding, core, output, backbone.position_parameters)

@@ -4,22 +4,44 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from seqlab.baselines.cooccurrence import token_vectors
 from seqlab.data.documents.encoded import DocumentTable
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.models.pooling import TokenPooling, sif_scores
 from seqlab.models.text_encoder import TextEncoder
 from seqlab.models.token_model import TokenModel
+from seqlab.tasks.embed_settings import EmbedSettings
 
 READ = ("embedding.", "backbone.")  # the weights that read a text; the others make something of what was read
 
 
-def start_weights(model: TextEncoder, table: DocumentTable, source: Model | None) -> dict[str, Tensor]:
+def start_weights(
+    model: TextEncoder, settings: EmbedSettings, table: DocumentTable, source: Model | None
+) -> dict[str, Tensor]:
     """Weights by name; those that are left out are drawn at random."""
     weights: dict[str, Tensor] = {}
-    if isinstance(model.pooling, TokenPooling):
-        weights["pooling.scores_V1"] = sif_scores(token_shares(table, model.vocab_size))[:, None]
-    return weights if source is None else weights | _inherited(model, source)
+    pools = {name: pool for name in ("pooling", "residual") if isinstance(pool := getattr(model, name), TokenPooling)}
+    if pools:
+        scores_V1 = sif_scores(token_shares(table, model.vocab_size))[:, None]
+        weights |= {f"{name}.scores_V1": scores_V1.clone() for name in pools}
+    if source is not None:
+        if settings.start == "static":
+            raise UsageError("task.start=static and --init both say where the embeddings start: leave one of them out.")
+        return weights | _inherited(model, source)
+    if settings.start != "random":
+        weights["embedding.weight"] = _static_vectors(model, table)
+    return weights
+
+
+def _static_vectors(model: TextEncoder, table: DocumentTable) -> Tensor:
+    """A vector of length 1 for each token, from the company that it keeps in the training text; where that gives none,
+    or fewer dimensions, the random numbers that the model has anyway."""
+    rows_VD = model.embedding.weight.detach().clone()
+    found = token_vectors((ids.tolist() for ids in table.texts), *rows_VD.shape).vectors_VD
+    known_V = torch.from_numpy(found.any(1))
+    rows_VD[known_V, : found.shape[1]] = torch.from_numpy(found)[known_V]
+    return rows_VD
 
 
 def token_shares(table: DocumentTable, vocab_size: int) -> Tensor:
