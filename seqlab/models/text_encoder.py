@@ -17,7 +17,7 @@ class TextEncoder(Model):
     `pooling`: mean, last, max, attention, or sif (learned weights of tokens, from their frequency on).
     `residual`: with the second term. P is zero at first: an untrained encoder is the weighted mean of its embeddings,
     and the backbone learns what to add to it.
-    `dimensions`: the width of a vector, by a projection; None: that of the embedding with `residual`, else of the backbone.
+    `dimensions`: the width of a vector, by a projection; None: of the embedding with `residual`, else of the backbone.
     """
 
     def __init__(

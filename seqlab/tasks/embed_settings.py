@@ -36,7 +36,8 @@ class EmbedSettings(TaskSettings):
         default="mean", description="how the vectors of a text become one; sif: weights of tokens, from frequency on"
     )
     residual: bool = Field(
-        default=True, description="the weighted mean of the embeddings is part of the vector; the architecture adds to it"
+        default=True,
+        description="a vector is the weighted mean of the embeddings, plus what the architecture adds",
     )
     start: Literal["auto", "static", "random"] = Field(
         default="auto",
@@ -46,7 +47,7 @@ class EmbedSettings(TaskSettings):
         default=None,
         ge=1,
         le=65_536,
-        description="of a vector, by a projection; unset: the width of the embedding if residual, else of the architecture",
+        description="of a vector, by a projection; unset: those of the embedding if residual, else of the architecture",
     )
     pairs: tuple[PairKind, ...] = Field(
         default=(),

@@ -84,6 +84,23 @@ def test_a_projection_sets_the_dimensions() -> None:
     assert model.dimensions == 3 and model(*padded(ROWS)).shape == (3, 3)
 
 
+@torch.no_grad()
+def test_the_residual_is_the_weighted_mean_of_embeddings() -> None:
+    torch.manual_seed(0)
+    backbone = BACKBONES.load("gru")
+    built = backbone(backbone.Settings(hidden=H), D)
+    both = TextEncoder(ModelSettings(embedding=D), built, VocabSizes(V), "mean", None, residual=True).eval()
+    assert both.residual is not None and both.projection is not None
+    both.residual.scores_V1.normal_()
+    weights = [both.residual.scores_V1[row, 0].softmax(0) for row in ROWS]
+    means = [weight @ both.embedding.weight[row] for weight, row in zip(weights, ROWS, strict=True)]
+    torch.testing.assert_close(both(*padded(ROWS)), torch.stack(means))
+    both.projection.weight.normal_()
+    added = [both.projection(outputs(both, row).mean(0)) for row in ROWS]
+    expected = torch.stack([mean + more for mean, more in zip(means, added, strict=True)])
+    torch.testing.assert_close(both(*padded(ROWS)), expected)
+
+
 def test_dropout_makes_twins_of_one_text() -> None:
     model = encoder("mean", embedding_dropout=0.5)
     tokens, mask = padded(ROWS)

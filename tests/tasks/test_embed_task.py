@@ -8,11 +8,16 @@ import pytest
 import torch
 from collection_files import write_collection
 from example_files import write_examples
+from torch.nn.functional import normalize
 
 from seqlab import api
 from seqlab.baselines.bm25 import Bm25
+from seqlab.baselines.cooccurrence import token_vectors
 from seqlab.config import build_settings
 from seqlab.errors import UsageError
+from seqlab.models.parameter_count import refuse_unfit
+from seqlab.models.pooling import SIF
+from seqlab.models.text_encoder import TextEncoder
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
 from seqlab.tasks.contrastive import contrastive_nats
@@ -252,7 +257,7 @@ def test_pooling_by_frequency_starts_from_the_training_text(collection: Path) ->
     texts = made.dataset.splits["train"].table.texts
     counts = np.bincount(np.concatenate(texts), minlength=len(weights))
     shares = torch.from_numpy(counts / counts.sum())
-    torch.testing.assert_close(weights.double(), (1e-3 / (1e-3 + shares)).log(), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(weights.double(), (SIF / (SIF + shares)).log(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -296,7 +301,38 @@ def test_it_starts_from_an_encoder_with_the_same_vector(trained: api.Run, collec
     run = api.train(collection, out=tmp_path / "run", init=trained, settings=same, reporter=Reporter())
     torch.testing.assert_close(run.model.projection.weight, trained.model.projection.weight, rtol=0, atol=1e-6)
     with pytest.raises(UsageError, match=r"do not fit: 'projection\.weight' differs"):
-        api.train(collection, out=tmp_path / "other", init=trained, settings=changes, reporter=Reporter())
+        plain = {**changes, "task.residual": False}
+        api.train(collection, out=tmp_path / "other", init=trained, settings=plain, reporter=Reporter())
+    with pytest.raises(UsageError, match=r"task\.start=static and --init both say where the embeddings start"):
+        static = {**changes, "task.start": "static"}
+        api.train(collection, out=tmp_path / "static", init=trained, settings=static, reporter=Reporter())
+
+
+@torch.no_grad()
+def test_an_untrained_encoder_is_static_vectors(collection: Path) -> None:
+    """Whatever the architecture: the weighted mean of vectors from co-occurrence, as the baseline computes them."""
+    made = case(collection)
+    model, table = made.model, made.dataset.splits["train"].table
+    assert isinstance(model, TextEncoder)
+    weights = EmbedTask.first_weights(model, made.settings, made.dataset, None)
+    model.load_state_dict(weights, strict=False)
+    vectors_VD = token_vectors([ids.tolist() for ids in table.texts], model.vocab_size, 8).vectors_VD
+    counts_V = np.bincount(np.concatenate(table.texts), minlength=model.vocab_size)
+    weighted_VD = (SIF / (SIF + counts_V / counts_V.sum()))[:, None] * vectors_VD
+    expected = torch.tensor(np.array([weighted_VD[ids].sum(0) for ids in table.texts[:5]])).float()
+    torch.testing.assert_close(
+        torch.from_numpy(embed_rows(model, table.texts[:5])), normalize(expected, dim=1), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_embeddings_can_start_at_random(collection: Path) -> None:
+    made = case(collection, task__start="random")
+    assert "embedding.weight" not in EmbedTask.first_weights(made.model, made.settings, made.dataset, None)
+
+
+def test_embeddings_of_another_width_cannot_be_added(collection: Path) -> None:
+    with pytest.raises(UsageError, match=r"set model\.embedding=4, or task\.residual=false"):
+        refuse_unfit(case(collection, task__dimensions=4).settings)
 
 
 def test_weights_of_another_task_are_refused(trained: api.Run, collection: Path, tmp_path: Path) -> None:
