@@ -59,7 +59,10 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
         fitting = steps_within(train.seconds, train, timing.step_seconds, timing.evaluation_seconds)
         steps = max(TIMED_STEPS, fitting)
         milliseconds = f"{timing.step_seconds * 1000:.1f} ms"
-        reporter.log(f"a step takes {milliseconds} ({TIMED_STEPS} timed): {train.seconds:g} s are {steps:,} steps")
+        taken = f"{train.seconds:g} s are {steps:,} steps"
+        if fitting < TIMED_STEPS:
+            taken = f"{train.seconds:g} s are too few for {TIMED_STEPS} steps, the least, which take longer"
+        reporter.log(f"a step takes {milliseconds} ({TIMED_STEPS} timed): {taken}")
     else:
         steps = min(DEFAULT_STEPS, most_steps(settings, epoch))
         if settings.task.settings.examples is None:

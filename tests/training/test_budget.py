@@ -58,7 +58,8 @@ def test_seconds_are_steps_at_the_speed_that_is_measured(monkeypatch: pytest.Mon
     # an evaluation after every 100 steps, and the final one
     steps = budget(seconds=10, evaluate_every=100)["train.steps"]
     assert steps * 0.002 + steps / 100 * 0.1 + 0.1 == pytest.approx(10, abs=0.01)
-    assert budget(seconds=0.001)["train.steps"] == budget_module.TIMED_STEPS
+    assert budget(listener, seconds=0.001)["train.steps"] == budget_module.TIMED_STEPS
+    assert "0.001 s are too few for 20 steps, the least, which take longer" in listener.said[-1]
 
 
 def test_timing_leaves_the_model_as_it_is() -> None:

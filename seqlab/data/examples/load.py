@@ -155,7 +155,7 @@ def _read_splits(
     """The examples of the files for each split, with span tags in BIO, and notes for the log."""
     if kind == "pairs":
         refuse_swapped(files)
-    fixes = InputFixes(skip_limit=columns.skip_limit)
+    fixes = InputFixes(skip_limit=columns.skip_limit, limit_can_be_set="whole" not in files)
     splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
     if kind != "tagged":
         return splits, fixes.notes()

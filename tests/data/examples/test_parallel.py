@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from seqlab.config import CorpusSettings
 from seqlab.data.examples.example import TextPair
 from seqlab.data.examples.lines import InputFixes
-from seqlab.data.examples.load import open_examples
+from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.data.examples.parallel import read_parallel
 from seqlab.errors import DataError, MissingInput, UsageError
 
@@ -86,6 +86,15 @@ def test_pairs_without_a_partner_are_skipped_and_empty_ones_counted(write):
         "passed over 1 row or pair of lines without content",
         f"skipped 1 of the 4 pairs of '{en}' (line 3: the line is empty, but '{en}', line 3 is not)",
     ]
+
+
+def test_only_settings_that_can_be_set_are_advised(both):
+    """A run that scores other data uses its own limit."""
+    paths = tuple(map(str, both("a\n\n" * 5 + "a\n" * 10, "b\n" * 20)))
+    with pytest.raises(DataError, match=r"Correct them, or skip them: --set corpus\.skip_limit=0\.25\.$"):
+        open_examples("pairs", CorpusSettings(source=paths))
+    with pytest.raises(DataError, match=r"Correct them or remove them\.$"):
+        open_unsplit("pairs", CorpusSettings(source=paths))
 
 
 def test_held_out_files_in_the_other_order_are_refused(write):
