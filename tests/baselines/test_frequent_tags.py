@@ -6,6 +6,7 @@ import pytest
 from seqlab.baselines.frequent_tags import FrequentTags
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.metrics.labels import accuracy, correct_sums
+from seqlab.tasks.tag import TagTask
 
 
 def sentence(text):
@@ -87,7 +88,8 @@ def test_words_without_a_tag_are_not_counted():
 
 
 def test_it_says_what_it_is():
-    assert "most frequent tag" in fitted("a/DET").about
+    ((name, _, _),) = TagTask.baselines
+    assert name == "most frequent tag of each word" and name in fitted("a/DET").about
 
 
 def test_parts_of_speech_of_english(shared_data):

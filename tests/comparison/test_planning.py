@@ -225,7 +225,7 @@ def test_few_test_examples_are_said_before_the_start(tmp_path):
     request = build_request(str(table), None, {}, {"archs": "rnn,lstm", "budget": "steps=500", "embedding": 16})
     data = prepare_data(request, tmp_path, lambda _: None)
     warnings = make_plan(request, data, lambda _: None).warnings
-    assert len(data.dataset.splits["test"]) == 40
+    assert len(data.dataset.splits["test"]) == 40 and data.size_in_words == "400 examples"
     assert [text for text in warnings if text.startswith("Verdicts are based on 40 test examples, fewer than 200")]
 
 
