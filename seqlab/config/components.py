@@ -165,6 +165,11 @@ class TaskSettings(Settings):
         """Which vocabularies a run stores besides its tokenizer: "labels", "characters", "target"."""
         return ()
 
+    @property
+    def mining_run(self) -> str | None:
+        """The run that hard negatives are mined by, if there is one."""
+        return None
+
     def refuse_unfit(self, settings: "RunSettings") -> None:
         """UsageError where the architecture cannot do the task for a reason that only the task knows."""
 

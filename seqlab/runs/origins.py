@@ -27,10 +27,12 @@ def split_fingerprint(data: SplitText | Examples, split: str = "train") -> str:
 def origins(settings: RunSettings, init: Run | None) -> list[dict[str, Any]]:
     """For config.json: every run that the weights or targets of a new run come from, the nearest first."""
     chain = [] if init is None else _chain("init", init.path, init.config)
-    teacher = settings.task.settings.option("teacher", None)
-    if teacher is not None:
-        directory, config, _, _ = load_parts(Path(teacher))
-        chain += _chain("teacher", directory.path, config)
+    task = settings.task.settings
+    others = {"teacher": task.option("teacher", None), "miner": task.mining_run}
+    for role, path in others.items():
+        if path is not None:
+            directory, config, _, _ = load_parts(Path(path))
+            chain += _chain(role, directory.path, config)
     return chain
 
 

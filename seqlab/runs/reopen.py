@@ -11,7 +11,9 @@ from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import load_parts, load_run
+from seqlab.runs.run_ranker import RunRanker
 from seqlab.tasks.dataset import AnyDataset
+from seqlab.tasks.embed_settings import EmbedSettings
 from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -21,6 +23,8 @@ def make_task(settings: RunSettings, dataset: AnyDataset) -> Any:
     task_settings = settings.task.settings
     if isinstance(task_settings, LanguageSettings) and task_settings.teacher and task_settings.teacher_weight > 0:
         task.teacher = cache(partial(_teacher, task_settings.teacher, settings, dataset))
+    if isinstance(task_settings, EmbedSettings) and task_settings.mining_run:
+        task.miner = partial(RunRanker.load, task_settings.mining_run, dataset.data.documents["train"])
     return task
 
 

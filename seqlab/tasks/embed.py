@@ -3,19 +3,21 @@
 Held-out queries rank all documents by the cosine, and are judged as a search engine is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from seqlab.baselines.bm25 import Bm25
-from seqlab.baselines.ranker import rank_queries
+from seqlab.baselines.lsa import Lsa
+from seqlab.baselines.ranker import Ranker, rank_queries
 from seqlab.baselines.role import BaselineRole
+from seqlab.baselines.static_vectors import StaticVectors
 from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State
 from seqlab.data.documents.document import Document
@@ -34,6 +36,7 @@ from seqlab.tasks.embed_settings import EmbedSettings
 from seqlab.tasks.encode_pairs import encode_documents, encode_pairs, encode_queries, training_texts
 from seqlab.tasks.encoder_start import start_weights
 from seqlab.tasks.examples import ExampleScores, encode_all, mask_or_none, pad_rows, train_tokenizer
+from seqlab.tasks.mining import MinedNegatives, MiningRule, mine
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tasks.vectors import embed_rows, rank_by_cosine, ranked_within
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -61,9 +64,14 @@ class EmbedTask(Task):
     unit = "pair"
     reported_metrics = ("mrr", "map", "recall_100")
     wordings: ClassVar = {"ndcg_10": "{queries:,.0f} queries over {documents:,.0f} documents: nDCG@10 {ndcg_10:.3f}"}
-    baselines: ClassVar[Sequence[tuple[str, BaselineRole, Any]]] = (("BM25", "main", Bm25),)
+    baselines: ClassVar[Sequence[tuple[str, BaselineRole, Any]]] = (
+        ("BM25", "main", Bm25),
+        ("TF-IDF and LSA", "reference", Lsa),
+        ("static vectors", "reference", StaticVectors),
+    )
     settings: EmbedSettings
     splits: Mapping[str, PairSplit]
+    miner: Callable[[], Ranker]  # fits what hard negatives are mined by
 
     def __init__(self, settings: EmbedSettings, splits: Mapping[str, PairSplit], vocabulary: Vocabulary):
         super().__init__(settings, splits, vocabulary)
@@ -119,6 +127,8 @@ class EmbedTask(Task):
     def fit_settings(cls, settings: RunSettings, dataset: RetrievalDataset, log: Log) -> RunSettings:
         """The settings as they are; says what is cut off, and what repeated texts do to batches."""
         task, train = settings.task.settings_as(EmbedSettings), dataset.splits["train"]
+        if task.negatives and "given" not in train.kinds:
+            raise UsageError("task.negatives are mined for given pairs, and there is none: leave it out.")
         longer = sum(len(ids) > task.max_length for ids in train.table.texts)
         if longer:
             documents = counted(len(train.table), "document")
@@ -146,12 +156,35 @@ class EmbedTask(Task):
         assert isinstance(model, TextEncoder)
         return start_weights(model, settings.task.settings_as(EmbedSettings), dataset.splits["train"].table, source)
 
+    @classmethod
+    def from_dataset(cls, settings: RunSettings, dataset: RetrievalDataset) -> Self:
+        task = super().from_dataset(settings, dataset)
+        task.miner = lambda: Bm25.fit(dataset.data.documents["train"])
+        return task
+
+    @cached_property
+    def mined(self) -> MinedNegatives:
+        """The hard negatives of the training split."""
+        (first, last), margin = self.settings.negative_ranks, self.settings.negative_margin
+        return mine(self.splits["train"], self.miner(), MiningRule(first, last, margin))
+
+    def prepare(self, log: Log) -> dict[str, Any]:
+        if not self.settings.negatives:
+            return {}
+        for line in self.mined.lines():
+            log(line)
+        return {"negatives.json": self.mined.as_dict(self.splits["train"])}
+
     # --- training -----------------------------------------------------------------------------------------------------
 
     def batch(self, split: str, seed: int, index: int) -> ContrastiveBatch:
         data, draw = self.splits[split], pair_generator(seed, index)
-        pairs = [data.draw(row, self.settings.span_length, draw) for row in self._batches[split].rows(seed, index)]
-        return contrastive_batch(pairs)
+        rows_B = self._batches[split].rows(seed, index).tolist()
+        pairs = [data.draw(row, self.settings.span_length, draw) for row in rows_B]
+        negatives: list[int] = []
+        if split == "train" and self.settings.negatives:
+            negatives = self.mined.draw(data, rows_B, self.settings.negatives, draw)
+        return contrastive_batch(pairs, [data.table.texts[row][: data.longest] for row in negatives])
 
     def loss(self, model: TextEncoder, batch: ContrastiveBatch, carry: State | None, step: int) -> Loss:
         settings = self.settings

@@ -61,6 +61,16 @@ class EmbedSettings(TaskSettings):
     matryoshka: tuple[int, ...] = Field(
         default=(), description="prefixes of the vector that are trained as vectors, such as 64,128"
     )
+    negatives: int = Field(
+        default=0, ge=0, le=1000, description="hard negatives in a batch for each given pair, mined before training"
+    )
+    miner: str = Field(default="bm25", description="what ranks documents to mine from: bm25, or the path of a run")
+    negative_ranks: tuple[int, int] = Field(
+        default=(1, 50), description="first and last rank of a hard negative, relevant documents not counted"
+    )
+    negative_margin: float = Field(
+        default=0.05, ge=0, lt=1, description="a hard negative scores so much less than the relevant document: a share"
+    )
     cache_batch: int | None = Field(
         default=None, ge=1, le=65_536, description="texts encoded at a time: less memory, the same gradients"
     )
@@ -70,6 +80,18 @@ class EmbedSettings(TaskSettings):
     def _kinds(cls, value: Any) -> Any:
         words = value.split(",") if isinstance(value, str) else value
         return () if words is None or list(words) == ["auto"] else words
+
+    @field_validator("negative_ranks", mode="before")
+    @classmethod
+    def _ranks(cls, value: Any) -> Any:
+        return value.split(",") if isinstance(value, str) else value
+
+    @field_validator("negative_ranks")
+    @classmethod
+    def _in_order(cls, value: tuple[int, int]) -> tuple[int, int]:
+        if not 1 <= value[0] <= value[1]:
+            raise ValueError("expected the first rank, from 1, and the last, such as 1,50")
+        return value
 
     @field_validator("matryoshka", mode="before")
     @classmethod
@@ -88,6 +110,11 @@ class EmbedSettings(TaskSettings):
     def width(self, settings: RunSettings) -> int:
         """The dimensions of a vector."""
         return self.dimensions or (settings.model.embedding if self.residual else settings.backbone.settings.width)
+
+    @property
+    def mining_run(self) -> str | None:
+        """The run that hard negatives are mined by, if it is one."""
+        return self.miner if self.negatives and self.miner != "bm25" else None
 
     def refuse_unfit(self, settings: RunSettings) -> None:
         width = self.width(settings)

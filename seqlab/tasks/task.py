@@ -128,6 +128,10 @@ class Task(ABC):
     def from_dataset(cls, settings: RunSettings, dataset: AnyDataset) -> Self:
         return cls(settings.task.settings, dataset.splits, dataset.vocabulary)
 
+    def prepare(self, log: Log) -> Mapping[str, Any]:
+        """What is found out before the first step, and said; by the name of the JSON file of the run that keeps it."""
+        return {}
+
     # --- training -----------------------------------------------------------------------------------------------------
 
     @abstractmethod

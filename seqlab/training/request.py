@@ -154,6 +154,9 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
         idle["task.batching"] = "with corpus.documents=lines, a batch has lines of similar length"
     if task.option("batch_tokens", None) is not None:
         idle["task.batch_size"] = "task.batch_tokens replaces it"
+    if not task.option("negatives", 0):
+        keys = ("task.miner", "task.negative_ranks", "task.negative_margin")
+        idle |= dict.fromkeys(keys, "task.negatives is 0")
     if task.option("teacher", None) is None:
         idle |= dict.fromkeys(("task.teacher_weight", "task.temperature"), "there is no task.teacher")
     idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"

@@ -26,7 +26,7 @@ from seqlab.runs.lock import locked_run
 from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
 from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
-from seqlab.storage import storage_errors
+from seqlab.storage import storage_errors, to_json
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.threads import compute_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
@@ -117,6 +117,8 @@ def _new_session(
     config = run_config(settings, dataset, budget, source)
     directory.write_vocabulary(dataset.vocabulary)
     directory.write_config(config)
+    for name, content in task.prepare(reporter.log).items():
+        directory.write_file(name, to_json(content))
     session = TrainingSession(directory, settings, config, dataset, task, model)
     reporter.log(plan_summary(session))
     return session
