@@ -17,6 +17,7 @@ from seqlab.config import (
 )
 from seqlab.data.examples.load import column_of_splits
 from seqlab.data.examples.split_column import IGNORED
+from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
@@ -146,6 +147,9 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
     if task.examples is not None and corpus.source[0] in CORPORA:
         keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
         idle |= dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
+    elif task.examples == "documents" and is_collection(corpus.source):
+        keys = ("corpus.split_ratios", "corpus.columns", "corpus.groups", "corpus.skip_limit")
+        idle |= dict.fromkeys(keys, f"'{corpus.source[0]}' is a collection, with splits of its own")
     if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
         idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
     if task.examples in ("labeled", "tagged", "documents"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from collection_files import write_collection
 
 from seqlab.config import CorpusSettings
 from seqlab.data.documents.document import Document
@@ -24,7 +25,8 @@ from seqlab.data.documents.pairs import (
     training_pairs,
 )
 from seqlab.data.text.split import SPLIT_ENDS
-from seqlab.errors import DataError
+from seqlab.errors import DataError, UsageError
+from seqlab.training.request import settings_from_request
 
 LONG = " ".join(f"word{at}" for at in range(20))
 
@@ -215,3 +217,16 @@ def test_generated_pairs_come_from_their_document(kind: PairKind) -> None:
     assert starts == {0} if kind == "twins" else len(starts) > 20
     if kind == "neighbors":
         assert all(anchor[-1] + 1 == document[0] for anchor, document in drawn)
+
+
+def test_a_collection_has_splits_of_its_own(tmp_path: Path) -> None:
+    source = write_collection(tmp_path / "collection")
+    settings = {"task.name": "embed", "corpus.split_ratios": "80/10/10"}
+    with pytest.raises(UsageError, match=r"corpus\.split_ratios does nothing: .* with splits of its own"):
+        settings_from_request(source, {}, settings, {})
+    with pytest.raises(UsageError, match="with splits of its own: leave out --validation and --test"):
+        opened(source, validation=(str(source / "corpus.jsonl"),))
+    (source / "qrels" / "train.tsv").unlink()
+    data = opened(source)  # no query to train or to validate on
+    assert {name: len(some) for name, some in data.splits.items()} == {"train": 54, "validation": 6, "test": 10}
+    assert len(data.documents["test"]) == 60 and {pair.kind for pair in data.splits["train"]} == {"title"}

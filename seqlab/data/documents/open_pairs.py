@@ -41,8 +41,10 @@ def open_retrieval(corpus: CorpusSettings, kinds: Sequence[PairKind]) -> Retriev
     if corpus.split_ratios == "whole":
         return open_unsplit(corpus)
     if (collection := _collection(corpus)) is not None:
-        if corpus.split_ratios != "90/10" or corpus.validation or corpus.test:
-            raise UsageError(f"'{collection.name}' is a collection, with splits of its own: leave out those given.")
+        if corpus.validation or corpus.test:
+            raise UsageError(
+                f"'{collection.name}' is a collection, with splits of its own: leave out --validation and --test."
+            )
         return _from_collection(collection, kinds)
     if columns := _pair_columns(corpus):
         return _from_pairs(open_examples("pairs", corpus.model_copy(update={"columns": columns})), kinds)
@@ -61,6 +63,14 @@ def open_unsplit(corpus: CorpusSettings) -> RetrievalExamples:
     return retrieval_examples(_name(corpus.source), {"whole": texts}, (), "all of it", fixes.notes())
 
 
+def is_collection(source: Sequence[str]) -> bool:
+    """Whether the source is a folder with documents and queries in the layout of BEIR."""
+    path = existing_path(source[0]) if len(source) == 1 else None
+    if path is None or not path.is_dir():
+        return False
+    return all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
+
+
 # --- a collection -----------------------------------------------------------------------------------------------------
 
 
@@ -74,11 +84,7 @@ def _collection(corpus: CorpusSettings) -> Collection | None:
         if not isinstance(loaded, Collection):
             raise DataError(f"'{item}' is no collection of documents: see seqlab list corpora.")
         return loaded
-    path = existing_path(item)
-    if path is None or not path.is_dir():
-        return None
-    has_both = all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
-    return read_collection(path) if has_both else None
+    return read_collection(item) if is_collection(corpus.source) else None
 
 
 def _from_collection(collection: Collection, kinds: Sequence[PairKind]) -> RetrievalExamples:
