@@ -15,9 +15,9 @@ from seqlab.config import (
     expand_short_names,
     source_items,
 )
+from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.examples.load import column_of_splits
 from seqlab.data.examples.split_column import IGNORED
-from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
@@ -129,7 +129,8 @@ def _refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
             option = key.removeprefix("corpus.")
             raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
     asks_ratios = given.get("corpus.split_ratios") is not None
-    column = column_of_splits(task.examples, settings.corpus) if asks_ratios and task.examples else None
+    kind = task.examples if task.examples != "documents" else None
+    column = column_of_splits(kind, settings.corpus) if asks_ratios and kind else None
     if column:
         raise UsageError(
             f"corpus.split_ratios is {settings.corpus.split_ratios}, but the column '{column}' gives the splits: leave "
@@ -143,13 +144,7 @@ def _refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
 def _idle_settings(settings: RunSettings) -> dict[str, str]:
     """Settings that others make idle, and why."""
     task, train, corpus = settings.task.settings, settings.train, settings.corpus
-    idle: dict[str, str] = {}
-    if task.examples is not None and corpus.source[0] in CORPORA:
-        keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
-        idle |= dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
-    elif task.examples == "documents" and is_collection(corpus.source):
-        keys = ("corpus.split_ratios", "corpus.columns", "corpus.groups", "corpus.skip_limit")
-        idle |= dict.fromkeys(keys, f"'{corpus.source[0]}' is a collection, with splits of its own")
+    idle = _given_by_corpus(settings)
     if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
         idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
     if task.examples in ("labeled", "tagged", "documents"):
@@ -169,6 +164,17 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
     if train.schedule != "decay":
         idle |= dict.fromkeys(("train.decay", "train.decay_after"), f"train.schedule is {train.schedule}, not decay")
     return idle
+
+
+def _given_by_corpus(settings: RunSettings) -> dict[str, str]:
+    """Settings of the corpus that do nothing where it has splits of its own, and why."""
+    task, corpus = settings.task.settings, settings.corpus
+    keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
+    if task.examples is not None and corpus.source[0] in CORPORA:
+        return dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
+    if task.examples == "documents" and is_collection(corpus.source):
+        return dict.fromkeys(keys, f"'{corpus.source[0]}' is a collection, with splits of its own")
+    return {}
 
 
 def _has_examples(corpus: str) -> bool:

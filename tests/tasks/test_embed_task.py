@@ -343,14 +343,3 @@ def test_weights_of_another_task_are_refused(trained: api.Run, collection: Path,
     classifier = api.train(labels, out=tmp_path / "run", reporter=Reporter(), **own)
     with pytest.raises(UsageError, match="is a classifier, whose vocabulary a text encoder cannot use"):
         api.train(collection, out=tmp_path / "other", init=classifier, task="embed", reporter=Reporter())
-
-
-def test_token_vectors_may_start_from_counts(collection: Path) -> None:
-    made = case(collection, task__start="static")
-    weight = EmbedTask.first_weights(made.model, made.settings, made.dataset, None)["embedding.weight"]
-    texts = made.dataset.splits["train"].table.texts
-    expected = token_vectors(texts, len(weight), 8).vectors_VD
-    seen = np.unique(np.concatenate(texts))
-    np.testing.assert_allclose(weight[seen].numpy(), expected[seen], rtol=1e-6)
-    with pytest.raises(UsageError, match=r"task\.start=static and --init both say where token vectors start"):
-        EmbedTask.first_weights(made.model, made.settings, made.dataset, made.model)
