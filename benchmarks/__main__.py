@@ -1,8 +1,28 @@
 """Every benchmark, one after the other: `python -m benchmarks`."""
 
-from benchmarks import additive_attention, decoding, encoding, int8, scheduling, training, transformer
+from benchmarks import (
+    additive_attention,
+    decoding,
+    embedding,
+    encoding,
+    int8,
+    scheduling,
+    training,
+    transformer,
+    vector_search,
+)
 
 if __name__ == "__main__":
-    for module in (encoding, training, transformer, additive_attention, decoding, int8, scheduling):
+    for module in (
+        encoding,
+        training,
+        transformer,
+        additive_attention,
+        decoding,
+        int8,
+        scheduling,
+        embedding,
+        vector_search,
+    ):
         print(f"--- {module.__name__} ---")
         module.main()

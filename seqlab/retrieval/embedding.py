@@ -26,7 +26,7 @@ from seqlab.threads import compute_threads
 
 Pooling = Literal["mean", "last", "max", "attention", "sif"]
 ReadBatch = Callable[[Tensor, Tensor], Tensor]  # tokens_BT and mask_BT to vectors_BD
-BATCH_TOKENS = 1 << 14  # of one batch with its padding
+BATCH_TOKENS = 1 << 12  # of one batch with its padding: larger ones no longer fit into the caches of a CPU
 BATCH_PAIRS = 1 << 24  # of tokens of one text, which attention compares
 
 
