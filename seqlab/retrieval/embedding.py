@@ -4,6 +4,7 @@
 N: texts, D: dimensions, V: vocabulary; the other letters are those of contracts.py.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,20 +15,21 @@ import torch
 from torch import Tensor
 
 from seqlab.contracts import Backbone, Trace
+from seqlab.data.examples.encoded import cut_by_tokens
 from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.models.classifier import Classifier
-from seqlab.models.pooling import AttentionPooling, TokenPooling, pool
+from seqlab.models.pooling import AttentionPooling, TokenPooling, pool, sif_scores
 from seqlab.models.text_encoder import TextEncoder
 from seqlab.models.token_model import TokenModel
 from seqlab.runs import manifest
 from seqlab.runs.directory import CONFIG, TOKENIZER, WEIGHTS
 from seqlab.runs.run import Run
+from seqlab.tasks.examples import mask_or_none, pad_rows
 from seqlab.threads import compute_threads
 
 Pooling = Literal["mean", "last", "max", "attention", "sif"]
 ReadBatch = Callable[[Tensor, Tensor], Tensor]  # tokens_BT and mask_BT to vectors_BD
 BATCH_TOKENS = 1 << 12  # of one batch with its padding: larger ones no longer fit into the caches of a CPU
-BATCH_PAIRS = 1 << 24  # of tokens of one text, which attention compares
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class TextEmbedder:
     def __init__(self, run: Run, pooled: Pooled | None = None, shares_V: np.ndarray | None = None):
         self.run, self.model, self.tokenizer = run, run.model, run.tokenizer
         self.pooled = pooled or Pooled()
-        self.limit: int | None = self.model.limit
+        self.limit = _limit(run)
         self.seen = ReadCounts()
         self._read = _reader(run, self.pooled, shares_V)
 
@@ -86,7 +88,7 @@ class TextEmbedder:
         vectors_ND: np.ndarray | None = None
         with torch.inference_mode(), compute_threads(self.run.settings.train.threads):
             for batch in length_batches(lengths_N):
-                vectors_BD = self._read(*_padded([rows[row] for row in batch])).float().numpy()
+                vectors_BD = self._read(*pad_rows([rows[row] for row in batch])).float().numpy()
                 if vectors_ND is None:
                     vectors_ND = np.zeros((len(texts), vectors_BD.shape[1]), np.float32)
                 vectors_ND[batch] = vectors_BD
@@ -127,24 +129,14 @@ class TextEmbedder:
 def length_batches(lengths_N: np.ndarray) -> list[np.ndarray]:
     """Rows of similar length, longest first, so that memory runs out at once or never; empty texts are left out."""
     order_N = np.argsort(-lengths_N, kind="stable")
-    order_N = order_N[lengths_N[order_N] > 0]
-    batches, first = [], 0
-    while first < len(order_N):
-        longest = int(lengths_N[order_N[first]])
-        size = max(1, min(BATCH_TOKENS // longest, BATCH_PAIRS // longest**2))
-        batches.append(order_N[first : first + size])
-        first += size
-    return batches
+    return cut_by_tokens(order_N[lengths_N[order_N] > 0], lengths_N, BATCH_TOKENS)
 
 
-def _padded(rows: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
-    """Tokens and mask of rows, the longest first."""
-    tokens_BT = np.zeros((len(rows), len(rows[0])), np.int64)
-    mask_BT = np.zeros(tokens_BT.shape, bool)
-    for place, row in enumerate(rows):
-        tokens_BT[place, : len(row)] = row
-        mask_BT[place, : len(row)] = True
-    return torch.from_numpy(tokens_BT), torch.from_numpy(mask_BT)
+def _limit(run: Run) -> int | None:
+    """The tokens of a text that the model reads: an encoder as many as in training, others as many as they can."""
+    if isinstance(run.model, TextEncoder):
+        return min(run.settings.task.settings.sequence_length, run.model.limit or sys.maxsize)
+    return run.model.limit
 
 
 # --- what a model computes --------------------------------------------------------------------------------------------
@@ -161,7 +153,7 @@ def _reader(run: Run, pooled: Pooled, shares_V: np.ndarray | None) -> ReadBatch:
                 f"'{run.path}' was trained to embed texts, with {model.pooling_kind} pooling of its last layer: leave "
                 f"pooling and layer out."
             )
-        return lambda tokens_BT, mask_BT: model(tokens_BT, _needed(mask_BT))
+        return lambda tokens_BT, mask_BT: model(tokens_BT, mask_or_none(mask_BT))
     if not isinstance(model, TokenModel | Classifier):
         kind = run.settings.task.name
         raise UsageError(
@@ -176,11 +168,6 @@ def _reader(run: Run, pooled: Pooled, shares_V: np.ndarray | None) -> ReadBatch:
     return lambda tokens_BT, mask_BT: join(tokens_BT, states(tokens_BT, mask_BT), mask_BT)
 
 
-def _needed(mask_BT: Tensor) -> Tensor | None:
-    """None if nothing is padded, which is faster."""
-    return None if bool(mask_BT.all()) else mask_BT
-
-
 def _states(run: Run, model: Any, layer: int | None) -> ReadBatch:
     """The vectors of the tokens (B, T, H) of a layer."""
 
@@ -190,7 +177,7 @@ def _states(run: Run, model: Any, layer: int | None) -> ReadBatch:
     if layer is None:  # what is to the right of a text changes nothing if the model reads from left to right
         masked = not model.backbone.causal
         return lambda tokens_BT, mask_BT: model.backbone(
-            embedded(tokens_BT), None, _needed(mask_BT) if masked else None
+            embedded(tokens_BT), None, mask_or_none(mask_BT) if masked else None
         )[0]
     if layer == 0:
         return lambda tokens_BT, mask_BT: embedded(tokens_BT)
@@ -222,7 +209,7 @@ def _join(
     if pooling == "sif":
         assert shares_V is not None, "SIF weights need the shares of tokens"
         weigh = TokenPooling(len(shares_V))
-        weigh.set_frequencies(torch.from_numpy(shares_V))
+        weigh.scores_V1.data = sif_scores(torch.from_numpy(shares_V).float())[:, None]
         return weigh
     if pooling == "last" and backbone.causal:
         return lambda tokens_BT, y_BTH, kept_BT: y_BTH[torch.arange(len(y_BTH)), kept_BT.sum(1) - 1]

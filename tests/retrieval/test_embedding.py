@@ -11,6 +11,7 @@ import torch
 from seqlab import api
 from seqlab.config import VocabSizes, build_settings
 from seqlab.errors import UsageError
+from seqlab.models.pooling import SIF
 from seqlab.retrieval.embedding import BATCH_TOKENS, Pooled, TextEmbedder, length_batches
 from seqlab.retrieval.reduction import Reduction, fit_reduction
 from seqlab.runs.load import build_model
@@ -71,7 +72,7 @@ def test_pooling_is_what_it_says(runs: dict[str, api.Run]) -> None:
     np.testing.assert_allclose(found["last"], y_TH[-1], atol=1e-6)
     shares_V = TextEmbedder(run).token_shares(["the cat sat on the mat"])
     assert shares_V.sum() == pytest.approx(1) and shares_V[run.tokenizer.encode("t")[0]] == pytest.approx(5 / 22)
-    weights_T = 1e-3 / (1e-3 + shares_V[ids_1T[0].numpy()])
+    weights_T = SIF / (SIF + shares_V[ids_1T[0].numpy()])
     sif_H = TextEmbedder(run, Pooled("sif"), shares_V).embed([text])[0]
     np.testing.assert_allclose(sif_H, weights_T @ y_TH / weights_T.sum(), atol=1e-6)
 
