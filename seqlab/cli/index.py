@@ -19,7 +19,10 @@ def index(
     out: Annotated[
         Path, Option(help="Folder of the index; the same command again takes over what was added, changed or deleted.")
     ],
-    run: Annotated[Path | None, Option(help="Run that embeds the documents; default that of the index.")] = None,
+    run: Annotated[
+        Path | None,
+        Option(help="Run that embeds the documents; default that of the index, else a small one is trained first."),
+    ] = None,
     vectors: Annotated[bool, Option(help="Search by meaning as well, or by words alone.")] = True,
     pooling: Annotated[
         str | None, Option(help="mean, last, max, attention or sif; default what the run has learned, else mean.")

@@ -16,7 +16,7 @@ from seqlab.baselines.bm25 import Bm25
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.passages import LENGTH, Passage
 from seqlab.data.documents.read import DocumentFixes
-from seqlab.errors import MissingInput, UsageError
+from seqlab.errors import MissingInput
 from seqlab.retrieval.corpus_vectors import Embedding, Source, VectorSettings, fit, prepare
 from seqlab.retrieval.directory import (
     BM25,
@@ -31,6 +31,7 @@ from seqlab.retrieval.directory import (
 )  # fmt: skip
 from seqlab.retrieval.embedding import TextEmbedder
 from seqlab.retrieval.index import Index, existing_index
+from seqlab.retrieval.own_run import train_embedder
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.retrieval.shards import Shard, embed_blocks
 from seqlab.retrieval.snapshot import Snapshot, digest_of, load_snapshot, write_snapshot
@@ -65,15 +66,16 @@ def build_index(
     vectors: bool = True,
 ) -> IndexReport:
     """Make the index at `out` one of these documents. vectors: False for words alone. run and settings: None for those
-    of the index which is there; without one, the usual settings."""
+    of the index which is there; without one, an embedder that is trained first, and the usual settings."""
     began = time.monotonic()
     with locked_index(out) as directory:
         notes: list[str] = []
         old = existing_index(out, notes)
         if vectors and run is None:
-            if old is None or not old.has_vectors:
-                raise UsageError("vectors need a run that embeds the documents: give --run RUN, or --no-vectors.")
-            run = old.embedder.run
+            if old is not None and old.has_vectors:
+                run = old.embedder.run
+            else:
+                run = train_embedder(source, directory.building / "own", progress, notes)
         settings = settings or (old.settings if old is not None else VectorSettings())
         return _Builder(source, directory, old, run, settings, progress).build(notes, began)
 

@@ -61,7 +61,7 @@ def index(
 
     Documents that have not changed keep their vectors. The index has a copy of all it needs: documents and run may go.
     source, columns and options: as in `embed`. run: what embeds the documents; by default the run of the index that is
-    there. vectors: False to search by words alone.
+    there, else a small one is trained on the documents first. vectors: False to search by words alone.
 
     >>> seqlab.index("notes", "notes.index", run="runs/my-gru-1")
     """

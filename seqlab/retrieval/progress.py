@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from seqlab.terminal import SafeConsole, printable
-from seqlab.training.progress import clock
+from seqlab.training.progress import LogReporter, ProgressBarReporter, Reporter, clock
 
 
 class WorkProgress:
@@ -17,6 +17,10 @@ class WorkProgress:
     def advance(self, done: int) -> None: ...
     def end(self) -> None: ...
     def log(self, message: str) -> None: ...
+
+    def reporter(self) -> Reporter:
+        """What receives the progress of training."""
+        return Reporter()
 
 
 class LogProgress(WorkProgress):
@@ -45,6 +49,9 @@ class LogProgress(WorkProgress):
 
     def log(self, message: str) -> None:
         print(printable(message), file=sys.stderr, flush=True)  # noqa: T201
+
+    def reporter(self) -> Reporter:
+        return LogReporter()
 
 
 class BarProgress(WorkProgress):
@@ -76,6 +83,9 @@ class BarProgress(WorkProgress):
 
     def log(self, message: str) -> None:
         self._console.print(escape(message))
+
+    def reporter(self) -> Reporter:
+        return ProgressBarReporter()
 
 
 def progress_for_stderr() -> WorkProgress:

@@ -33,7 +33,8 @@ def runs(language_run: api.Run) -> dict[str, api.Run]:
             {"corpus": {"source": ["none"]}}, [("backbone.name", arch), ("task.name", task), *given.items()]
         )
         size = language_run.tokenizer.vocab_size
-        return replace(language_run, model=build_model(settings, VocabSizes(size, size, 256, 2)).eval())
+        model = build_model(settings, VocabSizes(size, size, 256, 2)).eval()
+        return replace(language_run, model=model, settings=settings)
 
     return {
         "language": language_run,
@@ -42,6 +43,7 @@ def runs(language_run: api.Run) -> dict[str, api.Run]:
         "transformer": with_model("transformer", "language", backbone_positions="learned"),
         "classify": with_model("lstm", "classify", task_pooling="attention"),
         "translate": with_model("lstm", "translate"),
+        "embed": with_model("lstm", "embed", task_max_length=20),
     }
 
 
@@ -77,6 +79,22 @@ def test_pooling_is_what_it_says(runs: dict[str, api.Run]) -> None:
     np.testing.assert_allclose(sif_H, weights_T @ y_TH / weights_T.sum(), atol=1e-6)
 
 
+def test_a_text_encoder_reads_as_it_was_trained(runs: dict[str, api.Run]) -> None:
+    run = runs["embed"]
+    embedder = TextEmbedder(run)
+    long = "the cat sat on the mat and ran"
+    found_ND = embedder.embed(["the cat", long, ""])
+    assert embedder.limit == 20 and embedder.seen.cut == 1 and not found_ND[2].any()
+    with torch.no_grad():
+        for text, found_D in zip(("the cat", long), found_ND, strict=False):
+            np.testing.assert_allclose(
+                found_D, run.model(torch.tensor([run.tokenizer.encode(text)[:20]]))[0], atol=1e-6
+            )
+    for pooled in (Pooled("max"), Pooled(layer=1)):
+        with pytest.raises(UsageError, match="was trained to embed texts, with mean pooling"):
+            TextEmbedder(run, pooled)
+
+
 def test_what_a_run_has_not_is_refused_in_words(runs: dict[str, api.Run]) -> None:
     cases: list[tuple[str, Pooled, str]] = [
         ("language", Pooled("attention"), "learned no attention weights"),
@@ -84,7 +102,7 @@ def test_what_a_run_has_not_is_refused_in_words(runs: dict[str, api.Run]) -> Non
         ("masked", Pooled("median"), "no pooling 'median'"),  # pyright: ignore[reportArgumentType]
         ("encoder", Pooled("last"), "from both ends at once"),
         ("classify", Pooled("attention", 1), "leave the layer out"),
-        ("translate", Pooled(), "does not read tokens alone"),
+        ("translate", Pooled(), "was trained to translate"),
     ]
     for name, pooled, message in cases:
         with pytest.raises(UsageError, match=message):

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,16 @@ from seqlab import api
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.retrieval import shards
 from seqlab.retrieval.build import IndexReport
+from seqlab.retrieval.corpus_vectors import Source
 from seqlab.retrieval.embedding import TextEmbedder
 from seqlab.retrieval.index import Index
+from seqlab.retrieval.own_run import train_embedder
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.runs import manifest
 from seqlab.storage import sha256
 
 QUIET = WorkProgress()
+SMALL_EMBEDDER = {"task.name": "embed", "backbone.hidden": 8, "model.embedding": 8, "train.threads": 1}
 
 
 def build(source: Path | Sequence[Path], out: Path, **options: Any) -> IndexReport:
@@ -220,3 +224,32 @@ def test_arrays_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> Non
         with pytest.raises(DataError, match="cannot be used"):
             api.search(out, "the dog")
         path.write_bytes(before)
+
+
+def test_without_a_run_an_embedder_is_trained_first(
+    documents: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seqlab.retrieval.build.train_embedder", partial(train_embedder, seconds=0.01))
+    monkeypatch.setattr("seqlab.retrieval.own_run.SMALL", SMALL_EMBEDDER)
+    report = build(documents, tmp_path / "i")
+    assert report.index.has_vectors and report.embedded == report.index.documents.passages
+    assert report.notes[0].startswith("trained an embedder on these documents in ") and "nDCG@10" in report.notes[0]
+    assert api.search(tmp_path / "i", "the dog").by == "hybrid" and api.search(tmp_path / "i", "the dog").hits
+    again = build(documents, tmp_path / "i")
+    assert again.embedded == 0 and not again.notes  # the embedder of the index is used, not trained again
+    few = build(folder, tmp_path / "few")
+    assert not few.index.has_vectors and "too few to train an embedder on (10 are needed)" in few.notes[0]
+
+
+@pytest.mark.slow
+def test_training_that_was_stopped_goes_on(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqlab.retrieval.own_run.SMALL", SMALL_EMBEDDER)
+    source, notes = Source((str(documents),)), []
+    first = train_embedder(source, tmp_path / "own", QUIET, notes, seconds=0.01)
+    assert first is not None
+    weights = (first.path / "model.safetensors").stat().st_mtime_ns
+    again = train_embedder(source, tmp_path / "own", QUIET, notes, seconds=0.01)
+    assert again is not None and (again.path / "model.safetensors").stat().st_mtime_ns == weights  # it was finished
+    documents.write_text(documents.read_text().replace("cat", "otter"))
+    changed = train_embedder(source, tmp_path / "own", QUIET, notes, seconds=0.01)
+    assert changed is not None and (changed.path / "model.safetensors").stat().st_mtime_ns != weights
