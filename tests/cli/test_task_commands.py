@@ -91,7 +91,7 @@ def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
         "the texts of new.csv are in the column 'message'" in answer.err and "line 3: 'message' is empty" in answer.err
     )
     Path("odd.csv").write_text("a,b\n1,2\n")
-    assert "--column NAME" in seqlab("predict", "run", "--file", "odd.csv").err
+    assert "Name it, such as --column a" in seqlab("predict", "run", "--file", "odd.csv").err
     assert seqlab("predict", "run", "--file", "odd.csv", "--column", "b").code == 0
     assert seqlab("predict", "run", "some text", "--column", "b").code == 2
     answer = seqlab("evaluate", "run", "excel.csv")

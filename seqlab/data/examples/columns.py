@@ -83,9 +83,10 @@ def find_input_column(names: Sequence[str], pair: ColumnPair, requested: str | N
     candidates = [found[0]] if found else [name for name in names if name.casefold() in pair.first]
     best = [name for name in candidates if name.casefold() == pair.first[0]] or candidates
     if len(best) != 1:
+        named = [*candidates, *(name for name in names if name and len(name) <= MAX_NAME), "1"]
         raise DataError(
-            f"{header}: the column to read is unclear among {quote_list(names)}. Name it: --column NAME, or --column 1 "
-            f"for the first column of a table without a header."
+            f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "
+            f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
         )
     return best[0]
 

@@ -154,3 +154,18 @@ def test_the_groups_that_a_note_names_can_be_kept_together(write):
     options = re.findall(r"Give (--set '.*?') to keep every group in one split, or (--set \S+) if these", notes)
     for option in options[0]:
         assert "seems to name groups" not in " ".join(opened([str(path), *shlex.split(option)]).notes)
+
+
+def test_the_column_that_is_suggested_for_predictions_can_be_read(write):
+    path = write("a.csv", written([("it's title", "the body"), *ROWS]))
+    with pytest.raises(DataError) as refused:
+        read_inputs("labeled", path, None, InputFixes())
+    [option] = re.findall(r"such as (--column .*?) \(in a table", str(refused.value))
+    assert read_inputs("labeled", path, shlex.split(option)[1], InputFixes()) == [text for text, _ in ROWS]
+
+
+def test_the_printed_limit_skips_the_rows(write):
+    path = write("a.csv", written([("text", "label"), *ROWS, *[("", "a")] * 9]))
+    with pytest.raises(DataError) as refused:
+        open_examples("labeled", settings_from_request(str(path), {}, {}, {}).corpus)
+    assert sizes([str(path), *shlex.split(str(refused.value).partition("or skip them: ")[2])]) == [27, 3]

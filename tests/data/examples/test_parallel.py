@@ -91,7 +91,7 @@ def test_pairs_without_a_partner_are_skipped_and_empty_ones_counted(write):
 def test_only_settings_that_can_be_set_are_advised(both):
     """A run that scores other data uses its own limit."""
     paths = tuple(map(str, both("a\n\n" * 5 + "a\n" * 10, "b\n" * 20)))
-    with pytest.raises(DataError, match=r"Correct them, or skip them: --set corpus\.skip_limit=0\.25\.$"):
+    with pytest.raises(DataError, match=r"Correct them, or skip them: --set corpus\.skip_limit=0\.25$"):
         open_examples("pairs", CorpusSettings(source=paths))
     with pytest.raises(DataError, match=r"Correct them or remove them\.$"):
         open_unsplit("pairs", CorpusSettings(source=paths))

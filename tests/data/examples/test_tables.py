@@ -358,7 +358,7 @@ def test_too_many_bad_rows_are_an_error_with_the_first_lines(write):
     assert "at most 2 may be skipped" in message
     assert message.count("'text' is empty") == 3
     assert "line 18: " in message
-    assert message.endswith("Correct them, or skip them: --set corpus.skip_limit=0.2.")
+    assert message.endswith("Correct them, or skip them: --set corpus.skip_limit=0.2")
     assert len(skipping(path, 0.2)[0]) == 16
     with pytest.raises(DataError, match="line 18: 'text' is empty"):
         skipping(path, 0.0)
