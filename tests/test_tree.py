@@ -41,7 +41,7 @@ ORDER = {
     "plotting": {"storage"},
     "pages": {"plotting"},
     "training": {"runs", "terminal"},
-    "retrieval": {"training", "pages"},
+    "retrieval": {"comparison", "pages"},
     "analysis": {"training"},
     "exporters": {"training"},
     "recipes": {"config"},

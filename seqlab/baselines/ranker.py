@@ -16,8 +16,11 @@ SCORES = 1 << 24  # computed at a time: 64 MB
 class Ranker(Protocol):
     """Scores all documents that it was fitted on. A document that scores `floor` or less is not found."""
 
-    about: str
-    floor: float
+    @property
+    def about(self) -> str: ...
+
+    @property
+    def floor(self) -> float: ...
 
     def scores(self, queries: Sequence[str]) -> np.ndarray:
         """(Q, N) in float32; a higher score is better."""

@@ -36,6 +36,7 @@ class Metric:
     negligible: float = 0.0  # a difference that does not matter in practice
     lowest: float | None = 0.0  # the range of possible values
     highest: float | None = None
+    swing: float | None = None  # by how much a unit differs if it differs at all; any value of the range if None
     aggregate: str = "ratio"  # a name in AGGREGATES
     is_count: bool = False  # how much was scored, not how well
 
@@ -52,6 +53,11 @@ class Metric:
     def span(self) -> float | None:
         """The width of the range of possible values; None if there is no limit."""
         return None if self.lowest is None or self.highest is None else self.highest - self.lowest
+
+    @property
+    def unit_span(self) -> float | None:
+        """By how much two models may differ in a unit of which none was drawn; None if there is no limit."""
+        return self.span if self.swing is None else self.swing
 
     def value(self, sums: np.ndarray) -> np.ndarray:
         """The metric of summed sums (..., K); differences between models are computed from the same sums."""

@@ -10,7 +10,8 @@ from pydantic import TypeAdapter
 
 from seqlab.audit.result import CheckResult
 from seqlab.comparison.judgment.cautions import seed_warnings
-from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs, recommendation
+from seqlab.comparison.judgment.recommendation import recommendation
+from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs
 from seqlab.comparison.results import (
     Audited,
     BaselineResult,

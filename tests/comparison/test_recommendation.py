@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from verdict_cases import NATS, entrant, pair_of, runs_of
 
-from seqlab.comparison.judgment.verdicts import recommendation
+from seqlab.comparison.judgment.recommendation import recommendation
 
 COSTS = {"lstm": (100.0, 1000, 4000), "gru": (80.0, 750, 3000), "rnn": (40.0, 250, 2000)}  # seconds, size, memory
 

@@ -16,8 +16,9 @@ from seqlab.comparison.judgment.cautions import audit_warnings, cautions, look_w
 from seqlab.comparison.judgment.distances import look_back
 from seqlab.comparison.judgment.ledger import ledger
 from seqlab.comparison.judgment.memorization import generate_texts, memorization, sample, shared_prompt
+from seqlab.comparison.judgment.recommendation import recommendation
 from seqlab.comparison.judgment.regret import tuning_warnings
-from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs, recommendation
+from seqlab.comparison.judgment.verdicts import ESTIMAND, judge_baseline, judge_pairs
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.plan import Plan, PlannedModel, difference
 from seqlab.comparison.plan.request import ComparisonRequest
@@ -260,8 +261,7 @@ def _generated(loaded: dict[str, Run], data: ComparisonData) -> tuple[list[Sampl
 
 
 def _corpus(data: ComparisonData) -> dict[str, Any]:
-    dataset = data.dataset
-    facts = dataset.facts()
+    dataset, facts = data.dataset, data.dataset.facts()
     split = {"split": facts.get("rule"), "examples": facts.get("examples")}
     if isinstance(dataset.data, SplitText):
         split = {"split": dataset.data.rule, "documents": dataset.data.settings.documents}

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.comparison.judgment.cautions import cautions
-from seqlab.comparison.judgment.verdicts import judge_baseline, judge_pairs, recommendation
+from seqlab.comparison.judgment.recommendation import recommendation
+from seqlab.comparison.judgment.verdicts import judge_baseline, judge_pairs
 from seqlab.comparison.plan.plan import difference
 from seqlab.comparison.plan.request import BUDGETS, Amount, parse_amount
 from seqlab.comparison.results import Best, Entrant, Ledger, Results, RunResult

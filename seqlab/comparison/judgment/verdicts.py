@@ -1,4 +1,4 @@
-"""From numbers to words: a verdict and a sentence for each pair, and a recommendation for each criterion."""
+"""From numbers to words: a verdict and a sentence for each pair."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from seqlab.comparison.judgment.statistics import LEVEL, Estimate, estimate, holm, level
-from seqlab.comparison.results import Advice, BaselineResult, Entrant, Pair, RunResult
+from seqlab.comparison.results import BaselineResult, Entrant, Pair, RunResult
 from seqlab.metrics.metric import Metric
 
 ESTIMAND = (
@@ -18,8 +18,8 @@ ESTIMAND = (
 BETTER, SUGGESTIVE, AHEAD = "better", "suggestive", "ahead on this data"
 EQUAL, UNCLEAR = "equal for practical purposes", "not distinguishable"
 SAME = 0.05  # costs count as equal if their ratio is this close to 1
+NO_SEEDS_SETTLE = "more seeds will not settle this; more test data could"
 REALISTIC_SEEDS = 100  # more are not worth suggesting
-MEMORY_LENGTH = "1000"  # context length at which memory is compared
 
 # by verdict: how the entrant ahead relates to the other
 RELATIONS = {
@@ -28,25 +28,6 @@ RELATIONS = {
     AHEAD: "ahead of {} on this data, where the noise is unknown",
     EQUAL: "equal for practical purposes to {}",
     UNCLEAR: "not distinguishable from {}",
-}
-# by verdict, in the bottom line: how the best relates to others, and how others relate to it
-BEHIND = {
-    BETTER: "it is better than {}",
-    SUGGESTIVE: "it is probably better than {}",
-    AHEAD: "it is ahead of {} on this data, where the noise is unknown",
-}
-AS_GOOD = {EQUAL: "{} as good for practical purposes", UNCLEAR: "may be as good"}
-# by verdict: how a contender relates to the best
-CONTENDING = {
-    UNCLEAR: "is not distinguishable from it",
-    EQUAL: "is equal to it for practical purposes",
-    AHEAD: "is hardly behind it on this data",
-}
-# by criterion: how to call the cheapest, and how to compare it with another
-LENSES = {
-    "time": ("the fastest to train", "{} trains in {} of the time of {}"),
-    "size": ("the smallest", "{} has {} of the total parameters of {}"),
-    "memory": ("the lightest when generating", "{} needs {} of the memory of {} when generating"),
 }
 
 
@@ -57,7 +38,7 @@ def judge_pairs(entrants: Sequence[Entrant], runs: Sequence[RunResult], metric: 
     seconds = {run.name: run.seconds for run in runs}
     spread = {entrant.name: entrant.step_spread for entrant in entrants}
     two = combinations(ranked, 2)
-    return _judge(two, sums, metric, lambda a, b: _cost(seconds[a], seconds[b], spread[a] + spread[b]))
+    return judge(two, sums, metric, lambda a, b: _cost(seconds[a], seconds[b], spread[a] + spread[b]))
 
 
 def judge_baseline(
@@ -69,7 +50,7 @@ def judge_baseline(
         return []
     sums = _sums_by_name(entrants, runs)
     names = [(name, baseline.name) for name in sums]
-    return _judge(names, sums | {baseline.name: np.array(baseline.sums, float)}, metric, lambda a, b: "")
+    return judge(names, sums | {baseline.name: np.array(baseline.sums, float)}, metric)
 
 
 def baseline_sentence(pairs: Sequence[Pair], baselines: Sequence[BaselineResult], metric: Metric) -> str:
@@ -78,7 +59,7 @@ def baseline_sentence(pairs: Sequence[Pair], baselines: Sequence[BaselineResult]
     if not pairs or baseline is None:
         return ""
     nearest = min(pairs, key=lambda pair: pair.difference)
-    by = _amount(nearest.difference, nearest.low, nearest.high, metric)
+    by = amount(nearest.difference, nearest.low, nearest.high, metric)
     beaten = [pair.b for pair in pairs if pair.a == baseline and pair.verdict == BETTER]
     if len(beaten) == len(pairs):
         return f"The baseline {baseline} is still better than every model: {nearest.b} comes nearest, behind by {by}."
@@ -94,102 +75,23 @@ def baseline_sentence(pairs: Sequence[Pair], baselines: Sequence[BaselineResult]
     return f"The baseline {baseline} is {lead}: {'; '.join(clauses)}."
 
 
-def recommendation(
-    entrants: Sequence[Entrant], runs: Sequence[RunResult], metric: Metric, pairs: Sequence[Pair]
-) -> list[Advice]:
-    """Which entrant to choose for quality, and which contender for time, size and memory.
-
-    Contenders are the best mean and every entrant that it is neither better than nor suggestively ahead of. With one
-    seed, they are the entrants that are behind by a negligible difference at most.
-    """
-    seconds = {run.name: run.seconds for run in runs}
-    scored = [entrant for entrant in entrants if entrant.name in seconds]
-    if not scored:
-        return []
-    behind = {pair.b for pair in pairs}
-    best = next(entrant.name for entrant in scored if entrant.name not in behind)
-    against = {pair.b: pair for pair in pairs if pair.a == best}
-    advice = [Advice("quality", best, _bottom_line(best, against))]
-    costs: dict[str, Mapping[str, float | None]] = {
-        "time": seconds,
-        "size": {entrant.name: entrant.parameters for entrant in scored},
-        "memory": {entrant.name: entrant.state_bytes.get(MEMORY_LENGTH) for entrant in scored},
-    }
-    for lens, cost in costs.items():
-        known = {name: amount for name, amount in cost.items() if amount is not None}
-        if len(known) == len(scored):
-            spread = {entrant.name: entrant.step_spread if lens == "time" else 0.0 for entrant in scored}
-            advice.append(_economy(lens, known, spread, best, against, metric))
-    return advice
-
-
-def _bottom_line(best: str, against: Mapping[str, Pair]) -> str:
-    """What to use and how sure that is, in one sentence."""
-    names = {verdict: [name for name, pair in against.items() if pair.verdict == verdict] for verdict in RELATIONS}
-    clauses = [words.format(listed(names[verdict])) for verdict, words in BEHIND.items() if names[verdict]]
-    if against and not clauses:
-        clauses.append("no other model is clearly better")
-    for verdict, words in AS_GOOD.items():
-        if names[verdict]:
-            clauses.append(f"{listed(names[verdict])} {words.format('is' if len(names[verdict]) == 1 else 'are')}")
-    return f"Use {best}: {'; '.join(clauses) or 'it is the only model'}."
-
-
-def _economy(
-    lens: str,
-    cost: Mapping[str, float],
-    spread: Mapping[str, float],
-    best: str,
-    against: Mapping[str, Pair],
-    metric: Metric,
-) -> Advice:
-    """The cheapest contender, and what the cheapest entrant would save and give up, beyond the spread of the costs."""
-
-    def is_cheaper(name: str) -> bool:
-        return cost[name] < (1 - max(SAME, spread[name] + spread[best])) * cost[best]
-
-    superlative, saves = LENSES[lens]
-    contenders = [best]
-    for name, pair in against.items():
-        close = pair.verdict == AHEAD and pair.difference <= metric.negligible
-        if pair.verdict in (EQUAL, UNCLEAR) or close:
-            contenders.append(name)
-    worth = [name for name in contenders if name == best or is_cheaper(name)]
-    chosen = min(worth, key=lambda name: cost[name])  # at equal cost, the one with the better mean
-    cheapest = min([*contenders, *against], key=lambda name: cost[name])
-    unsure = {name for name in cost if cost[name] < (1 - SAME) * cost[best] and not is_cheaper(name)}
-    if chosen != best:
-        words = f"{saves.format(chosen, _times(cost[chosen], cost[best]), best)} and "
-        words += CONTENDING[against[chosen].verdict]
-    elif len(contenders) > 1:
-        words = f"{best} has the best mean"
-        words += "" if unsure.intersection(contenders) else f" and is {superlative} of those that may be as good"
-    else:
-        words = f"{best} has the best mean, and all others are behind it"
-    if cheapest != best and not is_cheaper(cheapest):
-        words += "; no other model is noticeably cheaper"
-        words += f": timings of {cheapest} and {best} vary too much" if cheapest in unsure else ""
-    elif cheapest not in contenders:
-        lost = _amount(against[cheapest].difference, None, None, metric)
-        words += f"; {saves.format(cheapest, _times(cost[cheapest], cost[best]), best)} and gives up {lost}"
-    elif len(contenders) == 1:
-        words += f"; it is also {superlative}"
-    return Advice(lens, chosen, f"{words}.")
-
-
 def _sums_by_name(entrants: Sequence[Entrant], runs: Sequence[RunResult]) -> dict[str, np.ndarray]:
     sums = {entrant.name: [run.sums for run in runs if run.name == entrant.name] for entrant in entrants}
     return {name: np.array(of_runs, float) for name, of_runs in sums.items() if of_runs}
 
 
-def _judge(
-    names: Iterable[tuple[str, str]], sums: Mapping[str, np.ndarray], metric: Metric, cost: Callable[[str, str], str]
+def judge(
+    names: Iterable[tuple[str, str]],
+    sums: Mapping[str, np.ndarray],
+    metric: Metric,
+    cost: Callable[[str, str], str] = lambda a, b: "",
 ) -> list[Pair]:
+    """Pairs of names by their sums, (S, U, K), or (U, K) for what has no seeds; the better one of each is first."""
     estimates: list[tuple[str, str, Estimate]] = []
     for pair in names:
         a, b = sorted(pair, key=lambda name: level(sums[name], metric.value), reverse=not metric.lower_is_better)
         below, above = (a, b) if metric.lower_is_better else (b, a)
-        estimates.append((a, b, estimate(sums[below], sums[above], metric.value, metric.span)))
+        estimates.append((a, b, estimate(sums[below], sums[above], metric.value, metric.unit_span)))
     tested = [estimated.p for *_, estimated in estimates if estimated.p is not None]
     adjusted = iter(holm(tested))
     pairs = []
@@ -232,7 +134,7 @@ def _verdict(estimated: Estimate, adjusted: float | None, negligible: float) -> 
 
 
 def _sentence(pair: Pair, metric: Metric, cost: str, tested: int) -> str:
-    by = _amount(pair.difference, pair.low, pair.high, metric) + cost
+    by = amount(pair.difference, pair.low, pair.high, metric) + cost
     if pair.low is None:
         lead = f"is {AHEAD} by {by}" if pair.difference else f"scores the same on this data{cost}"
         noise = "seed the noise of seeds" if pair.v_seeds is None else "unit of data the noise of data"
@@ -259,7 +161,7 @@ def _what_would_settle(pair: Pair) -> str:
         return f"with {pair.seeds_needed:,} seeds such a difference would be shown at 80% power"
     if not pair.difference:
         return "there is no difference to show"
-    return "more seeds will not settle this; more test data could"
+    return "more test data could settle this" if pair.v_seeds == 0 else NO_SEEDS_SETTLE
 
 
 def _cost(a_seconds: float, b_seconds: float, spread: float) -> str:
@@ -269,16 +171,16 @@ def _cost(a_seconds: float, b_seconds: float, spread: float) -> str:
     apart = abs(a_seconds / b_seconds - 1)
     if SAME < apart <= spread:
         return f", in about the same time (timings vary by {spread:.0%})"
-    return ", in the same time" if apart <= SAME else f", at {_times(a_seconds, b_seconds)} times the time"
+    return ", in the same time" if apart <= SAME else f", at {times(a_seconds, b_seconds)} times the time"
 
 
-def _times(amount: float, other: float) -> str:
+def times(cost: float, other: float) -> str:
     """Their ratio in two digits."""
-    times = amount / other
-    return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
+    ratio = cost / other
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
-def _amount(difference: float, low: float | None, high: float | None, metric: Metric) -> str:
+def amount(difference: float, low: float | None, high: float | None, metric: Metric) -> str:
     """Two or three decimals, and more if a number or half the interval would be printed as zero."""
     bounds = [] if low is None or high is None else [low, high]
     shown = [abs(number) for number in (difference, *bounds, (bounds[-1] - bounds[0]) / 2 if bounds else 0.0) if number]

@@ -109,7 +109,7 @@ def _interval_sentence(results: Results) -> str:
     if not results.runs:
         return "Computed, not trained: there is no interval."
     metric = results.metric
-    interval = level_interval(np.array([run.sums for run in results.runs_of(best)]), metric.value, metric.span)
+    interval = level_interval(np.array([run.sums for run in results.runs_of(best)]), metric.value, metric.unit_span)
     if interval:
         low, high = (decimals(end, metric.digits) for end in metric.possible(interval))
         return f"95% interval of {best} for fresh seeds and fresh data: {low} to {high} {metric.difference_unit}."

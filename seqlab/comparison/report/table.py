@@ -194,7 +194,7 @@ def _interval(runs: list[RunResult], metric: Metric) -> str:
     """For new seeds and new data; a dash if a single seed leaves it unknown."""
     interval = None
     with suppress(DataError, ValueError):  # a run that diverged has no interval
-        interval = level_interval(np.array([run.sums for run in runs]), metric.value, metric.span)
+        interval = level_interval(np.array([run.sums for run in runs]), metric.value, metric.unit_span)
     if interval is None:
         return NO_VALUE
     return " to ".join(decimals(end, metric.digits) for end in metric.possible(interval))
