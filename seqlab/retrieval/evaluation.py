@@ -27,7 +27,7 @@ FEWEST = 20  # queries of a part on which verdicts are given
 
 
 @dataclass(frozen=True)
-class Value:
+class Measured:
     """A metric on some queries, with its 95% interval for other queries of the same kind; None for a single query."""
 
     value: float
@@ -61,14 +61,14 @@ class Evaluation:
         unseen_Q = self.parts.get("unseen")
         return "unseen" if unseen_Q is not None and unseen_Q.sum() >= FEWEST else "all"
 
-    def value(self, ranker: str, metric: str = ndcg_10.description.key, part: str = "all") -> Value:
+    def value(self, ranker: str, metric: str = ndcg_10.description.key, part: str = "all") -> Measured:
         sums_UK = self.sums[ranker][metric][self.parts[part]]
         against_UK = np.stack([np.zeros(len(sums_UK)), sums_UK[:, 1]], axis=1)  # the interval of a difference from 0
         found = estimate(against_UK, sums_UK)
         if found.low is None or found.high is None:
-            return Value(found.difference, None, None)
+            return Measured(found.difference, None, None)
         low, high = _description(metric).possible((found.low, found.high))
-        return Value(found.difference, low, high)
+        return Measured(found.difference, low, high)
 
     @cached_property
     def pairs(self) -> list[Pair]:

@@ -99,7 +99,7 @@ def test_the_interval_holds_where_rankers_differ_in_few_queries(queries):
         differs = draw.uniform(size=queries) < 0.125
         difference = np.where(differs, draw.choice([-0.37, -0.13, 0.13, 0.37], queries, p=[0.15, 0.2, 0.35, 0.3]), 0)
         sums = [np.stack([values, np.ones(queries)], axis=1) for values in (np.full(queries, 0.5), 0.5 + difference)]
-        found = estimate(*sums, span=NDCG_10.unit_span)
+        found = estimate(sums[0], sums[1], span=NDCG_10.unit_span)
         assert found.low is not None and found.high is not None
         inside += found.low <= 0.125 * (0.15 * 0.13 + 0.15 * 0.37) <= found.high
         width += (found.high - found.low) / 2
