@@ -49,5 +49,6 @@ def write_all(folder: Path) -> None:
     """A file for each kind, by the names that the documentation uses; the translation in two parallel files."""
     lines = "".join(" ".join(words) + "\n" for words in SENTENCES)
     files = {"reviews.tsv": labelled(), "entities.conll": tagged(), "train.en": lines, "train.de": lines.upper()}
+    files["documents.jsonl"] = titled()
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.config import ExampleKind
+from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
@@ -56,6 +57,8 @@ def infer_task(source: Sequence[str], columns: tuple[str, str] | None = None) ->
     if len(source) == 1 and source[0] in CORPORA:
         task = CORPORA.default_overrides(source[0]).get("task.name")
         return InferredTask(task, f"the built-in corpus '{source[0]}' is made for it") if task else None
+    if is_collection(source):
+        return _task("documents", f"'{source[0]}' has documents and queries, in the layout of BEIR")
     paths = [Path(item) for item in source]
     if not paths or not all(map(_is_file, paths)):
         return None

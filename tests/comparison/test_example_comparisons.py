@@ -13,7 +13,7 @@ from seqlab.comparison.compare import Comparison
 from seqlab.comparison.judgment.merge import merge
 from seqlab.comparison.report import write_report
 
-METRIC = {"classify": "accuracy, %", "tag": "entity F1, %", "translate": "BLEU"}
+METRIC = {"classify": "accuracy, %", "tag": "entity F1, %", "translate": "BLEU", "embed": "nDCG@10"}
 
 
 @pytest.fixture(scope="module", params=METRIC)
@@ -24,6 +24,7 @@ def made(
     folder = tmp_path_factory.mktemp(task)
     options: dict[str, Any] = {"archs": "rnn,gru", "seeds": 2, "match": "params=12000", "budget": "steps=6", "tune": 0}
     options |= {"settings": {"task.beam": 1, "tokenizer.vocab_size": 300}} if task == "translate" else {}
+    options |= {"task": "embed"} if task == "embed" else {}  # which no file names
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEQLAB_CACHE", str(folder / "cache"))
         source = str(write_examples(task, folder))
@@ -51,7 +52,10 @@ def test_the_audits_are_green_and_the_best_is_ready_to_use(made: tuple[str, Comp
     _, done = made
     assert [check for audited in done.results.audits for check in audited.checks if check.failed] == []
     best = done.best
-    assert best.predict(["old fish"])[0].text == "old fish"
+    if best.settings.task.name == "embed":
+        assert best.embed(["old fish"]).shape == (1, 8)
+    else:
+        assert best.predict(["old fish"])[0].text == "old fish"
     assert done.results.samples == [] and done.results.memorization == []
 
 

@@ -230,3 +230,10 @@ def test_a_collection_has_splits_of_its_own(tmp_path: Path) -> None:
     data = opened(source)  # no query to train or to validate on
     assert {name: len(some) for name, some in data.splits.items()} == {"train": 54, "validation": 6, "test": 10}
     assert len(data.documents["test"]) == 60 and {pair.kind for pair in data.splits["train"]} == {"title"}
+
+
+def test_a_collection_tells_its_task(tmp_path: Path) -> None:
+    said: list[str] = []
+    settings = settings_from_request(write_collection(tmp_path / "collection"), {}, {}, {}, log=said.append)
+    assert settings.task.name == "embed"
+    assert any("has documents and queries, in the layout of BEIR: the task is embed" in note for note in said)

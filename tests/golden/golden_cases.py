@@ -69,7 +69,14 @@ OF_TASK: dict[str, Settings] = {
     "masked": {"task.window": 16},
     "tag": {"task.char_embedding": 6, "task.char_width": 8},
     "translate": {"tokenizer.name": "word"},
-    "embed": {"tokenizer.vocab_size": 280, "task.dimensions": 10},
+    # static vectors are singular vectors, whose signs are not the same on every machine
+    "embed": {
+        "tokenizer.name": "bpe",
+        "tokenizer.vocab_size": 280,
+        "task.dimensions": 10,
+        "task.residual": False,
+        "task.start": "random",
+    },
 }
 OF_ARCH: dict[str, Settings] = {
     "transformer": {"backbone.layers": 1, "backbone.heads": 2},
@@ -258,6 +265,7 @@ EMBED = [
     Case("feedforward", "embed", "", {"task.pooling": "sif"}),
     Case("rnn", "embed", "", {"task.pooling": "last", "task.symmetric": True}),
     Case("gru", "embed", "", {"task.pairs": ["title", "spans", "neighbors"], "task.span_length": 5}),
+    Case("gru", "embed", "residual", {"task.residual": True, "task.dimensions": None, "task.word_dropout": 0.1}),
     Case("lstm", "embed", "", {"task.pooling": "attention", "task.cache_batch": 2}),
     Case("lstm-attention", "embed", "", {"task.pooling": "max", "task.dimensions": None}),
     Case("transformer", "embed", "", {"task.matryoshka": [4, 8]}),
