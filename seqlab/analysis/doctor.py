@@ -63,6 +63,11 @@ def diagnose(
     held_out = {name: list(files) for name, files in (("validation", validation), ("test", test)) if files}
     short = {"documents": documents, "task": task, **held_out}
     resolved = settings_from_request(list(source), {}, settings, short, log=notes.append)
+    if resolved.task.settings.examples == "documents":
+        raise UsageError(
+            f"the doctor examines running text and examples, and --task {resolved.task.name} trains on documents: "
+            f"seqlab train {' '.join(source)} says what it reads, and seqlab audit RUN what its splits share."
+        )
     if resolved.task.settings.examples is not None:
         refuse_unfit(resolved)
         refuse_absurd(resolved, least_sizes(resolved))

@@ -117,6 +117,21 @@ CORPORA = Registry(
             "captions, English to German; found in SEQLAB_DATA",
             default_overrides={"task.name": "translate", "task.bleu_tokenizer": "none"},
         ),
+        "scifact": Entry(
+            "seqlab.data.documents.collection:scifact",
+            "claims and the abstracts that answer them; found in SEQLAB_DATA",
+            default_overrides={"task.name": "embed"},
+        ),
+        "python-sections": Entry(
+            "seqlab.data.documents.python_docs:python_sections",
+            "sections of the Python language reference, found by their titles",
+            default_overrides={"task.name": "embed"},
+        ),
+        "python-api": Entry(
+            "seqlab.data.documents.python_docs:python_api",
+            "descriptions of the Python library, found by the words of names",
+            default_overrides={"task.name": "embed"},
+        ),
         "copy": Entry(
             "seqlab.data.examples.synthetic.copying:copy",
             "write the same symbols again: does a fixed vector hold them?",

@@ -80,10 +80,11 @@ def _collection(corpus: CorpusSettings) -> Collection | None:
         return None
     (item,) = corpus.source
     if item in CORPORA:
-        loaded = CORPORA.load(item)()
-        if not isinstance(loaded, Collection):
+        # a text is not even opened, since that may download it
+        collection = CORPORA.load(item)(corpus.difficulty) if "task.name" in CORPORA.default_overrides(item) else None
+        if not isinstance(collection, Collection):
             raise DataError(f"'{item}' is no collection of documents: see seqlab list corpora.")
-        return loaded
+        return collection
     return read_collection(item) if is_collection(corpus.source) else None
 
 

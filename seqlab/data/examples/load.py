@@ -125,7 +125,8 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     # a corpus of examples names its task; a text is not even opened, since that may download it
     corpus = CORPORA.load(name)(settings.difficulty) if task else None
     if not isinstance(corpus, Examples):
-        raise DataError(f"'{name}' is a text, not a set of examples. Train it with --task language.")
+        is_what = "a text, not a set of examples" if task is None else f"no set of {NAMES[kind]}"
+        raise DataError(f"'{name}' is {is_what}. Train it with --task {task or 'language'}.")
     if settings.validation or settings.test:
         raise UsageError(f"'{name}' is built in and has its own splits: leave out corpus.validation and corpus.test.")
     for key, column in {"groups": settings.groups, "split_column": settings.split_column}.items():

@@ -84,6 +84,8 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
     if list(source) == [STANDARD_INPUT]:
         return _from_stdin(stdin_copy)
     if len(source) == 1 and source[0] in CORPORA:
+        if task := CORPORA.default_overrides(source[0]).get("task.name"):
+            raise DataError(f"'{source[0]}' is not a running text. Train it with --task {task}.")
         return CORPORA.load(source[0])()
     if any(item in CORPORA or item == STANDARD_INPUT for item in source):
         raise DataError(f"{', '.join(source)}: a built-in corpus or '-' cannot be combined with other sources.")
