@@ -1,6 +1,7 @@
 """Where the data of retrieval comes from: a collection with queries, documents alone, or a table of pairs."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,10 +66,12 @@ def open_unsplit(corpus: CorpusSettings) -> RetrievalExamples:
 
 def is_collection(source: Sequence[str]) -> bool:
     """Whether the source is a folder with documents and queries in the layout of BEIR."""
-    path = existing_path(source[0]) if len(source) == 1 else None
-    if path is None or not path.is_dir():
+    if len(source) != 1 or not source[0]:
         return False
-    return all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
+    path = Path(source[0])
+    with suppress(OSError, ValueError):  # reading says what is wrong
+        return path.is_dir() and all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
+    return False
 
 
 # --- a collection -----------------------------------------------------------------------------------------------------
