@@ -1,6 +1,7 @@
 """Retrieval data: which pairs are trained on, what is held out, and batches without repeated texts."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from seqlab.data.documents.pairs import (
 )
 from seqlab.data.text.split import SPLIT_ENDS
 from seqlab.errors import DataError, UsageError
+from seqlab.registry import TASKS
 from seqlab.training.request import settings_from_request
 
 LONG = " ".join(f"word{at}" for at in range(20))
@@ -237,3 +239,29 @@ def test_a_collection_tells_its_task(tmp_path: Path) -> None:
     settings = settings_from_request(write_collection(tmp_path / "collection"), {}, {}, {}, log=said.append)
     assert settings.task.name == "embed"
     assert any("has documents and queries, in the layout of BEIR: the task is embed" in note for note in said)
+
+
+@pytest.mark.parametrize(
+    ("source", "task", "message"),
+    [
+        ("toy-words", "embed", "'toy-words' is no collection of documents. Train it with --task language."),
+        ("parity", "embed", "'parity' is no collection of documents. Train it with --task tag."),
+        ("python-sections", "classify", "'python-sections' is a collection of documents, not a set of examples."),
+        ("parity", "language", "'parity' is no running text. Train it with --task tag."),
+        ("python-sections", "language", "'python-sections' is no running text. Train it with --task embed."),
+    ],
+)
+def test_built_in_corpora_of_another_kind_are_refused(source: str, task: str, message: str) -> None:
+    settings = settings_from_request(source, {}, {"task.name": task}, {})
+    with pytest.raises(DataError, match=re.escape(message)):
+        TASKS.load(task).read(settings)
+
+
+def test_the_sections_of_the_reference_are_a_collection() -> None:
+    data = opened(Path("python-sections"))
+    assert {pair.kind for pair in data.splits["train"]} == {"given"} and set(data.splits) == {
+        "train",
+        "validation",
+        "test",
+    }
+    assert all(query.relevant[0] == query.id[1:] for query in data.splits["test"])
