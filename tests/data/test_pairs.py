@@ -244,11 +244,11 @@ def test_a_collection_tells_its_task(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "task", "message"),
     [
-        ("toy-words", "embed", "'toy-words' is no collection of documents. Train it with --task language."),
-        ("parity", "embed", "'parity' is no collection of documents. Train it with --task tag."),
-        ("python-sections", "classify", "'python-sections' is a collection of documents, not a set of examples."),
-        ("parity", "language", "'parity' is no running text. Train it with --task tag."),
-        ("python-sections", "language", "'python-sections' is no running text. Train it with --task embed."),
+        ("toy-words", "embed", "'toy-words' is no collection of documents: see seqlab list corpora."),
+        ("parity", "embed", "'parity' is no collection of documents: see seqlab list corpora."),
+        ("python-sections", "classify", "'python-sections' is no set of labeled texts. Train it with --task embed."),
+        ("parity", "language", "'parity' is not a running text. Train it with --task tag."),
+        ("python-sections", "language", "'python-sections' is not a running text. Train it with --task embed."),
     ],
 )
 def test_built_in_corpora_of_another_kind_are_refused(source: str, task: str, message: str) -> None:
