@@ -23,6 +23,7 @@ from seqlab.cli.index import index
 from seqlab.cli.inspect import inspect
 from seqlab.cli.learn import learn
 from seqlab.cli.listing import list_registered
+from seqlab.cli.map import map as draw_map
 from seqlab.cli.predict import predict
 from seqlab.cli.quantize import quantize
 from seqlab.cli.report import report
@@ -80,7 +81,7 @@ def options(
 PANELS = {
     "Train": (train, resume, demo),
     "Use": (generate, predict, evaluate, quantize, export),
-    "Search": (index, search, embed),
+    "Search": (index, search, draw_map, embed),
     "Compare": (compare, distill, report, runs, results, bench),
     "Inspect": (doctor, audit, inspect, list_registered),
     "Learn": (learn,),

@@ -96,12 +96,13 @@ def prepare(run: Run, documents: Callable[[], Iterable[Document]], settings: Vec
 
 
 def fitting_length(embedder: TextEmbedder, documents: Iterable[Document], overlap: int) -> int:
-    """Characters of a passage: the usual number, or fewer if the model reads a limited number of tokens."""
-    if embedder.limit is None:
+    """Characters of a passage: the usual number, or fewer if the model reads, or was trained to read, fewer tokens."""
+    limits = [limit for limit in (embedder.usual_length, embedder.limit and FILLED * embedder.limit) if limit]
+    if not limits:
         return LENGTH
     texts = [document.with_title[: 10 * LENGTH] for document in islice(documents, SAMPLED)]
     per_token = sum(map(len, texts)) / max(1, sum(map(embedder.count_tokens, texts)))
-    return max(overlap + 1, min(LENGTH, int(FILLED * embedder.limit * per_token)))
+    return max(overlap + 1, min(LENGTH, int(min(limits) * per_token)))
 
 
 def fit(shards: Iterable[Shard], total: int, settings: VectorSettings) -> Reduction:

@@ -4,7 +4,6 @@
 N: texts, D: dimensions, V: vocabulary; the other letters are those of contracts.py.
 """
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -70,7 +69,7 @@ class TextEmbedder:
     def __init__(self, run: Run, pooled: Pooled | None = None, shares_V: np.ndarray | None = None):
         self.run, self.model, self.tokenizer = run, run.model, run.tokenizer
         self.pooled = pooled or Pooled()
-        self.limit = _limit(run)
+        self.limit: int | None = self.model.limit
         self.seen = ReadCounts()
         self._read = _reader(run, self.pooled, shares_V)
 
@@ -106,6 +105,11 @@ class TextEmbedder:
             counts_V += np.bincount(self._ids(text), minlength=len(counts_V))
         return counts_V / max(1, counts_V.sum())
 
+    @property
+    def usual_length(self) -> int | None:
+        """Tokens of the texts that an encoder was trained on; it reads longer ones as well."""
+        return self.run.settings.task.settings.sequence_length if isinstance(self.model, TextEncoder) else None
+
     def count_tokens(self, text: str) -> int:
         return len(self._ids(text))
 
@@ -130,13 +134,6 @@ def length_batches(lengths_N: np.ndarray) -> list[np.ndarray]:
     """Rows of similar length, longest first, so that memory runs out at once or never; empty texts are left out."""
     order_N = np.argsort(-lengths_N, kind="stable")
     return cut_by_tokens(order_N[lengths_N[order_N] > 0], lengths_N, BATCH_TOKENS)
-
-
-def _limit(run: Run) -> int | None:
-    """The tokens of a text that the model reads: an encoder as many as in training, others as many as they can."""
-    if isinstance(run.model, TextEncoder):
-        return min(run.settings.task.settings.sequence_length, run.model.limit or sys.maxsize)
-    return run.model.limit
 
 
 # --- what a model computes --------------------------------------------------------------------------------------------

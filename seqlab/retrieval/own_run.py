@@ -23,7 +23,7 @@ from seqlab.wording import counted
 
 SECONDS = 60.0  # of training
 LENGTH, OVERLAP = 900, 100  # characters of a passage: about as many as the encoder reads
-SMALL: dict[str, Any] = {"task.name": "embed", "backbone.hidden": 128}
+SMALL: dict[str, Any] = {"task.name": "embed", "backbone.hidden": 64}  # most of it is static vectors
 SINGLE = 1.5  # passages for each document, up to which a title belongs to one passage
 
 

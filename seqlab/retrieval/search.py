@@ -139,7 +139,7 @@ def _score(index: Index, query: str, by: By, weight: float, engine: VectorSearch
     if by == "bm25":
         assert bm25_N is not None
         return _Scores(np.where(bm25_N > 0, bm25_N, -np.inf), bm25_N)
-    vector_D = _query_vector(index, query, notes)
+    vector_D = query_vector(index, query, notes)
     assert engine is not None
     if by == "dense" and engine is not index.exact:
         found = engine.nearest(vector_D[None], CANDIDATES)
@@ -161,7 +161,7 @@ def scaled(scores_N: np.ndarray) -> np.ndarray:
     return (scores_N - low) / (high - low) if high > low else np.zeros_like(scores_N)
 
 
-def _query_vector(index: Index, query: str, notes: list[str]) -> np.ndarray:
+def query_vector(index: Index, query: str, notes: list[str]) -> np.ndarray:
     """Its vector; what the model cannot read is noted."""
     seen = index.embedder.seen
     unknown, tokens, cut = seen.unknown, seen.tokens, seen.cut

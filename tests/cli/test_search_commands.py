@@ -38,6 +38,7 @@ def test_index_and_search(notes: Path, seqlab) -> None:
         (["index", "gone", "--no-vectors", "--out", "i"], 66, "no file or folder 'gone'"),
         (["index", "notes", "--no-vectors", "--out", "i", "--column", "text"], 2, "--column text: expected"),
         (["index", "notes", "--out", "i", "--no-vectors", "--pooling", "max"], 2, "pooling does nothing"),
+        (["map", "none"], 66, "there is no index 'none'"),
         (["embed", "none", "notes", "--out", "v"], 66, "no run 'none'"),
         (["embed", "none", "notes", "--out", "v", "--reduce", "pca"], 2, "without --dimensions"),
     ],
@@ -45,3 +46,9 @@ def test_index_and_search(notes: Path, seqlab) -> None:
 def test_wrong_commands(notes: Path, seqlab, words: list[str], code: int, message: str) -> None:
     answer = seqlab(*words)
     assert answer.code == code and message in answer.err
+
+
+def test_a_map_needs_vectors(notes: Path, seqlab) -> None:
+    seqlab("index", "notes", "--no-vectors", "--out", "i")
+    assert "has no vectors" in seqlab("map", "i").err
+    assert "-k does nothing without --neighbors" in seqlab("map", "i", "-k", "3").err

@@ -135,3 +135,27 @@ def test_passages_are_cut_at_whitespace() -> None:
     assert spans[1].with_title == f"T\n{spans[1].text}"
     with pytest.raises(UsageError, match="cannot overlap"):
         list(passages(Document("1", text), 10, 10))
+
+
+def test_pages_and_notebooks_are_read_without_their_markup(tmp_path: Path) -> None:
+    page = """<!DOCTYPE html><html><head><title>The &amp; otter</title><style>p { color: red }</style></head>
+    <body><h1>Otters</h1><script>let x = "<p>no</p>";</script><p>It <b>swims</b>
+    well.</p><svg><title>a chart</title><text>5</text></svg><ul><li>fish<li>crabs</ul>
+    <pre>a = 1\nb = 2</pre></body></html>"""
+    (tmp_path / "a.html").write_text(page)
+    cells = [{"source": ["# Seals\n", "\n", "They swim."]}, {"source": "print(1)", "outputs": [{"text": "no"}]}]
+    (tmp_path / "b.ipynb").write_text(json.dumps({"cells": cells}))
+    (tmp_path / "c.ipynb").write_text("{}")
+    (tmp_path / "package.json").write_text('{\n  "name": "x"\n}\n')
+    (tmp_path / "numbers.csv").write_text("a,b\n1,2\n")
+    fixes = DocumentFixes()
+    found = {Path(document.id).name: (document.title, document.text) for document in read_documents([tmp_path], fixes)}
+    assert found == {
+        "a.html": ("The & otter", "Otters\nIt swims well.\nfish\ncrabs\na = 1\nb = 2"),
+        "b.ipynb": ("Seals", "They swim.\n\nprint(1)"),
+    }
+    assert fixes.notes() == [
+        "left out 3 files (no text, and no table of documents): c.ipynb, numbers.csv, package.json"
+    ]
+    with pytest.raises(DataError, match="no notebook"):
+        list(read_documents([tmp_path / "c.ipynb"]))

@@ -10,8 +10,10 @@ import torch
 
 from seqlab import api
 from seqlab.config import VocabSizes, build_settings
+from seqlab.data.documents.document import Document
 from seqlab.errors import UsageError
 from seqlab.models.pooling import SIF
+from seqlab.retrieval.corpus_vectors import fitting_length
 from seqlab.retrieval.embedding import BATCH_TOKENS, Pooled, TextEmbedder, length_batches
 from seqlab.retrieval.reduction import Reduction, fit_reduction
 from seqlab.runs.load import build_model
@@ -84,12 +86,11 @@ def test_a_text_encoder_reads_as_it_was_trained(runs: dict[str, api.Run]) -> Non
     embedder = TextEmbedder(run)
     long = "the cat sat on the mat and ran"
     found_ND = embedder.embed(["the cat", long, ""])
-    assert embedder.limit == 20 and embedder.seen.cut == 1 and not found_ND[2].any()
+    assert embedder.usual_length == 20 and embedder.limit is None and not found_ND[2].any()
+    assert fitting_length(embedder, [Document("1", long)], overlap=5) == 20  # characters are tokens here
     with torch.no_grad():
         for text, found_D in zip(("the cat", long), found_ND, strict=False):
-            np.testing.assert_allclose(
-                found_D, run.model(torch.tensor([run.tokenizer.encode(text)[:20]]))[0], atol=1e-6
-            )
+            np.testing.assert_allclose(found_D, run.model(torch.tensor([run.tokenizer.encode(text)]))[0], atol=1e-6)
     for pooled in (Pooled("max"), Pooled(layer=1)):
         with pytest.raises(UsageError, match="was trained to embed texts, with mean pooling"):
             TextEmbedder(run, pooled)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+from search_cases import write_documents
 
 from seqlab import api
 from seqlab.errors import UsageError
@@ -21,7 +22,6 @@ from seqlab.retrieval.embedding import TextEmbedder
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.runs import manifest
 from seqlab.storage import sha256
-from tests.retrieval.conftest import write_documents
 
 QUIET = WorkProgress()
 

@@ -1,4 +1,4 @@
-"""Documents from files: a folder, text and Markdown files, JSON lines and tables, one after another.
+"""Documents from files: a folder, text and Markdown files, pages, notebooks, JSON lines and tables, one after another.
 
 A text file is one document; its id is its path, its title its first heading or line. Every row of a table or of JSON
 lines is a document. Files that are no text are left out, those that cannot be read are skipped up to a limit; both are
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.data.documents.document import Document
+from seqlab.data.documents.markup import NOTEBOOK, PAGES, notebook_text, page_document
 from seqlab.data.examples.columns import LABELED
 from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
 from seqlab.data.examples.lines import JSON_LINES, MAX_FAULTS, TABLES, BadRow, Location, numbered_lines, quote_list
@@ -55,6 +56,7 @@ class DocumentFixes(InputFixes):
 class _File(NamedTuple):
     path: Path
     codec: str | None
+    found: bool = False  # in a folder, where other files may be as well
 
 
 def read_documents(
@@ -70,7 +72,14 @@ def read_documents(
     files = list(chain.from_iterable(_files(str(source), fixes) for source in sources))
     seen: set[bytes] = set()
     for file in files:
-        yield from _distinct(_documents(file, fixes, columns or {}), file.path, seen, fixes)
+        try:
+            found = _documents(file, fixes, columns or {})
+        except DataError:
+            if not file.found:
+                raise
+            fixes.left_out[str(file.path)] = "no text, and no table of documents"
+            continue
+        yield from _distinct(found, file.path, seen, fixes)
     if not seen:
         found = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.notes())
         names = ", ".join(f"'{source}'" for source in sources)
@@ -99,7 +108,7 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
     for file in files:
         codec, why = readable_codec(file)
         if codec is not None:
-            readable.append(_File(file, codec))
+            readable.append(_File(file, codec, found=True))
         elif why in ("empty", "binary"):
             fixes.left_out[str(file)] = why
         else:
@@ -115,9 +124,13 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
 
 
 def _documents(file: _File, fixes: DocumentFixes, columns: Mapping[str, str]) -> Iterator[Document | BadRow]:
-    if suffix_of(file.path) in TABLES:
+    suffix = suffix_of(file.path)
+    if suffix in TABLES:
         return _rows(file.path, fixes, columns)
-    return iter([text_document(file.path.as_posix(), "".join(read_file(file.path, fixes, file.codec)))])
+    name, content = file.path.as_posix(), "".join(read_file(file.path, fixes, file.codec))
+    if suffix in PAGES:
+        return iter([page_document(name, content)])
+    return iter([text_document(name, notebook_text(name, content) if suffix == NOTEBOOK else content)])
 
 
 def _distinct(
