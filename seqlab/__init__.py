@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Comparison", "Run", "__version__",
-    "build", "compare", "distill", "embed", "evaluate", "export", "index", "load", "quantize", "resume", "search",
-    "train",
+    "build", "compare", "distill", "embed", "evaluate", "evaluate_index", "export", "index", "load", "quantize",
+    "resume", "search", "train",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import BACKBONES
 from seqlab.retrieval.interface import embed as embed
+from seqlab.retrieval.interface import evaluate_index as evaluate_index
 from seqlab.retrieval.interface import index as index
 from seqlab.retrieval.interface import search as search
 from seqlab.runs.evaluation import EvaluationResult

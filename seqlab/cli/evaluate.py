@@ -1,5 +1,7 @@
-"""seqlab evaluate: how well a run does on held-out data."""
+"""seqlab evaluate: how well a run does on held-out data, or an index on judged queries."""
 
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
@@ -8,14 +10,15 @@ from seqlab.cli import options
 
 EXAMPLES = (
     "seqlab evaluate runs/my-gru-1",
-    "seqlab evaluate runs/my-gru-1 --split test --mode carry",
-    "seqlab evaluate runs/my-gru-1 other.txt --json",
+    "seqlab evaluate runs/my-gru-1 other.txt --mode carry --json",
+    "seqlab evaluate my.index --queries queries.jsonl --qrels qrels/test.tsv",
 )
+Index = partial(Option, rich_help_panel="Only for an index")
 POSITIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of a window, whose loss is printed
 
 
 def evaluate(
-    run: options.RunFolder,
+    run: Annotated[Path, Argument(help="Folder of the run, or of an index.")],
     data: Annotated[
         list[str] | None, Argument(help="Other data of the same kind; default the run's own held-out data.")
     ] = None,
@@ -26,13 +29,38 @@ def evaluate(
         str | None,
         Option(help="For text: window (every window starts with a fresh state) or carry (the state runs through)."),
     ] = None,
+    queries: Annotated[Path | None, Index(help="Queries: JSON lines or a table with ids and texts.")] = None,
+    qrels: Annotated[Path | None, Index(help="Judgments: query, document and relevance, as in qrels/test.tsv.")] = None,
+    training: Annotated[
+        Path | None, Index(help="Judgments of training queries; default train.tsv beside --qrels, if it is there.")
+    ] = None,
+    weight: Annotated[
+        float | None, Index(help="Weight of the vectors in the hybrid, 0 to 1; default tuned on training queries.")
+    ] = None,
+    baselines: Annotated[
+        bool, Index(help="Also rank by static vectors, by LSA, and by what training queries asked for.")
+    ] = True,
     as_json: options.Json = False,
 ) -> None:
-    """Score a run on held-out data: perplexity, accuracy, F1 or BLEU, with what the numbers mean."""
-
+    """Score a run on held-out data, or an index on judged queries, with what the numbers mean."""
     from seqlab import api
     from seqlab.cli.show import console, metrics_table, scored_amount, table
+    from seqlab.errors import UsageError, refuse_given
+    from seqlab.retrieval.directory import IndexDirectory
 
+    ranking = {"--queries": queries, "--qrels": qrels, "--training": training, "--weight": weight}
+    if IndexDirectory(run).is_index():
+        refuse_given({"a file": data, "--split": split, "--mode": mode}, "for an index")
+        if queries is None or qrels is None:
+            raise UsageError(
+                f"'{run}' is an index: name queries and the documents that answer them: --queries, --qrels"
+            )
+        from seqlab.cli.rankings import print_evaluation
+
+        found = api.evaluate_index(run, queries, qrels, training, weight=weight, baselines=baselines)
+        print_evaluation(found, as_json)
+        return
+    refuse_given({**ranking, "--no-baselines": None if baselines else True}, "for a run, only for an index")
     result = api.evaluate(run, data or None, split=split, mode=mode)
     content = result.as_dict()
     if as_json:

@@ -7,7 +7,7 @@ documents where each is a passage. Q: queries, N: passages, M: documents, W: wei
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -103,7 +103,13 @@ class Tuned:
         )
 
 
-def tune(fusion: Fusion, queries: Sequence[Query], qrels: Qrels, ids: Sequence[str]) -> Tuned:
+def tune(
+    fusion: Fusion,
+    queries: Sequence[Query],
+    qrels: Qrels,
+    ids: Sequence[str],
+    scales: Sequence[Scale] = ("range", "deviation"),
+) -> Tuned:
     """Choose weight and scale by nDCG@10. Queries that a ranker was trained on would make it look too good."""
     parts = document_folds({query.id: qrels[query.id] for query in queries}, FOLDS)
     if len(parts) < 2:
@@ -114,7 +120,7 @@ def tune(fusion: Fusion, queries: Sequence[Query], qrels: Qrels, ids: Sequence[s
     fold_of = {name: fold for fold, part in enumerate(parts) for name in part}
     fold_Q = np.array([fold_of[query.id] for query in queries])
     best: Tuned | None = None
-    for scale in get_args(Scale):
+    for scale in scales:
         tried = _tune_weight(replace(fusion, scale=scale), queries, qrels, ids, fold_Q)
         if best is None or tried.fused > best.fused:
             best = tried

@@ -1,4 +1,4 @@
-"""The public functions of retrieval, which `seqlab.api` offers: embed, index and search."""
+"""The public functions of retrieval, which `seqlab.api` offers: embed, index, search and evaluate_index."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +11,7 @@ from seqlab.runs.run import Run, load
 if TYPE_CHECKING:
     from seqlab.retrieval.build import IndexReport
     from seqlab.retrieval.corpus_vectors import VectorSettings
+    from seqlab.retrieval.evaluation import Evaluation
     from seqlab.retrieval.index import Index
     from seqlab.retrieval.progress import WorkProgress
     from seqlab.retrieval.search import SearchResult
@@ -92,6 +93,31 @@ def search(index: "str | Path | Index", query: str, k: int = 10, **options: Any)
     if unknown := options.keys() - {"by", "weight", "engine"}:
         raise UsageError(f"search has no option {' and '.join(sorted(unknown))}: it takes by, weight and engine.")
     return find(index, query, k, **options)
+
+
+def evaluate_index(
+    index: "str | Path | Index",
+    queries: str | Path,
+    qrels: str | Path,
+    training: str | Path | None = None,
+    **options: Any,
+) -> "Evaluation":
+    """How well an index answers judged queries, in the layout of BEIR: metrics, intervals, verdicts against BM25.
+
+    queries: their ids and texts; qrels: the judgments to score; training: those of training queries, by default
+    train.tsv beside `qrels`: figures are given on all queries, and on those whose documents were relevant in training
+    or not.
+    options: weight (of the vectors in the hybrid; by default tuned on training queries), baselines (False: only the
+    ways to search the index).
+
+    >>> found = seqlab.evaluate_index("my.index", "queries.jsonl", "qrels/test.tsv")
+    >>> print(found.value("hybrid", part="unseen"), found.pairs[0].sentence)
+    """
+    from seqlab.retrieval.index_evaluation import evaluate_index as evaluate
+
+    if unknown := options.keys() - {"weight", "baselines"}:
+        raise UsageError(f"there is no option {' and '.join(sorted(unknown))}: expected weight or baselines.")
+    return evaluate(index, queries, qrels, training, **options)
 
 
 def vector_settings(options: Mapping[str, Any]) -> "VectorSettings":

@@ -52,3 +52,32 @@ def test_a_map_needs_vectors(notes: Path, seqlab) -> None:
     seqlab("index", "notes", "--no-vectors", "--out", "i")
     assert "has no vectors" in seqlab("map", "i").err
     assert "-k does nothing without --neighbors" in seqlab("map", "i", "-k", "3").err
+
+
+def test_evaluate_an_index(notes: Path, seqlab) -> None:
+    seqlab("index", "notes", "--no-vectors", "--out", "i")
+    rows = [{"_id": "1", "text": "who swims?"}, {"_id": "2", "text": "a dog"}, {"_id": "3", "text": "the mat"}]
+    (notes.parent / "q.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    judged = "1\tnotes/otter.md\t1\n2\tnotes/dog.md\t1\n3\tnotes/otter.md\t1\n"
+    (notes.parent / "r.tsv").write_text(judged, encoding="utf-8")
+    command = ["evaluate", "i", "--queries", "q.jsonl", "--qrels", "r.tsv"]
+    shown = seqlab(*command, "--no-baselines").out
+    assert "nDCG@10 on 3 queries" in shown and "BM25" in shown and "recall@100" in shown and "all (3)" in shown
+    assert "Note: without judgments of training queries" in shown and "static vectors" not in shown
+    rankers = json.loads(seqlab(*command, "--json").out)["rankers"]
+    assert rankers["BM25"]["mrr"]["all"]["value"] == pytest.approx((1 + 1 + 1 / 2) / 3) and "static vectors" in rankers
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["evaluate", "i"], "name queries and the documents that answer them: --queries, --qrels"),
+        (["evaluate", "i", "a.txt", "--queries", "q", "--qrels", "r"], "a file does nothing for an index"),
+        (["evaluate", "none", "--queries", "q"], "--queries does nothing for a run, only for an index"),
+        (["evaluate", "none", "--no-baselines"], "--no-baselines does nothing for a run"),
+    ],
+)
+def test_wrong_evaluations(notes: Path, seqlab, words: list[str], message: str) -> None:
+    seqlab("index", "notes", "--no-vectors", "--out", "i")
+    answer = seqlab(*words)
+    assert answer.code == 2 and message in answer.err

@@ -28,7 +28,7 @@ def with_validation(collection: Collection) -> Collection:
     if "validation" in collection.queries or "train" not in collection.queries:
         return collection
     queries, qrels = collection.queries["train"], collection.qrels["train"]
-    held_out = {*document_folds(qrels, VALIDATION_PARTS)[-1]}
+    held_out = held_out_queries(qrels)
     parts = {
         "train": [query for query in queries if query.id not in held_out],
         "validation": [query for query in queries if query.id in held_out],
@@ -46,6 +46,11 @@ def with_validation(collection: Collection) -> Collection:
         },
         notes=(*collection.notes, note),
     )
+
+
+def held_out_queries(qrels: Qrels) -> set[str]:
+    """A tenth of the queries, with relevant documents of their own."""
+    return {*document_folds(qrels, VALIDATION_PARTS)[-1]}
 
 
 def _groups(qrels: Qrels) -> list[list[str]]:

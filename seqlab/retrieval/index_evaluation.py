@@ -1,0 +1,172 @@
+"""seqlab evaluate on an index: every way to search it, beside what needs no training and what only remembers.
+
+N: passages, M: documents, Q: queries.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from seqlab.baselines.lsa import Lsa
+from seqlab.baselines.memorizing import AppendedQueries, NearestQuery
+from seqlab.baselines.ranker import Ranker
+from seqlab.baselines.static_vectors import StaticVectors
+from seqlab.data.documents.collection import match_queries, read_qrels, read_queries
+from seqlab.data.documents.document import Document, Qrels, Query
+from seqlab.data.documents.folds import held_out_queries
+from seqlab.data.documents.read import DocumentFixes
+from seqlab.errors import DataError, UsageError
+from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers
+from seqlab.retrieval.fusion import Fusion, ReciprocalRanks, tune
+from seqlab.retrieval.index import Index, open_index
+from seqlab.retrieval.search import WEIGHT
+from seqlab.wording import counted
+
+WORDS, DENSE, HYBRID, RANKS = "BM25", "dense", "hybrid", "reciprocal ranks"
+STATIC, STATIC_HYBRID = "static vectors", "BM25 + static vectors"
+BESIDE = "train.tsv"  # judgments of training queries, beside those of the queries
+
+
+@dataclass(frozen=True)
+class IndexRanker:
+    """The documents of an index by their best passages, or its passages, by words or by vectors."""
+
+    index: Index
+    by: str
+    passages: bool = False
+
+    @property
+    def floor(self) -> float:
+        return 0.0 if self.by == "bm25" else -np.inf
+
+    @property
+    def about(self) -> str:
+        if self.by == "bm25":
+            return f"{self.index.bm25.about}, by the best passage"
+        return f"vectors of {self.index.facts['dimensions']:,} dimensions of the index's model, by the best passage"
+
+    def scores(self, queries: Sequence[str]) -> np.ndarray:
+        if self.passages:
+            return self.index.passage_scores(queries, self.by)
+        return self.index.document_scores(queries, self.by)
+
+
+@dataclass(frozen=True)
+class Training:
+    """Judgments of training queries, and the queries themselves as far as they are given."""
+
+    qrels: Qrels
+    queries: Sequence[Query]
+    path: Path
+
+
+def evaluate_index(
+    index: str | Path | Index,
+    queries: str | Path,
+    qrels: str | Path,
+    training: str | Path | None = None,
+    *,
+    weight: float | None = None,
+    baselines: bool = True,
+) -> Evaluation:
+    """How well every way to search an index answers judged queries, with intervals and verdicts against BM25.
+
+    queries: JSON lines or a table with ids and texts, those of training queries among them; qrels: their judgments, as
+    in qrels/test.tsv of BEIR. training: judgments of training queries, by default train.tsv beside `qrels`. weight: of
+    the vectors in the hybrid; by default it is tuned on training queries."""
+    index = open_index(index)
+    if weight is not None and not index.has_vectors:
+        raise UsageError(f"'{index.path}' has no vectors to weigh: leave out the weight.")
+    documents = list(index.documents.read())
+    ids = [document.id for document in documents]
+    fixes = DocumentFixes()
+    asked = read_queries(queries, fixes)
+    judged = read_qrels(qrels, fixes)
+    kept, said = match_queries(asked, judged, ids, str(qrels))
+    notes = [*fixes.notes(), *said]
+    learned = _training(Path(qrels), training, asked, notes)
+    rankers: dict[str, Ranker] = {WORDS: IndexRanker(index, "bm25")}
+    pairs: list[tuple[str, str]] = []
+    if index.has_vectors:
+        rankers[DENSE] = IndexRanker(index, "dense")
+        rankers[HYBRID] = _hybrid(index, learned, weight, ids, notes)
+        rankers[RANKS] = ReciprocalRanks(rankers[WORDS], rankers[DENSE])
+        pairs = [(HYBRID, WORDS), (DENSE, WORDS)]
+    if baselines:
+        rankers |= _baselines(documents, learned)
+        if learned and learned.queries:
+            _add_static_hybrid(rankers, learned, ids, notes)
+        pairs += [(DENSE, STATIC)] if index.has_vectors else []
+    return evaluate_rankers(rankers, ids, kept, judged, learned and learned.qrels, pairs, notes)
+
+
+def _training(qrels: Path, given: str | Path | None, asked: Sequence[Query], notes: list[str]) -> Training | None:
+    """Judgments that were given, or that are beside those of the queries."""
+    beside = qrels.with_name(BESIDE)
+    path = Path(given) if given is not None else beside
+    if given is None and (not beside.is_file() or beside.samefile(qrels)):
+        notes.append(
+            "without judgments of training queries it is unknown which queries ask for documents that were trained on"
+        )
+        return None
+    if path.exists() and path.samefile(qrels):
+        raise UsageError(f"'{path}' has the judgments to score, and was given as those of training queries, too.")
+    learned = read_qrels(path)
+    if given is None:
+        notes.append(f"training queries are those of {path}, found beside the judgments")
+    queries = [query for query in asked if query.id in learned]
+    if len(queries) < len(learned):
+        missing = counted(len(learned) - len(queries), "training query", "training queries")
+        notes.append(f"{missing} of {path.name} without a text among the queries: neither tuned on nor remembered")
+    return Training(learned, queries, path)
+
+
+def _hybrid(
+    index: Index, learned: Training | None, weight: float | None, ids: Sequence[str], notes: list[str]
+) -> Fusion:
+    words, vectors = IndexRanker(index, "bm25", passages=True), IndexRanker(index, "dense", passages=True)
+    fusion = Fusion(words, vectors, WEIGHT if weight is None else weight, reduce=index.best_passages)
+    if weight is not None:
+        return fusion
+    if learned is None or not learned.queries:
+        notes.append(f"the weight of the vectors is {WEIGHT}: without training queries it is not tuned")
+        return fusion
+    queries = list(learned.queries)
+    if _trained_on_queries(index):
+        held_out = held_out_queries({query.id: learned.qrels[query.id] for query in queries})
+        queries = [query for query in queries if query.id in held_out]
+    try:
+        tuned = tune(fusion, queries, learned.qrels, ids, scales=("range",))
+    except DataError as error:
+        notes.append(f"the weight of the vectors is {WEIGHT}: {error}")
+        return fusion
+    notes.append(f"{tuned}; search with it: --weight {tuned.fusion.weight:.2f}")
+    return tuned.fusion
+
+
+def _add_static_hybrid(rankers: dict[str, Ranker], learned: Training, ids: Sequence[str], notes: list[str]) -> None:
+    """What a hybrid is worth that needs no training. Its vectors know no query, so it is tuned on all of them."""
+    try:
+        tuned = tune(Fusion(rankers[WORDS], rankers[STATIC]), learned.queries, learned.qrels, ids)
+    except DataError as error:
+        notes.append(f"no hybrid of words and static vectors: {error}")
+        return
+    rankers[STATIC_HYBRID] = tuned.fusion
+    notes.append(f"{STATIC_HYBRID}: {tuned}")
+
+
+def _trained_on_queries(index: Index) -> bool:
+    """Whether the model may have learned given queries: then only those that it validated on tell what it is worth."""
+    task = index.embedder.run.settings.task
+    pairs = task.settings.option("pairs", None)
+    return task.name == "embed" and (not pairs or "given" in pairs)
+
+
+def _baselines(documents: Sequence[Document], learned: Training | None) -> dict[str, Ranker]:
+    rankers: dict[str, Ranker] = {STATIC: StaticVectors.fit(documents), "TF-IDF + LSA": Lsa.fit(documents)}
+    if learned and learned.queries:
+        rankers["nearest training query"] = NearestQuery.fit(documents, learned.queries, learned.qrels)
+        rankers["BM25 + training queries"] = AppendedQueries.fit(documents, learned.queries, learned.qrels)
+    return rankers
