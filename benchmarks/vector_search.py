@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from benchmarks.additive_attention import resident
-from seqlab.retrieval.dense import ApproximateSearch, ExactSearch, VectorSearch, recall_at
+from seqlab.retrieval.dense import ApproximateSearch, Engine, ExactSearch, VectorSearch, recall_at
 
 COUNT, DIMENSIONS, INNER, BATCH = 100_000, 256, 32, 1000
 
@@ -26,13 +26,13 @@ def drawn(count: int, seed: int) -> np.ndarray:
     return vectors_ND / np.linalg.norm(vectors_ND, axis=1, keepdims=True)
 
 
-def main(rounds: int = 3, count: int = COUNT) -> None:
+def main(rounds: int = 3, count: int = COUNT, approximate: tuple[Engine, ...] = ("hnsw", "ivf")) -> None:
     torch.set_num_threads(os.cpu_count() or 1)
     vectors_ND, queries_QD = drawn(count, 1), drawn(BATCH, 2)
     exact = ExactSearch(vectors_ND)
     engines: dict[str, VectorSearch] = {"exact": exact}
     built: dict[str, tuple[float, int]] = {"exact": (0.0, vectors_ND.nbytes)}
-    for engine in ("hnsw", "ivf"):
+    for engine in approximate:
         before = resident()
         engines[engine] = search = ApproximateSearch(vectors_ND, engine)
         built[engine] = search.seconds, resident() - before
@@ -65,5 +65,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("--exact", action="store_true", help="without faiss")
     given = parser.parse_args()
-    main(given.rounds, given.count)
+    main(given.rounds, given.count, () if given.exact else ("hnsw", "ivf"))
