@@ -15,7 +15,7 @@ EXAMPLES = (
 
 
 def index(
-    source: Annotated[list[str], Argument(help="Folders, text files, JSON lines or tables.")],
+    source: Annotated[list[str], Argument(help="Folders, text files, pages, JSON lines, tables, or a built-in collection.")],
     out: Annotated[
         Path, Option(help="Folder of the index; the same command again takes over what was added, changed or deleted.")
     ],

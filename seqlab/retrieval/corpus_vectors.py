@@ -3,9 +3,11 @@
 N: passages, D: dimensions, V: vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from seqlab.data.documents.document import Document
 from seqlab.data.documents.passages import LENGTH, OVERLAP, Passage, passages
 from seqlab.data.documents.read import DocumentFixes, read_documents
 from seqlab.errors import UsageError
+from seqlab.registry import CORPORA
 from seqlab.retrieval.embedding import Pooled, TextEmbedder
 from seqlab.retrieval.reduction import Method, Reduction, fit_reduction
 from seqlab.retrieval.shards import Shard
@@ -59,7 +62,17 @@ class Source:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def documents(self, fixes: DocumentFixes | None = None) -> Iterator[Document]:
+        if len(self.paths) == 1 and self.paths[0] in CORPORA and not Path(self.paths[0]).exists():
+            return iter(built_in_documents(self.paths[0]))
         return read_documents(self.paths, fixes, self.columns)
+
+
+@cache
+def built_in_documents(name: str) -> Sequence[Document]:
+    """Those of a built-in collection; UsageError for a corpus of another kind, which is not even opened."""
+    if CORPORA.default_overrides(name).get("task.name") != "embed":
+        raise UsageError(f"'{name}' is no collection of documents: see seqlab list corpora, or give files or folders.")
+    return CORPORA.load(name)(None).documents
 
 
 @dataclass(frozen=True)

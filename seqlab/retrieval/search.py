@@ -14,6 +14,7 @@ from seqlab.baselines.terms import WORD
 from seqlab.data.examples.lines import quote_list
 from seqlab.errors import UsageError
 from seqlab.retrieval.dense import ApproximateSearch, Engine, VectorSearch, measured_recall
+from seqlab.retrieval.fusion import scaled
 from seqlab.retrieval.index import Index, open_index
 from seqlab.retrieval.snippets import Snippet, snippet
 
@@ -151,14 +152,12 @@ def _score(index: Index, query: str, by: By, weight: float, engine: VectorSearch
         return _Scores(dense_N if vector_D.any() else np.full_like(dense_N, -np.inf), None, dense_N)
     if not vector_D.any():
         return _Scores(np.where(bm25_N > 0, bm25_N, -np.inf), bm25_N)
-    fused_N = (1 - weight) * scaled(bm25_N) + weight * scaled(dense_N)
+    fused_N = (1 - weight) * _scaled(bm25_N) + weight * _scaled(dense_N)
     return _Scores(fused_N, bm25_N, dense_N, weight)
 
 
-def scaled(scores_N: np.ndarray) -> np.ndarray:
-    """From 0 for the lowest to 1 for the best, so that parts of a score can be weighed; zeros if all are equal."""
-    low, high = float(scores_N.min()), float(scores_N.max())
-    return (scores_N - low) / (high - low) if high > low else np.zeros_like(scores_N)
+def _scaled(scores_N: np.ndarray) -> np.ndarray:
+    return scaled(scores_N[None])[0]
 
 
 def query_vector(index: Index, query: str, notes: list[str]) -> np.ndarray:
@@ -199,8 +198,8 @@ def _hit(index: Index, query: str, rank: int, row: int, scores: _Scores) -> Hit:
     if scores.dense_N is not None:
         parts["dense"] = {"score": float(scores.dense_N[row])}
     if scores.weight and scores.bm25_N is not None and scores.dense_N is not None:
-        parts["bm25"]["scaled"] = float(scaled(scores.bm25_N)[row])
-        parts["dense"]["scaled"] = float(scaled(scores.dense_N)[row])
+        parts["bm25"]["scaled"] = float(_scaled(scores.bm25_N)[row])
+        parts["dense"]["scaled"] = float(_scaled(scores.dense_N)[row])
         parts["weight"] = scores.weight
     shown = snippet(passage.text, words, index.bm25.terms)
     document = passage.document

@@ -25,7 +25,7 @@ QUIET = WorkProgress()
 SMALL_EMBEDDER = {"task.name": "embed", "backbone.hidden": 8, "model.embedding": 8, "train.threads": 1}
 
 
-def build(source: Path | Sequence[Path], out: Path, **options: Any) -> IndexReport:
+def build(source: str | Path | Sequence[Path], out: Path, **options: Any) -> IndexReport:
     return api.index(source, out, progress=QUIET, **options)
 
 
@@ -199,6 +199,14 @@ def test_what_is_no_index_is_refused(language_run: api.Run, folder: Path, tmp_pa
     (newer / "manifest.json").write_bytes(manifest.manifest(files, {**facts, "version": 2}))
     with pytest.raises(DataError, match="newer seqlab"):
         api.search(newer, "the dog")
+
+
+def test_built_in_collections_are_indexed_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    index = build("python-sections", Path("i"), vectors=False).index
+    assert index.documents.documents > 100 and api.search(index, "what does a lambda expression create").hits
+    with pytest.raises(UsageError, match="'sst' is no collection of documents"):
+        build("sst", Path("j"), vectors=False)
 
 
 def test_an_index_within_the_folder_is_no_document(folder: Path) -> None:

@@ -11,9 +11,9 @@ from seqlab.baselines.terms import Terms
 from seqlab.errors import UsageError
 from seqlab.retrieval import dense
 from seqlab.retrieval.dense import ApproximateSearch, ExactSearch, measured_recall, recall_at
+from seqlab.retrieval.fusion import scaled
 from seqlab.retrieval.index import Index
 from seqlab.retrieval.progress import WorkProgress
-from seqlab.retrieval.search import scaled
 from seqlab.retrieval.snippets import SHOWN, snippet
 
 TEXTS = {
@@ -61,7 +61,7 @@ def test_a_hybrid_weighs_both(index: Index) -> None:
     query = "the dog ran"
     for weight in (0.0, 0.3, 1.0):
         hits = api.search(index, query, weight=weight).hits
-        bm25_N, dense_N = (scaled(index.passage_scores([query], by)[0]) for by in ("bm25", "dense"))
+        bm25_N, dense_N = (scaled(index.passage_scores([query], by))[0] for by in ("bm25", "dense"))
         expected_M = index.best_passages(((1 - weight) * bm25_N + weight * dense_N)[None])[0]
         assert [hit.score for hit in hits] == pytest.approx(sorted(expected_M, reverse=True), abs=1e-6)
     parts = api.search(index, query).hits[0].parts
