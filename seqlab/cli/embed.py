@@ -16,7 +16,9 @@ EXAMPLES = (
 
 def embed(
     run: options.RunFolder,
-    source: Annotated[list[str], Argument(help="Folders, text files, pages, JSON lines, tables, or a built-in collection.")],
+    source: Annotated[
+        list[str], Argument(help="Folders, text files, pages, JSON lines, tables, or a built-in collection.")
+    ],
     out: Annotated[Path, Option(help="Folder of the vectors; the same command continues one that was stopped.")],
     pooling: Annotated[
         str | None, Option(help="mean, last, max, attention or sif; default what the run has learned, else mean.")

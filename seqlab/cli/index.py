@@ -15,7 +15,9 @@ EXAMPLES = (
 
 
 def index(
-    source: Annotated[list[str], Argument(help="Folders, text files, pages, JSON lines, tables, or a built-in collection.")],
+    source: Annotated[
+        list[str], Argument(help="Folders, text files, pages, JSON lines, tables, or a built-in collection.")
+    ],
     out: Annotated[
         Path, Option(help="Folder of the index; the same command again takes over what was added, changed or deleted.")
     ],
