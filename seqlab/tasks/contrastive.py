@@ -6,11 +6,26 @@ its gradient needs, and is encoded again, with the same dropout, when the gradie
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 from torch.utils.checkpoint import checkpoint
+
+from seqlab.contracts import Batch
+from seqlab.tasks.examples import mask_or_none, pad_rows
+
+
+@dataclass(frozen=True)
+class ContrastiveBatch(Batch):
+    """Row b of the documents belongs to anchor b; the rows beyond are negatives."""
+
+    anchors_BT: Tensor
+    anchor_mask_BT: Tensor | None
+    documents_NT: Tensor
+    document_mask_NT: Tensor | None
 
 
 def contrastive_nats(anchors_BD: Tensor, documents_ND: Tensor, scale: float, symmetric: bool = False) -> Tensor:
@@ -55,3 +70,13 @@ def encode_in_chunks(encoder: nn.Module, tokens_BT: Tensor, mask_BT: Tensor | No
             chunk_RT, kept_RT = chunk_RT[:, :longest], kept_RT[:, :longest]
         vectors.append(checkpoint(encoder, chunk_RT, kept_RT, use_reentrant=False, preserve_rng_state=True))
     return torch.cat(vectors)
+
+
+def contrastive_batch(
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]], negatives: Sequence[np.ndarray] = ()
+) -> ContrastiveBatch:
+    """The pairs by the length of their documents, the longest first, so that chunks of them have little padding."""
+    pairs = sorted(pairs, key=lambda pair: -len(pair[1]))
+    anchors_BT, anchor_mask_BT = pad_rows([anchor for anchor, _ in pairs])
+    documents_NT, document_mask_NT = pad_rows([*(document for _, document in pairs), *negatives])
+    return ContrastiveBatch(anchors_BT, mask_or_none(anchor_mask_BT), documents_NT, mask_or_none(document_mask_NT))

@@ -4,7 +4,6 @@ Held-out queries rank all documents by the cosine, and are judged as a search en
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,12 +13,9 @@ import torch
 from torch import Tensor
 
 from seqlab.baselines.bm25 import Bm25
-from seqlab.baselines.lsa import Lsa
 from seqlab.baselines.ranker import Ranker, rank_queries
-from seqlab.baselines.role import BaselineRole
-from seqlab.baselines.static_vectors import StaticVectors
 from seqlab.config import CorpusSettings, RunSettings, VocabSizes
-from seqlab.contracts import Batch, Loss, State
+from seqlab.contracts import Loss, State
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.encoded import DocumentTable, PairBatches, PairSplit, distinct_batches, pair_generator
 from seqlab.data.documents.open_pairs import open_retrieval, open_unsplit
@@ -30,29 +26,26 @@ from seqlab.metrics.example_metric import find_metric, mean_average_precision, m
 from seqlab.models.model import Model
 from seqlab.models.text_encoder import TextEncoder
 from seqlab.registry import BACKBONES
-from seqlab.tasks.contrastive import contrastive_nats, encode_in_chunks, prefix_nats
+from seqlab.tasks.contrastive import (
+    ContrastiveBatch,
+    contrastive_batch,
+    contrastive_nats,
+    encode_in_chunks,
+    prefix_nats,
+)
 from seqlab.tasks.dataset import Dataset, Log, warn_of_notes
 from seqlab.tasks.embed_settings import EmbedSettings
 from seqlab.tasks.encode_pairs import encode_documents, encode_pairs, encode_queries, training_texts
 from seqlab.tasks.encoder_start import start_weights
-from seqlab.tasks.examples import ExampleScores, encode_all, mask_or_none, pad_rows, train_tokenizer
+from seqlab.tasks.examples import ExampleScores, encode_all, train_tokenizer
 from seqlab.tasks.mining import MinedNegatives, MiningRule, mine
+from seqlab.tasks.retrieval_baselines import fitted_rankers
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tasks.vectors import embed_rows, rank_by_cosine, ranked_within
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.wording import counted
 
 RetrievalDataset = Dataset[RetrievalExamples, PairSplit]
-
-
-@dataclass(frozen=True)
-class ContrastiveBatch(Batch):
-    """Row b of the documents belongs to anchor b; the rows beyond are negatives."""
-
-    anchors_BT: Tensor
-    anchor_mask_BT: Tensor | None
-    documents_NT: Tensor
-    document_mask_NT: Tensor | None
 
 
 class EmbedTask(Task):
@@ -64,11 +57,6 @@ class EmbedTask(Task):
     unit = "pair"
     reported_metrics = ("mrr", "map", "recall_100")
     wordings: ClassVar = {"ndcg_10": "{queries:,.0f} queries over {documents:,.0f} documents: nDCG@10 {ndcg_10:.3f}"}
-    baselines: ClassVar[Sequence[tuple[str, BaselineRole, Any]]] = (
-        ("BM25", "main", Bm25),
-        ("TF-IDF and LSA", "reference", Lsa),
-        ("static vectors", "reference", StaticVectors),
-    )
     settings: EmbedSettings
     splits: Mapping[str, PairSplit]
     miner: Callable[[], Ranker]  # fits what hard negatives are mined by
@@ -77,6 +65,8 @@ class EmbedTask(Task):
         super().__init__(settings, splits, vocabulary)
         self.ranking_metric = find_metric(settings.metric, "rankings")
         self.metric = self.headline_metric = self.ranking_metric.description
+        if any(not split.judged_N.all() for split in splits.values()):
+            self.reported_metrics = (*self.reported_metrics, "ndcg_10_seen", "ndcg_10_all")
 
     def make_batches(self, split: PairSplit) -> PairBatches:
         return PairBatches(split, self.settings.batch_size)
@@ -119,8 +109,10 @@ class EmbedTask(Task):
             if id(documents) not in tables:
                 tables[id(documents)] = encode_documents(documents, tokenizer)
             table = tables[id(documents)]
-            encode = encode_pairs if name == "train" else encode_queries
-            splits[name] = encode(examples, documents, table, tokenizer, longest)
+            if name == "train":
+                splits[name] = encode_pairs(examples, documents, table, tokenizer, longest)
+            else:
+                splits[name] = encode_queries(examples, documents, table, tokenizer, longest, data.seen(name))
         return Dataset(data.name, data.about, data.fingerprint, data, vocabulary, splits)
 
     @classmethod
@@ -139,6 +131,9 @@ class EmbedTask(Task):
                 f"texts that repeat are kept out of a batch: of a first pass, {counted(smaller, 'batch', 'batches')} "
                 f"{'is' if smaller == 1 else 'are'} smaller for it, and {counted(left_out, 'pair')} left out"
             )
+        for name, split in dataset.splits.items():
+            if split.seen_note:
+                log(f"{name}: {split.seen_note}")
         return settings
 
     @classmethod
@@ -216,11 +211,11 @@ class EmbedTask(Task):
         queries_QD = embed_rows(model, [ids[: split.longest] for ids in split.inputs])
         documents_ND = embed_rows(model, [split.table.texts[row][: split.longest] for row in ranked])
         rankings = rank_by_cosine(queries_QD, documents_ND, [split.table.names[row] for row in ranked])
-        sums_UK, metrics = self.compare(split.examples, rankings)
-        nats_U = self._held_out_nats(split, queries_QD, documents_ND, ranked)
-        metrics |= {"nats_per_example": float(nats_U.mean()), "queries": len(split), "documents": len(ranked)}
+        sums_UK, metrics = self.compare(split, rankings)
+        nats_U = self._held_out_nats(split, queries_QD, documents_ND, ranked)[split.judged_N]
+        metrics |= {"nats_per_example": float(nats_U.mean()), "queries": len(nats_U), "documents": len(ranked)}
         selection = self.metric.cost(metrics[self.metric.key])
-        return ExampleScores(nats_U, np.ones(len(split), dtype=int), sums_UK, metrics, selection)
+        return ExampleScores(nats_U, np.ones(len(nats_U), dtype=int), sums_UK, metrics, selection)
 
     def _held_out_nats(
         self, split: PairSplit, queries_QD: np.ndarray, documents_ND: np.ndarray, ranked: Sequence[int]
@@ -234,13 +229,22 @@ class EmbedTask(Task):
             nats_U[rows] = contrastive_nats(anchors_BD, own_BD, self.settings.scale).numpy()
         return nats_U
 
-    def compare(self, examples: Sequence[Any], rankings: Sequence[Sequence[str]]) -> tuple[np.ndarray, MetricValues]:
-        """The sums of the metric for each query, and all metrics of these rankings."""
-        gold = [example.relevance for example in examples]
-        sums_UK = self.ranking_metric.sums(gold, rankings)
+    def compare(self, split: PairSplit, rankings: Sequence[Sequence[str]]) -> tuple[np.ndarray, MetricValues]:
+        """The sums of the metric for each query that is judged, and all metrics of the rankings of all queries."""
+        gold = [query.relevance for query in split.examples]
+        sums_QK = self.ranking_metric.sums(gold, rankings)
+        judged = np.flatnonzero(split.judged_N).tolist()
+        judged_gold, judged_rankings = [gold[at] for at in judged], [rankings[at] for at in judged]
         every = {one.description.key: one for one in (ndcg_10, mrr, mean_average_precision, recall_100)}
-        values = {key: one.value(gold, rankings) for key, one in every.items()}
-        return sums_UK, {self.metric.key: float(self.metric.value(sums_UK.sum(0))), **values}
+        values = {key: one.value(judged_gold, judged_rankings) for key, one in every.items()}
+        values |= {self.metric.key: float(self.metric.value(sums_QK[judged].sum(0)))}
+        if len(judged) < len(split):  # a ranker may have remembered the documents of the others
+            values |= {
+                "ndcg_10_seen": float(ndcg_10.sums(gold, rankings)[~split.judged_N].mean(0)[0]),
+                "ndcg_10_all": ndcg_10.value(gold, rankings),
+                "seen": len(split) - len(judged),
+            }
+        return sums_QK[judged], values
 
     def unit_sums(self, scores: ExampleScores) -> UnitSums:
         return UnitSums(scores.sums_UK, scores.tokens_U)
@@ -252,13 +256,12 @@ class EmbedTask(Task):
         queries: Sequence[JudgedQuery] = dataset.data.splits[split]
         documents: Sequence[Document] = dataset.data.documents[split]
         names, scores = [document.id for document in documents], []
-        for name, role, ranker in self.baselines:
-            fitted = ranker.fit(documents)
-            rankings = rank_queries(fitted, [query.text for query in queries], names)
-            sums_UK, metrics = self.compare(queries, rankings)
-            metrics |= {"queries": len(queries), "documents": len(documents)}
+        for name, role, ranker in fitted_rankers(dataset.data, split):
+            rankings = rank_queries(ranker, [query.text for query in queries], names)
+            sums_UK, metrics = self.compare(dataset.splits[split], rankings)
+            metrics |= {"queries": len(sums_UK), "documents": len(documents)}
             value = float(self.metric.value(sums_UK.sum(0)))
-            scores.append(BaselineScore(name, fitted.about, role, metrics, value, sums_UK))
+            scores.append(BaselineScore(name, ranker.about, role, metrics, value, sums_UK))
         return scores
 
     @classmethod
@@ -275,15 +278,10 @@ class EmbedTask(Task):
     def usage(cls, run: str) -> tuple[str, str]:
         return f"seqlab embed {run} notes/ --out vectors\n", 'run.embed(["Some text"])'
 
+    def wording(self, metrics: Mapping[str, float]) -> str:
+        seen = int(metrics.get("seen", 0))
+        others = f" (with the {seen:,} whose documents training had, too: {metrics.get('ndcg_10_all', 0):.3f})"
+        return super().wording(metrics) + (others if seen else "")
+
     def brief(self, metrics: Mapping[str, float]) -> str:
         return f"{metrics[self.headline_metric.key]:.3f}"
-
-
-def contrastive_batch(
-    pairs: Sequence[tuple[np.ndarray, np.ndarray]], negatives: Sequence[np.ndarray] = ()
-) -> ContrastiveBatch:
-    """The pairs by the length of their documents, the longest first, so that chunks of them have little padding."""
-    pairs = sorted(pairs, key=lambda pair: -len(pair[1]))
-    anchors_BT, anchor_mask_BT = pad_rows([anchor for anchor, _ in pairs])
-    documents_NT, document_mask_NT = pad_rows([*(document for _, document in pairs), *negatives])
-    return ContrastiveBatch(anchors_BT, mask_or_none(anchor_mask_BT), documents_NT, mask_or_none(document_mask_NT))

@@ -72,6 +72,7 @@ def encode_queries(
     table: DocumentTable,
     tokenizer: Tokenizer,
     longest: int,
+    seen_N: np.ndarray,
 ) -> PairSplit:
     """Held-out queries; the target of each is its first relevant document."""
     keys = Keys()
@@ -89,4 +90,5 @@ def encode_queries(
         rows=first,
         relevant=[frozenset(table.keys[row] for row in rows) for rows in relevant],
         longest=longest,
+        seen_N=seen_N,
     )

@@ -196,6 +196,42 @@ def test_an_evaluation_during_training_ranks_the_relevant_documents_and_some_oth
     assert 3 < scores.metrics["documents"] < 60 and len(scores.sums_UK) == 3
 
 
+def test_queries_with_documents_of_training_are_shown_and_not_judged(tmp_path: Path) -> None:
+    """They can be answered from memory: the ranker that only remembers wins them, and finds none of the others."""
+    folder = write_collection(tmp_path / "collection", documents=80, train=30, test=25)
+    with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
+        file.writelines(f"q{number + 30}\td{number}\t1\n" for number in range(3))  # as in training
+    said: list[str] = []
+    made = case(folder, said.append)
+    assert "test: 3 of 25 queries have a document that training queries had, too: the other 22 judge" in said
+    split = made.dataset.splits["test"]
+    assert split.seen_N is not None and split.seen_N.sum() == 3 and len(split) == 25
+    task = task_of(made)
+    scores = task.score(made.model, "test")
+    metrics = scores.metrics
+    assert len(scores.sums_UK) == metrics["queries"] == 22 and metrics["seen"] == 3
+    by_hand = (22 * metrics["ndcg_10"] + 3 * metrics["ndcg_10_seen"]) / 25
+    assert metrics["ndcg_10_all"] == pytest.approx(by_hand)
+    assert task.reported_metrics[-2:] == ("ndcg_10_seen", "ndcg_10_all")
+    assert "with the 3 whose documents training had, too" in task.wording(metrics)
+    baselines = {one.name: one for one in task.score_baselines(made.dataset, "test", task.unit_sums(scores))}
+    remembered = baselines["nearest training query"].metrics
+    assert remembered["ndcg_10"] == 0 < remembered["ndcg_10_seen"]
+    assert all(one.sums_UK is not None and len(one.sums_UK) == 22 for one in baselines.values())
+
+
+def test_a_few_unseen_queries_do_not_judge_alone(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "collection", documents=60, train=30, test=10)
+    with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
+        file.write("q30\td0\t1\n")
+    said: list[str] = []
+    made = case(folder, said.append)
+    note = "1 of 10 queries have a document that training queries had, too: all judge, since fewer than 20 are others"
+    assert f"test: {note}" in said
+    metrics = task_of(made).score(made.model, "test").metrics
+    assert metrics["queries"] == 10 and "seen" not in metrics
+
+
 def test_the_main_baseline_ranks_the_same_documents(collection: Path) -> None:
     made = case(collection)
     baselines = made.task.score_baselines(

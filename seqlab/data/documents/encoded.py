@@ -14,6 +14,7 @@ from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
 
 DRAWS = 1 << 40  # apart from the generators that shuffle epochs
 PATIENCE = 20  # batches of pairs that are tried for one batch before it stays smaller
+MIN_JUDGED = 20  # unseen queries that suffice to judge by them alone
 SHORTEST_SPAN = 4  # tokens, where the document has as many
 
 
@@ -47,6 +48,7 @@ class PairSplit(ExampleSplit):
     rows: Sequence[int] = field(kw_only=True)  # of each document in the table
     relevant: Sequence[frozenset[int]] = field(kw_only=True)  # keys of the documents that belong to an anchor
     longest: int = field(kw_only=True)  # tokens of a text that are read
+    seen_N: np.ndarray | None = field(default=None, kw_only=True)  # queries with a document that training had, too
 
     @cached_property
     def input_lengths_N(self) -> np.ndarray:
@@ -65,6 +67,23 @@ class PairSplit(ExampleSplit):
     def scored_tokens(self) -> int:
         """Of the queries, and of the documents that they rank."""
         return int(self.input_lengths_N.sum()) + sum(min(len(ids), self.longest) for ids in self.table.texts)
+
+    @cached_property
+    def judged_N(self) -> np.ndarray:
+        """Queries that judge a model: the unseen ones, whose documents cannot be remembered, if there are enough."""
+        seen_N = np.zeros(len(self), bool) if self.seen_N is None else self.seen_N
+        return ~seen_N if (~seen_N).sum() >= MIN_JUDGED else np.ones(len(self), bool)
+
+    @property
+    def seen_note(self) -> str:
+        """What queries judge, in words; empty if none is seen."""
+        seen = 0 if self.seen_N is None else int(self.seen_N.sum())
+        if not seen:
+            return ""
+        unseen = len(self) - seen
+        all_judge = f"all judge, since fewer than {MIN_JUDGED} are others"
+        judges = all_judge if self.judged_N.all() else f"the other {unseen:,} judge"
+        return f"{seen:,} of {len(self):,} queries have a document that training queries had, too: {judges}"
 
     def key(self, row: int) -> int:
         """Of the document of a pair."""

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from seqlab.data.documents.document import Document
 from seqlab.data.examples.example import Examples
 from seqlab.errors import DataError
@@ -67,6 +69,13 @@ class RetrievalExamples(Examples):
         characters = sum(len(document.with_title) for documents in distinct for document in documents)
         ranked = {split: len(documents) for split, documents in self.documents.items()}
         return {**super().facts(), "characters": characters, "documents": ranked}
+
+    def seen(self, split: str) -> np.ndarray:
+        """Whether a relevant document of each query is one of a given training pair, or of a validation query."""
+        learned = {pair.document for pair in self.splits.get("train", ()) if pair.kind == "given"}
+        if split == "test":
+            learned |= {name for query in self.splits["validation"] for name in query.relevant}
+        return np.array([not learned.isdisjoint(query.relevant) for query in self.splits[split]], bool)
 
     def content(self, split: str) -> Iterator[tuple[Any, ...]]:
         yield from super().content(split)
