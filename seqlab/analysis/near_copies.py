@@ -48,7 +48,7 @@ def near_copies(text: SplitText, split: str, training: SplitText | None = None) 
     """How many pieces or lines of a split are near copies of the training split, its own or that of another text."""
     training = training or text
     if text.by_lines:
-        return _count_sentences(list(text.lines(split)), training.lines("train"), "lines")
+        return near_copied_sentences(list(text.lines(split)), training.lines("train"), "lines")
     pieces = [piece for segment in text.segments(split) for piece in _cut(_lower(segment), PIECE, PIECE)]
     places = chain.from_iterable(_cut(_lower(segment), PLACE, PIECE) for segment in training.segments("train"))
     return _count(pieces, places, RUNNING_TEXT, f"pieces of {PIECE} characters, without case")
@@ -57,10 +57,10 @@ def near_copies(text: SplitText, split: str, training: SplitText | None = None) 
 def near_copied_examples(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:
     """How many inputs are near copies of an input of the training examples."""
     inputs, known = ([example.input for example in some] for some in (examples, training))
-    return _count_sentences(inputs, known, "inputs")
+    return near_copied_sentences(inputs, known, "inputs")
 
 
-def _count_sentences(sentences: Sequence[str], training: Iterable[str], unit: str) -> Overlap:
+def near_copied_sentences(sentences: Sequence[str], training: Iterable[str], unit: str) -> Overlap:
     """Without case and punctuation. Short ones have too few n-grams: they are copies if they are equal."""
     compared = [sentence for sentence in sentences if len(sentence) >= SHORTEST]
     compared = [_plain(sentence[:LONGEST]) for sentence in compared[:: -(-len(compared) // MAX_PIECES) or 1]]

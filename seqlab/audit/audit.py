@@ -68,6 +68,7 @@ def _audit_retrieval(run: Run, task: EmbedTask, dataset: AnyDataset) -> list[Che
         retrieval.vocabulary(run, dataset),
         examples.split_overlap(dataset),
         examples.near_copied(dataset),
+        retrieval.own_documents(dataset),
         origins.origins(run, dataset),
         looks.test_looks(run, dataset),
         training.same_seed(run.settings, run.vocabulary, task),

@@ -8,9 +8,11 @@ import numpy as np
 import torch
 from torch.nn.functional import normalize
 
+from seqlab.audit.data import judge_overlaps
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.audit.tolerance import within_tolerance
+from seqlab.data.overlap import Overlap
 from seqlab.runs.run import Run
 from seqlab.tasks.embed import EmbedTask, RetrievalDataset
 from seqlab.tasks.vectors import embed_rows
@@ -46,6 +48,21 @@ def vocabulary(run: Run, dataset: RetrievalDataset) -> tuple[bool, str]:
     if EmbedTask.build_vocabulary(dataset.data, run.settings).fingerprint == dataset.vocabulary.fingerprint:
         return True, f"{size}, the same when built again"
     return False, f"{size}, which do not come from the training documents and queries alone"
+
+
+@check("held-out queries ask for documents of their own")
+def own_documents(dataset: RetrievalDataset) -> tuple[bool | None, str]:
+    """A document that training queries ask for can be remembered, whatever a held-out query says."""
+    splits = dataset.data.splits
+    known = {pair.document for pair in splits["train"] if pair.kind == "given"}
+    if not known:
+        return None, "no query was trained on"
+    overlaps = {
+        split: Overlap("queries", len(queries), sum(not known.isdisjoint(query.relevant) for query in queries))
+        for split, queries in splits.items()
+        if split != "train"
+    }
+    return judge_overlaps(overlaps, "have a relevant document that a training query has, too")
 
 
 @check("the metric equals an independent count")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from seqlab.analysis.near_copies import near_copied_sentences
 from seqlab.baselines.lsa import Lsa
 from seqlab.baselines.memorizing import AppendedQueries, NearestQuery
 from seqlab.baselines.ranker import Ranker
@@ -87,6 +88,10 @@ def evaluate_index(
     kept, said = match_queries(asked, judged, ids, str(qrels))
     notes = [*fixes.notes(), *said]
     learned = _training(Path(qrels), training, asked, notes)
+    if learned and learned.queries:
+        texts, known = ([query.text for query in some] for some in (kept, learned.queries))
+        copies = near_copied_sentences(texts, known, "queries")
+        notes.append(f"{copies.repeated:,} of {copies.checked:,} {copies.unit} are near copies of training queries")
     rankers: dict[str, Ranker] = {WORDS: IndexRanker(index, "bm25")}
     pairs: list[tuple[str, str]] = []
     if index.has_vectors:

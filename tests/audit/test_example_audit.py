@@ -1,5 +1,6 @@
 """The audit of runs on labelled examples: green where all is well, red where a mistake was planted."""
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,35 @@ def test_a_ranking_that_is_reported_too_well_is_found(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(EmbedTask, "score", flattering)
     assert METRIC in failing(run)
+
+
+def collection(folder: Path, shared: int) -> Path:
+    """20 documents, a training query for each of the first ten, and ten test queries of which some share a document."""
+    words = [f"{one}{other}" for one in "klmn" for other in ("ar", "ed", "ig", "op", "ub")]
+    (folder / "qrels").mkdir(parents=True)
+    rows = [{"_id": f"d{place}", "text": f"{word} " * 9} for place, word in enumerate(words)]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    asked = [(f"q{place}", f"{split} {place}") for split in ("who", "where") for place in range(20)]
+    asked = [(f"{text[:3]}{name}", text) for name, text in asked]
+    lines = [json.dumps({"_id": name, "text": text}) for name, text in asked]
+    (folder / "queries.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    train = [f"whoq{place}\td{place}\t1" for place in range(10)]
+    test = [f"wheq{place}\td{place if place < shared else place + 10}\t1" for place in range(10)]
+    (folder / "qrels" / "train.tsv").write_text("\n".join(train), encoding="utf-8")
+    (folder / "qrels" / "test.tsv").write_text("\n".join(test), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("shared", "passed"), [(0, True), (3, False)])
+def test_queries_that_ask_for_documents_of_training_queries_are_found(tmp_path: Path, shared, passed) -> None:
+    run = api.train(
+        collection(tmp_path / "c", shared), out=tmp_path / "run", arch="gru", reporter=Reporter(), **TINY,
+        settings={"task.dimensions": 8},
+    )  # fmt: skip
+    (found,) = [check for check in audit(run) if check.name == "held-out queries ask for documents of their own"]
+    assert found.passed is passed
+    assert f"test: {shared} of 10 queries ({10 * shared:.1f}%) have a relevant document" in found.detail
+    assert "validation: 0 of 1 queries" in found.detail
 
 
 def test_a_decoder_that_sees_the_future_is_found(tmp_path: Path) -> None:

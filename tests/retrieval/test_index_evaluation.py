@@ -50,6 +50,7 @@ def test_every_way_to_search_beside_baselines_and_memory(folder: Path, index: In
     }  # fmt: skip
     notes = " ".join(found.notes)
     assert "1 training query of learned.tsv without a text among the queries" in notes
+    assert "0 of 0 queries of 20 characters or more" in notes and "are near copies of training queries" in notes
     assert "chosen on 2 training queries in 2 folds" in notes and "search with it: --weight 0." in notes
     json.dumps(found.as_dict())
 
