@@ -1,5 +1,6 @@
 """seqlab search: what an index finds for a query."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ EXAMPLES = (
 
 def search(
     index: Annotated[Path, Argument(help="Folder of the index.")],
-    query: Annotated[str, Argument(help="A question or a few words.")],
+    query: Annotated[str, Argument(help="A question or a few words; - reads it from standard input.")],
     k: Annotated[int, Option("-k", help="Number of results.")] = 10,
     by: Annotated[
         str | None, Option(help="bm25 (words), dense (vectors) or hybrid; default hybrid if there are vectors.")
@@ -35,6 +36,8 @@ def search(
     from seqlab import api
     from seqlab.cli.show import console
 
+    if query == "-":
+        query = sys.stdin.read()
     result = api.search(index, query, k, by=by, weight=weight, engine=engine)
     if as_json:
         console.print_json(data=result.as_dict())

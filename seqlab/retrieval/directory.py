@@ -101,19 +101,32 @@ def locked_index(path: Path) -> Iterator[IndexDirectory]:
         occupied = path.is_dir() and any(item.name != LOCK for item in path.iterdir())
     if occupied and not directory.is_index():
         raise UsageError(f"'{path}' is not empty and not an index: choose another --out.")
+    with locked_folder(path):
+        yield directory
+
+
+@contextmanager
+def locked_folder(path: Path) -> Iterator[None]:
+    """Make a folder and hold its lock. Whoever stops the work with Ctrl-C is told that it can go on."""
     with storage_errors(path, 0):
         path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path / LOCK)
         try:
             lock.acquire(blocking=False)
         except Timeout:
-            raise UsageError(
-                f"'{path}' is in use: another process is building it. Wait until it has finished."
-            ) from None
+            raise UsageError(f"'{path}' is in use: another process writes to it. Wait until it has finished.") from None
     try:
-        yield directory
+        yield
+    except KeyboardInterrupt:
+        raise WorkStopped(f"stopped; what is finished is kept in '{path}'. The same command goes on with it.") from None
     finally:
         lock.release()
+
+
+class WorkStopped(SeqlabError):
+    """Ctrl-C."""
+
+    exit_code = 130
 
 
 def read_array(content: bytes, path: Path) -> np.ndarray:

@@ -13,7 +13,7 @@ from seqlab.data.documents.passages import Passage
 from seqlab.data.documents.read import DocumentFixes
 from seqlab.errors import UsageError
 from seqlab.retrieval.corpus_vectors import FIT_VECTORS, Source, VectorSettings, fit, prepare
-from seqlab.retrieval.directory import FITTED, npz_bytes, write_file
+from seqlab.retrieval.directory import FITTED, locked_folder, npz_bytes, write_file
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.retrieval.shards import Shard, embed_blocks, remove_shards
 from seqlab.runs import manifest
@@ -43,6 +43,13 @@ def embed_corpus(
 ) -> EmbeddedCorpus:
     """Embed all documents into the folder `out`; the same call continues one that was stopped."""
     _begin(out, format)
+    with locked_folder(out):
+        return _embed(run, source, out, settings, format, progress)
+
+
+def _embed(
+    run: Run, source: Source, out: Path, settings: VectorSettings, format: VectorFormat, progress: WorkProgress
+) -> EmbeddedCorpus:
     fixes = DocumentFixes()
     documents = sum(1 for _ in source.documents(fixes))  # errors come before the work
     embedding = prepare(run, source.documents, settings)
@@ -99,8 +106,8 @@ def _begin(out: Path, format: VectorFormat) -> None:
     if (out / manifest.NAME).exists():
         raise UsageError(f"'{out}' already has the vectors of a corpus or a run: choose another --out, or remove it.")
     with storage_errors(out, 0):
-        out.mkdir(parents=True, exist_ok=True)
-        others = [item.name for item in out.iterdir() if item.name not in (SHARDS, FACTS, ROWS, FITTED, LOCK)]
+        inside = list(out.iterdir()) if out.is_dir() else []
+        others = [item.name for item in inside if item.name not in (SHARDS, FACTS, ROWS, FITTED, LOCK)]
         others = [name for name in others if not name.startswith(("vectors.", "."))]
     if others:
         raise UsageError(f"'{out}' is not empty ({others[0]} is in it): choose another --out.")

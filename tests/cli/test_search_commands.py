@@ -1,5 +1,6 @@
 """seqlab embed, index and search as they are typed."""
 
+import io
 import json
 from pathlib import Path
 
@@ -81,3 +82,10 @@ def test_wrong_evaluations(notes: Path, seqlab, words: list[str], message: str) 
     seqlab("index", "notes", "--no-vectors", "--out", "i")
     answer = seqlab(*words)
     assert answer.code == 2 and message in answer.err
+
+
+def test_a_query_of_a_megabyte_from_standard_input(notes: Path, seqlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    seqlab("index", "notes", "--no-vectors", "--out", "i")
+    monkeypatch.setattr("sys.stdin", io.StringIO("otter " * 170_000))
+    shown = seqlab("search", "i", "-").out
+    assert "The otter" in shown and "1,020,000 characters: its first 10,000 are searched for" in shown

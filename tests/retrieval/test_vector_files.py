@@ -18,6 +18,7 @@ from search_cases import write_documents
 from seqlab import api
 from seqlab.errors import UsageError
 from seqlab.retrieval import shards
+from seqlab.retrieval.directory import WorkStopped
 from seqlab.retrieval.embedding import TextEmbedder
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.runs import manifest
@@ -118,6 +119,22 @@ def test_a_killed_process_goes_on_with_the_same_bits(language_run: api.Run, tmp_
     assert "had been embedded before" in last.stdout
     assert (tmp_path / "v" / "vectors.npy").read_bytes() == (tmp_path / "whole" / "vectors.npy").read_bytes()
     assert (tmp_path / "v" / "passages.jsonl").read_bytes() == (tmp_path / "whole" / "passages.jsonl").read_bytes()
+
+
+def test_ctrl_c_says_that_it_goes_on_and_two_do_not_write_at_once(
+    language_run: api.Run, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def second_and_stop(self: TextEmbedder, texts: Sequence[str]) -> np.ndarray:
+        with pytest.raises(UsageError, match="is in use"):
+            api.embed(language_run, documents, tmp_path / "v", progress=QUIET)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TextEmbedder, "embed", second_and_stop)
+    with pytest.raises(WorkStopped, match="The same command goes on") as stopped:
+        api.embed(language_run, documents, tmp_path / "v", progress=QUIET)
+    assert stopped.value.exit_code == 130
+    monkeypatch.undo()
+    assert api.embed(language_run, documents, tmp_path / "v", progress=QUIET).passages == 40
 
 
 def test_changed_documents_are_embedded_again(
