@@ -7,12 +7,12 @@ its gradient needs, and is encoded again, with the same dropout, when the gradie
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
-from torch.utils.checkpoint import checkpoint
 
 from seqlab.contracts import Batch
 from seqlab.tasks.examples import mask_or_none, pad_rows
@@ -68,8 +68,43 @@ def encode_in_chunks(encoder: nn.Module, tokens_BT: Tensor, mask_BT: Tensor | No
             kept_RT = mask_BT[first : first + rows]
             longest = max(1, int(kept_RT.sum(1).max()))
             chunk_RT, kept_RT = chunk_RT[:, :longest], kept_RT[:, :longest]
-        vectors.append(checkpoint(encoder, chunk_RT, kept_RT, use_reentrant=False, preserve_rng_state=True))
+        vectors.append(_Recomputed.apply(encoder, chunk_RT, kept_RT, *encoder.parameters()))
     return torch.cat(vectors)
+
+
+class _Recomputed(torch.autograd.Function):
+    """The vectors of an encoder, whose graph is not kept but computed again for the gradient.
+
+    torch.utils.checkpoint drops the saved tensors but keeps the graph, which takes some megabytes for each chunk."""
+
+    @staticmethod
+    def forward(ctx: Any, encoder: nn.Module, tokens_BT: Tensor, mask_BT: Tensor | None, *weights: Tensor) -> Tensor:
+        ctx.encoder, ctx.inputs, ctx.weights = encoder, (tokens_BT, mask_BT), weights
+        ctx.random = _random_states(tokens_BT)
+        return encoder(tokens_BT, mask_BT)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        tokens_BT, mask_BT = ctx.inputs
+        now = _random_states(tokens_BT)
+        _set_random_states(tokens_BT, ctx.random)
+        with torch.enable_grad():
+            vectors_BD = ctx.encoder(tokens_BT, mask_BT)
+        _set_random_states(tokens_BT, now)
+        trained = [weight for weight in ctx.weights if weight.requires_grad]
+        found = iter(torch.autograd.grad(vectors_BD, trained, gradients, allow_unused=True))
+        return None, None, None, *(next(found) if weight.requires_grad else None for weight in ctx.weights)
+
+
+def _random_states(tokens_BT: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Of the generators that dropout draws from."""
+    return torch.get_rng_state(), torch.cuda.get_rng_state(tokens_BT.device) if tokens_BT.is_cuda else None
+
+
+def _set_random_states(tokens_BT: Tensor, states: tuple[Tensor, Tensor | None]) -> None:
+    torch.set_rng_state(states[0])
+    if states[1] is not None:
+        torch.cuda.set_rng_state(states[1], tokens_BT.device)
 
 
 def contrastive_batch(
