@@ -19,6 +19,9 @@ def map(
     out: Annotated[
         Path | None, Option(help="File that ends in .html, .png, .svg or .pdf; default a page and a picture.")
     ] = None,
+    method: Annotated[
+        str | None, Option(help="pca (the default) or tsne, which keeps neighbors together and takes longer.")
+    ] = None,
     neighbors: Annotated[
         str | None, Option(help="Print the nearest neighbors of a document (its id or title) or of a word instead.")
     ] = None,
@@ -37,14 +40,14 @@ def map(
     opened = open_index(index)
     if neighbors is None:
         refuse_given({"-k": k, "--json": as_json or None}, "without --neighbors")
-        found = map_index(opened)
+        found = map_index(opened, method or "pca")
         names = [index.with_name(f"{index.name}-map.{kind}") for kind in ("html", "png")] if out is None else [out]
         for name in names:
             write_map(found, name)
         console.print(found.sentence)
         console.print(f"Map: {', '.join(str(name) for name in names)}", markup=False, soft_wrap=True)
         return
-    refuse_given({"--out": out}, "with --neighbors")
+    refuse_given({"--out": out, "--method": method}, "with --neighbors")
     near = find_neighbors(opened, neighbors, 10 if k is None else k)
     if as_json:
         console.print_json(data=asdict(near))

@@ -65,8 +65,11 @@ class IndexDirectory:
         return facts
 
     def data(self, name: str) -> bytes:
-        """A file of the current generation; DataError if it is damaged."""
-        return manifest.read_verified(self.path, f"{self.facts()['data']}/{name}")
+        """A file of the current generation; DataError or MissingInput if it is damaged or gone."""
+        try:
+            return manifest.read_verified(self.path, f"{self.facts()['data']}/{name}")
+        except (DataError, MissingInput) as error:
+            raise type(error)(f"{error} Build the index again with the command that made it.") from None
 
     def verify_model(self) -> Path:
         """The copy of the run that made the vectors; DataError if a file of it is damaged."""

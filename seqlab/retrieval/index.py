@@ -18,6 +18,7 @@ from seqlab.retrieval.directory import BM25, FITTED, VECTORS, IndexDirectory, re
 from seqlab.retrieval.embedding import Pooled, TextEmbedder
 from seqlab.retrieval.reduction import Reduction
 from seqlab.retrieval.snapshot import Snapshot, load_snapshot
+from seqlab.runs import manifest
 from seqlab.storage import validated
 
 
@@ -138,8 +139,7 @@ def existing_index(path: Path, notes: list[str]) -> Index | None:
             for part in ("exact", "reduction", "embedder"):
                 getattr(index, part)
         return index
-    except MissingInput:
-        return None
-    except DataError as error:
-        notes.append(f"the index that was there is damaged and is built anew ({str(error).rstrip('.')})")
+    except (DataError, MissingInput) as error:
+        if (path / manifest.NAME).is_file():
+            notes.append(f"the index that was there is damaged and is built anew ({str(error).rstrip('.')})")
         return None

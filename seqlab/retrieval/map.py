@@ -20,6 +20,7 @@ from seqlab.inspection.embeddings import plane
 from seqlab.pages import clean_text, page_environment, page_style, policy
 from seqlab.plotting import COLORS, figure_bytes, light_grid, new_figure
 from seqlab.retrieval.index import Index
+from seqlab.retrieval.neighbor_embedding import tsne
 from seqlab.retrieval.search import query_vector
 from seqlab.storage import as_bytes, write_atomic
 from seqlab.wording import counted
@@ -44,13 +45,15 @@ class DocumentMap:
     ids: list[str]
     texts: list[str]
     places_M2: np.ndarray
-    shares: list[float]  # of the variance, by axis
+    shares: list[float]  # of the variance, by axis; none in a map by t-SNE
     groups: list[str]
     near: list[list[int]]
 
     @property
     def sentence(self) -> str:
         shown = f"Two axes show {sum(self.shares):.0%} of the variance of the vectors"
+        if not self.shares:
+            shown = "t-SNE keeps neighbors near each other, and distances between groups mean little: the vectors"
         if self.documents > len(self.ids):
             return f"{shown}. {len(self.ids):,} of {counted(self.documents, 'document')} are drawn, evenly spaced."
         return f"{shown} of {counted(self.documents, 'document')}."
@@ -64,7 +67,10 @@ def document_vectors(index: Index) -> np.ndarray:
     return means_MD / np.maximum(np.linalg.norm(means_MD, axis=1, keepdims=True), 1e-12)
 
 
-def map_index(index: Index) -> DocumentMap:
+def map_index(index: Index, method: str = "pca") -> DocumentMap:
+    """method: pca (the two directions of the largest variance) or tsne (neighbors stay neighbors)."""
+    if method not in ("pca", "tsne"):
+        raise UsageError(f"there is no map by '{method}': expected pca or tsne.")
     vectors_MD = document_vectors(index)
     if len(vectors_MD) < 3:
         raise UsageError(f"'{index.path}' has {counted(len(vectors_MD), 'document')}: a map needs at least 3.")
@@ -72,6 +78,8 @@ def map_index(index: Index) -> DocumentMap:
     vectors_MD = vectors_MD[rows]
     documents = [index.documents.document(int(row)) for row in rows]
     places_M2, shares = plane(vectors_MD.astype(np.float64))
+    if method == "tsne":
+        places_M2, shares = tsne(vectors_MD, places_M2), []
     cosines_MM = vectors_MD @ vectors_MD.T
     np.fill_diagonal(cosines_MM, -np.inf)
     most = min(NEIGHBORS, len(rows) - 1)
@@ -151,9 +159,11 @@ def map_figure(found: DocumentMap) -> Any:
         axes.scatter(*found.places_M2[inside_M].T, s=14, color=color, label=group or None, alpha=0.8)
     for (x, y), title in zip(found.places_M2, found.titles, strict=True) if len(found.ids) <= LABELED else ():
         axes.annotate(title[:32], (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, parse_math=False)
-    axes.set(
-        xlabel=f"first axis ({found.shares[0]:.0%} of the variance)", ylabel=f"second axis ({found.shares[1]:.0%})"
-    )
+    if found.shares:
+        first, second = found.shares
+        axes.set(xlabel=f"first axis ({first:.0%} of the variance)", ylabel=f"second axis ({second:.0%})")
+    else:
+        axes.set(xticks=[], yticks=[], xlabel="t-SNE: neighbors stay neighbors, other distances mean little")
     axes.set_title(f"{counted(len(found.ids), 'document')} of {found.name}", fontsize=10, parse_math=False)
     light_grid(axes)
     if len(groups) > 1:

@@ -1,6 +1,11 @@
 """An index: built, brought up to date, stopped, damaged; and always the old one or the new one."""
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -8,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from search_cases import write_documents
 
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
@@ -165,7 +171,7 @@ def test_a_flipped_byte_is_noticed_wherever_it_is(language_run: api.Run, folder:
         damaged = bytearray(content)
         damaged[len(content) // 2] ^= 1
         path.write_bytes(damaged)
-        with pytest.raises(DataError, match="damaged"):
+        with pytest.raises(DataError, match=r"damaged" if path.parent == out else r"damaged.*Build the index again"):
             api.search(out, "the dog")
         path.write_bytes(content)
     assert api.search(out, "the dog").hits
@@ -173,6 +179,9 @@ def test_a_flipped_byte_is_noticed_wherever_it_is(language_run: api.Run, folder:
     report = build(folder, out, run=language_run)
     assert report.notes[0].startswith("the index that was there is damaged and is built anew")
     assert api.search(out, "the dog").hits
+    shutil.rmtree(out / Index(out).facts["model"])
+    report = build(folder, out, run=language_run)
+    assert report.embedded == 3 and "copy of its run is missing" in report.notes[0]
 
 
 def test_what_is_no_index_is_refused(language_run: api.Run, folder: Path, tmp_path: Path) -> None:
@@ -261,3 +270,33 @@ def test_training_that_was_stopped_goes_on(documents: Path, tmp_path: Path, monk
     documents.write_text(documents.read_text().replace("cat", "otter"))
     changed = train_embedder(source, tmp_path / "own", QUIET, notes, seconds=0.01)
     assert changed is not None and (changed.path / "model.safetensors").stat().st_mtime_ns != weights
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_the_old_index_and_the_next_one_goes_on(language_run: api.Run, tmp_path: Path) -> None:
+    source, out = write_documents(tmp_path / "d.jsonl", 50), tmp_path / "i"
+    build(source, out, run=language_run)
+    write_documents(source, 2000)
+    words = ["seqlab", "index", str(source), "--run", str(language_run.path), "--out", str(out)]
+    program = (
+        f"import sys; sys.argv = {words!r}; from seqlab.retrieval import shards; shards.BLOCK = 16; "
+        f"from seqlab.__main__ import main; main()"
+    )
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        folder = out / ".building" / "shards"
+        before = len([*folder.glob("0*")])
+        while process.poll() is None and len([*folder.glob("0*")]) < before + 10:
+            time.sleep(0.002)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert Index(out).documents.documents == 50 and api.search(out, "the dog").hits, "it ended before it was killed"
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(shards, "BLOCK", 16)
+    report = build(source, out, run=language_run)
+    assert 0 < report.embedded < 2000 - 30 * 16 + 50 and Index(out).documents.documents == 2000
+    whole = build(source, tmp_path / "whole", run=language_run).index
+    monkeypatch.undo()
+    np.testing.assert_allclose(Index(out).exact.vectors_ND, whole.exact.vectors_ND, atol=1e-5)

@@ -9,8 +9,10 @@ import pytest
 
 from seqlab import api
 from seqlab.errors import UsageError
+from seqlab.inspection.embeddings import plane
 from seqlab.retrieval.index import Index
-from seqlab.retrieval.map import document_vectors, map_index, map_page, neighbors, write_map
+from seqlab.retrieval.map import document_vectors, map_figure, map_index, map_page, neighbors, write_map
+from seqlab.retrieval.neighbor_embedding import tsne
 from seqlab.retrieval.progress import WorkProgress
 
 
@@ -73,3 +75,28 @@ def test_neighbors_of_documents_and_words(index: Index) -> None:
     for text, message in {" ": "neighbors of nothing", "ΩΩ": "knows no token"}.items():
         with pytest.raises(UsageError, match=message):
             neighbors(index, text)
+
+
+def test_tsne_keeps_groups_together_that_a_plane_cannot_show() -> None:
+    draw = np.random.default_rng(0)
+    centers_GD = 6 * np.eye(12)[:8]  # eight groups, each in a direction of its own
+    of_M = np.arange(160) % 8
+    vectors_MD = centers_GD[of_M] + draw.normal(size=(160, 12))
+    flat_M2, _ = plane(vectors_MD)
+    placed_M2 = tsne(vectors_MD, flat_M2)
+
+    def share_of_neighbors(places_M2: np.ndarray) -> float:
+        distances_MM = np.linalg.norm(places_M2[:, None] - places_M2, axis=2)
+        np.fill_diagonal(distances_MM, np.inf)
+        return float((of_M[np.argsort(distances_MM, axis=1)[:, :5]] == of_M[:, None]).mean())
+
+    assert share_of_neighbors(placed_M2) > 0.97 > 0.8 > share_of_neighbors(flat_M2)
+    np.testing.assert_array_equal(placed_M2, tsne(vectors_MD, flat_M2))
+
+
+def test_a_map_by_tsne(index: Index) -> None:
+    found = map_index(index, "tsne")
+    assert np.isfinite(found.places_M2).all() and "t-SNE" in found.sentence and "of 4 documents" in found.sentence
+    assert "t-SNE" in map_page(found) and map_figure(found) is not None
+    with pytest.raises(UsageError, match="no map by 'umap'"):
+        map_index(index, "umap")
