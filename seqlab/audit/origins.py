@@ -1,12 +1,15 @@
 """Check of what a run started from: weights and teachers must not have seen what is held out here."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from seqlab.analysis.near_copies import near_copied_examples, near_copies
 from seqlab.audit.result import check
-from seqlab.data.examples.example import Examples
-from seqlab.data.overlap import MAX_OVERLAP, Overlap, example_overlap, measure_overlap
+from seqlab.data.alike import same_form
+from seqlab.data.examples.example import Example, Examples
+from seqlab.data.overlap import MAX_OVERLAP, WINDOW, Overlap, example_overlap, measure_overlap
+from seqlab.data.text.split import SplitText
 from seqlab.errors import SeqlabError
 from seqlab.runs.load import load_parts
 from seqlab.runs.origins import split_fingerprint
@@ -57,9 +60,18 @@ def _training_data(origin: dict[str, Any]) -> Any:
 
 def _overlap(data: Any, split: str, seen: Any) -> Overlap:
     """Copied word for word, or with small changes, whichever is more."""
+    if isinstance(data, Examples) and isinstance(seen, SplitText):
+        return _inputs_in_text(data.splits[split], seen)
     if isinstance(data, Examples):
         inputs = seen.splits["train"] if isinstance(seen, Examples) else ()
         shares = [compare(data.splits[split], inputs) for compare in (example_overlap, near_copied_examples)]
     else:
         shares = [compare(data, split, seen) for compare in (measure_overlap, near_copies)]
     return max(shares, key=lambda overlap: overlap.share)
+
+
+def _inputs_in_text(examples: Sequence[Example], seen: SplitText) -> Overlap:
+    """How many inputs a running text has, of those that are too long to be in it by chance."""
+    text = same_form("".join(seen.blocks("train")))
+    inputs = [form for example in examples if len(form := same_form(example.input)) >= WINDOW]
+    return Overlap("inputs", len(inputs), sum(form in text for form in inputs))

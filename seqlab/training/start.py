@@ -9,6 +9,7 @@ import torch
 
 from seqlab import __version__
 from seqlab.config import RunSettings
+from seqlab.data.documents.encoded import PairSplit
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.models.model import Model
 from seqlab.models.parameter_count import parameters
@@ -78,6 +79,11 @@ def plan_summary(session: TrainingSession) -> str:
 
 def _evaluated(validation: Any) -> str:
     """How much of a long validation split is scored, as a further line."""
+    if isinstance(validation, PairSplit):
+        if validation.scored_tokens <= EVALUATED_TOKENS:
+            return ""
+        documents = counted(len(validation.table), "document")
+        return f"\nevaluations rank the relevant ones and {EVALUATED_TOKENS:,} tokens of {documents}, the results all"
     tokens = int(validation.lengths_N.sum()) if isinstance(validation, ExampleSplit) else len(validation)
     if tokens <= EVALUATED_TOKENS:
         return ""

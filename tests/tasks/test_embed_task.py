@@ -1,5 +1,7 @@
 """The task embed: what a batch holds, what is learned, how held-out queries are scored, and what a run can do."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from example_files import write_examples
 from torch.nn.functional import normalize
 
 from seqlab import api
+from seqlab.audit.audit import audit
+from seqlab.audit.origins import origins
 from seqlab.baselines.bm25 import Bm25
 from seqlab.baselines.cooccurrence import token_vectors
 from seqlab.config import build_settings
@@ -379,3 +383,38 @@ def test_weights_of_another_task_are_refused(trained: api.Run, collection: Path,
     classifier = api.train(labels, out=tmp_path / "run", reporter=Reporter(), **own)
     with pytest.raises(UsageError, match="is a classifier, whose vocabulary a text encoder cannot use"):
         api.train(collection, out=tmp_path / "other", init=classifier, task="embed", reporter=Reporter())
+
+
+def test_a_language_model_that_read_the_queries_is_found(collection: Path, tmp_path: Path) -> None:
+    queries = [json.loads(line)["text"] for line in (collection / "queries.jsonl").read_text("utf-8").splitlines()]
+    long = {name: f"{' '.join(queries[name : name + 3])}" for name in range(40)}
+    asked = shutil.copytree(collection, tmp_path / "asked")
+    rows = (json.dumps({"_id": f"q{name}", "text": text}) + "\n" for name, text in long.items())
+    (asked / "queries.jsonl").write_text("".join(rows), encoding="utf-8")
+    checks: dict[str, bool | None] = {}
+    for name, lines in {"other": ["balan cemer diton"] * 90, "same": list(long.values())}.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines * 3), encoding="utf-8")
+        settings = {**LM, "backbone.name": "gru"}
+        source = api.train(
+            tmp_path / f"{name}.txt", out=tmp_path / f"{name}-lm", settings=settings, reporter=Reporter()
+        )
+        changes = {"task.name": "embed", "task.batch_size": 8, "train.steps": 1, "train.threads": 1}
+        run = api.train(asked, out=tmp_path / name, init=source, settings=changes, reporter=Reporter())
+        (checks[name],) = [check.passed for check in audit(run) if check.name == origins.name]
+    assert checks == {"other": True, "same": False}
+
+
+def test_the_plan_says_how_many_documents_evaluations_rank(
+    collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    class Heard(Reporter):
+        def log(self, message: str) -> None:
+            said.append(message)
+
+    monkeypatch.setattr("seqlab.training.start.EVALUATED_TOKENS", 100)
+    api.train(collection, out=tmp_path / "run", settings={**SMALL, "train.steps": 1}, reporter=Heard())
+    assert any(
+        "evaluations rank the relevant ones and 100 tokens of 60 documents, the results all" in note for note in said
+    )
