@@ -51,12 +51,11 @@ class DocumentMap:
 
     @property
     def sentence(self) -> str:
-        shown = f"Two axes show {sum(self.shares):.0%} of the variance of the vectors"
+        all_of = counted(self.documents, "document")
+        drawn = f"{len(self.ids):,} of {all_of}, evenly spaced" if self.documents > len(self.ids) else all_of
         if not self.shares:
-            shown = "t-SNE keeps neighbors near each other, and distances between groups mean little: the vectors"
-        if self.documents > len(self.ids):
-            return f"{shown}. {len(self.ids):,} of {counted(self.documents, 'document')} are drawn, evenly spaced."
-        return f"{shown} of {counted(self.documents, 'document')}."
+            return f"{drawn} by t-SNE: neighbors stay near each other, and distances between groups mean little."
+        return f"{drawn}; two axes show {sum(self.shares):.0%} of the variance of their vectors."
 
 
 def document_vectors(index: Index) -> np.ndarray:

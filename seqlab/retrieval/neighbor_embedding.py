@@ -15,8 +15,8 @@ EXAGGERATION, MOMENTUM = 12.0, (0.5, 0.8)
 
 def tsne(vectors_MD: np.ndarray, start_M2: np.ndarray) -> np.ndarray:
     """Places (M, 2) from vectors; `start_M2`: where they begin, in any unit."""
-    p_MM = _neighbor_shares(vectors_MD)
-    y_M2 = start_M2 / max(float(start_M2.std()), 1e-12) * 1e-2
+    p_MM = _neighbor_shares(vectors_MD).astype(np.float32)
+    y_M2 = (start_M2 / max(float(start_M2.std()), 1e-12) * 1e-2).astype(np.float32)
     change_M2, gains_M2 = np.zeros_like(y_M2), np.ones_like(y_M2)
     rate = max(len(y_M2) / EXAGGERATION / 4, 50.0)  # Belkina et al. 2019
     for step in range(STEPS):

@@ -43,7 +43,7 @@ def test_the_map_and_its_page(index: Index, tmp_path: Path) -> None:
     found = map_index(index)
     assert found.groups == ["land", "land", "sea", "sea"] and found.titles[2:] == ["The otter", "The seal"]
     assert found.places_M2.shape == (4, 2) and all(len(near) == 3 for near in found.near)
-    assert "of 4 documents" in found.sentence
+    assert found.sentence.startswith("4 documents; two axes show ")
     page = map_page(found)
     assert "</script><b>" not in page and "default-src &#39;none&#39;" in page
     assert not re.findall(r"https?://", page.replace("http://www.w3.org/2000/svg", ""))  # it loads nothing
@@ -60,7 +60,7 @@ def test_the_map_and_its_page(index: Index, tmp_path: Path) -> None:
 def test_large_indexes_are_drawn_in_part_and_say_so(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seqlab.retrieval.map.MOST_POINTS", 3)
     found = map_index(index)
-    assert len(found.ids) == 3 and "3 of 4 documents are drawn" in found.sentence
+    assert len(found.ids) == 3 and found.sentence.startswith("3 of 4 documents, evenly spaced; ")
 
 
 def test_neighbors_of_documents_and_words(index: Index) -> None:
@@ -96,7 +96,7 @@ def test_tsne_keeps_groups_together_that_a_plane_cannot_show() -> None:
 
 def test_a_map_by_tsne(index: Index) -> None:
     found = map_index(index, "tsne")
-    assert np.isfinite(found.places_M2).all() and "t-SNE" in found.sentence and "of 4 documents" in found.sentence
+    assert np.isfinite(found.places_M2).all() and found.sentence.startswith("4 documents by t-SNE")
     assert "t-SNE" in map_page(found) and map_figure(found) is not None
     with pytest.raises(UsageError, match="no map by 'umap'"):
         map_index(index, "umap")
