@@ -47,6 +47,10 @@ def test_resolved_settings_resolve_to_themselves() -> None:
         ({"model": {"initialization": "xavier"}}, ["'xavier' is not an initialization", "orthogonal"]),
         ({"model": {"initialization": "uniform"}}, ["is not an initialization"]),
         ({"train": 3}, ["'train' is a section"]),
+        (
+            {"corpus": {"source": ["my.txt"], "split_ratios": "80/20"}},
+            ["corpus.split_ratios: expected 90/10, or with a test split 80/10/10 or 90/5/5 (given: '80/20')"],
+        ),
     ],
 )
 def test_mistakes_are_named(tables: dict[str, Any], words: list[str]) -> None:

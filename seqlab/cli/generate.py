@@ -28,7 +28,10 @@ def generate(
     length: Annotated[
         int, Option("--length", "-l", help="Maximum number of new tokens.", min=0, max=MAX_NEW_TOKENS)
     ] = 300,
-    samples: Annotated[int | None, Option("--samples", "-n", help="Number of texts.", min=1, max=MAX_SAMPLES)] = None,
+    samples: Annotated[
+        int | None,
+        Option("--samples", "-n", help="Number of texts; default 1, of lines 10, greedy 1.", min=1, max=MAX_SAMPLES),
+    ] = None,
     stop: Annotated[list[str] | None, Option(help="Stop before this string; may be repeated.")] = None,
     temperature: Annotated[float | None, Sampling(help="Softmax temperature; default 1, 0 is greedy.")] = None,
     top_k: Annotated[int | None, Sampling(help="Sample from the k most probable tokens.")] = None,
@@ -104,7 +107,8 @@ def _show_samples(run: "Run", prompt: str, generated: "GeneratedText", as_json: 
         for text, is_known in zip(texts, known, strict=True):
             _write(f"{text}{'    (in the training text)' if is_known else ''}\n")
         new = known.count(False)
-        _write(f"\n{new} of {len(texts)} are new; the others are in the training text.\n")
+        others = "; the others are in the training text" if new < len(texts) else ""
+        _write(f"\n{new} of {len(texts)} are new{others}.\n")
     else:
         for number, text in enumerate(texts, 1):
             _write(f"--- {number}\n{text}\n")

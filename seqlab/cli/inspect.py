@@ -102,7 +102,9 @@ def _read(text: str | None, file: Path | None) -> str:
     from seqlab.data.files import InputFixes, decode
     from seqlab.errors import MissingInput, UsageError
 
-    if (text is None) == (file is None):
+    if text is not None and file is not None:
+        raise UsageError("both --text and --text-file were given: give one, for one text is read.")
+    if text is None and file is None:
         raise UsageError("expected a text to read: --text TEXT, or --text-file FILE, or --list for what is recorded.")
     if file is None:
         return text or ""

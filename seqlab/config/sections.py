@@ -65,6 +65,13 @@ class CorpusSettings(Settings):
         default=None, ge=1, le=10_000, description="of a generated corpus; the corpus has a default"
     )
 
+    @field_validator("split_ratios", mode="before")
+    @classmethod
+    def _is_a_split(cls, value: Any) -> Any:
+        if value not in get_args(cls.model_fields["split_ratios"].annotation):  # "whole" is for a text to score
+            raise ValueError("expected 90/10, or with a test split 80/10/10 or 90/5/5")
+        return value
+
     @field_validator("source", "validation", "test", mode="before")
     @classmethod
     def _one_file(cls, value: Any) -> Any:

@@ -289,6 +289,8 @@ def _lines_before(error: UnicodeError, newline: bytes) -> int:
 def _undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int) -> DataError:
     if not isinstance(error, UnicodeDecodeError):  # UTF-16 that ends after half a mark
         return DataError(f"'{name}' is not {ENCODING_NAMES[codec]}: {error}.")
+    if codec == UTF8 and b"\0" in error.object:
+        return DataError(f"'{name}' is binary, not text: it has NUL bytes. Give a file of text.")
     byte = error.object[error.start]
     return DataError(
         f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "

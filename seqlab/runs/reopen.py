@@ -9,7 +9,7 @@ from seqlab.config import CorpusSettings, RunSettings
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, TASKS
-from seqlab.runs.directory import RunDirectory
+from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.load import load_parts, load_run
 from seqlab.runs.run_ranker import RunRanker
 from seqlab.tasks.dataset import AnyDataset
@@ -76,11 +76,14 @@ def reopen(
         raise DataError(f"the data that '{path}' was trained on can no longer be read. {error}") from None
     before, now = config["corpus"], data.facts()
     if now["fingerprint"] != before["fingerprint"]:
+        option, how = (
+            ("--init", "on the new one") if (path / WEIGHTS).exists() else ("--from", "anew, with its settings")
+        )
+        start = f"{how}: seqlab train {shlex.join((*corpus.source, option, str(path)))}"
         raise DataError(
             f"'{', '.join(corpus.source)}' is no longer the text that '{path}' was trained on: "
             f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
-            f"Restore the old text, or train on the new one: "
-            f"seqlab train {shlex.join((*corpus.source, '--init', str(path)))}"
+            f"Restore the old text, or train {start}"
         )
     return task.encode_splits(data, settings, vocabulary)
 

@@ -54,6 +54,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("generate text --length-penalty 0", "--length-penalty does nothing without beam search"),
         ("generate text --temperature 0 --top-p 0.5", "top_p does nothing at temperature 0"),
         ("generate text --temperature 0 --seed 0", "seed does nothing at temperature 0"),
+        ("inspect text --text hi --text-file my.txt", "both --text and --text-file were given: give one"),
+        ("inspect text", "expected a text to read"),
         ("generate text --temperature 0 --samples 2", "at temperature 0 all 2 texts would be the same"),
     ],
 )
@@ -84,6 +86,8 @@ def test_greedy_lines_are_written_once(runs: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(runs)
     assert "of 1 are new" in seqlab("generate", "lines", "--temperature", "0", "-l", "4").out
     assert "of 10 are new" in seqlab("generate", "lines", "-l", "4").out
+    strange = seqlab("generate", "lines", "-p", "tttttttt", "-l", "4").out
+    assert strange.endswith("10 of 10 are new.\n"), "there are no others to speak of"
 
 
 def test_evaluate_says_how_it_scored(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:

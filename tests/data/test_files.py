@@ -53,6 +53,14 @@ def test_a_bad_byte_is_found_where_python_finds_it(before, bad, after, size):
         assert "iconv" in message
 
 
+def test_a_binary_file_is_called_so(tmp_path):
+    """Its encoding cannot be converted."""
+    path = tmp_path / "photo.txt"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    with pytest.raises(DataError, match=r"photo\.txt' is binary, not text: it has NUL bytes\. Give a file of text\.$"):
+        list(read_file(path, InputFixes()))
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 1000])
 def test_a_bad_byte_across_blocks(tmp_path, monkeypatch, size):
     """The euro sign lacks its last byte, so that the fault begins in one block and shows in the next."""

@@ -26,6 +26,13 @@ def test_the_data_of_a_run_is_found_from_any_folder(tmp_path: Path, monkeypatch:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert api.evaluate("../r").metrics == before
+    text.write_text("the quick brown fox is dead\n" * 20)
+    with pytest.raises(DataError, match=r"or train on the new one: seqlab train my\.txt --init \.\./r$"):
+        api.evaluate("../r")
+    (tmp_path / "r/model.safetensors").rename("kept")
+    with pytest.raises(DataError, match=r"or train anew, with its settings: seqlab train my\.txt --from \.\./r$"):
+        api.resume("../r")  # it has no weights to start from
+    Path("kept").rename(tmp_path / "r/model.safetensors")
     text.write_bytes(b"\0\0")
     with pytest.raises(DataError, match=r"the data that '\.\./r' was trained on can no longer be read\. .* NUL"):
         api.evaluate("../r")
