@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from collection_files import write_collection
 
 from seqlab import api
@@ -158,3 +159,27 @@ def test_negatives_need_given_pairs(collection: Path, tmp_path: Path) -> None:
     settings = {**SMALL, "task.negatives": 1, "task.pairs": "title"}
     with pytest.raises(UsageError, match=r"task\.negatives are mined for given pairs, and there is none"):
         api.train(collection, out=tmp_path / "run", settings=settings, reporter=Reporter())
+
+
+class Stopped(Exception):
+    """Ends training from within."""
+
+
+class StopsAt(Reporter):
+    def __init__(self, step: int) -> None:
+        self.last = step
+
+    def step(self, step: int, loss: float, units_per_second: float) -> None:
+        if step >= self.last:
+            raise Stopped
+
+
+def test_a_stopped_run_goes_on_with_the_same_bits(collection: Path, tmp_path: Path) -> None:
+    """Although pairs are drawn, negatives mined and gradients cached: all of it follows from the seed and the step."""
+    settings = {**SMALL, "task.negatives": 2, "task.cache_batch": 3, "task.pairs": "given,spans,twins"}
+    settings |= {"train.steps": 6, "train.evaluate_every": 6, "train.checkpoint_seconds": 1e-6}
+    whole = api.train(collection, out=tmp_path / "whole", settings=settings, reporter=Reporter())
+    with pytest.raises(Stopped):
+        api.train(collection, out=tmp_path / "halves", settings=settings, reporter=StopsAt(4))
+    halves = api.resume(tmp_path / "halves", reporter=Reporter())
+    assert all(map(torch.equal, whole.model.parameters(), halves.model.parameters()))
