@@ -29,8 +29,13 @@ def evaluate(
         str | None,
         Option(help="For text: window (every window starts with a fresh state) or carry (the state runs through)."),
     ] = None,
-    queries: Annotated[Path | None, Index(help="Queries: JSON lines or a table with ids and texts.")] = None,
-    qrels: Annotated[Path | None, Index(help="Judgments: query, document and relevance, as in qrels/test.tsv.")] = None,
+    queries: Annotated[
+        Path | None,
+        Index(help="Queries: JSON lines or a table with ids and texts; or a collection's folder or name."),
+    ] = None,
+    qrels: Annotated[
+        Path | None, Index(help="Judgments, as in qrels/test.tsv; of a collection its split, default test.")
+    ] = None,
     training: Annotated[
         Path | None, Index(help="Judgments of training queries; default train.tsv beside --qrels, if it is there.")
     ] = None,
@@ -51,7 +56,7 @@ def evaluate(
     ranking = {"--queries": queries, "--qrels": qrels, "--training": training, "--weight": weight}
     if IndexDirectory(run).is_index():
         refuse_given({"a file": data, "--split": split, "--mode": mode}, "for an index")
-        if queries is None or qrels is None:
+        if queries is None:
             raise UsageError(
                 f"'{run}' is an index: name queries and the documents that answer them: --queries, --qrels"
             )

@@ -70,7 +70,7 @@ class ReciprocalRanks:
     first: Ranker
     second: Ranker
     floor: float = 0.0
-    about: str = f"reciprocal ranks: 1 / ({RANK_OFFSET} + rank), summed over words and vectors"
+    about: str = f"1 / ({RANK_OFFSET} + rank), summed over words and vectors"
 
     def scores(self, queries: Sequence[str]) -> np.ndarray:
         first_QM, second_QM = self.first.scores(queries), self.second.scores(queries)

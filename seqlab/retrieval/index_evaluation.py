@@ -14,20 +14,16 @@ from seqlab.baselines.lsa import Lsa
 from seqlab.baselines.memorizing import AppendedQueries, NearestQuery
 from seqlab.baselines.ranker import Ranker
 from seqlab.baselines.static_vectors import StaticVectors
-from seqlab.data.documents.collection import match_queries, read_qrels, read_queries
-from seqlab.data.documents.document import Document, Qrels, Query
-from seqlab.data.documents.folds import held_out_queries
-from seqlab.data.documents.read import DocumentFixes
+from seqlab.data.documents.document import Document
 from seqlab.errors import DataError, UsageError
 from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers
 from seqlab.retrieval.fusion import Fusion, ReciprocalRanks, tune
 from seqlab.retrieval.index import Index, open_index
+from seqlab.retrieval.judged import Training, open_judged
 from seqlab.retrieval.search import WEIGHT
-from seqlab.wording import counted
 
 WORDS, DENSE, HYBRID, RANKS = "BM25", "dense", "hybrid", "reciprocal ranks"
 STATIC, STATIC_HYBRID = "static vectors", "BM25 + static vectors"
-BESIDE = "train.tsv"  # judgments of training queries, beside those of the queries
 
 
 @dataclass(frozen=True)
@@ -54,19 +50,10 @@ class IndexRanker:
         return self.index.document_scores(queries, self.by)
 
 
-@dataclass(frozen=True)
-class Training:
-    """Judgments of training queries, and the queries themselves as far as they are given."""
-
-    qrels: Qrels
-    queries: Sequence[Query]
-    path: Path
-
-
 def evaluate_index(
     index: str | Path | Index,
     queries: str | Path,
-    qrels: str | Path,
+    qrels: str | Path | None = None,
     training: str | Path | None = None,
     *,
     weight: float | None = None,
@@ -74,22 +61,17 @@ def evaluate_index(
 ) -> Evaluation:
     """How well every way to search an index answers judged queries, with intervals and verdicts against BM25.
 
-    queries: JSON lines or a table with ids and texts, those of training queries among them; qrels: their judgments, as
-    in qrels/test.tsv of BEIR. training: judgments of training queries, by default train.tsv beside `qrels`. weight: of
-    the vectors in the hybrid; by default it is tuned on training queries."""
+    queries, qrels and training: see `open_judged`. weight: of the vectors in the hybrid; by default it is tuned on
+    training queries."""
     index = open_index(index)
     if weight is not None and not index.has_vectors:
         raise UsageError(f"'{index.path}' has no vectors to weigh: leave out the weight.")
     documents = list(index.documents.read())
     ids = [document.id for document in documents]
-    fixes = DocumentFixes()
-    asked = read_queries(queries, fixes)
-    judged = read_qrels(qrels, fixes)
-    kept, said = match_queries(asked, judged, ids, str(qrels))
-    notes = [*fixes.notes(), *said]
-    learned = _training(Path(qrels), training, asked, notes)
+    judged = open_judged(queries, qrels, training, ids)
+    learned, notes = judged.training, judged.notes
     if learned and learned.queries:
-        texts, known = ([query.text for query in some] for some in (kept, learned.queries))
+        texts, known = ([query.text for query in some] for some in (judged.queries, learned.queries))
         copies = near_copied_sentences(texts, known, "queries")
         notes.append(f"{copies.repeated:,} of {copies.checked:,} {copies.unit} are near copies of training queries")
     rankers: dict[str, Ranker] = {WORDS: IndexRanker(index, "bm25")}
@@ -104,28 +86,7 @@ def evaluate_index(
         if learned and learned.queries:
             _add_static_hybrid(rankers, learned, ids, notes)
         pairs += [(DENSE, STATIC)] if index.has_vectors else []
-    return evaluate_rankers(rankers, ids, kept, judged, learned and learned.qrels, pairs, notes)
-
-
-def _training(qrels: Path, given: str | Path | None, asked: Sequence[Query], notes: list[str]) -> Training | None:
-    """Judgments that were given, or that are beside those of the queries."""
-    beside = qrels.with_name(BESIDE)
-    path = Path(given) if given is not None else beside
-    if given is None and (not beside.is_file() or beside.samefile(qrels)):
-        notes.append(
-            "without judgments of training queries it is unknown which queries ask for documents that were trained on"
-        )
-        return None
-    if path.exists() and path.samefile(qrels):
-        raise UsageError(f"'{path}' has the judgments to score, and was given as those of training queries, too.")
-    learned = read_qrels(path)
-    if given is None:
-        notes.append(f"training queries are those of {path}, found beside the judgments")
-    queries = [query for query in asked if query.id in learned]
-    if len(queries) < len(learned):
-        missing = counted(len(learned) - len(queries), "training query", "training queries")
-        notes.append(f"{missing} of {path.name} without a text among the queries: neither tuned on nor remembered")
-    return Training(learned, queries, path)
+    return evaluate_rankers(rankers, ids, judged.queries, judged.qrels, learned and learned.qrels, pairs, notes)
 
 
 def _hybrid(
@@ -138,12 +99,11 @@ def _hybrid(
     if learned is None or not learned.queries:
         notes.append(f"the weight of the vectors is {WEIGHT}: without training queries it is not tuned")
         return fusion
-    queries = list(learned.queries)
+    queries, qrels = learned.queries, learned.qrels
     if _trained_on_queries(index):
-        held_out = held_out_queries({query.id: learned.qrels[query.id] for query in queries})
-        queries = [query for query in queries if query.id in held_out]
+        queries, qrels = learned.held_out, learned.held_out_qrels
     try:
-        tuned = tune(fusion, queries, learned.qrels, ids, scales=("range",))
+        tuned = tune(fusion, queries, qrels, ids, scales=("range",))
     except DataError as error:
         notes.append(f"the weight of the vectors is {WEIGHT}: {error}")
         return fusion

@@ -98,15 +98,15 @@ def search(index: "str | Path | Index", query: str, k: int = 10, **options: Any)
 def evaluate_index(
     index: "str | Path | Index",
     queries: str | Path,
-    qrels: str | Path,
+    qrels: str | Path | None = None,
     training: str | Path | None = None,
     **options: Any,
 ) -> "Evaluation":
     """How well an index answers judged queries, in the layout of BEIR: metrics, intervals, verdicts against BM25.
 
     queries: their ids and texts; qrels: the judgments to score; training: those of training queries, by default
-    train.tsv beside `qrels`: figures are given on all queries, and on those whose documents were relevant in training
-    or not.
+    train.tsv beside `qrels`. Or queries: a collection, by its folder or name; qrels: its split, by default test.
+    Figures are given on all queries, and on those whose documents were relevant in training or not.
     options: weight (of the vectors in the hybrid; by default tuned on training queries), baselines (False: only the
     ways to search the index).
 

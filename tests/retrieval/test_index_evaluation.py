@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from seqlab import api
+from seqlab.data.documents.python_docs import python_sections
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.retrieval import index_evaluation
 from seqlab.retrieval.index import Index
 from seqlab.retrieval.index_evaluation import evaluate_index
+from seqlab.retrieval.judged import open_judged
 from seqlab.retrieval.progress import WorkProgress
 from tests.retrieval.conftest import write_documents
 
@@ -71,6 +73,48 @@ def test_a_model_that_learned_queries_is_weighed_by_those_that_it_did_not(folder
     found = evaluate_index(index, folder / "queries.jsonl", folder / "test.tsv", folder / "learned.tsv")
     # a tenth of two training queries is one, and one query has no folds
     assert any("the weight of the vectors is 0.3: a weight cannot be tuned on 1 " in note for note in found.notes)
+
+
+@pytest.fixture(scope="module")
+def sections(folder: Path) -> Index:
+    return api.index("python-sections", folder / "sections", vectors=False, progress=WorkProgress()).index
+
+
+def test_a_collection_is_asked_by_its_name(sections: Index) -> None:
+    found = evaluate_index(sections, "python-sections")
+    expected = python_sections()
+    assert [query.id for query in found.queries] == [query.id for query in expected.queries["test"]]
+    assert list(found.parts) == ["all", "unseen"]  # every document answers one query
+    assert found.value("nearest training query").value == 0
+    validated = evaluate_index(sections, "python-sections", "validation", baselines=False)
+    assert len(validated.queries) == len(expected.queries["validation"])
+    trained = evaluate_index(sections, "python-sections", "train", baselines=False)
+    assert list(trained.parts) == ["all"] and any("without judgments of training" in note for note in trained.notes)
+
+
+def test_a_model_that_learned_a_collection_did_not_learn_its_validation_queries(sections: Index) -> None:
+    collection, ids = python_sections(), [document.id for document in sections.documents.read()]
+    training = open_judged("python-sections", None, None, ids).training
+    assert training is not None and training.queries == collection.queries["train"]
+    assert training.held_out == collection.queries["validation"]
+    assert training.held_out_qrels == collection.qrels["validation"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"qrels": "dev"}, "has no queries to dev: expected --qrels of train, validation, test"),
+        ({"training": "x.tsv"}, "--training does nothing for a collection"),
+    ],
+)
+def test_a_collection_has_splits_of_its_own(sections: Index, options, reason) -> None:
+    with pytest.raises(UsageError, match=reason):
+        evaluate_index(sections, "python-sections", **options)
+
+
+def test_queries_need_judgments(folder: Path, words_index: Index) -> None:
+    with pytest.raises(UsageError, match="name the documents that answer them, too: --qrels FILE"):
+        evaluate_index(words_index, folder / "queries.jsonl")
 
 
 def test_training_queries_are_found_beside_the_judgments(folder: Path, words_index: Index, tmp_path: Path) -> None:

@@ -77,18 +77,19 @@ def is_collection(source: Sequence[str]) -> bool:
 # --- a collection -----------------------------------------------------------------------------------------------------
 
 
-def _collection(corpus: CorpusSettings) -> Collection | None:
-    """The collection that the source names: a built-in one, or a folder in the layout of BEIR."""
-    if len(corpus.source) != 1:
-        return None
-    (item,) = corpus.source
+def open_collection(item: str, difficulty: int | None = None) -> Collection | None:
+    """The collection of this name: a built-in one, or a folder in the layout of BEIR; None for other sources."""
     if item in CORPORA:
         # a text is not even opened, since that may download it
-        collection = CORPORA.load(item)(corpus.difficulty) if "task.name" in CORPORA.default_overrides(item) else None
+        collection = CORPORA.load(item)(difficulty) if "task.name" in CORPORA.default_overrides(item) else None
         if not isinstance(collection, Collection):
             raise DataError(f"'{item}' is no collection of documents: see seqlab list corpora.")
         return collection
-    return read_collection(item) if is_collection(corpus.source) else None
+    return read_collection(item) if is_collection([item]) else None
+
+
+def _collection(corpus: CorpusSettings) -> Collection | None:
+    return open_collection(corpus.source[0], corpus.difficulty) if len(corpus.source) == 1 else None
 
 
 def _from_collection(collection: Collection, kinds: Sequence[PairKind]) -> RetrievalExamples:
