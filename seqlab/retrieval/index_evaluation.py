@@ -19,7 +19,7 @@ from seqlab.errors import DataError, UsageError
 from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers
 from seqlab.retrieval.fusion import Fusion, ReciprocalRanks, tune
 from seqlab.retrieval.index import Index, open_index
-from seqlab.retrieval.judged import Training, open_judged
+from seqlab.retrieval.judged import TrainingQueries, open_judged
 from seqlab.retrieval.search import WEIGHT
 
 WORDS, DENSE, HYBRID, RANKS = "BM25", "dense", "hybrid", "reciprocal ranks"
@@ -90,7 +90,7 @@ def evaluate_index(
 
 
 def _hybrid(
-    index: Index, learned: Training | None, weight: float | None, ids: Sequence[str], notes: list[str]
+    index: Index, learned: TrainingQueries | None, weight: float | None, ids: Sequence[str], notes: list[str]
 ) -> Fusion:
     words, vectors = IndexRanker(index, "bm25", passages=True), IndexRanker(index, "dense", passages=True)
     fusion = Fusion(words, vectors, WEIGHT if weight is None else weight, reduce=index.best_passages)
@@ -111,7 +111,9 @@ def _hybrid(
     return tuned.fusion
 
 
-def _add_static_hybrid(rankers: dict[str, Ranker], learned: Training, ids: Sequence[str], notes: list[str]) -> None:
+def _add_static_hybrid(
+    rankers: dict[str, Ranker], learned: TrainingQueries, ids: Sequence[str], notes: list[str]
+) -> None:
     """What a hybrid is worth that needs no training. Its vectors know no query, so it is tuned on all of them."""
     try:
         tuned = tune(Fusion(rankers[WORDS], rankers[STATIC]), learned.queries, learned.qrels, ids)
@@ -129,7 +131,7 @@ def _trained_on_queries(index: Index) -> bool:
     return task.name == "embed" and (not pairs or "given" in pairs)
 
 
-def _baselines(documents: Sequence[Document], learned: Training | None) -> dict[str, Ranker]:
+def _baselines(documents: Sequence[Document], learned: TrainingQueries | None) -> dict[str, Ranker]:
     rankers: dict[str, Ranker] = {STATIC: StaticVectors.fit(documents), "TF-IDF + LSA": Lsa.fit(documents)}
     if learned and learned.queries:
         rankers["nearest training query"] = NearestQuery.fit(documents, learned.queries, learned.qrels)

@@ -19,7 +19,7 @@ UNKNOWN_TRAINING = (
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingQueries:
     """Judgments of training queries, and the queries themselves as far as they are given.
 
     held_out: those that a model does not learn which is trained on the same queries, with their judgments."""
@@ -31,18 +31,18 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedQueries:
     """What an index is asked, what is right, and what was known in training."""
 
     queries: Sequence[Query]
     qrels: Qrels
-    training: Training | None
+    training: TrainingQueries | None
     notes: list[str]
 
 
 def open_judged(
     queries: str | Path, qrels: str | Path | None, training: str | Path | None, ids: Sequence[str]
-) -> Judged:
+) -> JudgedQueries:
     """Queries and judgments in files, or of a collection: then `qrels` is a split, by default test."""
     collection = open_collection(str(queries))
     if collection is not None:
@@ -54,28 +54,30 @@ def open_judged(
     asked, judged = read_queries(queries, fixes), read_qrels(qrels, fixes)
     kept, said = match_queries(asked, judged, ids, str(qrels))
     notes = [*fixes.notes(), *said]
-    return Judged(kept, judged, _training(Path(qrels), training, asked, notes), notes)
+    return JudgedQueries(kept, judged, _training(Path(qrels), training, asked, notes), notes)
 
 
-def _from_collection(collection: Collection, split: str, ids: Sequence[str]) -> Judged:
+def _from_collection(collection: Collection, split: str, ids: Sequence[str]) -> JudgedQueries:
     if split not in collection.queries:
         splits = ", ".join(collection.queries)
         raise UsageError(f"'{collection.name}' has no queries to {split}: expected --qrels of {splits}.")
     kept, said = match_queries(collection.queries[split], collection.qrels[split], ids, collection.name)
     notes = [*collection.notes, *said]
     if split == "train" or "train" not in collection.queries:
-        return Judged(kept, collection.qrels[split], None, [*notes, UNKNOWN_TRAINING])
+        return JudgedQueries(kept, collection.qrels[split], None, [*notes, UNKNOWN_TRAINING])
     held_out = with_validation(collection)
-    training = Training(
+    training = TrainingQueries(
         collection.qrels["train"],
         collection.queries["train"],
         held_out.queries["validation"],
         held_out.qrels["validation"],
     )
-    return Judged(kept, collection.qrels[split], training, notes)
+    return JudgedQueries(kept, collection.qrels[split], training, notes)
 
 
-def _training(qrels: Path, given: str | Path | None, asked: Sequence[Query], notes: list[str]) -> Training | None:
+def _training(
+    qrels: Path, given: str | Path | None, asked: Sequence[Query], notes: list[str]
+) -> TrainingQueries | None:
     """Judgments that were given, or that are beside those of the queries."""
     beside = qrels.with_name(BESIDE)
     path = Path(given) if given is not None else beside
@@ -93,4 +95,4 @@ def _training(qrels: Path, given: str | Path | None, asked: Sequence[Query], not
         notes.append(f"{missing} of {path.name} without a text among the queries: neither tuned on nor remembered")
     known = {query.id: learned[query.id] for query in queries}
     held_out = held_out_queries(known) if known else set[str]()
-    return Training(learned, queries, [query for query in queries if query.id in held_out], known)
+    return TrainingQueries(learned, queries, [query for query in queries if query.id in held_out], known)
