@@ -102,7 +102,8 @@ def examine(source: Sequence[str], documents: str = "stream") -> TextDiagnosis:
 def _examine(corpus: Corpus, settings: CorpusSettings) -> TextDiagnosis:
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
-    about["notes"] = [*corpus.fixes.source_notes, *join_notes(corpus.paths, scan.added_newlines)]
+    joined = join_notes(corpus.paths, scan.added_newlines)
+    about["notes"] = [*corpus.fixes.source_notes, *joined, *scan.character_stats.notes]
     try:
         text = split_text(corpus, settings)
         baselines, baselines_on = _score_baselines(text)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from seqlab.data.accents import accent_notes
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
 from seqlab.data.files import cr_ends_lines, read_bytes
 from seqlab.data.invisible import is_invisible
@@ -67,6 +68,7 @@ class CharacterStats:
     rare_occurrences: int
     rarest: list[CharacterCount]
     invisible: list[CharacterCount]  # such as zero-width spaces, the most frequent first
+    notes: list[str]  # on accents
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,8 @@ def _character_stats(counts_C: np.ndarray) -> CharacterStats:
         [CharacterCount(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in codes]
         for codes in (rarest, invisible)
     )
-    return CharacterStats(len(found), len(rare), int(counts_C[rare].sum()), named, unseen)
+    beyond = {chr(code): int(counts_C[code]) for code in found.tolist() if code > 127}
+    return CharacterStats(len(found), len(rare), int(counts_C[rare].sum()), named, unseen, accent_notes(beyond))
 
 
 def _name(character: str) -> str:

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 
 import Stemmer
 
-WORD = re.compile(r"\w+")
+from seqlab.tokenization.letters import LETTER
+
+WORD = re.compile(rf"[{LETTER}]+")
 
 
 class Terms:

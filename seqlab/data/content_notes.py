@@ -2,6 +2,7 @@
 
 from itertools import chain
 
+from seqlab.data.accents import accent_notes, count_characters
 from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.invisible import invisible_notes
@@ -14,11 +15,14 @@ def content_notes(data: SplitText | Examples) -> list[str]:
     if isinstance(data, Examples):
         return [*label_notes(data.splits), *invisible_in_examples(data)]
     blocks = (block for split in data.splits for block in data.blocks(split))
-    return [*overlap_notes(data), *invisible_notes(blocks)]
+    counts = count_characters(blocks)
+    return [*overlap_notes(data), *invisible_notes(counts), *accent_notes(counts)]
 
 
 def invisible_in_examples(data: Examples) -> list[str]:
-    """A note on the invisible characters of inputs, and of labels, tags and targets."""
+    """Notes on the invisible characters and the accents of inputs, and of labels, tags and targets."""
     examples = [example for split in data.splits.values() for example in split]
     answers = ([example.target] if isinstance(example, TextPair) else labels_of(example) for example in examples)
-    return invisible_notes(chain((example.input for example in examples), chain.from_iterable(answers)))
+    texts = chain((example.input for example in examples), chain.from_iterable(answers))
+    counts = count_characters(texts)
+    return [*invisible_notes(counts), *accent_notes(counts)]

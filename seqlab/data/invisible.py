@@ -2,13 +2,14 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
+INVISIBLE = {"Cf", "Zl", "Zp"}  # format characters, and separators of lines and paragraphs that are no line ends here
 MAX_NAMED = 5  # kinds of characters that a note names
 
 
 def is_invisible(character: str) -> bool:
-    return unicodedata.category(character) == "Cf"
+    return unicodedata.category(character) in INVISIBLE
 
 
 class _Translation(dict[int, int | str | None]):
@@ -37,17 +38,9 @@ def show_invisible(text: str) -> str:
     return text.translate(ESCAPED if unicodedata.is_normalized("NFC", text) else MARKS_ESCAPED)
 
 
-def count_invisible(blocks: Iterable[str]) -> Counter[str]:
-    """How often each of them occurs in a text."""
-    counts: Counter[str] = Counter()
-    for block in blocks:
-        counts.update({character: block.count(character) for character in set(block) if is_invisible(character)})
-    return counts
-
-
-def invisible_notes(blocks: Iterable[str]) -> list[str]:
-    """Their number and the names of the most frequent ones, if there are any."""
-    counts = count_invisible(blocks)
+def invisible_notes(characters: Mapping[str, int]) -> list[str]:
+    """Their number and the names of the most frequent ones, if there are any; from how often each character occurs."""
+    counts = Counter({character: count for character, count in characters.items() if is_invisible(character)})
     if not counts:
         return []
     named = ", ".join(

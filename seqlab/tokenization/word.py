@@ -16,13 +16,14 @@ from pydantic import Field
 
 from seqlab.config import TokenizerSettings
 from seqlab.errors import DataError
+from seqlab.tokenization.letters import LETTER, MARK
 from seqlab.tokenization.serialization import check_bool, check_keys, check_tokens, quote
 from seqlab.tokenization.spelling import Speller
 from seqlab.tokenization.tokenizer import Ids, Tokenizer, chunk_text, utf8
 
 MAX_VOCAB_SIZE = 2**24
 CHUNK = 1 << 16  # characters split into words at once, which bounds the memory
-WORD = re.compile(r" ?\w+(?:['’]\w+)*| ?[^\w\s]|\s")
+WORD = re.compile(rf" ?[{LETTER}]+(?:['’][{LETTER}]+)*| ?[^{LETTER}\s][{MARK}]*|\s")
 BETWEEN_SPACES = re.compile(r"[^\S\n]*(\S+|\n)")  # a word or the end of a line, after any other spaces
 Split = Literal["words", "spaces"]
 

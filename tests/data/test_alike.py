@@ -87,7 +87,9 @@ def test_alike_labels_are_said_so_that_they_can_be_told_apart(write):
         "'1' (10), '1.0' (10) differ only in how a number is written: they are different labels",
         r"'a' (10), 'a\u200b' (10) differ only in invisible characters: they are different labels",
     )
-    assert content_notes(examples)[-1] == "invisible characters: 10, read as they are: U+200B zero width space (10)"
+    notes = content_notes(examples)
+    assert "invisible characters: 10, read as they are: U+200B zero width space (10)" in notes
+    assert notes[-1].startswith("accents are written in two ways: 10 as part of their letter, 10 as characters of")
 
 
 TEXTS = [f"a film with number {at} in its name" for at in range(40)]

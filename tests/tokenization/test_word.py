@@ -101,3 +101,17 @@ def test_long_unknown_words_are_named_in_short() -> None:
     with pytest.warns(UserWarning) as caught:
         trained("word", "a").encode("b" * 70_000)
     assert len(str(caught[0].message)) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("नमस्ते दुनिया।", ["नमस्ते", " दुनिया", "।"]),
+        ("cafe\u0301 noir", ["cafe\u0301", " noir"]),
+        ("مُحَمَّد", ["مُحَمَّد"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("love \u2764\ufe0f!", ["love", " \u2764\ufe0f", "!"]),
+    ],
+)
+def test_marks_stay_with_their_letters(text: str, words: list[str]) -> None:
+    assert WORD.findall(text) == words

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings
-from seqlab.data.files import STANDARD_INPUT
+from seqlab.data.files import STANDARD_INPUT, first_names
 from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
 from seqlab.data.text.scatter import Range
@@ -91,6 +91,7 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
         if files:
             texts[split] = _whole(open_corpus(files, layout=settings.layout), cut.model_copy(update={"source": files}))
     _refuse_copies(texts)
+    _refuse_shared_files(texts)
     stats = [text.stats for text in texts.values()]
     fingerprint = hashlib.sha256("\n".join(part.fingerprint for part in stats).encode()).hexdigest()
     characters, size, lines = (
@@ -109,6 +110,18 @@ def with_training_corpus(text: SplitText, corpus: Corpus) -> SplitText:
 
 def _whole(corpus: Corpus, settings: CorpusSettings) -> SplitText:
     return split_text(corpus, settings.model_copy(update={"split_ratios": "whole"}))
+
+
+def _refuse_shared_files(texts: Mapping[str, SplitText]) -> None:
+    """UsageError if a file belongs to two splits, such as one of a training folder that is held out, too."""
+    for (one, first), (other, second) in combinations(texts.items(), 2):
+        files = {path.resolve(): path for path in first.corpus.paths}
+        if shared := [path for path in second.corpus.paths if path.resolve() in files]:
+            raise UsageError(
+                f"'{shared[0]}' belongs to {one} and to {other}: a model would be scored on what it has seen. Name the "
+                f"files of each split, so that no file is in two: '{' '.join(first.settings.source)}' has "
+                f"{counted(len(first.corpus.paths), 'file')}, {first_names([path.name for path in files.values()])}."
+            )
 
 
 def _refuse_copies(texts: Mapping[str, SplitText]) -> None:

@@ -100,3 +100,13 @@ def test_an_empty_held_out_file_is_named(tmp_path):
     settings = CorpusSettings(source=(str(tmp_path / "a.txt"),), validation=(str(tmp_path / "b.txt"),))
     with pytest.raises(DataError, match=r"b\.txt' has 0 characters: there is nothing to score\. Give a longer text"):
         read_text(settings)
+
+
+def test_a_file_of_the_training_folder_is_not_held_out(files: dict[str, str]):
+    folder = Path(files["train"]).parent
+    given = {**files, "train": str(folder)}
+    with pytest.raises(UsageError, match=r"belongs to train and to validation.* has 3 files"):
+        read_text(corpus(given, "validation"))
+    again = Path(files["test"]).parent / "." / Path(files["validation"]).name
+    with pytest.raises(DataError, match="are the same text"):
+        read_text(corpus({**files, "test": str(again)}, "validation", "test"))
