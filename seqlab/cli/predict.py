@@ -11,7 +11,7 @@ from seqlab.cli import options
 from seqlab.decode.limits import LONGEST_TARGET, MAX_BEAM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from seqlab.data.examples.inputs import Input
     from seqlab.runs.run import Run
@@ -59,8 +59,8 @@ def predict(
     if column and (file is None or str(file) == "-"):
         raise UsageError("--column names a column of a table: name the table with --file.")
     model = api.load(run)
-    lines = _lines(file, model, column) if file else []
-    given = [*(texts or []), *(line for line in lines if not _is_blank(line))]
+    lines = _lines(file, model, column) if file else {}
+    given = [*(texts or []), *(line for line in lines.values() if not _is_blank(line))]
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
     predictions = model.predict(
@@ -75,9 +75,11 @@ def predict(
         _draw(predictions[0], picture)
     remaining = iter(predictions)
     # a blank line has no prediction and keeps its place
-    answers = [None if _is_blank(line) else next(remaining) for line in (*(texts or []), *lines)]
+    answers = [None if _is_blank(line) else next(remaining) for line in (*(texts or []), *lines.values())]
     if as_json:
-        console.print_json(data=[answer.as_dict() if answer else {"text": ""} for answer in answers])
+        numbers = [*({} for _ in texts or []), *({"line": number} for number in lines)]
+        shown = [answer.as_dict() if answer else {"text": ""} for answer in answers]
+        console.print_json(data=[{**number, **answer} for number, answer in zip(numbers, shown, strict=True)])
         return
     cut = sum(isinstance(prediction, Translation) and prediction.truncated for prediction in predictions)
     if cut:
@@ -95,8 +97,8 @@ def _is_blank(line: "Input") -> bool:
     return not (line.strip() if isinstance(line, str) else line)
 
 
-def _lines(file: Path, run: "Run", column: str | None) -> "Sequence[Input]":
-    """The texts of a file, read as for training; what was noticed goes to standard error."""
+def _lines(file: Path, run: "Run", column: str | None) -> "Mapping[int, Input]":
+    """The texts of a file by line, read as for training; what was noticed goes to standard error."""
     import sys
 
     from seqlab.data.examples.inputs import read_inputs
@@ -106,9 +108,9 @@ def _lines(file: Path, run: "Run", column: str | None) -> "Sequence[Input]":
     kind = run.settings.task.settings.examples
     if str(file) == "-":
         content = "".join(decode([sys.stdin.buffer.read()], "standard input", fixes))
-        lines = content.removesuffix("\n").split("\n")
+        lines = dict(enumerate(content.removesuffix("\n").split("\n"), 1))
     elif kind is None:
-        return [file.name]  # a language model does not predict, and says so
+        return {1: file.name}  # a language model does not predict, and says so
     else:
         lines = read_inputs(kind, file, column, fixes, run.settings.corpus.columns)
     for note in fixes.notes():

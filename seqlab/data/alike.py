@@ -8,13 +8,13 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from seqlab.data.invisible import VISIBLE
+from seqlab.data.invisible import VISIBLE, may_have_invisible
 
 NUMBER = re.compile(r"[+-]?\d{1,30}(?:[.,]\d{1,30})?")
 
 
 def _visible(text: str) -> str:
-    return text if text.isprintable() else text.translate(VISIBLE)  # the test is fast
+    return text.translate(VISIBLE) if may_have_invisible(text) else text
 
 
 def _composed(text: str) -> str:

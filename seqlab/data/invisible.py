@@ -1,15 +1,23 @@
-"""Characters that nobody sees, such as zero-width spaces and soft hyphens: a model reads them like any other."""
+"""Characters that nobody sees, such as zero-width spaces, soft hyphens and the variation selectors of emoji: a model
+reads them like any other."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
 
 INVISIBLE = {"Cf", "Zl", "Zp"}  # format characters, and separators of lines and paragraphs that are no line ends here
 MAX_NAMED = 5  # kinds of characters that a note names
+VARIATIONS = re.compile("[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # printable to Python
 
 
 def is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in INVISIBLE
+    return unicodedata.category(character) in INVISIBLE or VARIATIONS.match(character) is not None
+
+
+def may_have_invisible(text: str) -> bool:
+    """A fast test, which is false for most texts."""
+    return not text.isprintable() or VARIATIONS.search(text) is not None
 
 
 class _Translation(dict[int, int | str | None]):
@@ -25,7 +33,7 @@ class _Translation(dict[int, int | str | None]):
 
 
 def _escaped(character: str) -> str:
-    return character if character.isprintable() else ascii(character)[1:-1]
+    return character if character.isprintable() and not is_invisible(character) else ascii(character)[1:-1]
 
 
 VISIBLE = _Translation(lambda character: None if is_invisible(character) else character)  # removes invisible ones

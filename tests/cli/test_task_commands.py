@@ -58,6 +58,11 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     result = json.loads(answer.out)
     assert [one["text"] for one in result] == ["new bird", "", "blue"], "answers stand where the lines stand"
     assert all(sum(result[at]["probabilities"].values()) == pytest.approx(1) for at in (0, 2))
+    assert [one["line"] for one in result] == [1, 2, 3]
+    for rows in ('text\nnew bird\n""\nblue\n', "text\nnew bird\n\nblue\n", "text,label\nnew bird,1\n,\nblue,0\n"):
+        Path("more.csv").write_text(rows)
+        table = json.loads(seqlab("predict", "run", "--file", "more.csv", "--json").out)
+        assert [(one["line"], one["text"]) for one in table] == [(2, "new bird"), (3, ""), (4, "blue")]
     blank = seqlab("predict", "run", " ")
     assert blank.code == 2 and "text 1 is ' '" in blank.err
     for options, words in (

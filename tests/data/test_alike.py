@@ -28,6 +28,7 @@ ALIKE = "only in case, Unicode form, spaces or invisible characters"
         ("Straße", "STRASSE"),
         (" a  film\u00a0", "a film"),
         ("a\u200bb", "ab"),
+        ("❤\ufe0f", "❤"),
         ("CAFE\u0301\u200b x", "café x"),
     ],
 )
@@ -83,7 +84,7 @@ def test_alike_labels_are_said_so_that_they_can_be_told_apart(write):
     examples = open_examples("labeled", CorpusSettings(source=(str(path),), validation=(str(dev),)))
     assert examples.notes == (
         r"'cafe\u0301' (10), 'café' (10) differ only in Unicode form: they are different labels",
-        "'Tea' (10), 'tea' (10) differ only in case: they are different labels",
+        "'Tea' (10), 'tea' (11) differ only in case: they are different labels",
         "'1' (10), '1.0' (10) differ only in how a number is written: they are different labels",
         r"'a' (10), 'a\u200b' (10) differ only in invisible characters: they are different labels",
     )
@@ -133,3 +134,12 @@ def test_the_doctor_counts_alike_inputs_and_invisible_characters(write, tmp_path
     assert "no input occurs twice" not in said
     assert f"40 inputs differ from an earlier one {ALIKE}" in said
     assert "invisible characters: 40, read as they are" in said
+
+
+def test_labels_that_differ_in_a_variation_selector_are_said_and_told_apart(write):
+    rows = "".join(f"text {at}\t{label}\n" for at in range(10) for label in ("❤", "❤\ufe0f"))
+    examples = open_examples("labeled", CorpusSettings(source=(str(write("a.tsv", f"text\tlabel\n{rows}")),)))
+    assert any(
+        r"'❤' (10), '❤\ufe0f' (10) differ only in invisible characters: they are different labels" in note
+        for note in examples.notes
+    )

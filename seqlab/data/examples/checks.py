@@ -15,7 +15,7 @@ from seqlab.errors import DataError
 from seqlab.wording import counted
 
 FEWEST_EXAMPLES = 200  # to judge by
-MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-"}
+MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-", r"\n"}  # \N in dumps of databases
 LABELS_NAMED = 10  # in a note
 ALIKE_NAMED = 3  # sets of labels that a note names
 
@@ -31,8 +31,9 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
             raise DataError(f"'{splits['train'][0].location.path}' has {only}; training needs at least two.")
         for split in splits:
             notes += check_labels(split, splits[split], labels)
-        notes += _labels_alike(labels)
-        notes += _missing_values(labels) if noun == "label" else []
+        everywhere = sum(map(count_labels, splits.values()), Counter[str]())
+        notes += _labels_alike(everywhere)
+        notes += _missing_values(everywhere) if noun == "label" else []
     return notes + _repeated_inputs(splits)
 
 

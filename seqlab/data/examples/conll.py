@@ -51,23 +51,23 @@ def read_conllu(path: Path, columns: tuple[str, str] | None, fixes: InputFixes) 
 
 def read_words(
     path: Path, conllu: bool, fixes: InputFixes, columns: tuple[str, str] | None = None
-) -> list[tuple[str, ...]]:
-    """The words of each sentence as training reads them, whether or not they are tagged.
+) -> dict[int, tuple[str, ...]]:
+    """The words of each sentence as training reads them, whether or not they are tagged, by the line of the first one.
 
     A sentence with a bad line has no words, and is noted."""
     words = _conllu_words(path, columns, fixes) if conllu else _column_words(path, fixes, fewest=1)
-    sentences = [_words_or_fault(sentence) for sentence in _grouped(words)]
-    note_unread(path, [found for found in sentences if isinstance(found, BadRow)], fixes, "sentence")
-    return [() if isinstance(found, BadRow) else found for found in sentences]
-
-
-def _words_or_fault(sentence: Sentence | BadRow) -> tuple[str, ...] | BadRow:
-    if isinstance(sentence, BadRow):
-        return sentence
-    try:
-        return _words(sentence)
-    except BadRow as fault:
-        return fault
+    sentences: dict[int, tuple[str, ...]] = {}
+    faults: list[BadRow] = []
+    for sentence in _grouped(words):
+        try:
+            if isinstance(sentence, BadRow):
+                raise sentence
+            sentences[sentence[0][0].line] = _words(sentence)
+        except BadRow as fault:
+            sentences[fault.location.line] = ()
+            faults.append(fault)
+    note_unread(path, faults, fixes, "sentence")
+    return sentences
 
 
 def _sentences(words: Iterable[TaggedWord | BadRow | None], path: Path, fixes: InputFixes) -> list[LocatedExample]:

@@ -1,6 +1,6 @@
 """The inputs of a file to predict from: what training would read, without labels or targets.
 
-A text that is missing or broken keeps its place, as an empty input.
+A text that is missing or broken keeps its place, as an empty input. So does a row without content.
 """
 
 import zlib
@@ -9,10 +9,10 @@ from pathlib import Path
 from seqlab.config import ExampleKind
 from seqlab.data.examples.columns import LABELED, PAIRS, find_input_column
 from seqlab.data.examples.conll import read_words
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, note_unread, suffix
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, note_unread, numbered_lines, suffix
 from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import SAMPLE_BYTES, recognize_layout
-from seqlab.data.files import InputFixes, read_beginning, read_file, split_lines
+from seqlab.data.files import InputFixes, read_beginning
 from seqlab.errors import DataError, UsageError
 
 Input = str | tuple[str, ...]  # a text, or the words of a sentence
@@ -20,8 +20,8 @@ Input = str | tuple[str, ...]  # a text, or the words of a sentence
 
 def read_inputs(
     kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: tuple[str, str] | None = None
-) -> list[Input]:
-    """The texts of a table, the sentences of tagged words, or the lines of any other file.
+) -> dict[int, Input]:
+    """The texts of a table, the sentences of tagged words, or the lines of any other file, by their first line.
 
     `trained` are the columns that training read, if they were named."""
     layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
@@ -29,7 +29,7 @@ def read_inputs(
     if kind == "tagged" and (named or (layout and layout.kind in ("tagged", "conllu")) or _has_tabs(path)):
         _refuse_column(column, path)
         conllu = suffix(path) == CONLLU or (layout is not None and layout.kind == "conllu")
-        return [*read_words(path, conllu, fixes, trained)]
+        return {**read_words(path, conllu, fixes, trained)}
     column = column or (trained[0] if trained and suffix(path) in TABLES else None)
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
@@ -38,7 +38,7 @@ def read_inputs(
         return _from_table(path, kind, column, fixes)
     if kind == "tagged":  # words and tags between spaces are not recognized in a few lines
         fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
-    return list(split_lines(read_file(path, fixes)))
+    return dict(numbered_lines(path, fixes))
 
 
 def _has_tabs(path: Path) -> bool:
@@ -51,19 +51,19 @@ def _has_tabs(path: Path) -> bool:
     return bool(filled) and all("\t" in line for line in filled)
 
 
-def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> list[Input]:
+def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> dict[int, Input]:
     pair = PAIRS if kind == "pairs" else LABELED
-    table = open_table(path, pair, fixes, (column,) if column else None)
+    table = open_table(path, pair, fixes, (column,) if column else None, keep_blank=True)
     name = find_input_column(table.names, pair, column, table.header)
-    texts: list[Input] = []
+    texts: dict[int, Input] = {}
     faults: list[BadRow] = []
     for row in table.all_rows():
         try:
             if isinstance(row, BadRow):
                 raise row
-            texts.append(text_in(row, name))
+            texts[row.location.line] = text_in(row, name)
         except BadRow as fault:
-            texts.append("")
+            texts[fault.location.line] = ""
             faults.append(fault)
     fixes.skipped.append(f"the texts of {path.name} are in the column '{name}'")
     note_unread(path, faults, fixes, "row")

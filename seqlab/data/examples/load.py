@@ -18,7 +18,7 @@ from seqlab.data.examples.parallel import read_parallel, refuse_swapped
 from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
-from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, to_bio
+from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, first_names, shorten
 from seqlab.errors import DataError, MissingInput, UsageError
@@ -26,6 +26,7 @@ from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
 
 EXAMPLES: dict[ExampleKind, type[Example]] = {"labeled": LabeledText, "tagged": TaggedSentence, "pairs": TextPair}
+RESPELLED_NAMED = 5  # tags that a note names
 NAMES = {"labeled": "labeled texts", "tagged": "tagged sentences", "pairs": "pairs of texts"}
 
 
@@ -82,21 +83,40 @@ def _to_bio(splits: Mapping[str, LocatedExamples]) -> tuple[dict[str, LocatedExa
     """Convert span tags to BIO, and note what was changed.
 
     The scheme is detected over all splits: one split alone might look like another scheme."""
+    splits, notes = _respelled(splits)
     tags = [located.example.tags for examples in splits.values() for located in examples]
     scheme = detect_scheme(tags)
     if scheme is None:
-        return dict(splits), _note_non_spans([located for examples in splits.values() for located in examples])
-    notes = [] if scheme == "BIO" else [f"converted {scheme} tags to BIO"]
+        return splits, notes + _note_non_spans([located for examples in splits.values() for located in examples])
+    notes += [] if scheme == "BIO" else [f"converted {scheme} tags to BIO"]
     if repairs := sum(count_repairs(sentence, scheme) for sentence in tags):
         letters = "I-" if scheme == "BIO" else "I- or E-"
         notes.append(f"{letters} tags that continue no span of their type: {repairs:,}, read as B-")
+    return _with_tags(splits, lambda tags: to_bio(tags, scheme)), notes
+
+
+def _respelled(splits: Mapping[str, LocatedExamples]) -> tuple[dict[str, LocatedExamples], list[str]]:
+    """Span tags as BIO spells them, and a note on those that the files spell in another way."""
+    new = respell({tag for examples in splits.values() for located in examples for tag in located.example.tags})
+    if not new:
+        return dict(splits), []
+    shown = ", ".join(f"'{tag}' as '{spelled}'" for tag, spelled in [*new.items()][:RESPELLED_NAMED])
+    more = f" and {len(new) - RESPELLED_NAMED:,} more" if len(new) > RESPELLED_NAMED else ""
+    return _with_tags(splits, lambda tags: tuple(new.get(tag, tag) for tag in tags)), [
+        f"span tags in another spelling: read {shown}{more}"
+    ]
+
+
+def _with_tags(
+    splits: Mapping[str, LocatedExamples], change: Callable[[Sequence[str]], tuple[str, ...]]
+) -> dict[str, LocatedExamples]:
     return {
         split: [
-            replace(located, example=replace(located.example, tags=to_bio(located.example.tags, scheme)))
+            replace(located, example=replace(located.example, tags=change(located.example.tags)))
             for located in examples
         ]
         for split, examples in splits.items()
-    }, notes
+    }
 
 
 def _note_non_spans(examples: LocatedExamples) -> list[str]:

@@ -125,15 +125,22 @@ def _note_types(column: str, types: Mapping[str, Counter[str]]) -> list[str]:
     return [f"the values of '{column}' have different types: {named(total)}{same}"]
 
 
-def open_table(path: Path, pair: ColumnPair, fixes: InputFixes, columns: tuple[str, ...] | None = None) -> ExampleTable:
-    """The header and the rows. Columns that are requested by number belong to a table without a header."""
+def open_table(
+    path: Path,
+    pair: ColumnPair,
+    fixes: InputFixes,
+    columns: tuple[str, ...] | None = None,
+    keep_blank: bool = False,
+) -> ExampleTable:
+    """The header and the rows, perhaps with those of empty cells. Columns that are requested by number belong to a
+    table without a header."""
     if suffix(path) in JSON_LINES:
         rows = read_objects(path, fixes)
         objects = [row for row in rows if isinstance(row, TableRow)]
         if not objects:
             raise rows[0] if isinstance(rows[0], BadRow) else AssertionError
         return ExampleTable(objects[0].location, keys_of(row.fields for row in objects[:KEYED_OBJECTS]), rows)
-    records = [record for record in _records(path, fixes) if isinstance(record, BadRow) or any(record[1])]
+    records = _records(path, fixes, keep_blank)
     header = next((record for record in records if not isinstance(record, BadRow)), None)
     if header is None:
         if records:
@@ -190,8 +197,9 @@ def _another_header(location: Location, fields: Sequence[str]) -> str:
 # --- separated fields -----------------------------------------------------------------------------------------------
 
 
-def _records(path: Path, fixes: InputFixes) -> list[Record | BadRow]:
-    """The records that have content; blank lines are passed over, and rows of empty cells are counted."""
+def _records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
+    """The records from the header on that have content; blank lines are passed over, and rows of empty cells are
+    counted or kept. In a table of one column, a blank line is such a row."""
     lines = [line for _, line in numbered_lines(path, fixes)]
     delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
     for place in (*comments, *(() if named is None else (named,))):
@@ -208,9 +216,13 @@ def _records(path: Path, fixes: InputFixes) -> list[Record | BadRow]:
     else:
         records = read_records(path, lines, delimiter, skip)
     kept: list[Record | BadRow] = []
+    width = 0  # of the header
     for record in records:
         if isinstance(record, BadRow) or any(map(str.strip, record[1])):
             kept.append(record)
+            width = width or (0 if isinstance(record, BadRow) else len(record[1]))
+        elif keep_blank and (width == 1 or (width and len(record[1]) > 1)):
+            kept.append((record[0], record[1] or [""]))
         elif len(record[1]) > 1:
             fixes.blank_rows += 1
     return kept

@@ -1,7 +1,8 @@
 """How tags mark spans such as names, and their conversion to one scheme, BIO.
 
 BIO begins every span with B-. IOB1 writes B- only if a span directly follows another of its type. BIOES also marks the
-last word of a span (E-) and spans of one word (S-); in BILOU these are L- and U-.
+last word of a span (E-) and spans of one word (S-); in BILOU these are L- and U-. Some files write the letter in lower
+case, or after the type.
 """
 
 import re
@@ -14,6 +15,10 @@ Scheme = Literal["BIO", "IOB1", "BIOES"]
 OUTSIDE = "O"
 SPAN_TAG = re.compile(r"[A-Z]-.+", re.DOTALL)
 SINGLE, LAST = "SU", "EL"  # the letters of BIOES and of BILOU
+SPELLINGS = (
+    re.compile(r"(?P<letter>[BIESLU])-(?P<type>.+)", re.IGNORECASE | re.DOTALL),
+    re.compile(r"(?P<type>.+)-(?P<letter>[BIESLU])", re.IGNORECASE | re.DOTALL),
+)
 
 
 def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
@@ -31,6 +36,18 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
         return "BIO"
     only_between = all(_same_type(tags, at) for tags in sentences for at, tag in enumerate(tags) if tag[0] == "B")
     return "IOB1" if only_between else "BIO"
+
+
+def respell(distinct: Collection[str]) -> dict[str, str]:
+    """How BIO spells each tag, if all of them mark spans in another spelling: b-per or PER-B for B-PER, o for O."""
+    tags = set(distinct) - {UNSCORED}
+    for spelling in SPELLINGS:
+        found = {tag: spelling.fullmatch(tag) for tag in tags if tag.upper() != OUTSIDE}
+        spelled = {tag: f"{match['letter'].upper()}-{match['type']}" for tag, match in found.items() if match}
+        if spelled and len(spelled) == len(found) and {tag[0] for tag in spelled.values()} & {"B", "I"}:
+            new = {**spelled, **{tag: OUTSIDE for tag in tags - spelled.keys()}}
+            return {tag: spelled for tag, spelled in sorted(new.items()) if spelled != tag}
+    return {}
 
 
 def non_span_tags(distinct: Collection[str]) -> set[str]:

@@ -142,11 +142,12 @@ def test_few_validation_examples_are_said():
 
 
 def test_labels_that_may_be_missing_values_and_invisible_characters_are_said(write):
-    rows = [*many(12), ("text\u200b 13", "NA"), ("text\u200b 14", "NA"), ("text\u00ad 15", "n/a")]
-    path, dev = write("a.tsv", reviews(*rows)), write("b.tsv", reviews(("x", "odd")))
+    rows = [*many(12), ("text\u200b 13", "NA"), ("text\u200b 14", "NA"), ("text\u00ad 15", "n/a"), ("text 16", r"\N")]
+    path, dev = write("a.tsv", reviews(*rows)), write("b.tsv", reviews(("x", "odd"), ("y", "NA")))
     examples = open_examples("labeled", corpus(path, validation=(dev,)))
     assert examples.notes == (
-        "'NA' (2), 'n/a' (1) may stand for a missing label: it is learned like any other. Delete such rows if so",
+        r"'NA' (3), 'n/a' (1), '\N' (1) may stand for a missing label: it is learned like any other. Delete such rows "
+        "if so",
     )
     assert content_notes(examples)[-1:] == [
         "invisible characters: 3, read as they are: U+200B zero width space (2), U+00AD soft hyphen (1)"

@@ -106,6 +106,14 @@ def test_a_translation_needs_two_sides(write, names):
         open_examples("pairs", corpus(*(write(name, "x\n") for name in names)))
 
 
+def test_another_spelling_of_span_tags_is_said(write):
+    path = write("a.conll", "".join(f"Anna{at} b-per\nLee i-per\nmet o\n\n" for at in range(20)))
+    examples = open_examples("tagged", corpus(path))
+    assert examples.splits["train"][0].tags == ("B-per", "I-per", "O")
+    said = "span tags in another spelling: read 'b-per' as 'B-per', 'i-per' as 'I-per', 'o' as 'O'"
+    assert said in examples.notes
+
+
 def test_columns_without_names_cannot_be_named(write):
     with pytest.raises(UsageError, match=r"Leave out corpus\.columns"):
         open_examples("tagged", corpus(write("a.conll", "a\tN\n"), columns=("FORM", "NER")))

@@ -61,7 +61,7 @@ def test_headers_of_joined_files_are_skipped_and_counted(write):
     fixes = InputFixes()
     assert [located.example.label for located in read_labeled(path, None, fixes)] == [label for _, label in ROWS]
     assert fixes.notes() == [f"skipped 2 rows of '{path}' that repeat the header (line 5, 33)"]
-    assert read_inputs("labeled", path, None, InputFixes()) == [text for text, _ in ROWS]
+    assert [*read_inputs("labeled", path, None, InputFixes()).values()] == [text for text, _ in ROWS]
 
 
 def test_a_word_of_the_header_is_no_header(write):
@@ -161,7 +161,7 @@ def test_the_column_that_is_suggested_for_predictions_can_be_read(write):
     with pytest.raises(DataError) as refused:
         read_inputs("labeled", path, None, InputFixes())
     [option] = re.findall(r"such as (--column .*?) \(in a table", str(refused.value))
-    assert read_inputs("labeled", path, shlex.split(option)[1], InputFixes()) == [text for text, _ in ROWS]
+    assert [*read_inputs("labeled", path, shlex.split(option)[1], InputFixes()).values()] == [text for text, _ in ROWS]
 
 
 def test_the_printed_limit_skips_the_rows(write):

@@ -31,7 +31,7 @@ def test_a_table_in_quotes_is_what_the_csv_module_wrote(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("tsv") / "a.tsv"
     path.write_bytes(buffer.getvalue().encode())
     assert read(path) == (rows, [REMOVED])
-    assert read_inputs("labeled", path, None, InputFixes()) == [text for text, _ in rows]
+    assert [*read_inputs("labeled", path, None, InputFixes()).values()] == [text for text, _ in rows]
     task = infer_task([str(path)])
     assert task is not None and task.name == "classify"
 

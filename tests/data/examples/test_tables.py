@@ -422,7 +422,7 @@ def test_tables_in_other_encodings(write, codec):
 @pytest.mark.parametrize("name, reason", [("a.conll", "by its suffix"), ("a.txt", "span tags such as B-x")])
 def test_tagged_words_are_no_texts_to_classify(write, name, reason):
     path = write(name, "a B-x\nb O\n\n" * 5)
-    assert read_inputs("tagged", path, None, InputFixes()) == [("a", "b")] * 5
+    assert [*read_inputs("tagged", path, None, InputFixes()).values()] == [("a", "b")] * 5
     with pytest.raises(DataError, match=f"{reason}.*this run reads texts. Give a table"):
         read_inputs("labeled", path, None, InputFixes())
 
@@ -431,13 +431,13 @@ def test_tagged_words_are_no_texts_to_classify(write, name, reason):
 def test_lines_with_tabs_are_words_to_a_tagger(write, content):
     """Few lines, or tags without spans, show no layout: training with --task tag reads columns all the same."""
     path = write("a.txt", content)
-    (words,) = read_inputs("tagged", path, None, InputFixes())
+    (words,) = read_inputs("tagged", path, None, InputFixes()).values()
     assert words == read_columns(path, InputFixes())[0].example.words
 
 
 def test_lines_that_a_tagger_reads_as_texts_are_said(write):
     fixes = InputFixes()
-    assert read_inputs("tagged", write("a.txt", "Anna B-x\nmet O\n"), None, fixes) == ["Anna B-x", "met O"]
+    assert [*read_inputs("tagged", write("a.txt", "Anna B-x\nmet O\n"), None, fixes).values()] == ["Anna B-x", "met O"]
     assert fixes.notes() == ["each line of a.txt is a text, not a word and its tag"]
 
 

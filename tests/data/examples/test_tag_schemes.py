@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import BILOU, IOB1, IOB2, IOBES, Entities
 
-from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, to_bio
+from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, respell, to_bio
 
 quick = settings(max_examples=200)
 types = st.sampled_from(["PER", "LOC", "creative-work"])
@@ -113,3 +113,18 @@ def test_slips_are_read_as_beginnings_and_counted():
     broken = ["S-x", "I-x", "E-x", "E-x", "B-y", "O", "L-z"]
     assert to_bio(broken, "BIOES") == ("B-x", "B-x", "I-x", "B-x", "B-y", "O", "B-z")
     assert count_repairs(broken, "BIOES") == 3
+
+
+@quick
+@given(stretches, st.sampled_from([str.lower, lambda tag: tag if tag == "O" else "-".join(tag.split("-", 1)[::-1])]))
+def test_other_spellings_of_span_tags_are_read(sentence, spell):
+    bio = written([*sentence, ("PER", 2)], "B", "I", "I", "B")
+    new = respell(map(spell, bio))
+    read = [new.get(tag, tag) for tag in map(spell, bio)]
+    assert [tag.upper() for tag in read] == [tag.upper() for tag in bio]
+    assert detect_scheme([read]) == "BIO"
+
+
+@pytest.mark.parametrize("tags", [("O", "B-PER", "I-PER"), ("NN", "o"), ("NN-B", "VB"), ("S-adj", "o"), ("O", "_"), ()])
+def test_other_tags_keep_their_spelling(tags):
+    assert respell(tags) == {}
