@@ -16,17 +16,34 @@ from zipfile import BadZipFile
 
 import numpy as np
 from filelock import FileLock, Timeout
+from pydantic import BaseModel, Field
 
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.runs import manifest
 from seqlab.runs.lock import LOCK
-from seqlab.storage import read_bytes, refuse_link, sha256, storage_errors, write_atomic
+from seqlab.storage import read_bytes, refuse_link, sha256, storage_errors, validated, write_atomic
 
 FORMAT, VERSION = "seqlab-index", 1
 BUILDING = ".building"  # what a stopped call had finished; hidden, so that it is never read as documents
 GENERATION = re.compile(r"(data|model)-[0-9a-f]+")
 DOCUMENTS, LINES, PASSAGES, DIGESTS = "documents.jsonl", "lines.npy", "passages.npy", "digests.npy"
 VECTORS, FITTED, BM25 = "vectors.npy", "fitted.npz", "bm25.npz"
+
+
+class IndexFacts(BaseModel):
+    """What the manifest says about an index."""
+
+    data: str = Field(pattern="^data-[0-9a-f]+$")  # folders of the current generation
+    model: str | None = Field(pattern="^model-[0-9a-f]+$")
+    run: str | None
+    sources: list[str]
+    columns: dict[str, str]
+    settings: dict[str, Any]
+    length: int
+    documents: int
+    passages: int
+    dimensions: int | None
+    fingerprint: str | None
 
 
 @dataclass(frozen=True)
@@ -62,6 +79,7 @@ class IndexDirectory:
                 f"'{self.path}' was written by a newer seqlab (layout {facts['version']}; this one knows {VERSION}). "
                 f"Upgrade seqlab to use it."
             )
+        validated(IndexFacts, facts, self.path / manifest.NAME, strict=True)
         return facts
 
     def data(self, name: str) -> bytes:

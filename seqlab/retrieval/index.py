@@ -3,7 +3,7 @@
 N: passages, M: documents, Q: queries, D: dimensions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ class Index:
     @property
     def settings(self) -> VectorSettings:
         stored = dict(self.facts["settings"])
-        pooled = validated(Pooled, stored.pop("pooled"), self.path)
+        pooled = validated(Pooled, stored.pop("pooled", None), self.path)
         return validated(VectorSettings, {**stored, "pooled": pooled}, self.path)
 
     @cached_property
@@ -50,9 +50,8 @@ class Index:
     @cached_property
     def bm25(self) -> Bm25:
         arrays = read_arrays(self.directory.data(BM25), self.path / BM25, (*TABLE, "terms", "documents"))
-        ranker = Bm25.from_arrays(arrays)
-        self._require(ranker.documents == self.documents.passages, BM25)
-        return ranker
+        self._require(_is_table(arrays, self.documents.passages), BM25)
+        return Bm25.from_arrays(arrays)
 
     @cached_property
     def exact(self) -> ExactSearch:
@@ -63,7 +62,10 @@ class Index:
 
     @cached_property
     def fitted(self) -> dict[str, np.ndarray]:
-        return read_arrays(self.directory.data(FITTED), self.path / FITTED, ("center", "axes", "normalize"))
+        fitted = read_arrays(self.directory.data(FITTED), self.path / FITTED, ("center", "axes", "normalize"))
+        shape = (len(np.atleast_1d(fitted["center"])), self.facts["dimensions"])
+        self._require(fitted["axes"].shape == shape and fitted["normalize"].shape == (1,), FITTED)
+        return fitted
 
     @cached_property
     def reduction(self) -> Reduction:
@@ -82,7 +84,11 @@ class Index:
                 f"the index '{self.path}' cannot embed texts: the copy of its run is missing or damaged. {error} Build "
                 f"the index again with --run RUN, or search by words alone: --by bm25"
             ) from None
-        return TextEmbedder(run, self.settings.pooled, self.fitted.get("shares"))
+        shares_V = self.fitted.get("shares")
+        self._require(shares_V is None or shares_V.shape == (run.tokenizer.vocab_size,), FITTED)
+        embedder = TextEmbedder(run, self.settings.pooled, shares_V)
+        self._require(embedder.width == len(self.fitted["center"]), FITTED)
+        return embedder
 
     def search_engine(self, engine: Engine = "exact") -> VectorSearch:
         """Exact search, or an approximate index that is built now from the vectors in memory."""
@@ -118,6 +124,27 @@ class Index:
     def _require(self, fits: bool, name: str) -> None:
         if not fits:
             raise DataError(f"'{self.path}' cannot be used: {name} does not fit its documents. Build the index again.")
+
+
+def _is_table(arrays: Mapping[str, np.ndarray], passages: int) -> bool:
+    """Whether these arrays are a BM25 table of so many passages: nothing that is looked up lies outside of them."""
+    data_E, rows_E, places_T = (arrays[name] for name in TABLE)
+    if (
+        any(array.ndim != 1 for array in arrays.values())
+        or not len(places_T)
+        or arrays["documents"].tolist() != [passages]
+    ):
+        return False
+    whole = [array.dtype.kind in "iu" for array in (rows_E, places_T)]
+    terms = arrays["terms"].tobytes().count(b"\n") + 1
+    return (
+        all(whole)
+        and len(data_E) == len(rows_E) == places_T[-1]
+        and places_T[0] == 0
+        and len(places_T) == terms + 1
+        and bool((np.diff(places_T) >= 0).all())
+        and bool(((rows_E >= 0) & (rows_E < passages)).all())
+    )
 
 
 def open_index(index: "str | Path | Index") -> Index:

@@ -241,6 +241,21 @@ def test_arrays_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> Non
         with pytest.raises(DataError, match="cannot be used"):
             api.search(out, "the dog")
         path.write_bytes(before)
+    path = out / facts["data"] / "bm25.npz"
+    with np.load(path) as file:
+        table = dict(file.items())
+    for change in (
+        {"indices": table["indices"] + 1000},
+        {"indptr": table["indptr"][:-1]},
+        {"documents": np.array([4])},
+        {"data": table["data"][:-1]},
+        {"terms": table["terms"][:0]},
+    ):
+        np.savez(path, **{**table, **change})
+        hashed = {**files, f"{facts['data']}/bm25.npz": [sha256(path.read_bytes())]}
+        (out / "manifest.json").write_bytes(manifest.manifest(hashed, facts))
+        with pytest.raises(DataError, match="cannot be used"):
+            api.search(out, "the dog")
 
 
 def test_without_a_run_an_embedder_is_trained_first(
@@ -270,6 +285,30 @@ def test_training_that_was_stopped_goes_on(documents: Path, tmp_path: Path, monk
     documents.write_text(documents.read_text().replace("cat", "otter"))
     changed = train_embedder(source, tmp_path / "own", QUIET, notes, seconds=0.01)
     assert changed is not None and (changed.path / "model.safetensors").stat().st_mtime_ns != weights
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": "../../elsewhere"},
+        {"model": 5},
+        {"documents": "three"},
+        {"settings": None},
+        {"settings": {"pooled": {"pooling": "mean"}, "dimensions": "all"}},
+        {"settings": {}},
+        {"dimensions": 10**12},
+    ],
+)
+def test_facts_that_are_not_what_seqlab_writes(
+    language_run: api.Run, folder: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """A hostile manifest with a hash that is right."""
+    out = tmp_path / "i"
+    build(folder, out, run=language_run)
+    files, facts = manifest.read_manifest(out)
+    (out / "manifest.json").write_bytes(manifest.manifest(files, {**facts, **change}))
+    with pytest.raises(DataError, match="cannot be used"):
+        api.search(out, "the dog")
 
 
 @pytest.mark.slow
