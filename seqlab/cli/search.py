@@ -35,6 +35,7 @@ def search(
 
     from seqlab import api
     from seqlab.cli.show import console
+    from seqlab.wording import counted
 
     if query == "-":
         query = sys.stdin.read()
@@ -57,7 +58,7 @@ def search(
                 console.print(f"     {sentence}", markup=False, soft_wrap=True)
     for note in result.notes:
         console.print(f"Note: {note}.", markup=False, soft_wrap=True)
-    found = f"{len(result.hits):,} results" if result.hits else "Nothing found"
+    found = counted(len(result.hits), "result") if result.hits else "Nothing found"
     console.print(f"{found}, by {result.by}, in {result.milliseconds:.1f} ms.")
 
 

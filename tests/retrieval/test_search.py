@@ -1,6 +1,7 @@
 """What a search finds, what it shows of it, and what it says when there is nothing to find."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +144,12 @@ def test_approximate_search_is_measured_against_exact_search(engine: dense.Engin
     assert recall_at(10, exact, exact, vectors_ND[:20]) == 1
     assert (approximate.nearest(vectors_ND[:5], 1).rows_QK[:, 0] == np.arange(5)).all()
     assert engine in approximate.about.lower()
+
+
+def test_without_faiss_the_error_names_the_package(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(UsageError, match=r"pip install 'seqlab\[retrieval\]'"):
+        api.search(index, "the dog", by="dense", engine="hnsw")
 
 
 def test_an_approximate_search_of_an_index(index: Index) -> None:
