@@ -1,8 +1,9 @@
 """The command that the user typed, for messages that say how to type it better."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 _typed: list[str] = []
@@ -18,7 +19,25 @@ def typed_command(arguments: Sequence[str]) -> Iterator[None]:
         _typed.clear()
 
 
-def command_again(otherwise: Sequence[str], added: Sequence[str], renamed: tuple[Path, Path] | None = None) -> str:
-    """The typed command with more options, perhaps with another path; `otherwise` if none was typed."""
+def command_again(
+    otherwise: Sequence[str],
+    added: Sequence[str],
+    renamed: tuple[Path, Path] | None = None,
+    without: Collection[str] = (),
+) -> str:
+    """The typed command with more options, perhaps with another path and without some settings ("task.window");
+    `otherwise` if none was typed."""
     words = [str(renamed[1]) if renamed and Path(word) == renamed[0] else word for word in _typed or otherwise]
-    return shlex.join(["seqlab", *words, *added])
+    return shlex.join(["seqlab", *_leave_out(words, without), *added])
+
+
+def _leave_out(words: Sequence[str], settings: Collection[str]) -> Iterator[str]:
+    """The words without the options of these settings, `--window 32` as well as `--set task.window=32`."""
+    options = {f"--{setting.partition('.')[2].replace('_', '-')}" for setting in settings}
+    remaining = iter(words)
+    for word in remaining:
+        name, equals, value = word.partition("=")
+        given = [word] if equals or name not in (*options, "--set") else [word, *islice(remaining, 1)]
+        setting = (value if equals else given[-1]).partition("=")[0]
+        if name not in options and (name != "--set" or setting not in settings):
+            yield from given

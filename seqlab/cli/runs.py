@@ -35,17 +35,20 @@ def runs(
         return
     groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry.group)]
     for group in groups:
-        table(_title(group[0]), COLUMNS, [_row(entry) for entry in group], texts=3)
+        table(_title(group), COLUMNS, [_row(entry) for entry in group], texts=3)
         console.print()
     several = "; only runs of one table can be compared" if len(groups) > 1 else ""
     console.print(f"{counted(len(entries), 'run')} in {searched}{several}.", markup=False)
 
 
-def _title(entry: "RunEntry") -> str:
+def _title(group: "list[RunEntry]") -> str:
+    entry = group[0]
     if entry.metric is None:
-        return "not finished"
+        return "not finished, or damaged"
     mode = f", mode {entry.mode}" if entry.mode in ("window", "carry") else ""
-    return f"{entry.task} on {entry.corpus} ({entry.data[:8]}), {entry.rule}{mode}: {entry.metric.label}"
+    mode += f" of {entry.window}" if entry.window else ""
+    names = " or ".join(dict.fromkeys(one.corpus for one in group))  # the same text in files of several names
+    return f"{entry.task} on {names} ({entry.data[:8]}), {entry.rule}{mode}: {entry.metric.label}"
 
 
 def _row(entry: "RunEntry") -> list[str]:

@@ -10,8 +10,9 @@ from seqlab.config import resolve
 from seqlab.errors import MissingInput, SeqlabError, UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import PluginNotAllowed
-from seqlab.runs.directory import BEST, CONFIG, PLAN, RUNS, TUNING, RunDirectory
+from seqlab.runs.directory import BEST, CONFIG, PLAN, RUNS, TUNING, WEIGHTS, RunDirectory
 from seqlab.runs.results import read_results
+from seqlab.runs.tensors import is_complete
 
 LEVELS = 4  # of folders below the given one: a run of a comparison in runs/ is at the fourth
 
@@ -31,14 +32,15 @@ class RunEntry:
     data: str = ""  # fingerprint of the text or the examples
     rule: str = ""  # how they were split
     mode: str = ""  # how the validation split was scored
+    window: int | None = None  # that mode's, if it scores windows: a longer one gives a model more to read
     tokenizer: str = ""
 
     @property
     def group(self) -> tuple[str, ...]:
-        """Equal for runs whose values can be compared: one task, metric, data, split and mode."""
+        """Equal for runs whose values can be compared: one task, metric, data, split, mode and window."""
         if self.metric is None or self.value is None:
             return ()
-        return self.task, self.metric.key, self.corpus, self.data, self.rule, self.mode
+        return self.task, self.metric.key, self.data, self.rule, self.mode, f"{self.window or 0:9}"
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "metric": self.metric.key if self.metric else None}
@@ -88,20 +90,24 @@ def _entry(path: Path) -> RunEntry:
         config = directory.config()
         settings = resolve(config["settings"])
         results = read_results(directory)
+        weights = path / WEIGHTS
+        damaged = not is_complete(weights) if results or weights.exists() else False
+        scored = results if not damaged else None
         return RunEntry(
             path=str(path),
             arch=settings.backbone.name,
             corpus=config["corpus"]["name"],
             parameters=config["parameters"]["total"],
             task=settings.task.name,
-            metric=results.headline_metric if results else None,
-            value=results.headline if results else None,
+            metric=scored.headline_metric if scored else None,
+            value=scored.headline if scored else None,
             steps=results.steps if results else settings.train.steps or 0,
             date=results.date if results else config["created"],
-            status="finished" if results else "unfinished",
+            status="damaged weights" if damaged else "finished" if results else "unfinished",
             data=config["corpus"]["fingerprint"],
             rule=config["corpus"].get("rule", settings.corpus.split_ratios),
             mode=results.mode if results else "",
+            window=results.window if results and results.mode == "window" else None,
             tokenizer=settings.tokenizer.name,
         )
     except PluginNotAllowed as error:

@@ -1,5 +1,6 @@
 """Tensors in safetensors files: they contain no code, and no tensor is created before the header is checked."""
 
+import json
 from pathlib import Path
 
 import safetensors
@@ -38,6 +39,18 @@ def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor]) -> dict[
             actual, required = f"{dtype} {shape}", f"{expected_dtype} {expected_shape}"
             raise DataError(f"'{path}' does not fit the settings: '{name}' is {actual}, expected {required}.")
     return safetensors.torch.load(content)
+
+
+def is_complete(path: Path) -> bool:
+    """Whether a file is as long as its own header says; only the header is read."""
+    try:
+        with path.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(length if length <= LARGEST_HEADER else 0))
+        ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+        return path.stat().st_size == 8 + length + max(ends, default=0)
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
+        return False
 
 
 def read_header(content: bytes, path: Path) -> dict[str, tuple[str, list[int]]]:

@@ -15,15 +15,14 @@ from seqlab.config import (
     expand_short_names,
     source_items,
 )
-from seqlab.data.documents.open_pairs import is_collection
-from seqlab.data.examples.load import column_of_splits
-from seqlab.data.examples.split_column import IGNORED
+from seqlab.config.sources import SHORT
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
 from seqlab.tasks.text_settings import TextSettings
+from seqlab.training.unused_settings import refuse_unused
 from seqlab.typed_command import command_again
 
 
@@ -92,7 +91,7 @@ def settings_from_request(
     generated = [name for name in resolved.corpus.source if name in CORPORA and _has_examples(name)]
     if resolved.corpus.difficulty is not None and not generated:
         raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files and for texts.")
-    _refuse_unused(resolved, dict(changes))
+    refuse_unused(resolved, dict(changes))
     return resolved
 
 
@@ -106,75 +105,6 @@ def _with_dropout(
     between_layers = [("backbone.dropout", rate)]
     base = base if init is None else _from_init(dict(base), between_layers, init)
     return build_settings(base, [*changes, *between_layers])
-
-
-# settings of the corpus that do nothing for running text, or for examples
-TEXT_ONLY = {
-    "corpus.documents": "examples have no documents",
-    "corpus.layout": "examples have a layout of their own",
-    "corpus.split": "examples are split by a shuffle",
-}
-EXAMPLES_ONLY = {
-    **dict.fromkeys(("corpus.columns", "corpus.groups", "corpus.split_column"), "running text has no columns"),
-    "corpus.skip_limit": "running text has no rows to skip",
-}
-
-
-def _refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
-    """UsageError for settings that do nothing for the task or beside the others."""
-    task = settings.task.settings
-    unused = EXAMPLES_ONLY if task.examples is None else TEXT_ONLY
-    for key in given:
-        if key in unused:
-            option = key.removeprefix("corpus.")
-            raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
-    asks_ratios = given.get("corpus.split_ratios") is not None
-    kind = task.examples if task.examples != "documents" else None
-    column = column_of_splits(kind, settings.corpus) if asks_ratios and kind else None
-    if column:
-        raise UsageError(
-            f"corpus.split_ratios is {settings.corpus.split_ratios}, but the column '{column}' gives the splits: leave "
-            f"it out, or ignore the column: {IGNORED}"
-        )
-    for key, reason in _idle_settings(settings).items():
-        if given.get(key) is not None:
-            raise UsageError(f"{key} does nothing: {reason}. Leave it out.")
-
-
-def _idle_settings(settings: RunSettings) -> dict[str, str]:
-    """Settings that others make idle, and why."""
-    task, train, corpus = settings.task.settings, settings.train, settings.corpus
-    idle = _given_by_corpus(settings)
-    if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
-        idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
-    if task.examples in ("labeled", "tagged", "documents"):
-        idle["model.tie_embeddings"] = f"a model for --task {settings.task.name} has no output layer over tokens"
-    if corpus.documents == "lines":
-        idle["task.batching"] = "with corpus.documents=lines, a batch has lines of similar length"
-    if task.option("batch_tokens", None) is not None:
-        idle["task.batch_size"] = "task.batch_tokens replaces it"
-    if not task.option("negatives", 0):
-        keys = ("task.miner", "task.negative_ranks", "task.negative_margin")
-        idle |= dict.fromkeys(keys, "task.negatives is 0")
-    if task.option("teacher", None) is None:
-        idle |= dict.fromkeys(("task.teacher_weight", "task.temperature"), "there is no task.teacher")
-    idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
-    if train.schedule not in ("cosine", "linear"):
-        idle["train.final_lr"] = f"train.schedule is {train.schedule}"
-    if train.schedule != "decay":
-        idle |= dict.fromkeys(("train.decay", "train.decay_after"), f"train.schedule is {train.schedule}, not decay")
-    return idle
-
-
-def _given_by_corpus(settings: RunSettings) -> dict[str, str]:
-    """Settings of the corpus that do nothing where it has splits of its own, and why."""
-    task, corpus = settings.task.settings, settings.corpus
-    keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
-    if task.examples is not None and corpus.source[0] in CORPORA:
-        return dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
-    if task.examples == "documents" and is_collection(corpus.source):
-        return dict.fromkeys(keys, f"'{corpus.source[0]}' is a collection, with splits of its own")
-    return {}
 
 
 def _has_examples(corpus: str) -> bool:
@@ -241,7 +171,7 @@ def _inferred_task(
                 f"--task classify or --task translate."
             )
         if layout := unclear_layout(corpus["source"]):
-            raise UsageError(_which_task(layout, corpus))
+            raise UsageError(_which_task(layout, corpus, changes))
         if note := plain_text_note(corpus["source"]):
             log(note)
         return []
@@ -250,7 +180,7 @@ def _inferred_task(
     return [("task.name", task.name)]
 
 
-def _which_task(layout: FileLayout, corpus: Mapping[str, Any]) -> str:
+def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
     """Ask what a file is, with the command for each answer."""
     train = ["train", *map(str, corpus["source"])]  # as the command, if Python called
     for split in ("validation", "test"):
@@ -262,12 +192,35 @@ def _which_task(layout: FileLayout, corpus: Mapping[str, Any]) -> str:
     for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
         if task in readings and columns:
             options[task] += ["--set", f"corpus.columns={json.dumps(columns, ensure_ascii=False)}"]
+    meanings = {**readings, "language": "running text"}
+    unfit = _unfit(changes, list(meanings))
     commands = "".join(
-        f"\n  {command_again(train, options[task])}   # {meaning}"
-        for task, meaning in {**readings, "language": "running text"}.items()
+        f"\n  {command_again(train, options[task], without=unfit[task])}   # {meaning}"
+        + (f", without {' and '.join(map(_as_option, unfit[task]))}, which it refuses" if unfit[task] else "")
+        for task, meaning in meanings.items()
     )
     ask = "Say what it is with --task:" if readings else "To read it as it is:"
     return f"{layout.reason}. {ask}{commands}"
+
+
+def _as_option(setting: str) -> str:
+    word = setting.partition(".")[2]
+    return f"--{word.replace('_', '-')}" if word in SHORT else setting
+
+
+def _unfit(changes: list[tuple[str, Any]], tasks: list[str]) -> dict[str, list[str]]:
+    """For each task, the settings that it refuses and another task takes."""
+
+    def refuses(task: str, change: tuple[str, Any]) -> bool:
+        try:
+            refuse_unused(build_settings({}, [*source, ("task.name", task), change]), dict([change]))
+        except UsageError:
+            return True
+        return False
+
+    source = [(key, value) for key, value in changes if key == "corpus.source"]
+    refused = {key: [task for task in tasks if refuses(task, (key, value))] for key, value in changes}
+    return {task: [key for key, by in refused.items() if task in by and len(by) < len(tasks)] for task in tasks}
 
 
 def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:

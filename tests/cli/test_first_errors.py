@@ -40,6 +40,18 @@ def test_an_occupied_folder_is_refused_before_the_text_is_read(seqlab: Command) 
     assert (answer.code, answer.err) == (2, "error: 'full' is not empty and not a run. Please choose another --out.\n")
 
 
+def test_suggested_commands_leave_out_what_the_task_refuses(seqlab: Command) -> None:
+    Path("log.txt").write_text("".join(f"day {n % 2}\tinfo\tworker {n} began\n" for n in range(40)))
+    given = "--window 32 --batch-size=4 --set corpus.documents=lines --set train.lr=0.1 --steps=1"
+    answer = seqlab("train", "log.txt", *given.split())
+    _, classify, _, language = answer.err.splitlines()
+    assert classify.startswith(
+        "  seqlab train log.txt --batch-size=4 --set train.lr=0.1 --steps=1 --task classify --set "
+    )
+    assert classify.endswith("# a text and its label on each line, without --documents and --window, which it refuses")
+    assert language == f"  seqlab train log.txt {given} --task language   # running text"
+
+
 def test_a_single_character_is_one(seqlab: Command) -> None:
     Path("one.txt").write_text("a")
     assert "'one.txt' has 1 character; training needs at least" in seqlab("train", "one.txt").err

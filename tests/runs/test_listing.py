@@ -123,6 +123,38 @@ def test_only_what_can_be_compared_is_sorted_together(folder: Path, capsys: pyte
     assert "only runs of one table can be compared" in said and str(folder.absolute()) in said.replace(" ", "")
 
 
+def test_a_text_of_another_name_is_the_same_text_and_another_window_is_another_score(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    renamed = RunDirectory(Path(shutil.copytree(folder / "good", folder / "renamed")))
+    config = json.loads((renamed.path / "config.json").read_text())
+    config["corpus"]["name"] = "copy"
+    renamed.write_file("config.json", json.dumps(config).encode())
+    for name, mode in (("longer", "window"), ("carried", "carry")):
+        run = RunDirectory(Path(shutil.copytree(folder / "good", folder / name)))
+        write_results(run, results(validation=metrics(1.0, 2.7, 0.3, 0.3), mode=mode, window=128))
+    carried = RunDirectory(Path(shutil.copytree(folder / "carried", folder / "carried again")))
+    write_results(carried, results(validation=metrics(1.0, 2.7, 0.4, 0.4), mode="carry", window=16))
+    entries = list_runs(folder)
+    groups = [[Path(entry.path).name for entry in group] for _, group in groupby(entries, lambda entry: entry.group)]
+    assert groups == [["carried", "carried again"], ["better", "good", "renamed"], ["longer"], ["unfinished"]]
+    runs(folder)
+    said = capsys.readouterr().out
+    assert "language on my or copy (" in said and "mode window of 16:" in said and "mode window of 128:" in said
+    assert "mode carry:" in said
+
+
+@pytest.mark.parametrize("size", [None, 0, 7, 3000, -1])
+def test_weights_that_were_cut_are_damage(folder: Path, size: int | None, capsys: pytest.CaptureFixture[str]) -> None:
+    weights = folder / "better/model.safetensors"
+    content = weights.read_bytes()
+    weights.unlink() if size is None else weights.write_bytes(content[:size])
+    found = {Path(entry.path).name: (entry.status, entry.value) for entry in list_runs(folder)}
+    assert found == {"better": ("damaged weights", None), "good": ("finished", 3.0), "unfinished": ("unfinished", None)}
+    runs(folder)
+    assert "damaged weights" in " ".join(capsys.readouterr().out.split())
+
+
 def test_folders_that_are_no_runs_are_passed_over(folder: Path, tmp_path: Path) -> None:
     (folder / "notes").mkdir()
     (folder / "file.txt").write_text("")

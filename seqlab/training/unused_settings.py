@@ -1,0 +1,79 @@
+"""Settings that do nothing for the task, for the data or beside the other settings: they are refused."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from seqlab.config import RunSettings
+from seqlab.data.documents.open_pairs import is_collection
+from seqlab.data.examples.load import column_of_splits
+from seqlab.data.examples.split_column import IGNORED
+from seqlab.errors import UsageError
+from seqlab.registry import CORPORA
+
+# settings of the corpus that do nothing for running text, or for examples
+TEXT_ONLY = {
+    "corpus.documents": "examples have no documents",
+    "corpus.layout": "examples have a layout of their own",
+    "corpus.split": "examples are split by a shuffle",
+}
+EXAMPLES_ONLY = {
+    **dict.fromkeys(("corpus.columns", "corpus.groups", "corpus.split_column"), "running text has no columns"),
+    "corpus.skip_limit": "running text has no rows to skip",
+}
+
+
+def refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
+    """UsageError for settings that do nothing for the task or beside the others."""
+    task = settings.task.settings
+    unused = EXAMPLES_ONLY if task.examples is None else TEXT_ONLY
+    for key in given:
+        if key in unused:
+            option = key.removeprefix("corpus.")
+            raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
+    asks_ratios = given.get("corpus.split_ratios") is not None
+    kind = task.examples if task.examples != "documents" else None
+    column = column_of_splits(kind, settings.corpus) if asks_ratios and kind else None
+    if column:
+        raise UsageError(
+            f"corpus.split_ratios is {settings.corpus.split_ratios}, but the column '{column}' gives the splits: leave "
+            f"it out, or ignore the column: {IGNORED}"
+        )
+    for key, reason in _idle_settings(settings).items():
+        if given.get(key) is not None:
+            raise UsageError(f"{key} does nothing: {reason}. Leave it out.")
+
+
+def _idle_settings(settings: RunSettings) -> dict[str, str]:
+    """Settings that others make idle, and why."""
+    task, train, corpus = settings.task.settings, settings.train, settings.corpus
+    idle = _given_by_corpus(settings)
+    if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
+        idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
+    if task.examples in ("labeled", "tagged", "documents"):
+        idle["model.tie_embeddings"] = f"a model for --task {settings.task.name} has no output layer over tokens"
+    if corpus.documents == "lines":
+        idle["task.batching"] = "with corpus.documents=lines, a batch has lines of similar length"
+    if task.option("batch_tokens", None) is not None:
+        idle["task.batch_size"] = "task.batch_tokens replaces it"
+    if not task.option("negatives", 0):
+        keys = ("task.miner", "task.negative_ranks", "task.negative_margin")
+        idle |= dict.fromkeys(keys, "task.negatives is 0")
+    if task.option("teacher", None) is None:
+        idle |= dict.fromkeys(("task.teacher_weight", "task.temperature"), "there is no task.teacher")
+    idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
+    if train.schedule not in ("cosine", "linear"):
+        idle["train.final_lr"] = f"train.schedule is {train.schedule}"
+    if train.schedule != "decay":
+        idle |= dict.fromkeys(("train.decay", "train.decay_after"), f"train.schedule is {train.schedule}, not decay")
+    return idle
+
+
+def _given_by_corpus(settings: RunSettings) -> dict[str, str]:
+    """Settings of the corpus that do nothing where it has splits of its own, and why."""
+    task, corpus = settings.task.settings, settings.corpus
+    keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
+    if task.examples is not None and corpus.source[0] in CORPORA:
+        return dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
+    if task.examples == "documents" and is_collection(corpus.source):
+        return dict.fromkeys(keys, f"'{corpus.source[0]}' is a collection, with splits of its own")
+    return {}
