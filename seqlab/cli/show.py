@@ -71,7 +71,11 @@ def metrics_table(title: str, rows: Sequence[tuple[str, Mapping[str, float]]], k
 def scored_amount(metrics: Mapping[str, float]) -> str:
     """How much was scored: '1,821 examples'."""
     counts = [metric for metric in map(describe, metrics) if metric.is_count]
-    return counted(round(metrics[counts[0].key]), counts[0].label.removesuffix("s")) if counts else ""
+    if not counts:
+        return ""
+    plural = counts[0].label
+    singular = plural.removesuffix("ies") + "y" if plural.endswith("ies") else plural.removesuffix("s")
+    return counted(round(metrics[counts[0].key]), singular, plural)
 
 
 def print_run(run: "Run") -> None:

@@ -6,7 +6,7 @@ Held-out queries rank all documents by the cosine, and are judged as a search en
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -56,7 +56,6 @@ class EmbedTask(Task):
     loss_unit = "nats"
     unit = "pair"
     reported_metrics = ("mrr", "map", "recall_100")
-    wordings: ClassVar = {"ndcg_10": "{queries:,.0f} queries over {documents:,.0f} documents: nDCG@10 {ndcg_10:.3f}"}
     settings: EmbedSettings
     splits: Mapping[str, PairSplit]
     miner: Callable[[], Ranker]  # fits what hard negatives are mined by
@@ -281,7 +280,10 @@ class EmbedTask(Task):
     def wording(self, metrics: Mapping[str, float]) -> str:
         seen = int(metrics.get("seen", 0))
         others = f" (with the {seen:,} whose documents training had, too: {metrics.get('ndcg_10_all', 0):.3f})"
-        return super().wording(metrics) + (others if seen else "")
+        queries = counted(round(metrics["queries"]), "query", "queries")
+        documents = counted(round(metrics["documents"]), "document")
+        value = f"{self.headline_metric.label} {self.brief(metrics)}"
+        return f"{queries} over {documents}: {value}{others if seen else ''}"
 
     def brief(self, metrics: Mapping[str, float]) -> str:
         return f"{metrics[self.headline_metric.key]:.3f}"

@@ -418,3 +418,15 @@ def test_the_plan_says_how_many_documents_evaluations_rank(
     assert any(
         "evaluations rank the relevant ones and 100 tokens of 60 documents, the results all" in note for note in said
     )
+
+
+def test_a_result_in_words_counts(collection: Path) -> None:
+    task = task_of(case(collection))
+    metrics = {"ndcg_10": 0.25, "queries": 1.0, "documents": 1200.0}
+    assert task.wording(metrics) == "1 query over 1,200 documents: nDCG@10 0.250"
+    assert task.wording({**metrics, "queries": 2.0, "documents": 1.0}) == "2 queries over 1 document: nDCG@10 0.250"
+
+
+def test_documents_do_not_come_from_standard_input() -> None:
+    with pytest.raises(UsageError, match="documents cannot be read from standard input"):
+        case(Path("-"))

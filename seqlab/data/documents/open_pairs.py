@@ -25,7 +25,7 @@ from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.load import open_unsplit as open_unsplit_examples
 from seqlab.data.examples.table_sample import sample_table
-from seqlab.data.files import existing_path
+from seqlab.data.files import STANDARD_INPUT, existing_path
 from seqlab.data.text.split import SPLIT_ENDS
 from seqlab.errors import DataError, UsageError
 from seqlab.registry import CORPORA
@@ -129,6 +129,8 @@ def _judged(collection: Collection, split: str) -> list[JudgedQuery]:
 
 
 def _from_documents(corpus: CorpusSettings, kinds: Sequence[PairKind]) -> RetrievalExamples:
+    if STANDARD_INPUT in corpus.source:
+        raise UsageError("documents cannot be read from standard input, '-': name files or a folder.")
     fixes = DocumentFixes(skip_limit=corpus.skip_limit)
     given = {"train": corpus.source, "validation": corpus.validation, "test": corpus.test}
     read = {split: list(read_documents(source, fixes)) for split, source in given.items() if source}
