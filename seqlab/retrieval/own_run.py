@@ -42,9 +42,8 @@ def train_embedder(
         )
         return None
     titled = count <= SINGLE * documents
-    progress.log(
-        f"no run was given: training a small embedder on {counted(count, 'passage')}, for about {seconds:.0f} s"
-    )
+    amount = f"{seconds:.0f} s of training steps, and about as long to prepare and score"
+    progress.log(f"no run was given: an embedder is trained on {counted(count, 'passage')} first: {amount}")
     run = _train(source, titled, folder, progress, seconds)
     results = run.results
     score = "" if results is None else f"; {results.sentence}"
