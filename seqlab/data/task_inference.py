@@ -27,7 +27,7 @@ from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quot
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, sample_table
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
-from seqlab.data.text.corpus import files_below, is_result
+from seqlab.data.folders import files_below, is_result
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 

@@ -22,7 +22,8 @@ from seqlab.data.examples.lines import JSON_LINES, MAX_FAULTS, TABLES, BadRow, L
 from seqlab.data.examples.lines import suffix as suffix_of
 from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
 from seqlab.data.files import InputFixes, existing_path, first_names, read_file, shorten
-from seqlab.data.text.corpus import files_below, readable_codec
+from seqlab.data.folders import files_below, note_links
+from seqlab.data.text.corpus import readable_codec
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted
 
@@ -113,6 +114,7 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
             fixes.left_out[str(file)] = why
         else:
             fixes.unreadable[str(file)] = why
+    note_links([file.path for file in readable], fixes)
     allowed = math.ceil(fixes.skip_limit * len(files))
     if len(fixes.unreadable) > allowed:
         names = first_names([*fixes.unreadable])

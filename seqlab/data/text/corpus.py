@@ -5,7 +5,6 @@
 
 import atexit
 import hashlib
-import os
 import shlex
 import shutil
 import sys
@@ -19,8 +18,6 @@ from seqlab.cache import cache_directory
 from seqlab.data.encoding import UTF8, recognize_encoding
 from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.files import (
-    HIDDEN,
-    LINKED,
     STANDARD_INPUT,
     InputFixes,
     existing_path,
@@ -28,6 +25,7 @@ from seqlab.data.files import (
     read_file,
     shorten,
 )
+from seqlab.data.folders import files_below, is_result, note_links
 from seqlab.data.text.symbols import join_symbols
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
@@ -102,6 +100,7 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
             raise UsageError(f"'{path}' has the same content as '{original}': give every text once.")
         fixes.left_out[str(path)] = "its content is that of another file"
         del codecs[path]
+    note_links([path for path in codecs if path not in named], fixes)
     fixes.tables += [str(path) for path in codecs if suffix(path) in TABLES]
     fixes.markup += [str(path) for path in codecs if suffix(path) in MARKUP]
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
@@ -186,35 +185,6 @@ def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
     return _text_files(path, fixes) if path.is_dir() else {path: readable_codec(path)[0] or UTF8}
 
 
-def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
-    """The visible files of a folder and those below it, without its runs and comparisons; `fixes` notes the others."""
-    files: list[Path] = []
-    fixes = fixes or InputFixes()
-
-    def fail(error: OSError) -> None:
-        raise error
-
-    try:
-        for place, folders, names in os.walk(folder, onerror=fail):
-            hidden = [name for name in (*folders, *names) if name.startswith(".")]
-            fixes.left_out |= {str(Path(place, name)): HIDDEN for name in hidden}
-            visible = [Path(place, name) for name in folders if name not in hidden]
-            links = [path for path in visible if path.is_symlink()]  # they may lead in circles
-            fixes.left_out |= {str(path): LINKED for path in links}
-            visible = [path for path in visible if path not in links]
-            results = [path for path in visible if is_result(path)]
-            fixes.run_folders += len(results)
-            folders[:] = [path.name for path in visible if path not in results]
-            for path in (Path(place, name) for name in names if name not in hidden):
-                if path.is_file():
-                    files.append(path)
-                else:
-                    fixes.left_out[str(path)] = "a broken link" if path.is_symlink() else "a pipe or a device"
-    except OSError as error:
-        raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
-    return sorted(files)
-
-
 def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
     """The text files of a folder, each with its encoding; those that are empty or no readable text are left out."""
     files = files_below(folder, fixes)
@@ -261,16 +231,6 @@ def readable_codec(path: Path) -> tuple[str | None, str]:
     if not first:
         return None, "empty"
     return codec, "binary" if b"\0" in first else "neither UTF-8, UTF-16 nor Windows-1252"
-
-
-def is_result(folder: Path) -> bool:
-    """Whether seqlab wrote the folder: a run, an index, vectors, or a comparison, finished or not."""
-    marks = {"manifest.json": (b'"seqlab-run"', b'"seqlab-index"', b'"seqlab-vectors"')}
-    for name, kinds in {**marks, "results.json": (b'"seqlab-comparison"',)}.items():
-        path = folder / name
-        if path.is_file() and any(kind in path.read_bytes() for kind in kinds):
-            return True
-    return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
 
 
 def _from_stdin(copy: Path | None) -> Corpus:

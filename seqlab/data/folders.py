@@ -1,0 +1,59 @@
+"""What a folder has to read: its visible files, without backups, without runs and comparisons."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqlab.data.files import HIDDEN, LINKED, InputFixes, first_names
+from seqlab.errors import StorageError
+from seqlab.wording import counted
+
+BACKUP, BACKUP_ENDS = "an editor's backup", ("~", ".bak", ".orig")
+
+
+def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
+    """The visible files of a folder and those below it, without its runs and comparisons; `fixes` notes the others."""
+    files: list[Path] = []
+    fixes = fixes or InputFixes()
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    try:
+        for place, folders, names in os.walk(folder, onerror=fail):
+            hidden = [name for name in (*folders, *names) if name.startswith(".")]
+            fixes.left_out |= {str(Path(place, name)): HIDDEN for name in hidden}
+            visible = [Path(place, name) for name in folders if name not in hidden]
+            links = [path for path in visible if path.is_symlink()]  # they may lead in circles
+            fixes.left_out |= {str(path): LINKED for path in links}
+            visible = [path for path in visible if path not in links]
+            results = [path for path in visible if is_result(path)]
+            fixes.run_folders += len(results)
+            folders[:] = [path.name for path in visible if path not in results]
+            for path in (Path(place, name) for name in names if name not in hidden):
+                if path.name.endswith(BACKUP_ENDS):
+                    fixes.left_out[str(path)] = BACKUP
+                elif path.is_file():
+                    files.append(path)
+                else:
+                    fixes.left_out[str(path)] = "a broken link" if path.is_symlink() else "a pipe or a device"
+    except OSError as error:
+        raise StorageError(f"'{error.filename or folder}' cannot be read: {error.strerror}.") from None
+    return sorted(files)
+
+
+def note_links(files: Sequence[Path], fixes: InputFixes) -> None:
+    """Say which of the files that are read from a folder are links: what they lead to may be elsewhere."""
+    if links := [str(path) for path in files if path.is_symlink()]:
+        number = counted(len(links), "link to a file", "links to files")
+        fixes.remarks.append(f"read {number}: {first_names(links)}")
+
+
+def is_result(folder: Path) -> bool:
+    """Whether seqlab wrote the folder: a run, an index, vectors, or a comparison, finished or not."""
+    marks = {"manifest.json": (b'"seqlab-run"', b'"seqlab-index"', b'"seqlab-vectors"')}
+    for name, kinds in {**marks, "results.json": (b'"seqlab-comparison"',)}.items():
+        path = folder / name
+        if path.is_file() and any(kind in path.read_bytes() for kind in kinds):
+            return True
+    return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
