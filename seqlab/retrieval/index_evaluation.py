@@ -66,6 +66,8 @@ def evaluate_index(
     index = open_index(index)
     if weight is not None and not index.has_vectors:
         raise UsageError(f"'{index.path}' has no vectors to weigh: leave out the weight.")
+    if weight is not None and not 0 <= weight <= 1:
+        raise UsageError(f"the weight is {weight}: expected a number from 0 (words alone) to 1 (vectors alone).")
     documents = list(index.documents.read())
     ids = [document.id for document in documents]
     judged = open_judged(queries, qrels, training, ids)
@@ -85,7 +87,10 @@ def evaluate_index(
         rankers |= _baselines(documents, learned)
         if learned and learned.queries:
             _add_static_hybrid(rankers, learned, ids, notes)
-        pairs += [(DENSE, STATIC)] if index.has_vectors else []
+        if index.has_vectors:
+            pairs.append((DENSE, STATIC))
+        elif STATIC_HYBRID in rankers:
+            pairs.append((STATIC_HYBRID, WORDS))
     return evaluate_rankers(rankers, ids, judged.queries, judged.qrels, learned and learned.qrels, pairs, notes)
 
 

@@ -86,6 +86,8 @@ def test_a_collection_is_asked_by_its_name(sections: Index) -> None:
     assert [query.id for query in found.queries] == [query.id for query in expected.queries["test"]]
     assert list(found.parts) == ["all", "unseen"]  # every document answers one query
     assert found.value("nearest training query").value == 0
+    (pair,) = found.pairs
+    assert {pair.a, pair.b} == {"BM25", "BM25 + static vectors"}
     validated = evaluate_index(sections, "python-sections", "validation", baselines=False)
     assert len(validated.queries) == len(expected.queries["validation"])
     trained = evaluate_index(sections, "python-sections", "train", baselines=False)
@@ -143,6 +145,12 @@ def test_what_is_refused(folder: Path, words_index: Index, options, error, reaso
     given: dict[str, Any] = {name: folder / at if isinstance(at, str) else at for name, at in paths.items()}
     with pytest.raises(error, match=reason):
         evaluate_index(words_index, **given)
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.5, float("nan")])
+def test_a_weight_is_a_share(folder: Path, index: Index, weight: float) -> None:
+    with pytest.raises(UsageError, match="expected a number from 0"):
+        evaluate_index(index, folder / "queries.jsonl", folder / "test.tsv", weight=weight)
 
 
 def test_an_option_that_does_not_exist(folder: Path, words_index: Index) -> None:
