@@ -73,7 +73,7 @@ def plain_text_note(source: Sequence[str]) -> str | None:
     """A note if two files that look like pairs of lines are read as running text."""
     paths = [Path(item) for item in source if item not in CORPORA]
     names = " and ".join(path.name for path in paths)
-    if len(paths) == 2 and all(_may_be_language(suffix(path)) for path in paths):
+    if len(paths) == 2 and all(map(_is_file, paths)) and all(_may_be_language(suffix(path)) for path in paths):
         differ = suffix(paths[0]) != suffix(paths[1])
         why = "their names differ in more than the suffix" if differ else "both have the same suffix"
         return f"{names}: read as one running text, since {why}. For pairs of lines, set --task translate"

@@ -102,7 +102,8 @@ class ExampleTask(Task):
         if not fit:
             raise DataError(f"every training example has more than {longest} tokens: raise task.max_length.")
         if fit < len(train):
-            log(f"leaving out {counted(len(train) - fit, 'training example')} of more than {longest} tokens")
+            left_out = f"{len(train) - fit:,} of {counted(len(train), 'training example')}"
+            log(f"leaving out {left_out}, which have more than {longest} tokens (task.max_length)")
         return settings
 
     @classmethod
@@ -113,7 +114,7 @@ class ExampleTask(Task):
         corpus = CorpusSettings(source=source, columns=columns, split_column=splits, skip_limit=trained_on.skip_limit)
         kind = cls._example_kind(settings)
         if kind == "pairs":
-            refuse_swapped({"training": trained_on.source, "given": source})
+            refuse_swapped({"training": trained_on.source, "given": source}, trained_on.columns)
         examples = open_unsplit(kind, corpus, vocabulary.labels)
         warn_of_notes(examples)
         return cls.encode_splits(examples, settings, vocabulary)

@@ -19,6 +19,7 @@ from seqlab.runs.origins import origins, split_fingerprint
 from seqlab.runs.results import timestamp
 from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
+from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.task import Task
 from seqlab.training.evaluations import EVALUATED_TOKENS, FINAL_TOKENS
 from seqlab.wording import counted
@@ -71,7 +72,7 @@ def plan_summary(session: TrainingSession) -> str:
     return (
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{settings.tokenizer.name} vocabulary of {config['vocab_size']:,}\n"
-        f"{config['corpus']['name']}{about}: {_amounts(session.dataset)}\n"
+        f"{config['corpus']['name']}{about}: {_amounts(session.dataset, settings)}\n"
         f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {counted(threads or 1, 'thread')}, "
         f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"
     )
@@ -97,8 +98,12 @@ def _architecture(settings: RunSettings) -> str:
     return f"{settings.backbone.name} to {settings.decoder.name}"
 
 
-def _amounts(dataset: AnyDataset) -> str:
+def _amounts(dataset: AnyDataset, settings: RunSettings) -> str:
+    """How much is trained on, validated on and tested on; training examples that are too long are left out."""
     sizes: dict[str, int] = {name: len(split) for name, split in dataset.splits.items()}
+    train = dataset.splits["train"]
+    if isinstance(train, ExampleSplit):
+        sizes["train"] = int((train.longest_N <= settings.task.settings_as(ExampleSettings).max_length).sum())
     unit = "example" if "examples" in dataset.facts() else "token"
     test = f", {sizes['test']:,} to test" if "test" in sizes else ""
     return f"{counted(sizes['train'], f'training {unit}')}, {sizes['validation']:,} for validation{test}"

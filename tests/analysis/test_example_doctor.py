@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,7 @@ def test_the_printed_command_trains_what_was_examined(source, options, splits):
     write_all(Path())
     Path("my.txt").write_text("the lark sings.\n" * 40)
     Path("my table.csv").write_text(labelled().replace("\t", ",").replace("text,label", "body,stars"))
-    shutil.copyfile("entities.conll", "held out.conll")
+    Path("held out.conll").write_text(Path("entities.conll").read_text().replace("n0 ", "n60 "))
     report = run("doctor", *source, *options)
     assert report.exception is None, report.output
     command = shlex.split(report.output.rstrip().splitlines()[-1])
@@ -120,14 +119,15 @@ def test_the_columns_of_a_task_that_is_named():
 
 def test_held_out_files_that_repeat_the_training_file():
     write_all(Path())
-    result = examined("entities.conll", validation=["entities.conll"])
+    Path("most.conll").write_text(Path("entities.conll").read_text().strip().rpartition("\n\n")[0])
+    result = examined("entities.conll", validation=["most.conll"])
     assert result.inputs is not None
-    assert result.inputs.in_training == {"validation": 60}
+    assert result.inputs.in_training == {"validation": 59}
     assert any(
-        "60 of the 60 validation inputs (100.0%) are also in the training split" in note for note in result.notes
+        "59 of the 59 validation inputs (100.0%) are also in the training split" in note for note in result.notes
     )
     assert {label.label for label in result.labels} == {"O", "B-x"}
-    assert result.warnings == few_examples_note(60)
+    assert few_examples_note(59)[0] in result.warnings
 
 
 def test_json():

@@ -147,7 +147,8 @@ def test_both_sides_may_be_set_apart(here: Path, seqlab) -> None:
 def test_given_parts_are_kept_and_overlap_is_told(here: Path, seqlab) -> None:
     rows = Path("reviews.tsv").read_text(encoding="utf-8").splitlines()
     Path("dev.tsv").write_text("\n".join([rows[0], *rows[1:11], "unseen fish\tcold"]) + "\n", encoding="utf-8")
-    answer = seqlab("train", "reviews.tsv", "--validation", "dev.tsv", "--test", "dev.tsv", *TINY, "--out", "run")
+    Path("test.tsv").write_text("\n".join([rows[0], *rows[1:12]]) + "\n", encoding="utf-8")
+    answer = seqlab("train", "reviews.tsv", "--validation", "dev.tsv", "--test", "test.tsv", *TINY, "--out", "run")
     assert answer.code == 0
     assert "10 of the 11 validation inputs (90.9%) are also in the training split" in answer.err
     assert json.loads(seqlab("evaluate", "run", "--split", "test", "--json").out)["examples"] == 11
@@ -255,6 +256,11 @@ def test_a_run_may_have_the_name_of_a_built_in_corpus(tmp_path: Path, monkeypatc
         (["unnamed.tsv"], 2, "unnamed.tsv has the columns 'one', 'two': expected 'text' and 'label'"),
         (["train.en", "other.de"], 0, "train.en and other.de: read as one running text"),
         (
+            ["reviews.tsv", "--validation", "short.tsv", "--set", "task.max_length=3"],
+            0,
+            "30 training examples, 1 for validation",
+        ),
+        (
             ["reviews.tsv", "--set", 'corpus.columns=["txt","lbl"]'],
             2,
             "names 'txt' and 'lbl', but the files do not tell the task",
@@ -269,6 +275,7 @@ def test_nothing_is_taken_for_something_else_in_silence(
 ) -> None:
     Path("unnamed.tsv").write_text("one\ttwo\n" + "a good old film\t5\n" * 40)
     Path("other.de").write_text(Path("train.de").read_text())
+    Path("short.tsv").write_text("text\tlabel\nred\twarm\n")
     answer = seqlab("train", *command, *TINY, "--out", "run")
     assert answer.code == code and words in answer.err, answer.err
 

@@ -118,6 +118,12 @@ def test_equal_scores_on_75_examples_are_no_proof_of_equality():
     assert many_right.verdict == "equal for practical purposes"
 
 
+def test_no_interval_has_impossible_differences():
+    few = [np.array([[right, 1 - right, right] for right in seeds]) for seeds in ((1.0, 0.0, 1.0), (0.0, 1.0, 0.0))]
+    pair = one(*few, ACCURACY)
+    assert (pair.low, pair.high) == (-100, 100) and "interval -100.00 to 100.00)" in pair.sentence
+
+
 def test_promised_seeds_follow_from_the_pairs_that_were_judged():
     """Beside a third entrant, the same difference has to pass a stricter level."""
     alone = one(noisy(1.5), noisy(1.51)).seeds_needed

@@ -133,6 +133,7 @@ def test_several_files_must_agree(written):
 def test_what_is_not_there_is_not_guessed(name):
     assert infer_task([name]) is None
     assert infer_task([name + ".en", name + ".de"]) is None
+    assert plain_text_note(["nowhere.en", "nothing.de"]) is None, "opening them says that they are not there"
     assert infer_task([]) is None
 
 

@@ -83,8 +83,7 @@ def _units_warning(pairs: Sequence[Pair], examples: int | None) -> Iterator[str]
     if examples is None:
         yield (
             f"The held-out text counts as only {counted(fewest, 'independent stretch', 'independent stretches')}, "
-            f"because it is short or its neighboring parts are alike: intervals are wide. Hold out more text, or "
-            f"scattered parts of it."
+            f"because it is short or its neighboring parts are alike: intervals are wide. Hold out more text."
         )
     else:
         yield (

@@ -52,6 +52,12 @@ class Estimate:
     p: float | None = None
     df: float | None = None
 
+    def within(self, span: float | None) -> "Estimate":
+        """With the interval cut to differences that a metric of this range can have."""
+        if span is None or self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(self.low, -span), high=min(self.high, span))
+
     def seeds_needed(self, level: float) -> int | None:
         """The seeds per side that show the difference at this level; None if none do, or the noise is unknown."""
         if self.seed_variances is None or self.text is None:

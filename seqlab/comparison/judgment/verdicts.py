@@ -91,7 +91,8 @@ def judge(
     for pair in names:
         a, b = sorted(pair, key=lambda name: level(sums[name], metric.value), reverse=not metric.lower_is_better)
         below, above = (a, b) if metric.lower_is_better else (b, a)
-        estimates.append((a, b, estimate(sums[below], sums[above], metric.value, metric.unit_span)))
+        estimated = estimate(sums[below], sums[above], metric.value, metric.unit_span)
+        estimates.append((a, b, estimated.within(metric.span)))
     tested = [estimated.p for *_, estimated in estimates if estimated.p is not None]
     adjusted = iter(holm(tested))
     pairs = []

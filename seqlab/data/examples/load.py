@@ -5,6 +5,7 @@ The suffix of a file tells its format. Read split.py for the splits and checks.p
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
 from seqlab.data.file_layout import recognize_layout
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, first_names, shorten
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, first_names, name_files, shorten
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
@@ -175,13 +176,28 @@ def _read_splits(
 ) -> tuple[dict[str, LocatedExamples], list[str]]:
     """The examples of the files for each split, with span tags in BIO, and notes for the log."""
     if kind == "pairs":
-        refuse_swapped(files)
+        refuse_swapped({split: sources for split, sources in files.items() if sources}, columns.pair)
     fixes = InputFixes(skip_limit=columns.skip_limit, limit_can_be_set="whole" not in files)
     splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
+    _refuse_copies(files, splits)
     if kind != "tagged":
         return splits, fixes.notes()
     splits, notes = _to_bio(splits)
     return splits, [*fixes.notes(), *notes]
+
+
+def _refuse_copies(files: Mapping[str, Sequence[str]], splits: Mapping[str, LocatedExamples]) -> None:
+    """UsageError if a file belongs to two splits, DataError if two splits have the same examples."""
+    seen = "a model would be scored on what it has seen"
+    for one, other in combinations(splits, 2):
+        paths = {Path(item).resolve() for item in files[one]}
+        if shared := [item for item in files[other] if Path(item).resolve() in paths]:
+            raise UsageError(
+                f"'{shared[0]}' belongs to {one} and to {other}: {seen}. Name other files for one of them."
+            )
+        if [located.example for located in splits[one]] == [located.example for located in splits[other]]:
+            both = f"{name_files([*files[one]])} and {name_files([*files[other]])}"
+            raise DataError(f"{one} and {other} have the same examples, {both}: {seen}. Give other examples for one.")
 
 
 def _read(kind: ExampleKind, sources: Sequence[str], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:

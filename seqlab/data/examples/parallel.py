@@ -1,10 +1,14 @@
 """Pairs from two files, line by line."""
 
+import csv
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from seqlab.data.examples.columns import PAIRS, known_columns
 from seqlab.data.examples.example import TextPair
-from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines, suffix
+from seqlab.data.examples.lines import TABLES, BadRow, LocatedExample, Location, collect, numbered_lines, suffix
+from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
 from seqlab.wording import counted
@@ -27,17 +31,35 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pair")
 
 
-def refuse_swapped(files: Mapping[str, Sequence[str]]) -> None:
-    """UsageError if two held-out files have the suffixes of the training files in the other order."""
-    trained, *others = [(split, [suffix(Path(item)) for item in items]) for split, items in files.items()]
-    if len(trained[1]) != 2 or trained[1][0] == trained[1][1]:
+def refuse_swapped(files: Mapping[str, Sequence[str]], columns: tuple[str, str] | None = None) -> None:
+    """UsageError if held-out files are from the target language into the source language, by the suffixes of two files
+    or the columns of a table; `columns` are those that training named."""
+    trained, *others = [(split, _languages(items, columns)) for split, items in files.items()]
+    if len(set(trained[1])) != 2:
         return
     for split, found in others:
         if found == trained[1][::-1]:
+            advice = f"give sources and targets in the same order, {' '.join(files[split][::-1])}."
+            if len(files[split]) == 1:
+                advice = f"exchange both columns of {files[split][0]}."
             raise UsageError(
-                f"the {split} files are in the order {' '.join(found)}, and training has {' '.join(trained[1])}: give "
-                f"sources and targets in the same order, {' '.join(files[split][::-1])}."
+                f"the {split} files are in the order {' '.join(found)}, and training has {' '.join(trained[1])}: "
+                f"{advice}"
             )
+
+
+def _languages(items: Sequence[str], columns: tuple[str, str] | None) -> list[str]:
+    """What two files, or the two columns of the first table, are called; nothing if that is unknown."""
+    paths = [Path(item) for item in items]
+    if len(paths) == 2 and not any(suffix(path) in TABLES for path in paths):
+        return [suffix(path).removeprefix(".") for path in paths]
+    if columns:
+        return [name.lower() for name in columns]
+    try:
+        found = known_columns(sample_table(paths[0]).names, PAIRS)
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
+        return []  # reading says what is wrong, if it is still to be read
+    return [name.lower() for name in found or ()]
 
 
 def _pairs(source: Path, target: Path, lines: Iterable[tuple[str, str]]) -> Iterator[LocatedExample | BadRow]:

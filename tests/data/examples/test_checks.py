@@ -29,11 +29,12 @@ def test_one_label_cannot_be_learnt(write):
     with pytest.raises(DataError, match=r"a\.tsv' has only the label 'x'"):
         open_examples("labeled", corpus(path))
     path = write("a.conll", "a\tO\n\n" * 5 + "b\t_\n")
+    dev = write("dev.conll", "c\tO\n")
     with pytest.raises(DataError, match="has only the tag 'O'"):
-        open_examples("tagged", corpus(path, validation=(path,)))
+        open_examples("tagged", corpus(path, validation=(dev,)))
     path = write("b.conll", "a\t_\n")
     with pytest.raises(DataError, match="has no tag; training needs"):
-        open_examples("tagged", corpus(path, validation=(path,)))
+        open_examples("tagged", corpus(path, validation=(dev,)))
 
 
 def test_a_label_may_look_like_the_mark_of_unscored_tags(write):
@@ -158,7 +159,8 @@ def test_labels_are_named_as_they_were_read_and_those_that_are_never_scored_are_
     rows = [*many(12), ("text 13", '"rare\nlabel"')]
     path = write("a.csv", "text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
     dev = write("b.csv", "text,label\nx,odd\n")
-    known, missing = content_notes(open_examples("labeled", corpus(path, validation=(dev,), test=(path,))))
+    test = write("c.csv", path.read_text() + "x,odd\n")
+    known, missing = content_notes(open_examples("labeled", corpus(path, validation=(dev,), test=(test,))))
     assert known == r"3 labels in the training split: 'even' (6), 'odd' (6), 'rare\nlabel' (1)"
     assert missing == (
         r"no validation example has the labels 'even' (6), 'rare\nlabel' (1): validation results do not show whether "

@@ -106,6 +106,16 @@ def test_a_translation_needs_two_sides(write, names):
         open_examples("pairs", corpus(*(write(name, "x\n") for name in names)))
 
 
+@pytest.mark.parametrize("kind, suffix", [("labeled", "tsv"), ("tagged", "conll")])
+def test_held_out_examples_that_are_trained_on_are_refused(write, kind, suffix):
+    content = reviews(*many(12)) if kind == "labeled" else "".join(f"w{at} A\nx B\n\n" for at in range(12))
+    path, copy = write(f"a.{suffix}", content), write(f"b.{suffix}", content)
+    with pytest.raises(UsageError, match=rf"a.{suffix}' belongs to train and to validation: a model would be scored"):
+        open_examples(kind, corpus(path, validation=(path,)))
+    with pytest.raises(DataError, match="train and test have the same examples"):
+        open_examples(kind, corpus(path, test=(copy,)))
+
+
 def test_another_spelling_of_span_tags_is_said(write):
     path = write("a.conll", "".join(f"Anna{at} b-per\nLee i-per\nmet o\n\n" for at in range(20)))
     examples = open_examples("tagged", corpus(path))
