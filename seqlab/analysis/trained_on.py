@@ -7,7 +7,7 @@ from seqlab.data.examples.example import Examples
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.overlap import Overlap, example_overlap, measure_overlap
 from seqlab.errors import DataError, MissingInput, SeqlabWarning
-from seqlab.registry import TASKS
+from seqlab.runs.reopen import open_other
 from seqlab.runs.run import Run
 
 
@@ -15,10 +15,9 @@ def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
     """The share of this data that is in the training split of the run, and a sentence; None if not compared."""
     if STANDARD_INPUT in sources:
         return None, "Standard input is not compared with the training text."
-    settings = run.settings
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeqlabWarning)  # scoring repeats them
-        given = TASKS.load(settings.task.name).open_unsplit(tuple(sources), settings, run.vocabulary).data
+        given = open_other(run.config, run.settings, run.vocabulary, sources).data
     try:
         training = run.dataset().data
     except (DataError, MissingInput) as error:

@@ -63,7 +63,8 @@ class InputFixes:
     delimiters: dict[str, str] = field(default_factory=dict)  # what separates fields, by file, where it is unusual
     first_lines: dict[str, str] = field(default_factory=dict)  # read as data, by file, since columns are numbered
     skip_limit: float = 0.0  # the share of bad rows that may be skipped
-    limit_can_be_set: bool = True  # not where a run's own is used
+    trains: bool = True  # not where a run only scores or predicts, with its own skip limit
+    column_pairs: list[tuple[str, str]] = field(default_factory=list)  # those that were read, of each table
     skipped: list[str] = field(default_factory=list)  # notes on them
     encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
 

@@ -1,6 +1,7 @@
 """The data, the task and the teacher of a run, opened again from its settings."""
 
 import shlex
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from seqlab.runs.load import load_parts, load_run
 from seqlab.runs.run_ranker import RunRanker
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.embed_settings import EmbedSettings
+from seqlab.tasks.examples import ExampleTask
 from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -86,6 +88,16 @@ def reopen(
             f"Restore the old text, or train {start}"
         )
     return task.encode_splits(data, settings, vocabulary)
+
+
+def open_other(
+    config: dict[str, Any], settings: RunSettings, vocabulary: Vocabulary, sources: Sequence[str]
+) -> AnyDataset:
+    """Other data of the same kind as one split, `whole`; a table must have the answers that training read."""
+    task = TASKS.load(settings.task.name)
+    if issubclass(task, ExampleTask):
+        return task.open_unsplit(tuple(sources), settings, vocabulary, config["corpus"].get("columns", ()))
+    return task.open_unsplit(tuple(sources), settings, vocabulary)
 
 
 def _locate(corpus: CorpusSettings, folder: Path, run: Path) -> CorpusSettings:

@@ -110,7 +110,7 @@ class Run:
         """Score a split of the run's own data (validation if not given), or all of `data`, files of the same kind."""
         from seqlab.contracts import TextScores
         from seqlab.runs.looks import record_evaluation
-        from seqlab.runs.reopen import make_task
+        from seqlab.runs.reopen import make_task, open_other
 
         task_class = TASKS.load(self.settings.task.name)
         if self.settings.task.settings.examples is not None:
@@ -124,7 +124,7 @@ class Run:
         if data is None:
             task, scored = self.task(), split
         else:
-            dataset = task_class.open_unsplit(tuple(source_items(data)), self.settings, self.vocabulary)
+            dataset = open_other(self.config, self.settings, self.vocabulary, source_items(data))
             task, scored = make_task(self.settings, dataset), "whole"
         if scored not in list(task.splits):
             raise UsageError(f"this run has no {split!r} split: its data was split into {', '.join(task.splits)}.")

@@ -107,15 +107,18 @@ class ExampleTask(Task):
         return settings
 
     @classmethod
-    def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> ExampleDataset:
+    def open_unsplit(
+        cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary, columns: Sequence[Any] = ()
+    ) -> ExampleDataset:
+        """`columns`: those of tables that training read."""
         trained_on = settings.corpus
-        columns = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
+        named = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
         splits = NONE if trained_on.split_column == NONE else AUTO
-        corpus = CorpusSettings(source=source, columns=columns, split_column=splits, skip_limit=trained_on.skip_limit)
+        corpus = CorpusSettings(source=source, columns=named, split_column=splits, skip_limit=trained_on.skip_limit)
         kind = cls._example_kind(settings)
         if kind == "pairs":
             refuse_swapped({"training": trained_on.source, "given": source}, trained_on.columns)
-        examples = open_unsplit(kind, corpus, vocabulary.labels)
+        examples = open_unsplit(kind, corpus, vocabulary.labels, [(first, second) for first, second in columns])
         warn_of_notes(examples)
         return cls.encode_splits(examples, settings, vocabulary)
 

@@ -92,9 +92,8 @@ def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     Path("new.csv").write_bytes("id,message\n1,na\xefve a\n2,\n3,b\n".encode("cp1252"))
     answer = seqlab("predict", "run", "--file", "new.csv", "--json")
     assert [one["text"] for one in json.loads(answer.out)] == ["naïve a", "", "b"]
-    assert (
-        "the texts of new.csv are in the column 'message'" in answer.err and "line 3: 'message' is empty" in answer.err
-    )
+    assert "columns of new.csv: text 'message'; not used: 'id' (1 1, 2 1, 3 1)" in answer.err
+    assert "line 3: 'message' is empty" in answer.err
     Path("odd.csv").write_text("a,b\n1,2\n")
     assert "Name it, such as --column a" in seqlab("predict", "run", "--file", "odd.csv").err
     assert seqlab("predict", "run", "--file", "odd.csv", "--column", "b").code == 0

@@ -113,6 +113,17 @@ def refuse_numbers(names: Sequence[str], pair: ColumnPair, numbers: Sequence[str
     )
 
 
+def refuse_other_answers(columns: tuple[str, str], trained: Sequence[tuple[str, str]], header: Location) -> None:
+    """DataError if a run is to be scored on a column of answers with another name than those it was trained on."""
+    known = list(dict.fromkeys(second for _, second in trained if not second.isdigit()))
+    if known and columns[1].casefold() not in [name.casefold() for name in known]:
+        raise DataError(
+            f"{header}: the run was trained on the answers in {quote_list(known)}, and here they would be read from "
+            f"{quote_list([columns[1]])}. If it has the same kind of answers, rename it in the header to "
+            f"{quote_list(known[:1])}."
+        )
+
+
 def columns_option(names: Sequence[str]) -> str:
     """The option that names these columns, as a shell takes it."""
     return f"--set {shlex.quote(f'corpus.columns={json.dumps(names, ensure_ascii=False)}')}"

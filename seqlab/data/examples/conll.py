@@ -151,6 +151,8 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
     """The words and tags of a file; where most lines have one column, which only `fewest=1` allows, lines are words."""
     lines = [line for _, line in numbered_lines(path, fixes)]
     usual = _usual_columns(lines, fewest)
+    if usual.number > 2:
+        fixes.remarks.append(_columns_note(path, usual.number, tagged=fewest > 1))
     here, there = ("spaces", "tabs") if usual.tabs else ("tabs", "spaces")
     for number, line in enumerate(lines, 1):
         kind = usual.passed_over(line)
@@ -171,6 +173,12 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
             yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.")
         else:
             yield location, fields[0], fields[-1]
+
+
+def _columns_note(path: Path, number: int, tagged: bool) -> str:
+    tag, last = (f", column {number} its tag", number - 1) if tagged else ("", number)
+    others = "column 2 is" if last == 2 else f"columns 2 to {last} are"
+    return f"columns of {path.name}: column 1 is the word{tag}; {others} not used"
 
 
 def _refuse_swapped(path: Path, sentences: Sequence[TaggedSentence]) -> None:

@@ -60,6 +60,7 @@ class Examples:
     about: str = ""
     notes: tuple[str, ...] = ()  # for the log
     groups: Groups | None = None
+    columns: tuple[tuple[str, str], ...] = ()  # those of tables that were read: input and answer
 
     def facts(self) -> dict[str, Any]:
         """Sizes, fingerprint and the split rule, for config.json."""
@@ -68,6 +69,7 @@ class Examples:
             "fingerprint": self.fingerprint,
             "examples": {split: len(examples) for split, examples in self.splits.items()},
             "rule": self.rule,
+            "columns": [list(pair) for pair in self.columns],
             "notes": list(self.notes),
         }
 

@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 from seqlab.config import ExampleKind
+from seqlab.data.examples.column_notes import columns_note
 from seqlab.data.examples.columns import LABELED, PAIRS, find_input_column
 from seqlab.data.examples.conll import read_words
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, note_unread, numbered_lines, suffix
@@ -65,7 +66,7 @@ def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputF
         except BadRow as fault:
             texts[fault.location.line] = ""
             faults.append(fault)
-    fixes.skipped.append(f"the texts of {path.name} are in the column '{name}'")
+    fixes.skipped.append(columns_note(path.name, {pair.first[0]: name}, table.names, table.fields, splits=False))
     note_unread(path, faults, fixes, "row")
     return texts
 

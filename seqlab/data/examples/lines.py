@@ -93,7 +93,7 @@ def collect(
     if len(faults) > allowed or not examples:
         first = "".join(f"\n  line {fault.location.line}: {fault.reason}" for fault in faults[:MAX_FAULTS])
         enough = math.ceil(100 * len(faults) / total) / 100  # the limit that skips them all
-        skip = f", or skip them: --set corpus.skip_limit={enough:g}" if fixes.limit_can_be_set else " or remove them."
+        skip = f", or skip them: --set corpus.skip_limit={enough:g}" if fixes.trains else " or remove them."
         advice = skip if examples and enough <= MOST_ADVISED else "."
         raise DataError(
             f"{of_all} cannot be used, and at most {allowed:,} may be skipped. The first of them:{first}\nCorrect "

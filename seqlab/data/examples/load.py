@@ -39,24 +39,28 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
         return _builtin(kind, settings)
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
     wanted = WantedColumns(settings.columns, settings.groups, settings.split_column, settings.skip_limit)
-    located, notes = _read_splits(kind, files, wanted)
+    located, notes, columns = _read_splits(kind, files, wanted)
     given = split_by_column(located)
     kept_groups = settings.groups if settings.groups not in (AUTO, NONE) else None
     origin = f"by the column '{given.column}'" if given.column else "from files"
     result = split_examples(given.splits, settings.split_ratios, kept_groups, origin)
     groups = collect_groups(result.splits, settings.groups)
     notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *group_notes(groups, settings.groups))
-    return Examples(_name(settings.source), _without_locations(result.splits), result.rule, notes=notes, groups=groups)
+    splits = _without_locations(result.splits)
+    return Examples(_name(settings.source), splits, result.rule, notes=notes, groups=groups, columns=columns)
 
 
-def open_unsplit(kind: ExampleKind, settings: CorpusSettings, labels: Sequence[str] = ()) -> Examples:
-    """All examples of the source as one split, `whole`, to be scored by a run that has these labels, if any."""
+def open_unsplit(
+    kind: ExampleKind, settings: CorpusSettings, labels: Sequence[str] = (), trained: Sequence[tuple[str, str]] = ()
+) -> Examples:
+    """All examples of the source as one split, `whole`, to be scored by a run that has these labels, if any, and was
+    trained on these columns."""
     if _is_builtin(settings.source):
         corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
         everything = [example for examples in corpus.splits.values() for example in examples]
         return replace(corpus, splits={"whole": everything}, rule="all of it")
-    wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit)
-    splits, notes = _read_splits(kind, {"whole": settings.source}, wanted)
+    wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit, tuple(trained))
+    splits, notes, _ = _read_splits(kind, {"whole": settings.source}, wanted)
     notes = [*notes, *split_by_column(splits).notes]
     notes += check_labels("given", splits["whole"], labels) if labels else []
     return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=tuple(notes))
@@ -169,21 +173,22 @@ class WantedColumns(NamedTuple):
     groups: str
     splits: str
     skip_limit: float
+    trained: tuple[tuple[str, str], ...] = ()  # of the run that scores them
 
 
 def _read_splits(
     kind: ExampleKind, files: Mapping[str, Sequence[str]], columns: WantedColumns
-) -> tuple[dict[str, LocatedExamples], list[str]]:
-    """The examples of the files for each split, with span tags in BIO, and notes for the log."""
+) -> tuple[dict[str, LocatedExamples], list[str], tuple[tuple[str, str], ...]]:
+    """The examples of the files for each split, with span tags in BIO, notes for the log, and the columns of tables."""
     if kind == "pairs":
         refuse_swapped({split: sources for split, sources in files.items() if sources}, columns.pair)
-    fixes = InputFixes(skip_limit=columns.skip_limit, limit_can_be_set="whole" not in files)
+    fixes = InputFixes(skip_limit=columns.skip_limit, trains="whole" not in files)
     splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
     _refuse_copies(files, splits)
     if kind != "tagged":
-        return splits, fixes.notes()
+        return splits, fixes.notes(), tuple(dict.fromkeys(fixes.column_pairs))
     splits, notes = _to_bio(splits)
-    return splits, [*fixes.notes(), *notes]
+    return splits, [*fixes.notes(), *notes], ()
 
 
 def _refuse_copies(files: Mapping[str, Sequence[str]], splits: Mapping[str, LocatedExamples]) -> None:
@@ -221,7 +226,7 @@ def _joined(paths: Sequence[Path], read: Callable[[Path], LocatedExamples], fixe
 def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
-    return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits)
+    return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits, columns.trained)
 
 
 def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
@@ -244,7 +249,8 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
 def _read_pairs(paths: Sequence[Path], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     are_tables = [suffix(path) in TABLES for path in paths]
     if all(are_tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
-        return _joined(paths, lambda path: read_pairs(path, columns.pair, fixes, columns.groups, columns.splits), fixes)
+        more = columns.groups, columns.splits, columns.trained
+        return _joined(paths, lambda path: read_pairs(path, columns.pair, fixes, *more), fixes)
     if len(paths) != 2 or any(are_tables):
         given = " ".join(str(path) for path in paths)
         raise UsageError(

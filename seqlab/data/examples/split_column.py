@@ -1,5 +1,6 @@
 """Splits that a column of the table gives, as many published tables have it: train, dev and test in one file."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +12,11 @@ from seqlab.data.split_files import split_named
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
-KNOWN = ("split", "partition", "fold", "set", "subset", "data_split", "dataset_split")
+KNOWN = (
+    *("split", "partition", "fold", "set", "subset", "data_split", "dataset_split"),
+    *("usage", "dataset", "train_test", "train_or_test", "train_test_split"),
+)
+PUBLISHED = {"publictest": "validation", "privatetest": "test", "holdout": "test", "heldout": "test"}  # by letters
 SPLITS = ("train", "validation", "test")
 IGNORED = "--set corpus.split_column=none"
 ADVICE = f"Correct it, or ignore the column: {IGNORED}"
@@ -36,8 +41,13 @@ def find_split_column(
 
 
 def _names_splits(rows: Iterable[Mapping[str, Any]], column: str) -> bool:
-    named = [split_named(str(row.get(column, ""))) is not None for row in rows]
+    named = [split_of(str(row.get(column, ""))) is not None for row in rows]
     return 2 * sum(named) > len(named)
+
+
+def split_of(value: str) -> str | None:
+    """The split that a value names: a word of `SPLIT_WORDS`, or one that published tables have."""
+    return PUBLISHED.get(re.sub(r"[\W_]", "", value.casefold())) or split_named(value)
 
 
 def given_split(fields: Mapping[str, Any], column: str | None) -> GivenSplit | None:
@@ -46,7 +56,7 @@ def given_split(fields: Mapping[str, Any], column: str | None) -> GivenSplit | N
         return None
     value = fields.get(column)
     text = "" if value is None else str(value).strip()
-    return GivenSplit(column, text, split_named(text))
+    return GivenSplit(column, text, split_of(text))
 
 
 class ColumnSplits(NamedTuple):

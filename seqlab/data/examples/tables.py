@@ -10,10 +10,12 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from seqlab.data.examples.column_notes import columns_note
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
@@ -22,10 +24,11 @@ from seqlab.data.examples.columns import (
     other_columns,
     readable_columns,
     refuse_numbers,
+    refuse_other_answers,
 )
 from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
 from seqlab.data.examples.example import LabeledText, TextPair
-from seqlab.data.examples.groups import NONE, find_group_column, group_of
+from seqlab.data.examples.groups import AUTO, NONE, find_group_column, group_of
 from seqlab.data.examples.json_lines import TableRow, keys_of, read_objects, type_name
 from seqlab.data.examples.lines import (
     COMMENTS,
@@ -71,30 +74,31 @@ class ExampleTable:
         return self.rows
 
 
-def read_labeled(
-    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE, splits: str = NONE
-) -> list[LocatedExample]:
-    """Texts and their labels; whitespace around labels is removed. `groups` and `splits` name columns of these."""
-    return _read(path, LABELED, columns, fixes, groups, splits)
-
-
-def read_pairs(
-    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, groups: str = NONE, splits: str = NONE
-) -> list[LocatedExample]:
-    """Sources and targets."""
-    return _read(path, PAIRS, columns, fixes, groups, splits)
-
-
 def _read(
-    path: Path, pair: ColumnPair, columns: tuple[str, str] | None, fixes: InputFixes, groups: str, splits: str
+    pair: ColumnPair,
+    path: Path,
+    columns: tuple[str, str] | None,
+    fixes: InputFixes,
+    groups: str = NONE,
+    splits: str = NONE,
+    trained: Sequence[tuple[str, str]] = (),
 ) -> list[LocatedExample]:
+    """The examples of a table; whitespace around labels is removed. `groups` and `splits` name columns of these;
+    `trained` are the columns that the run was trained on which scores the table."""
     table = open_table(path, pair, fixes, columns)
+    columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
     first, second = find_columns(table.names, pair, columns, table.header, table.sample)
+    refuse_other_answers((first, second), trained, table.header)
     group = find_group_column(table.names, groups, (first, second), table.header)
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
-    readable = list(next(iter(readable_columns(table.sample())), ()))
-    if not columns and (others := other_columns(readable, pair, (first, second))):
-        fixes.remarks.append(f"{path.name}: read the columns '{first}' and '{second}'; {others}")
+    fixes.column_pairs.append((first, second))
+    others = "" if columns else other_columns(_readable_names(table), pair, (first, second))
+    usual = (*trained, (pair.first[0], pair.second[0]))[0]
+    if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split}:
+        roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split}
+        given = {role: name for role, name in roles.items() if name is not None}
+        note = columns_note(path.name, given, table.names, table.fields, fixes.trains and splits == AUTO)
+        fixes.remarks.append(f"{note}; {others}" if others else note)
     types: dict[str, Counter[str]] = {}  # of JSON values, by label
 
     def located(row: TableRow) -> LocatedExample:
@@ -109,6 +113,14 @@ def _read(
     examples = collect(path, table.all_rows(), located, fixes, "row")
     fixes.remarks += _note_types(second, types)
     return examples
+
+
+read_labeled = partial(_read, LABELED)  # texts and their labels
+read_pairs = partial(_read, PAIRS)  # sources and targets
+
+
+def _readable_names(table: ExampleTable) -> list[str]:
+    return list(next(iter(readable_columns(table.sample())), ()))
 
 
 def _note_types(column: str, types: Mapping[str, Counter[str]]) -> list[str]:

@@ -126,7 +126,7 @@ def test_a_column_of_objects_is_not_suggested(write):
     path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     read_labeled(path, None, fixes)
     [note] = fixes.notes()
-    assert "others may be meant, 'title': --set " in note and "review" not in note
+    assert "others may be meant, 'title': --set " in note and "not used: 'review', 'title'" in note
     words = shlex.split(note[note.index("--set ") :])
     assert words == ["--set", 'corpus.columns=["title", "label"]']
     assert sizes([str(path), *words]) == [27, 3]

@@ -16,6 +16,8 @@ from seqlab.errors import DataError, UsageError
 from seqlab.training.request import settings_from_request
 
 WORDS = ["train", "train", "Training", "test", "dev"]
+NOT_HELD_OUT = "looks like splits, but no row is held out by it:"
+FILES = "write train, validation or test there, or put those rows into files for --validation and --test"
 TINY = ["--steps", "1", "--hidden", "8", "--embedding", "8", "--threads", "1", "--batch-size", "4"]
 
 
@@ -50,18 +52,38 @@ def test_json_lines_and_pairs_have_such_columns_too(write):
 
 
 @pytest.mark.parametrize(
-    "content, settings",
+    "content, settings, unused",
     [
-        (table(WORDS), {"split_column": "none"}),
-        (table(["1", "2", "3"], "fold"), {}),  # folds of a cross-validation
-        (table(["train"]), {}),
-        (table(WORDS, "kind"), {}),
+        (table(WORDS), {"split_column": "none"}, "'split' (train 24, Training 12, test 12, dev 12)"),
+        (table(["1", "2", "3"], "fold"), {}, f"'fold' (1 20, 2 20, 3 20); 'fold' {NOT_HELD_OUT} {FILES}"),
+        (table(["0", "1"], "is_test"), {}, f"'is_test' (0 30, 1 30); 'is_test' {NOT_HELD_OUT} {FILES}"),
+        (table(["train"]), {}, None),
+        (
+            table(WORDS, "kind"),
+            {},
+            f"'kind' (train 24, Training 12, test 12, dev 12); 'kind' {NOT_HELD_OUT} --set corpus.split_column=kind "
+            "uses it",
+        ),
     ],
 )
-def test_what_divides_nothing_is_left_alone(write, content, settings):
+def test_what_divides_nothing_is_left_alone_and_said(write, content, settings, unused):
     result = open_examples("labeled", corpus(write("a.csv", content), **settings))
     assert {split: len(some) for split, some in result.splits.items()} == {"train": 54, "validation": 6}
-    assert result.notes == ()
+    assert result.notes == ((f"columns of a.csv: text 'text', label 'label'; not used: {unused}",) if unused else ())
+
+
+@pytest.mark.parametrize(
+    "words, column, sizes",
+    [
+        (["Training", "Training", "PublicTest", "PrivateTest"], "Usage", {"train": 30, "validation": 15, "test": 15}),
+        (["train", "train", "holdout"], "split", {"train": 36, "validation": 4, "test": 20}),
+        (["train", "train", "test"], "train_test", {"train": 36, "validation": 4, "test": 20}),
+        (["train", "train", "test"], "dataset", {"train": 36, "validation": 4, "test": 20}),
+    ],
+)
+def test_words_and_names_of_published_tables_are_known(write, words, column, sizes):
+    result = open_examples("labeled", corpus(write("a.csv", table(words, column))))
+    assert {split: len(some) for split, some in result.splits.items()} == sizes
 
 
 def test_a_column_with_another_name_is_used_if_it_is_named(write):
