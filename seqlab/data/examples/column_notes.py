@@ -84,3 +84,17 @@ def _held_out_advice(name: str, counts: Counter[str]) -> str:
     if None not in found and "train" in found and len(found) > 1:
         return f"{said} --set {shlex.quote(f'corpus.split_column={name}')} uses it"
     return f"{said} write train, validation or test there, or put those rows into files for --validation and --test"
+
+
+def types_note(column: str, types: Mapping[str, Counter[str]]) -> list[str]:
+    """A note on labels of different types, by label and type, and on those that became the same label."""
+    total = sum(types.values(), Counter[str]())
+    if len(total) < 2:
+        return []
+
+    def named(kinds: Counter[str]) -> str:
+        return ", ".join(counted(count, kind) for kind, count in kinds.most_common())
+
+    merged = [f"'{label}' ({named(kinds)})" for label, kinds in types.items() if len(kinds) > 1]
+    same = f"; read as the same label: {', '.join(merged)}" if merged else ""
+    return [f"the values of '{column}' have different types: {named(total)}{same}"]

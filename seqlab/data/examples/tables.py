@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.examples.column_notes import columns_note
+from seqlab.data.examples.column_notes import columns_note, types_note
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
@@ -111,7 +111,7 @@ def _read(
         return LocatedExample(example, row.location, group_of(row.fields, group), given_split(row.fields, split))
 
     examples = collect(path, table.all_rows(), located, fixes, "row")
-    fixes.remarks += _note_types(second, types)
+    fixes.remarks += types_note(second, types)
     return examples
 
 
@@ -121,20 +121,6 @@ read_pairs = partial(_read, PAIRS)  # sources and targets
 
 def _readable_names(table: ExampleTable) -> list[str]:
     return list(next(iter(readable_columns(table.sample())), ()))
-
-
-def _note_types(column: str, types: Mapping[str, Counter[str]]) -> list[str]:
-    """A note on labels of different types, by label and type, and on those that became the same label."""
-    total = sum(types.values(), Counter[str]())
-    if len(total) < 2:
-        return []
-
-    def named(kinds: Counter[str]) -> str:
-        return ", ".join(counted(count, kind) for kind, count in kinds.most_common())
-
-    merged = [f"'{label}' ({named(kinds)})" for label, kinds in types.items() if len(kinds) > 1]
-    same = f"; read as the same label: {', '.join(merged)}" if merged else ""
-    return [f"the values of '{column}' have different types: {named(total)}{same}"]
 
 
 def open_table(

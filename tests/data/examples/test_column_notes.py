@@ -5,6 +5,7 @@ from example_tables import corpus
 
 from seqlab.data.examples.column_notes import MAX_UNUSED, columns_note
 from seqlab.data.examples.conll import read_columns, read_words
+from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.load import open_unsplit
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -43,7 +44,7 @@ def test_a_scored_table_must_have_the_answers_that_training_read(write):
     assert open_unsplit("labeled", corpus(table)).splits["whole"]
     both = write("b.csv", "text,label,sentiment\nx,1,good\n")
     [example] = open_unsplit("labeled", corpus(both), trained=[("text", "sentiment")]).splits["whole"]
-    assert example.label == "good"
+    assert example == LabeledText("x", "good")
 
 
 def test_another_name_for_the_text_is_read_and_said(write):
