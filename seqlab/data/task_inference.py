@@ -23,9 +23,10 @@ from seqlab.data.examples.columns import (
     suggest_pair,
 )
 from seqlab.data.examples.delimiters import csv_fault
+from seqlab.data.examples.json_forms import form_of_line, form_of_object
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
-from seqlab.data.examples.table_sample import SAMPLE_BYTES, sample_table
-from seqlab.data.file_layout import FileLayout, recognize_layout
+from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
+from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
 from seqlab.data.folders import files_below, is_result
 from seqlab.registry import CORPORA, TASKS
@@ -42,6 +43,9 @@ OTHER_SUFFIXES = {
 FLATTEN = (
     """jq -c '[paths(type != "object" and type != "array") as $p | {key: ($p | map(tostring) | join("_")), """
     """value: getpath($p)}] | from_entries'"""
+)
+AS_LINES = (
+    "Write the word, a tab and its tag on each line of a file that ends in .conll, with a blank line between sentences"
 )
 
 
@@ -137,14 +141,12 @@ def _unclear_table(path: Path) -> FileLayout | None:
     except (OSError, EOFError, zlib.error):
         return None
     except (ValueError, RecursionError, csv.Error) as error:
-        if suffix(path) in JSON_LINES:
-            convert = f"to convert an array: jq -c '.[]' {shlex.quote(str(path))} > new.jsonl"
-            return FileLayout("other", f"{path.name} has no JSON object on its first line, as JSON lines do; {convert}")
-        fault = csv_fault(error) if isinstance(error, csv.Error) else error
-        return FileLayout("other", f"the first line of {path.name} is no header: {fault}")
+        return FileLayout("other", _first_line_fault(path, error))
     if not names:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
     word = "key" if suffix(path) in JSON_LINES else "column"
+    if form := _other_form(path, sample):
+        return form
     if twice := [name for name in names if name and names.count(name) > 1]:
         return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
@@ -164,11 +166,43 @@ def _unclear_table(path: Path) -> FileLayout | None:
     return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
 
 
+def _first_line_fault(path: Path, error: Exception) -> str:
+    if suffix(path) in JSON_LINES:
+        return form_of_line(path, next(line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip()))
+    return f"the first line of {path.name} is no header: {csv_fault(error) if isinstance(error, csv.Error) else error}"
+
+
+def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
+    """What the rows are, if they are no rows of examples below the names of their columns."""
+    if form := _in_one_object(path, sample):
+        return FileLayout("other", form)
+    if spans := _span_tags(sample.rows):
+        return FileLayout("other", f"{path.name} has span tags in {quote_list(spans)}: a word on each row. {AS_LINES}")
+    if sample.header or len(sample.names) < 2:
+        return None
+    first = f"the first line of {path.name} looks like data, not like a header ({quote_list(sample.names, 4)})"
+    return _with_columns(FileLayout("table", f"{first}: columns are named by their numbers"), sample.rows)
+
+
+def _in_one_object(path: Path, sample: TableSample) -> str | None:
+    return form_of_object(path, sample.rows[0]) if suffix(path) in JSON_LINES and len(sample.rows) == 1 else None
+
+
 def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> FileLayout:
     """The layout with columns that the user may name."""
     if not rows or len(rows[0]) < 2:
         return layout
     return replace(layout, columns=suggest_columns(rows), pair=suggest_pair(rows))
+
+
+def _span_tags(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of span tags, one on each row."""
+    columns = {name: [str(row.get(name, "")) for row in rows] for name in (rows[0] if rows else ())}
+    return [
+        name
+        for name, tags in columns.items()
+        if len(set(tags)) > 1 and any(tag.startswith("B-") for tag in tags) and all(map(SPAN_TAG.fullmatch, tags))
+    ]
 
 
 def _keys_of(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -222,6 +256,8 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     if columns:
         names = [name for column in columns for name in names if name.casefold() == column.casefold()]
     if len(names) < 2:
+        return None
+    if _in_one_object(path, sample):
         return None
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)
     if pair and pair[1].casefold() == "label":

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -157,9 +158,32 @@ def test_built_in_corpora_say_what_they_are_for(monkeypatch):
     [
         ("a.csv", "phrase,stars\nfine,5\n", "table", ("phrase", "stars"), "has the columns 'phrase', 'stars'"),
         ("a.tsv", "id\tnotes\tstars\n1\tfine\t5\n", "table", ("notes", "stars"), "the columns 'id', 'notes', 'stars'"),
-        ("a.csv", "a fine film,5\nno film,1\n", "table", ("1", "2"), "has the columns 'a fine film', '5'"),
-        ("a.tsv", "ham\tsee you\nspam\tbuy it\n", "table", ("2", "1"), "has the columns 'ham', 'see you'"),
-        ("a.tsv", "0\ta fine film\tpos\n1\tno film\tneg\n", "table", ("2", "3"), "has the columns '0', 'a fine film'"),
+        (
+            "a.csv",
+            "a fine film,5\nno film,1\n",
+            "table",
+            ("1", "2"),
+            "looks like data, not like a header ('a fine film', '5')",
+        ),
+        (
+            "a.tsv",
+            "ham\tsee you\nspam\tbuy it\n",
+            "table",
+            ("2", "1"),
+            "looks like data, not like a header ('ham', 'see you')",
+        ),
+        ("a.tsv", "0\ta fine film\tpos\n1\tno film\tneg\n", "table", ("2", "3"), "looks like data"),
+        (
+            "a.csv",
+            '"0","0","a fine film"\n"4","1","bad"\n"0","2","no"\n',
+            "table",
+            ("3", "1"),
+            "('0', '0', 'a fine film')",
+        ),
+        ("a.tsv", "g\t0\t\ta fine film\ng\t1\t*\tno film\n" * 4, "table", ("4", "2"), "looks like data"),
+        ("a.csv", "n,Word,Tag\n1,Anna,B-per\n,met,O\n,Bob,B-per\n", "other", None, "a word on each row. Write the"),
+        ("a.tsv", "1\tAnna\tB-per\tO\n2\tmet\tO\tO\n1\tBo\tB-per\tO\n", "other", None, "has span tags in '3'"),
+        ("a.jsonl", '{\n "text": "a",\n "label": "b"\n}\n{\n', "other", None, "jq -c . "),
         ("a.csv", "text,text\na,b\n", "other", None, "several columns named 'text': rename all but one"),
         ("a.csv", "text\na\n", "other", None, "has only the column 'text'"),
         ("a.csv", 'text,"label\n', "other", None, "the first line of a.csv is no header"),
@@ -197,6 +221,33 @@ def test_objects_within_json_lines_are_not_suggested_but_flattened(written):
             "meta_label": False,
             "meta_tags_0": "x",
         }
+
+
+def test_a_license_is_no_translation(written):
+    rows = "".join(f"a b {at}\tc d {at}\tCC-BY 2.0 (France) Attribution: #{at}\n" for at in range(9))
+    layout = unclear_layout([written("a.txt", rows)])
+    assert layout is not None and layout.pair == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"text": {"0": "a", "1": "ü"}, "label": {"0": "x", "1": "y"}},
+        {"text": ["a", "ü"], "label": ["x", "y"]},
+        {"schema": {}, "data": [{"text": "a", "label": "x"}, {"text": "ü", "label": "y"}]},
+        {"columns": ["text", "label"], "index": [0, 1], "data": [["a", "x"], ["ü", "y"]]},
+    ],
+)
+@pytest.mark.parametrize("name", ["it's.json", "a.json.gz"])
+def test_the_command_for_a_table_in_one_object_works(written, tmp_path, table, name):
+    content = json.dumps(table)
+    path = written(name, gzip.compress(content.encode()) if name.endswith(".gz") else content)
+    layout = unclear_layout([path])
+    assert layout is not None and layout.kind == "other" and "is one object with" in layout.reason
+    command = layout.reason.rpartition("without it: python3")[2]
+    subprocess.run(["sh", "-c", f"{sys.executable}{command}"], cwd=tmp_path, check=True)
+    rows = [json.loads(line) for line in (tmp_path / "new.jsonl").read_text().splitlines()]
+    assert rows == [{"text": "a", "label": "x"}, {"text": "ü", "label": "y"}]
 
 
 def test_tables_with_known_columns_and_empty_ones_are_not_unclear(written):

@@ -30,6 +30,7 @@ class ColumnPair:
 
 
 Fields = Mapping[str, Any]  # of a row, by column
+LICENSE = 20  # characters at least with which every value of such a column begins
 MAX_NAME = 100  # characters of a column's name that a command repeats
 SEPARATORS = "Fields are separated by tabs, commas, semicolons or vertical bars"
 LABELED = ColumnPair(
@@ -153,17 +154,17 @@ def readable_columns(rows: Sequence[Fields]) -> list[dict[str, Any]]:
 
 def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     """A text and its label, that the user may name: known names; else the longest texts, and the other column with the
-    fewest different values."""
+    fewest different values, none of them empty if possible."""
     names = list(rows[0])
     first, second = _candidates(names, LABELED.first, LABELED), _candidates(names, LABELED.second, LABELED)
     text = max(first or [name for name in names if [name] != second], key=lambda name: _length(rows, name))
     labels = [name for name in second or names if name != text] or [name for name in names if name != text]
 
-    def different(name: str) -> float:
-        values = _different(rows, name)
-        return values if values > 1 else math.inf
+    def unlikely(name: str) -> tuple[bool, float]:
+        values = {str(row.get(name, "")) for row in rows}
+        return "" in values, len(values) if len(values) > 1 else math.inf
 
-    return text, min(reversed(labels), key=different)
+    return text, min(reversed(labels), key=unlikely)
 
 
 def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str]:
@@ -175,7 +176,12 @@ def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str]:
 
 
 def _length(rows: Sequence[Fields], name: str) -> int:
-    return sum(len(str(row.get(name, ""))) for row in rows)
+    """The characters of a column, without a beginning that all its values share, as the license of sentences has."""
+    values = [str(row.get(name, "")) for row in rows]
+    first, last = min(values), max(values)
+    differ = (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1])
+    shared = next(differ, len(first)) if len(values) > 1 else 0
+    return sum(map(len, values)) - (len(values) * shared if shared >= LICENSE else 0)
 
 
 def _different(rows: Sequence[Fields], name: str) -> int:

@@ -26,6 +26,7 @@ class TableSample:
 
     names: list[str]
     rows: list[Mapping[str, Any]]
+    header: bool = True
 
 
 def sample_table(path: Path) -> TableSample:
@@ -57,14 +58,18 @@ def sample_table(path: Path) -> TableSample:
     if _is_header(names, rows):
         return TableSample(names, [dict(zip(names, row, strict=True)) for row in rows])
     columns = [str(number) for number in range(1, len(names) + 1)]
-    return TableSample(names, [dict(zip(columns, row, strict=True)) for row in (names, *rows)])
+    return TableSample(names, [dict(zip(columns, row, strict=True)) for row in (names, *rows)], header=False)
 
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line names columns: single words, or none of the values that a column of labels repeats."""
-    if all(is_name(name) for name in names if name):
-        return any(names)
+    """Whether the first line names columns: single words, or none of the values that a column of labels repeats. Words
+    that a line repeats, or numbers, are values if the columns have them too."""
     columns = [[row[place] for row in rows] for place in range(len(names))]
+    filled = [name for name in names if name]
+    if all(map(is_name, filled)):
+        doubtful = len(set(filled)) < len(filled) or any(name.isdigit() for name in filled)
+        repeated = any(name in values for name, values in zip(names, columns, strict=True) if name)
+        return bool(filled) and not (doubtful and repeated)
     if any(name in values for name, values in zip(names, columns, strict=True)):
         return False
     return any(len(values) >= MIN_ROWS and 2 * len(set(values)) <= len(values) for values in columns)

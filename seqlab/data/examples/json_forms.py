@@ -1,0 +1,59 @@
+"""Tables that are JSON, but not one object per line: what form they have, and a command that rewrites them."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
+    """What one object with a whole table in it is, with the command; None if it is a row."""
+    values = list(fields.values())
+    if _is_split(fields):
+        rows, kind = (
+            'dict(zip(t["columns"], row)) for row in t["data"]',
+            "the names of the columns, and arrays of values",
+        )
+    elif len(values) > 1 and all(_is_column(value, values[0]) for value in values):
+        cells = "c.values()" if isinstance(values[0], dict) else "c"
+        rows = f"dict(zip(t, row)) for row in zip(*({cells} for c in t.values()))"
+        kind = "a table by columns"
+    elif tables := [key for key, value in fields.items() if _is_list_of_objects(value)]:
+        rows, kind = f"row for row in t[{json.dumps(tables[0])}]", f"a table in '{tables[0]}'"
+    else:
+        return None
+    return f"{path.name} is one object with {kind}, not an object per line; {_rewrite(path, rows)}"
+
+
+def form_of_line(path: Path, beginning: str) -> str:
+    """What a file is whose first line is no object, with the command."""
+    if beginning.lstrip().startswith("{"):
+        one_line = f"jq -c . {shlex.quote(str(path))} > new.jsonl"
+        return f"{path.name} has objects of several lines each, not an object per line; to convert them: {one_line}"
+    convert = f"to convert an array: jq -c '.[]' {shlex.quote(str(path))} > new.jsonl"
+    return f"{path.name} has no JSON object on its first line, as JSON lines do; {convert}"
+
+
+def _rewrite(path: Path, rows: str) -> str:
+    opened = f'{"gzip.open" if path.suffix == ".gz" else "open"}({json.dumps(str(path))}, "rb")'
+    program = f"import gzip, json; t = json.load({opened}); [print(json.dumps(r)) for r in ({rows})]"
+    pandas = 'from pandas: to_json("new.jsonl", orient="records", lines=True)'
+    return f"{pandas}; without it: python3 -c {shlex.quote(program)} > new.jsonl"
+
+
+def _is_split(fields: Mapping[str, Any]) -> bool:
+    """What pandas calls orient="split"."""
+    data = fields.get("data")
+    return isinstance(fields.get("columns"), list) and isinstance(data, list) and all(isinstance(r, list) for r in data)
+
+
+def _is_column(value: Any, first: Any) -> bool:
+    """Whether it has a value for each row, by its number or in order, as the first column has."""
+    if isinstance(first, dict) and isinstance(value, dict):
+        return len(value) > 1 and value.keys() == first.keys()
+    return isinstance(first, list) and isinstance(value, list) and len(value) == len(first) > 1
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
