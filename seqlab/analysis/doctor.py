@@ -6,7 +6,7 @@ suggests settings with an estimate of their training time (suggestion.py).
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from seqlab.analysis.example_doctor import ExampleDiagnosis, examine_examples
 from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
+from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.overlap import Overlap, measure_overlap
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.split import SplitText, join_notes, slice_text, split_text
@@ -53,8 +54,11 @@ def diagnose(
     validation: Sequence[str] = (),
     test: Sequence[str] = (),
     assignments: Sequence[str] = (),
+    log: Callable[[str], None] = lambda _: None,
 ) -> TextDiagnosis | ExampleDiagnosis:
-    """Examine examples or a text, whichever training would take the source for, with these options of `train`."""
+    """Examine examples or a text, whichever training would take the source for, with these options of `train`.
+
+    `log` is told what begins."""
     settings = dict(map(parse_assignment, assignments))
     for key in settings:
         if not key.startswith(("corpus.", "task.")):
@@ -72,13 +76,13 @@ def diagnose(
         refuse_unfit(resolved)
         refuse_absurd(resolved, least_sizes(resolved))
         options = {**held_out, **({"set": list(assignments)} if assignments else {})}
-        return examine_examples(source, resolved, options, notes)
+        return examine_examples(source, resolved, options, notes, log)
     if settings or resolved.task.name != "language":
         what = f"--set {next(iter(settings))}" if settings else f"--task {resolved.task.name}"
         raise UsageError(f"{what}: of a running text, the doctor examines what --task language reads. Leave it out.")
     if resolved.corpus.validation or resolved.corpus.test:
         notes.append("held-out files are not examined: the training text is, with a split 90/10 of its own")
-    found = examine(resolved.corpus.source, resolved.corpus.documents)
+    found = examine(resolved.corpus.source, resolved.corpus.documents, log)
     found = replace(found, source=tuple(source), notes=[*notes, *found.notes])
     if not found.suggestion:
         return found
@@ -86,29 +90,39 @@ def diagnose(
     return replace(found, suggestion=replace(found.suggestion, settings=chosen))
 
 
-def examine(source: Sequence[str], documents: str = "stream") -> TextDiagnosis:
-    """Examine the text at paths, a built-in name or '-'; a text with faults is examined as far as possible."""
+def examine(
+    source: Sequence[str], documents: str = "stream", log: Callable[[str], None] = lambda _: None
+) -> TextDiagnosis:
+    """Examine the text at paths, a built-in name or '-'; a text with faults is examined as far as possible.
+
+    `log` is told what begins."""
     settings = checked(CorpusSettings, {"source": tuple(source), "documents": documents}, "corpus")
     corpus = open_corpus(settings.source)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SeqlabWarning)  # characters that the samples lack
-            return _examine(corpus, settings)
+            return _examine(corpus, settings, log)
     finally:
         if corpus.stdin_copy is not None:
             corpus.stdin_copy.unlink(missing_ok=True)
 
 
-def _examine(corpus: Corpus, settings: CorpusSettings) -> TextDiagnosis:
+def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None]) -> TextDiagnosis:
+    log("reading the text")
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
     joined = join_notes(corpus.paths, scan.added_newlines)
-    about["notes"] = [*corpus.fixes.source_notes, *joined, *scan.character_stats.notes]
+    notes = [*corpus.fixes.source_notes, *corpus.fixes.remarks, *joined, *scan.character_stats.notes]
+    about["notes"] = notes
     try:
         text = split_text(corpus, settings)
+        notes += boilerplate_notes(text.corpus)
+        log("scoring baselines")
         baselines, baselines_on = _score_baselines(text)
         suggestion = suggest_settings(scan, settings.documents)
+        log("timing training steps")
         suggestion, estimate = estimate_training(suggestion, scan, _sample(text, TIMED_CHARACTERS)[0])
+        log("comparing held-out with training text")
         return TextDiagnosis(
             **about,
             overlap=measure_overlap(text),

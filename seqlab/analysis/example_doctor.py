@@ -5,7 +5,7 @@ Everything is read, split, encoded and scored as training does it.
 
 import csv
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,11 +87,15 @@ class ExampleDiagnosis(Diagnosis):
 
 
 def examine_examples(
-    source: Sequence[str], settings: RunSettings, options: Mapping[str, Any], notes: Sequence[str]
+    source: Sequence[str],
+    settings: RunSettings,
+    options: Mapping[str, Any],
+    notes: Sequence[str],
+    log: Callable[[str], None],
 ) -> ExampleDiagnosis:
     """Examine what these settings read; `options` are those that the command repeats, `notes` what was inferred."""
     try:
-        return _examine(tuple(source), settings, options, notes)
+        return _examine(tuple(source), settings, options, notes, log)
     except DataError as error:
         name = Path(source[0]).name
         about = {"name": name, "source": tuple(source), "task": settings.task.name}
@@ -99,9 +103,14 @@ def examine_examples(
 
 
 def _examine(
-    source: tuple[str, ...], settings: RunSettings, options: Mapping[str, Any], notes: Sequence[str]
+    source: tuple[str, ...],
+    settings: RunSettings,
+    options: Mapping[str, Any],
+    notes: Sequence[str],
+    log: Callable[[str], None],
 ) -> ExampleDiagnosis:
     task_type = TASKS.load(settings.task.name)
+    log("reading the examples")
     data = task_type.read(settings)
     assert isinstance(data, Examples)
     dataset = task_type.encode_splits(data, settings)
@@ -110,7 +119,9 @@ def _examine(
     scored = held_out.count_within(FINAL_TOKENS)
     labels = _count_labels(data)
     warnings = [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few_examples_note(len(held_out))]
+    log("timing training steps")
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
+    log("scoring baselines")
     return ExampleDiagnosis(
         name=data.name,
         source=source,

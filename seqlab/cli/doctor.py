@@ -41,8 +41,13 @@ def doctor(
     from seqlab.cli.show import console
     from seqlab.errors import DataError
 
-    with Console(stderr=True).status("reading, counting and timing ..."):
-        found = diagnose(source, documents, task, validation or (), test or (), assignments or ())
+    stderr = Console(stderr=True)
+    with stderr.status("") as status:
+
+        def show(beginning: str) -> None:  # lines where nothing can be drawn over
+            status.update(f"{beginning} ...") if stderr.is_terminal else stderr.print(f"{beginning} ...")
+
+        found = diagnose(source, documents, task, validation or (), test or (), assignments or (), show)
     if as_json:
         console.print_json(data=found.as_dict())
     else:

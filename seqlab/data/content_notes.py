@@ -3,6 +3,7 @@
 from itertools import chain
 
 from seqlab.data.accents import accent_notes, count_characters
+from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.invisible import invisible_notes
@@ -16,7 +17,7 @@ def content_notes(data: SplitText | Examples) -> list[str]:
         return [*label_notes(data.splits), *invisible_in_examples(data)]
     blocks = (block for split in data.splits for block in data.blocks(split))
     counts = count_characters(blocks)
-    return [*overlap_notes(data), *invisible_notes(counts), *accent_notes(counts)]
+    return [*overlap_notes(data), *boilerplate_notes(data.corpus), *invisible_notes(counts), *accent_notes(counts)]
 
 
 def invisible_in_examples(data: Examples) -> list[str]:

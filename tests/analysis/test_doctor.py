@@ -47,7 +47,9 @@ def run(*arguments):
 def test_a_healthy_text(tmp_path):
     text = prose(2000)
     path = write(tmp_path, text)
-    result = examine([path])
+    begun: list[str] = []
+    result = examine([path], log=begun.append)
+    assert begun[:3] == ["reading the text", "scoring baselines", "timing training steps"]
     assert (result.name, result.refusal, result.scan.characters) == ("my text", None, len(text))
     assert result.overlap is not None
     assert result.overlap.checked

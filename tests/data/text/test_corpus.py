@@ -70,6 +70,24 @@ def test_a_linked_folder_is_left_out_and_said(tmp_path):
     assert corpus.fixes.source_notes == ["left out 1 folder (a link): link"]
 
 
+def test_links_that_are_read_are_said_and_backups_left_out(tmp_path):
+    """A link to a text of the folder is a copy of it."""
+    for name in ("in", "out"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(f"{name}\n")
+    (tmp_path / "in" / "here.txt").symlink_to("a.txt")
+    (tmp_path / "in" / "there.txt").symlink_to(tmp_path / "out/a.txt")
+    for backup in ("a.txt~", "b.txt.bak", "c.txt.orig"):
+        (tmp_path / "in" / backup).write_text(f"old {backup}\n")
+    corpus = open_corpus([str(tmp_path / "in")])
+    assert text_of(corpus) == "in\nout\n"
+    backups, copies, links = corpus.fixes.notes()
+    assert backups.startswith("left out 3 files (an editor's backup): ") and "a.txt~" in backups
+    assert copies == "left out 1 file (its content is that of another file): here.txt"
+    assert links == "read 1 link to a file: there.txt"
+    assert text_of(open_corpus([str(tmp_path / "in" / "a.txt~")])) == "old a.txt~\n", "it was asked for"
+
+
 @pytest.mark.parametrize("whole_folder", [True, False])
 def test_tables_read_as_running_text_are_said(tmp_path, whole_folder):
     (tmp_path / "a.jsonl").write_text('{"text": "caf\\u00e9"}\n')

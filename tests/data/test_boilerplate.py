@@ -1,0 +1,39 @@
+"""The license around an ebook is named, because a model would learn it and be scored on it."""
+
+import pytest
+
+from seqlab.config import CorpusSettings
+from seqlab.data.boilerplate import boilerplate_notes
+from seqlab.data.content_notes import content_notes
+from seqlab.data.text.corpus import corpus_from_text
+from seqlab.data.text.split import split_text
+
+START = "*** START OF THE PROJECT GUTENBERG EBOOK SEA TALES ***\n"
+END = "***END OF THIS PROJECT GUTENBERG EBOOK SEA TALES***\n"
+HEADER, BOOK, LICENSE = "by anyone anywhere\n" * 2, "so the whale sank\n" * 30, "section 1. terms of use\n" * 9
+
+
+@pytest.mark.parametrize(
+    ("text", "outside", "at_end"),
+    [
+        (HEADER + START + BOOK + END + LICENSE, len(HEADER + START + END + LICENSE), len(LICENSE)),
+        (BOOK + END + LICENSE, len(END + LICENSE), len(LICENSE)),
+        (HEADER + START + BOOK, len(HEADER + START), 0),
+        ((HEADER + START + BOOK + END + LICENSE) * 2, 2 * len(HEADER + START + END + LICENSE), len(LICENSE)),
+    ],
+)
+def test_what_is_outside_the_books_is_counted(text: str, outside: int, at_end: int) -> None:
+    [note] = boilerplate_notes(corpus_from_text(text, "x"))
+    assert note.startswith(f"Project Gutenberg: {outside:,} of {len(text):,} characters are no part of a book")
+    assert f"The last {at_end:,} end the text" in note
+
+
+def test_the_lines_are_named_and_training_says_them_too() -> None:
+    corpus = corpus_from_text((HEADER + START + BOOK + END + LICENSE) * 2, "x")
+    notes = boilerplate_notes(corpus)
+    assert f"line 3 ('{START.strip()}'), line 34 ('{END.strip()}') and 2 more." in notes[0]
+    assert notes[0] in content_notes(split_text(corpus, CorpusSettings(source=("x",))))
+
+
+def test_a_text_that_only_speaks_of_it_has_no_note() -> None:
+    assert boilerplate_notes(corpus_from_text("*** START OF THE STORY\nProject Gutenberg\n* * *\n", "x")) == []
