@@ -200,7 +200,7 @@ def test_the_suggested_command_is_one_that_train_takes(tmp_path, monkeypatch):
 
 
 def test_json(tmp_path):
-    content = json.loads(run(write(tmp_path, prose(500)), "--json").output)
+    content = json.loads(run(write(tmp_path, prose(500)), "--json").stdout)
     assert content["scan"]["lines"]["total"] > 1
     assert content["overlap"]["share"] <= 1
     assert content["estimate"]["sentence"]
@@ -220,5 +220,5 @@ def test_exit_codes(seqlab, tmp_path):
     refused = seqlab("doctor", write(tmp_path, b"caf\x81\n" * 20, "bad.txt"))
     assert refused.code == 65
     assert "bytes that are not UTF-8: 20" in refused.out
-    assert refused.err.startswith("error: ")
+    assert "\nerror: " in refused.err
     assert "line 1, offset 3" in refused.err

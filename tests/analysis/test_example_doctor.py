@@ -132,7 +132,7 @@ def test_held_out_files_that_repeat_the_training_file():
 
 def test_json():
     write_all(Path())
-    content = json.loads(run("doctor", "reviews.tsv", "--json").output)
+    content = json.loads(run("doctor", "reviews.tsv", "--json").stdout)
     assert content["splits"] == {"train": 54, "validation": 6}
     assert content["labels"][0]["label"] == "cold"
     assert content["estimate"]["sentence"]
@@ -143,7 +143,7 @@ def test_examples_that_training_refuses():
     Path("reviews.tsv").write_text(labelled().replace("warm", "cold"))
     result = run("doctor", "reviews.tsv", "--json")
     assert isinstance(result.exception, DataError)
-    assert "only the label 'cold'" in json.loads(result.output)["refusal"] == str(result.exception)
+    assert "only the label 'cold'" in json.loads(result.stdout)["refusal"] == str(result.exception)
 
 
 @pytest.mark.parametrize(
