@@ -81,7 +81,7 @@ def test_the_first_fault_is_the_one_that_training_stops_at(folder, content, size
         place = result["bytes that are not UTF-8"].locations[0]
         assert refusal is not None
         stopped = f"line {place.line}, offset {place.offset}: byte {place.what} is not UTF-8" in refusal
-        assert stopped or ("NUL characters" in refused and "a NUL character" in refusal)  # whichever is read first
+        assert stopped or ("NUL characters" in refused and "NUL" in refusal)  # binary, or whichever is read first
         assert content[place.offset] == int(place.what, 16)
 
 
