@@ -51,11 +51,12 @@ def find_columns(
     requested: tuple[str, str] | None,
     header: Location,
     sample: Callable[[], Sequence[Fields]] = list,
+    usual: tuple[str, str] | None = None,
 ) -> tuple[str, str]:
     """The names of the two columns as the file has them, or DataError that begins with the header's location.
 
-    It suggests columns by the rows of a sample."""
-    first, second = requested or _infer(names, pair, header, sample)
+    It suggests columns by the rows of a sample, or the `usual` names where no option can name others."""
+    first, second = requested or _infer(names, pair, header, sample, usual)
     columns = _match(names, first, header), _match(names, second, header)
     for name in columns:
         if list(names).count(name) > 1:
@@ -131,7 +132,11 @@ def columns_option(names: Sequence[str]) -> str:
 
 
 def _infer(
-    names: Sequence[str], pair: ColumnPair, header: Location, sample: Callable[[], Sequence[Fields]]
+    names: Sequence[str],
+    pair: ColumnPair,
+    header: Location,
+    sample: Callable[[], Sequence[Fields]],
+    usual: tuple[str, str] | None,
 ) -> tuple[str, str]:
     if columns := known_columns(names, pair):
         return columns
@@ -139,6 +144,14 @@ def _infer(
     others = [name for name in names if name.casefold() not in (*pair.first, *pair.second)]
     if len(names) == 2 and len(others) == 1 and is_name(others[0]):  # the unknown name is the other role
         return (first[0], others[0]) if first else (others[0], second[0])
+    if usual:
+        keys = suffix(header.path) in JSON_LINES
+        advice = f"Rename two of them to {quote_list(usual)}"
+        above = "" if keys else "; if this is no header, write one above it"
+        raise DataError(
+            f"{header}: which {'keys' if keys else 'columns'} to read is unclear among "
+            f"{quote_list(names, 10)}. {advice}{above}."
+        )
     rows = readable_columns(sample())
     suggest = suggest_pair if pair is PAIRS else suggest_columns
     example = suggest(rows) if rows and len(rows[0]) > 1 else None

@@ -21,15 +21,18 @@ from seqlab.data.examples.lines import (
     note_unread,
     numbered_lines,
 )
+from seqlab.data.examples.untagged import CONLLU
 from seqlab.data.file_layout import SPAN_TAG
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
 
-CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 DOCUMENT = "-DOCSTART-"
 WORD_ID = re.compile(r"\d+")
 SKIPPED_IDS = {"multiword tokens, such as 1-2": r"\d+-\d+", "empty nodes, such as 8.1": r"\d+\.\d+"}
 SPAN_TAGS = re.compile(r"([A-Z]-[^,]+|O)(,([A-Z]-[^,]+|O))+")
+
+WORD_NAMES = {"word", "words", "token", "tokens", "form", "text"}  # in a header, which such files rarely have
+TAG_NAMES = {"tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "pos", "upos", "entity"}
 
 TaggedWord = tuple[Location, str, str]
 Sentence = list[TaggedWord]
@@ -119,6 +122,13 @@ class UsualColumns:
     first: int
     tags: frozenset[str]
 
+    def is_header(self, lines: Sequence[str]) -> bool:
+        """Whether the first line names the columns, and no other line has such a tag."""
+        fields = _fields(lines[self.first - 1], self.tabs)
+        if len(fields) < 2 or fields[0].casefold() not in WORD_NAMES or fields[-1].casefold() not in TAG_NAMES:
+            return False
+        return sum(bool(line.strip()) and _fields(line, self.tabs)[-1] == fields[-1] for line in lines) == 1
+
     def passed_over(self, line: str) -> str | None:
         """What a line is that has no word: a comment begins with # and is not laid out like the others, or, between
         spaces, would have a tag that none of them has."""
@@ -155,6 +165,9 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
         fixes.remarks.append(_columns_note(path, usual.number, tagged=fewest > 1))
     here, there = ("spaces", "tabs") if usual.tabs else ("tabs", "spaces")
     for number, line in enumerate(lines, 1):
+        if number == usual.first and usual.is_header(lines):
+            fixes.remarks.append(f"{path.name}: line {number} is a header and no word: {' '.join(line.split())}")
+            continue
         kind = usual.passed_over(line)
         if kind or not line.strip():
             fixes.passed_over.update([kind] if kind else [])

@@ -87,13 +87,15 @@ def _read(
     `trained` are the columns that the run was trained on which scores the table."""
     table = open_table(path, pair, fixes, columns)
     columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
-    first, second = find_columns(table.names, pair, columns, table.header, table.sample)
+    usual = (*trained, (pair.first[0], pair.second[0]))[0]
+    rename_to = None if fixes.trains else usual
+    first, second = find_columns(table.names, pair, columns, table.header, table.sample, rename_to)
     refuse_other_answers((first, second), trained, table.header)
     group = find_group_column(table.names, groups, (first, second), table.header)
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
     fixes.column_pairs.append((first, second))
-    others = "" if columns else other_columns(_readable_names(table), pair, (first, second))
-    usual = (*trained, (pair.first[0], pair.second[0]))[0]
+    infers = fixes.trains and not columns
+    others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
     if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split}:
         roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split}
         given = {role: name for role, name in roles.items() if name is not None}

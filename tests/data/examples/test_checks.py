@@ -189,3 +189,33 @@ def test_tags_that_are_never_scored_are_said(write):
     known, missing = content_notes(open_examples("tagged", corpus(path, validation=(dev,))))
     assert known == "3 tags in the training split: 'B-x' (1), 'I-x' (1), 'O' (1)"
     assert missing.startswith("no validation word has the tag 'I-x' (1): validation results do not show")
+
+
+def test_labels_that_are_measured_are_said(write):
+    measured = [(f"text {at}", f"{at / 7 - 2:.4f}") for at in range(30)]
+    dev = write("b.tsv", reviews(("x", "-2.0000")))
+    notes = open_examples("labeled", corpus(write("a.tsv", reviews(*measured)), validation=(dev,))).notes
+    assert any(
+        note.startswith("the 30 different labels look like measured numbers, such as '-2.0000'") for note in notes
+    )
+    stars = [(f"text {at}", str(at % 5)) for at in range(30)]
+    notes = open_examples("labeled", corpus(write("c.tsv", reviews(*stars)))).notes
+    assert not any("measured" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "name, line, said",
+    [
+        (
+            "a.conll",
+            "{}\tcat\tcat\tN\tNN\t_\t0\troot\t_\t_\n",
+            r"UPOS and XPOS\. .*ends in \.conllu\. .*FORM., .UPOS.\]'$",
+        ),
+        ("a.conllu", "{}\tcat\tcat\t_\tNN\t_\t0\troot\t_\t_\n", r"two\. There are tags in XPOS\. .*FORM., .XPOS.\]'$"),
+        ("a.conll", "cat{}\tN\t_\n", r"Column 2 has values such as 'N'\. .*: cut -f 1,2 .*a\.conll > new\.conll"),
+    ],
+)
+def test_the_column_that_has_tags_is_named_where_the_usual_one_has_none(write, name, line, said):
+    path = write(name, "".join(f"{line.format(number)}\n" for number in range(1, 14)))
+    with pytest.raises(DataError, match=said):
+        open_examples("tagged", corpus(path, validation=(write(f"dev{path.suffix}", line.format(1)),)))

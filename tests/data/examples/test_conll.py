@@ -258,3 +258,12 @@ def test_a_sentence_with_a_bad_line_is_skipped_and_named(write):
     assert note.startswith("skipped 2 of the 11 sentences of '")
     assert "line 5: one column only" in note
     assert "line 8: 3 columns, but most lines have 2" in note
+
+
+def test_a_header_is_no_word(write):
+    fixes = InputFixes()
+    (found,) = read_columns(write("a.conll", "Word\tTag\nAnna\tB-x\nmet\tO\n"), fixes)
+    assert found.example.words == ("Anna", "met")
+    assert fixes.notes() == ["a.conll: line 1 is a header and no word: Word Tag"]
+    (found,) = read_columns(write("b.conll", "word\tlabel\nprice\tlabel\n"), InputFixes())
+    assert found.example.words == ("word", "price"), "its tag occurs again"

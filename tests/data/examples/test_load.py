@@ -116,6 +116,13 @@ def test_held_out_examples_that_are_trained_on_are_refused(write, kind, suffix):
         open_examples(kind, corpus(path, test=(copy,)))
 
 
+@pytest.mark.parametrize("header", ["text,verified,lang", "a fine film,1,en"])
+def test_advice_for_a_table_to_score_names_no_option_that_scoring_lacks(write, header):
+    with pytest.raises(DataError, match="Rename two of them to 'text', 'label'; if this is no header") as error:
+        open_unsplit("labeled", corpus(write("a.csv", f"{header}\nno film,0,en\n")))
+    assert "--set" not in str(error.value)
+
+
 def test_another_spelling_of_span_tags_is_said(write):
     path = write("a.conll", "".join(f"Anna{at} b-per\nLee i-per\nmet o\n\n" for at in range(20)))
     examples = open_examples("tagged", corpus(path))

@@ -1,0 +1,31 @@
+"""Files of tagged words whose column of tags is empty: which other column has tags, and how to read it."""
+
+import shlex
+from pathlib import Path
+
+from seqlab.data.examples.example import UNSCORED
+from seqlab.data.examples.lines import suffix
+from seqlab.data.file_layout import SAMPLE_BYTES
+from seqlab.data.files import read_beginning
+
+CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+
+
+def where_tags_are(path: Path) -> str:
+    """What to do to read another column as tags; nothing if no other has content."""
+    lines = [line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip() and not line.startswith("#")]
+    rows = [line.split("\t") for line in lines if line.count("\t") > 1]
+    if not rows or len({len(row) for row in rows}) > 1:
+        return ""
+    empty = {UNSCORED, ""}
+    filled = [place for place in range(1, len(rows[0])) if 2 * sum(row[place] not in empty for row in rows) > len(rows)]
+    if len(rows[0]) == len(CONLLU) and rows[0][0].isdigit():
+        tags = [CONLLU[place] for place in filled if CONLLU[place] in ("UPOS", "XPOS")]
+        named = suffix(path) == ".conllu"
+        rename = "" if named else " It has the ten columns of CoNLL-U: give it a name that ends in .conllu."
+        option = f"""--set 'corpus.columns=["FORM", "{tags[0]}"]'""" if tags else ""
+        return f" There are tags in {' and '.join(tags)}.{rename} To read them: {option}" if tags else ""
+    if not filled:
+        return ""
+    cut = f"cut -f 1,{filled[-1] + 1} {shlex.quote(str(path))} > new.conll"
+    return f" Column {filled[-1] + 1} has values such as '{rows[0][filled[-1]]}'. To read them as tags: {cut}"
