@@ -35,7 +35,9 @@ Tokenizer = Annotated[
     str | None,
     Data(help=f"{', '.join(TOKENIZERS)}; the default depends on the task.", autocompletion=lambda: [*TOKENIZERS]),
 ]
-VocabSize = Annotated[int | None, Data(help="Vocabulary size of a word or bpe tokenizer.")]
+VocabSize = Annotated[
+    int | None, Data(help="Words, or bytes and merges, of a word or bpe tokenizer; special tokens add to it.")
+]
 Layers = Annotated[int | None, Model(help="Number of layers.")]
 Embedding = Annotated[int | None, Model(help="Embedding size.")]
 Dropout = Annotated[

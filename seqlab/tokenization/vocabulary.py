@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from seqlab.config import VocabSizes
+from seqlab.config import TokenizerSettings, VocabSizes
 from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,19 @@ class Vocabulary:
         """The tokenizers besides the first, by the name of their file; a shared one is saved once."""
         extra = {"target": None if self.shared else self.target_tokenizer, "characters": self.char_tokenizer}
         return {name: tokenizer for name, tokenizer in extra.items() if tokenizer is not None}
+
+
+def size_in_words(tokenizer: Tokenizer, settings: TokenizerSettings) -> str:
+    """'bpe vocabulary of 368', and what `vocab_size` counts of it, where that is another number."""
+    wanted, ordinary = settings.option("vocab_size", None), tokenizer.ordinary_size
+    size = f"{tokenizer.name} vocabulary of {tokenizer.vocab_size:,}"
+    special = tokenizer.vocab_size - ordinary
+    if wanted is None or (wanted == ordinary and not special):
+        return size
+    notes = [f"{ordinary:,} and {counted(special, 'special token')}"] * (special > 0)
+    if ordinary < wanted:
+        notes.append(f"fewer than vocab_size={wanted:,}: the text it learned from gives no more")
+    return f"{size} ({'; '.join(notes)})"
 
 
 def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.task import Task
+from seqlab.tokenization.vocabulary import size_in_words
 from seqlab.training.evaluations import EVALUATED_TOKENS, FINAL_TOKENS
 from seqlab.wording import counted
 
@@ -71,7 +72,7 @@ def plan_summary(session: TrainingSession) -> str:
     epochs = steps * settings.train.accumulate / session.task.steps_per_epoch
     return (
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
-        f"{settings.tokenizer.name} vocabulary of {config['vocab_size']:,}\n"
+        f"{size_in_words(session.dataset.vocabulary.tokenizer, settings.tokenizer.settings)}\n"
         f"{config['corpus']['name']}{about}: {_amounts(session.dataset, settings)}\n"
         f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {counted(threads or 1, 'thread')}, "
         f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"
