@@ -16,6 +16,7 @@ from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
 from seqlab.data.boilerplate import boilerplate_notes
+from seqlab.data.invisible import show_invisible
 from seqlab.data.overlap import Overlap, measure_overlap
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.split import SplitText, join_notes, slice_text, split_text
@@ -30,6 +31,7 @@ from seqlab.training.request import least_sizes, settings_from_request
 
 MAX_BASELINE_CHARACTERS = 2_000_000  # baselines of a longer text are scored on a sample
 TIMED_CHARACTERS = 500_000  # of the sample that steps are timed on
+BEGINNING = 80  # characters of a text that are shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +118,8 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
     about["notes"] = notes
     try:
         text = split_text(corpus, settings)
-        notes += boilerplate_notes(text.corpus)
+        beginning = show_invisible("".join(slice_text(corpus.blocks(), 0, BEGINNING)))
+        notes += [f"the text begins: {beginning}", *boilerplate_notes(text.corpus)]
         log("scoring baselines")
         baselines, baselines_on = _score_baselines(text)
         suggestion = suggest_settings(scan, settings.documents)

@@ -30,6 +30,7 @@ from seqlab.metrics.metric import Metric
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.directory import free_run_path
 from seqlab.runs.reopen import make_task
+from seqlab.tasks.as_read import reading_notes, unfit_words
 from seqlab.tasks.task import UnitSums
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.budget import DEFAULT_STEPS
@@ -114,11 +115,17 @@ def _examine(
     data = task_type.read(settings)
     assert isinstance(data, Examples)
     dataset = task_type.encode_splits(data, settings)
+    unfit = unfit_words(dataset.splits, dataset.vocabulary)
+    if unfit:
+        settings = settings.with_values(**{"tokenizer.name": "char"})
+        dataset = task_type.encode_splits(data, settings)
+        options = {**options, "tokenizer": "char"}
     fitted = task_type.fit_settings(settings, dataset, lambda _: None)
     task, held_out = make_task(fitted, dataset), dataset.splits["validation"]
     scored = held_out.count_within(FINAL_TOKENS)
     labels = _count_labels(data)
-    warnings = [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few_examples_note(len(held_out))]
+    warnings = [unfit.removeprefix("warning: ")] if unfit else []
+    warnings += [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few_examples_note(len(held_out))]
     log("timing training steps")
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     log("scoring baselines")
@@ -127,7 +134,7 @@ def _examine(
         source=source,
         task=settings.task.name,
         columns=_columns(settings),
-        notes=[*notes, *data.notes, *invisible_in_examples(data)],
+        notes=[*notes, *data.notes, *invisible_in_examples(data), *reading_notes(dataset.splits, dataset.vocabulary)],
         splits={split: len(examples) for split, examples in data.splits.items()},
         rule=data.rule,
         labels=labels,
@@ -206,5 +213,6 @@ def _suggestion(
     """The defaults of the task, for as many steps as training takes by itself."""
     arch, task, tokenizer = settings.backbone.name, settings.task.name, settings.tokenizer.name
     chosen = {"task": task, **options, "arch": arch, "steps": estimate.steps, "out": str(free_run_path(name, arch))}
-    reason = f"{counted(examples, 'training example')}: {arch} and {tokenizer} tokens, the defaults of --task {task}"
+    usual = "" if "tokenizer" in options else f", the defaults of --task {task}"
+    reason = f"{counted(examples, 'training example')}: {arch} and {tokenizer} tokens{usual}"
     return SuggestedSettings(chosen, [reason])

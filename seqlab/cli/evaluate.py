@@ -73,6 +73,8 @@ def evaluate(
         return
     if result.trained_note:
         console.print(result.trained_note, markup=False)
+    for note in result.reading:
+        console.print(note, markup=False, soft_wrap=True)
     name = ", ".join(data) if data else result.split
     how = f"windows of {result.window} tokens" if result.mode == "window" else "the state runs through"
     protocol = f", mode {result.mode} ({how})" if result.window else ""
@@ -81,7 +83,7 @@ def evaluate(
     console.print(str(result)[0].upper() + str(result)[1:] + ".")
     if result.signature:
         console.print(f"BLEU signature (sacrebleu): {result.signature}", markup=False)
-    if content.get("unknown_share"):
+    if result.window and content.get("unknown_share"):
         loss = content["unknown_nats_per_token"]
         console.print(f"{content['unknown_share']:.2%} of the tokens are unknown, at {loss:.2f} nats each.")
     if result.mode == "window":

@@ -52,6 +52,7 @@ def predict(
     from seqlab.cli.show import console
     from seqlab.errors import UsageError
     from seqlab.plotting import check_format
+    from seqlab.runs.prediction import reading_of
     from seqlab.tasks.predictions import Translation
 
     if picture is not None:
@@ -63,6 +64,8 @@ def predict(
     given = [*(texts or []), *(line for line in lines.values() if not _is_blank(line))]
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
+    for note in reading_of(model, given, first=file is not None):
+        typer.echo(f"note: {note}", err=True)
     predictions = model.predict(
         given,
         beam=beam,

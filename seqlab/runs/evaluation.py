@@ -26,6 +26,9 @@ class EvaluationResult:
     trained_share: float | None = None  # of other data, how much is in the training split; None if not compared
     trained_note: str = ""  # the same in words
 
+    unknown_share: float | None = None  # of the tokens of examples; running text has its own in `scores`
+    reading: tuple[str, ...] = ()  # how the data was read: the first example, and unknown tokens
+
     def __str__(self) -> str:
         return self.sentence
 
@@ -40,8 +43,9 @@ class EvaluationResult:
         content |= {"signature": self.signature} if self.signature else {}
         if self.trained_note:
             content |= {"trained_share": self.trained_share, "trained_note": self.trained_note}
+        content |= {"reading": list(self.reading)}
         if self.window is None:
-            return content
+            return content | ({} if self.unknown_share is None else {"unknown_share": self.unknown_share})
         scores = cast("TextScores", self.scores)
         unknown = scores.unknown_tokens
         content |= {

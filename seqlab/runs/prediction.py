@@ -33,6 +33,21 @@ def predict(run: "Run", texts: str | Sequence[str | Sequence[str]], options: dic
     return predictions
 
 
+def reading_of(run: "Run", texts: Sequence[str | Sequence[str]], first: bool) -> list[str]:
+    """Notes on what is unknown to the run, after the `first` of these texts as it reads it."""
+    from seqlab.tasks.as_read import all_unknown, first_example, unknown_note
+    from seqlab.tasks.examples import ExampleTask
+
+    task, vocabulary = TASKS.load(run.settings.task.name), run.vocabulary
+    if not issubclass(task, ExampleTask) or not all(map(task.can_read, texts)):
+        return []
+    split = task.encode(task.without_answers(texts, vocabulary), vocabulary, run.settings)
+    notes = [first_example(split, vocabulary) if first else "", unknown_note({"given": split}, vocabulary)]
+    if 0 < (found := all_unknown(split, vocabulary)) < len(split):
+        notes.append(f"texts without any token that training had: {found:,} of {len(split):,}")
+    return [note for note in notes if note]
+
+
 def embed(run: "Run", texts: str | Sequence[str]) -> "np.ndarray":
     from seqlab.tasks.embed import EmbedTask
 

@@ -113,7 +113,7 @@ the best on validation. Training ended because {results.stop_reason}.
 ## Quality
 
 On the validation split ({_protocol(settings, corpus, results)}):
-{results.sentence}.{unknown if results.window else ""}{caution}
+{results.sentence}.{unknown if results.window or results.unknown_share else ""}{caution}
 
 {metrics_markdown(results)}
 

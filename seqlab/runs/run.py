@@ -111,6 +111,7 @@ class Run:
         from seqlab.contracts import TextScores
         from seqlab.runs.looks import record_evaluation
         from seqlab.runs.reopen import make_task, open_other
+        from seqlab.tasks.as_read import reading_notes, unknown_share
 
         task_class = TASKS.load(self.settings.task.name)
         if self.settings.task.settings.examples is not None:
@@ -144,6 +145,8 @@ class Run:
             sentence=task.result_sentence(metrics, baseline and (baseline.name, baseline.metrics)),
             baseline=baseline,
             signature=task.signature,
+            unknown_share=unknown_share(task.splits[scored], self.vocabulary),
+            reading=tuple(reading_notes({"given" if data else split: task.splits[scored]}, self.vocabulary)),
         )
 
     def inspect(

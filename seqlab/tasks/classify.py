@@ -80,11 +80,15 @@ class ClassifyTask(ExampleTask):
         return Loss(cross_entropy(logits_BK, batch.targets_B, reduction="sum"), len(logits_BK))
 
     @classmethod
+    def without_answers(cls, texts: Sequence[str], vocabulary: Vocabulary) -> list[LabeledText]:
+        return [LabeledText(text, "") for text in texts]
+
+    @classmethod
     @torch.inference_mode()
     def predict(
         cls, model: Classifier, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings, **options: Any
     ) -> list[LabelPrediction]:
-        split = cls.encode([LabeledText(text, "") for text in texts], vocabulary, settings)
+        split = cls.encode(cls.without_answers(texts, vocabulary), vocabulary, settings)
         require_readable(split.longest_N, settings.task.settings_as(ClassifySettings).max_length, "text")
         predictions: dict[int, LabelPrediction] = {}
         for rows_B in split.scoring_batches(len(split)):

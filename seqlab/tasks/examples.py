@@ -145,6 +145,11 @@ class ExampleTask(Task):
 
     @classmethod
     @abstractmethod
+    def without_answers(cls, texts: Sequence[Any], vocabulary: Vocabulary) -> list[Any]:
+        """Texts that `can_read` accepts as examples that `encode` takes."""
+
+    @classmethod
+    @abstractmethod
     def predict(
         cls, model: Any, texts: Sequence[Any], vocabulary: Vocabulary, settings: RunSettings, **options: Any
     ) -> Sequence[Prediction]:

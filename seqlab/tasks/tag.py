@@ -129,6 +129,11 @@ class TagTask(ExampleTask):
         return super().can_read(text)
 
     @classmethod
+    def without_answers(cls, texts: Sequence[str | Sequence[str]], vocabulary: Vocabulary) -> list[TaggedSentence]:
+        sentences = [tuple(split_words(text, vocabulary) if isinstance(text, str) else text) for text in texts]
+        return [TaggedSentence(words, (UNSCORED,) * len(words)) for words in sentences]
+
+    @classmethod
     @torch.inference_mode()
     def predict(
         cls,
@@ -139,10 +144,8 @@ class TagTask(ExampleTask):
         **options: Any,
     ) -> list[TagPrediction]:
         """Tags of texts, and of sentences that are given as their words."""
-        sentences = [tuple(split_words(text, vocabulary) if isinstance(text, str) else text) for text in texts]
-        split = cls.encode(
-            [TaggedSentence(words, (UNSCORED,) * len(words)) for words in sentences], vocabulary, settings
-        )
+        examples = cls.without_answers(texts, vocabulary)
+        split = cls.encode(examples, vocabulary, settings)
         require_readable(split.longest_N, settings.task.settings_as(TagSettings).max_length, "text")
         predictions: dict[int, TagPrediction] = {}
         for rows_B in split.scoring_batches(len(split)):
@@ -150,7 +153,7 @@ class TagTask(ExampleTask):
             scores_BWK = emissions(model, batch)
             probabilities_BWK = tag_logprobs(model, scores_BWK, batch).exp()
             for at, (row, chosen) in enumerate(zip(rows_B, best_tags(model, scores_BWK, batch), strict=True)):
-                words, given = list(sentences[row]), texts[int(row)]
+                words, given = list(examples[row].words), texts[int(row)]
                 text = given if isinstance(given, str) else " ".join(words)
                 tags = [vocabulary.labels[tag] for tag in chosen[: len(words)]]
                 probabilities = [float(probabilities_BWK[at, word, chosen[word]]) for word in range(len(words))]

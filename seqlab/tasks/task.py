@@ -22,6 +22,7 @@ from seqlab.data.text.split import SplitText
 from seqlab.errors import UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.models.model import Model
+from seqlab.tasks.as_read import reading_notes
 from seqlab.tasks.dataset import AnyDataset, Log
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -83,7 +84,10 @@ class Task(ABC):
         data = cls.read(settings)
         for note in (*data.notes, *content_notes(data)):
             log(note)
-        return cls.encode_splits(data, settings, vocabulary)
+        dataset = cls.encode_splits(data, settings, vocabulary)
+        for note in reading_notes(dataset.splits, dataset.vocabulary):
+            log(note)
+        return dataset
 
     @classmethod
     @abstractmethod

@@ -146,6 +146,10 @@ class TranslateTask(ExampleTask):
         return Loss(total, int((batch.targets_BT != NOT_SCORED).sum()), cross_entropy=plain)
 
     @classmethod
+    def without_answers(cls, texts: Sequence[str], vocabulary: Vocabulary) -> list[TextPair]:
+        return [TextPair(text, "") for text in texts]
+
+    @classmethod
     @torch.inference_mode()
     def predict(
         cls,

@@ -10,6 +10,7 @@ from seqlab.runs.log import read_log
 from seqlab.runs.loss_gap import final_gap, loss_caution
 from seqlab.runs.results import RunResults, main_baseline, timestamp, write_card, write_results
 from seqlab.runs.run import Run
+from seqlab.tasks.as_read import unknown_share
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.evaluations import FINAL_TOKENS
 from seqlab.training.loop import TrainingProgress
@@ -29,6 +30,7 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
     task = session.task
     scores = task.score(model, "validation", limit=FINAL_TOKENS)
     is_text = isinstance(scores, TextScores)
+    unknown = unknown_share(session.dataset.splits["validation"], session.dataset.vocabulary) or 0.0
     metrics = {key: float(value) for key, value in task.metrics(scores).items()}
     baselines = measure_baselines(settings, session.dataset, task, task.unit_sums(scores))
     main = main_baseline(baselines)
@@ -43,7 +45,7 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
         best_step=progress.best_step,
         stop_reason=progress.finished,
         seconds=round(progress.seconds, 1),
-        unknown_share=scores.unknown_tokens / scores.tokens if is_text else 0.0,
+        unknown_share=scores.unknown_tokens / scores.tokens if is_text else unknown,
         baselines=baselines,
         date=timestamp(),
     )

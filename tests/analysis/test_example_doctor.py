@@ -180,3 +180,13 @@ def test_a_text_of_line_ends_is_refused_as_in_training():
         api.train("empty.txt")
     result = diagnose(["empty.txt"])
     assert (result.refusal, result.command) == (str(refused.value), None)
+
+
+def test_characters_are_suggested_for_text_without_spaces():
+    texts = ["".join(chr(0x4E00 + 37 * at + step) for step in range(11)) for at in range(60)]
+    Path("zh.csv").write_text("text,label\n" + "".join(f"{text},{'ab'[at % 2]}\n" for at, text in enumerate(texts)))
+    found = examined("zh.csv")
+    assert "--tokenizer char" in found.warnings[0] and "--tokenizer char" in str(found.command)
+    assert any(note.startswith("first example: ▁|") for note in found.notes)
+    Path("my.txt").write_text("<msgid>\t" + "the lark sings.\n" * 40)
+    assert any(note.startswith("the text begins: <msgid>") for note in diagnose(["my.txt"]).notes)

@@ -82,7 +82,9 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
 
 @pytest.mark.filterwarnings("default::seqlab.errors.SeqlabWarning")
 def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
-    excel = "id;message;label\r\n" + "".join(f"{at};café {word} n{at};{word}\r\n" for at in range(30) for word in "ab")
+    excel = "id;message;label\r\n" + "".join(
+        f"{at};café {word} {word}{at};{word}\r\n" for at in range(30) for word in "ab"
+    )
     Path("excel.csv").write_bytes((excel + "99;;a\r\n").encode("utf-16"))
     answer = seqlab("train", "excel.csv", *TINY, "--out", "run")
     assert answer.code == 0, answer.err
@@ -100,6 +102,20 @@ def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     assert seqlab("predict", "run", "some text", "--column", "b").code == 2
     answer = seqlab("evaluate", "run", "excel.csv")
     assert answer.code == 0 and "skipped 1 of the 61 rows" in answer.err
+    Path("foreign.csv").write_text("message,label\nzzz yyy,a\nzzz b,b\n")
+    answer = seqlab("evaluate", "run", "foreign.csv")
+    assert "first example: <unknown>|<unknown> -> label 'a'" in answer.out
+    assert "75.0% of the tokens of the given examples are unknown to the tokenizer" in answer.out
+    assert json.loads(seqlab("evaluate", "run", "foreign.csv", "--json").out)["unknown_share"] == 0.75
+    answer = seqlab("predict", "run", "--file", "foreign.csv")
+    assert "first example: <unknown>|<unknown>\n" in answer.err and "had: 1 of 2" in answer.err
+    assert "100.0% of the tokens of the given examples are unknown" in seqlab("predict", "run", "zzz").err
+    Path("foreign.csv").write_text("message,verified\nzzz yyy,a\n")
+    answer = seqlab("evaluate", "run", "foreign.csv")
+    assert answer.code == 65 and "read from 'verified'" in answer.err
+    results = api.load("run").results
+    assert results and results.unknown_share == api.evaluate("run").unknown_share
+    assert results.unknown_share > 0.1, "each text has a word of its own"
 
 
 def test_tags_under_their_words(here: Path, seqlab) -> None:

@@ -1,0 +1,117 @@
+"""Data as a model reads it: the first example in tokens, the share of unknown ones, and text that has no words."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.data.examples.example import UNSCORED, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.lines import quote_list
+from seqlab.data.files import shorten
+from seqlab.data.invisible import show_invisible
+from seqlab.data.text.tokens import TokenSplit
+from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.tokenization.word import WordTokenizer
+
+MAX_TOKENS = 12  # of each side of the first example
+LONGEST_TOKEN = 24  # characters
+SAID_FROM = 0.01  # the share of unknown tokens
+MOSTLY = 0.5  # the share of unknown tokens from which on another tokenizer is advised
+# letters of scripts that are written without spaces, and how long their words are at the median when spaces were added
+UNSPACED = {
+    "Chinese or Japanese": (((0x3040, 0x30FF), (0x3400, 0x9FFF), (0x20000, 0x3FFFF)), 4),
+    "Thai, Lao, Khmer or Burmese": (((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF)), 10),
+}
+
+
+def reading_notes(splits: Mapping[str, Any], vocabulary: Vocabulary) -> list[str]:
+    """For the log: the first example, unknown tokens, and a tokenizer that does not fit; `splits` by their names."""
+    notes = [first_example(next(iter(splits.values())), vocabulary)] if splits else []
+    reason = unfit_words(splits, vocabulary) if "train" in splits else None
+    unknown = unknown_note({name: split for name, split in splits.items() if name != "train"}, vocabulary)
+    return [note for note in (*notes, unknown, reason) if note]
+
+
+def first_example(split: Any, vocabulary: Vocabulary) -> str:
+    """The first tokens of running text, or the first example with its label, tags or target; nothing for others."""
+    if isinstance(split, TokenSplit):
+        return f"first tokens: {_tokens(split.read(0, MAX_TOKENS + 1), vocabulary.tokenizer)}"
+    if not isinstance(split, ExampleSplit) or not len(split):
+        return ""
+    example, ids = split.examples[0], split.inputs[0]
+    if isinstance(example, TaggedSentence):
+        ends = split.ends[0] if split.ends else np.arange(len(ids))
+        tags = {int(end): f"/{_shown(tag)}" for end, tag in zip(ends, example.tags, strict=True) if tag != UNSCORED}
+        return f"first example: {_tokens(ids, vocabulary.tokenizer, tags)}"
+    read = f"first example: {_tokens(ids, vocabulary.tokenizer)}"
+    if isinstance(example, LabeledText):
+        return f"{read} -> label {quote_list([example.label])}" if example.label else read
+    if not isinstance(example, TextPair) or not example.target:
+        return read
+    return f"{read} -> {_tokens(split.targets[0][1:-1], vocabulary.target_tokenizer or vocabulary.tokenizer)}"
+
+
+def _tokens(ids: Sequence[int] | np.ndarray, tokenizer: Tokenizer, suffixes: Mapping[int, str] | None = None) -> str:
+    """Tokens between bars, spaces visible; only the first ones, each of them shortened."""
+    shown = [_token(int(token), tokenizer) + (suffixes or {}).get(at, "") for at, token in enumerate(ids[:MAX_TOKENS])]
+    return "|".join([*shown, "…"] if len(ids) > MAX_TOKENS else shown)
+
+
+def _token(token: int, tokenizer: Tokenizer) -> str:
+    special = {tokenizer.unknown: "<unknown>", tokenizer.begin: "<begin>", tokenizer.end: "<end>"}
+    return special.get(token) or _shown(tokenizer.decode([token]))
+
+
+def _shown(text: str) -> str:
+    return show_invisible(shorten(text, LONGEST_TOKEN)).replace(" ", "▁")
+
+
+def unknown_share(split: Any, vocabulary: Vocabulary) -> float | None:
+    """The share of unknown tokens among the inputs of examples; None for other data."""
+    if not isinstance(split, ExampleSplit):
+        return None
+    unknown = sum(int((ids == vocabulary.tokenizer.unknown).sum()) for ids in split.inputs)
+    return unknown / max(1, split.tokens)
+
+
+def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
+    """The share of unknown tokens of examples, where there are more than a few."""
+    shares = {name: unknown_share(split, vocabulary) or 0.0 for name, split in splits.items()}
+    named = [
+        f"{share:.1%} of the tokens of the {name} examples" for name, share in shares.items() if share >= SAID_FROM
+    ]
+    if not named:
+        return ""
+    how = "it reads them all as the same token" if vocabulary.char_tokenizer is None else "it reads their spelling only"
+    return f"{' and '.join(named)} are unknown to the tokenizer: {how}"
+
+
+def all_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> int:
+    """How many inputs have no known token."""
+    return sum(bool((ids == vocabulary.tokenizer.unknown).all()) for ids in split.inputs)
+
+
+def unfit_words(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str | None:
+    """Why words are the wrong tokens for this data, with advice; None if they are not."""
+    if not isinstance(vocabulary.tokenizer, WordTokenizer) or vocabulary.char_tokenizer is not None:
+        return None
+    advice = "train with --tokenizer char (or bpe)"
+    for tokenizer in (vocabulary.tokenizer, vocabulary.target_tokenizer):
+        if isinstance(tokenizer, WordTokenizer) and (script := _unspaced_script(tokenizer.words)):
+            return f"warning: {script} is written without spaces, so whole stretches are taken for words: {advice}"
+    shares = [unknown_share(split, vocabulary) or 0.0 for name, split in splits.items() if name != "train"]
+    if max(shares, default=0.0) < MOSTLY:
+        return None
+    return f"warning: most held-out tokens are words that training does not have: {advice}"
+
+
+def _unspaced_script(words: Sequence[str]) -> str | None:
+    """The script without spaces that most words are in, if they are too long to be words."""
+    for script, (ranges, longest) in UNSPACED.items():
+        found = [word for word in words if any(low <= ord(letter) <= high for letter in word for low, high in ranges)]
+        if 2 * len(found) > len(words) and median(map(len, found)) > longest:
+            return script
+    return None
