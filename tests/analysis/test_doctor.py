@@ -167,7 +167,7 @@ def test_what_joining_unpacking_and_converting_did_is_said(tmp_path):
     )
     assert "added 2 newlines after files that end without one" in said
     plain = " ".join(run(str(tmp_path / "a.txt")).output.split())
-    assert "bytes - distinct" in plain and "joined" not in plain and "unpacked" not in plain
+    assert "bytes - the text begins: " in plain and "joined" not in plain and "unpacked" not in plain
 
 
 def test_invisible_characters_are_named_and_counted(tmp_path):
