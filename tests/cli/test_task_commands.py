@@ -133,7 +133,7 @@ def test_tags_under_their_words(here: Path, seqlab) -> None:
     assert [one.get("words") for one in result] == [["the old", "isn't-it"], None, ["b"]], "not split again"
     assert "1 sentence of new.conll without a text to read (line 4: one column only" in answer.err
     (prediction,) = api.load("run").predict([["the old", "isn't-it"]])
-    assert prediction.as_dict() == result[0] and prediction.text == "the old isn't-it"
+    assert {"line": 1, **prediction.as_dict()} == result[0] and prediction.text == "the old isn't-it"
     with pytest.raises(UsageError, match=r"text 1 is \['a', ' '\]: expected words to tag"):
         api.load("run").predict([["a", " "]])
     above = seqlab("predict", "run", "small red fish").out.splitlines()[0]
