@@ -30,7 +30,9 @@ def generate(
     ] = 300,
     samples: Annotated[
         int | None,
-        Option("--samples", "-n", help="Number of texts; default 1, of lines 10, greedy 1.", min=1, max=MAX_SAMPLES),
+        Option(
+            "--samples", "-n", help="Number of texts; default 1, or 10 from a model of lines.", min=1, max=MAX_SAMPLES
+        ),
     ] = None,
     stop: Annotated[list[str] | None, Option(help="Stop before this string; may be repeated.")] = None,
     temperature: Annotated[float | None, Sampling(help="Softmax temperature; default 1, 0 is greedy.")] = None,

@@ -86,6 +86,7 @@ def test_greedy_lines_are_written_once(runs: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(runs)
     assert "of 1 are new" in seqlab("generate", "lines", "--temperature", "0", "-l", "4").out
     assert "of 10 are new" in seqlab("generate", "lines", "-l", "4").out
+    assert "default 1, or 10" in " ".join(seqlab("generate", "--help").out.replace("│", " ").split())
     strange = seqlab("generate", "lines", "-p", "tttttttt", "-l", "4").out
     assert strange.endswith("10 of 10 are new.\n"), "there are no others to speak of"
 
