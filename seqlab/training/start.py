@@ -102,9 +102,9 @@ def _architecture(settings: RunSettings) -> str:
 def _amounts(dataset: AnyDataset, settings: RunSettings) -> str:
     """How much is trained on, validated on and tested on; training examples that are too long are left out."""
     sizes: dict[str, int] = {name: len(split) for name, split in dataset.splits.items()}
-    train = dataset.splits["train"]
-    if isinstance(train, ExampleSplit):
-        sizes["train"] = int((train.longest_N <= settings.task.settings_as(ExampleSettings).max_length).sum())
+    train, task = dataset.splits["train"], settings.task.settings
+    if isinstance(train, ExampleSplit) and isinstance(task, ExampleSettings):
+        sizes["train"] = int((train.longest_N <= task.max_length).sum())
     unit = "example" if "examples" in dataset.facts() else "token"
     test = f", {sizes['test']:,} to test" if "test" in sizes else ""
     return f"{counted(sizes['train'], f'training {unit}')}, {sizes['validation']:,} for validation{test}"
