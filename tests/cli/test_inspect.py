@@ -82,7 +82,7 @@ def test_two_runs_side_by_side(seqlab: Any, run: Run) -> None:
     ("options", "message"),
     [
         ([], "expected a text to read: --text TEXT"),
-        (["--text", "a", "--text-file", "b"], "expected a text to read"),
+        (["--text", "a", "--text-file", "b"], "both --text and --text-file were given: give one"),
         (["--text", "the", "--view", "gates", "--head", "1"], "--head does nothing in the view gates"),
         (["--text", "the", "--layer", "1"], "--layer does nothing without a view"),
         (["--text", "the", "--out", "all.png"], "a picture shows one view"),
