@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from seqlab.api import distill as distill
     from seqlab.api import embed as embed
     from seqlab.api import evaluate as evaluate
+    from seqlab.api import evaluate_index as evaluate_index
     from seqlab.api import export as export
     from seqlab.api import index as index
     from seqlab.api import load as load

@@ -119,8 +119,8 @@ def test_equal_scores_on_75_examples_are_no_proof_of_equality():
 
 
 def test_no_interval_has_impossible_differences():
-    few = [np.array([[right, 1 - right, right] for right in seeds]) for seeds in ((1.0, 0.0, 1.0), (0.0, 1.0, 0.0))]
-    pair = one(*few, ACCURACY)
+    a, b = (np.array([[right, 1 - right, right] for right in seeds]) for seeds in ((1.0, 0.0, 1.0), (0.0, 1.0, 0.0)))
+    pair = one(a, b, ACCURACY)
     assert (pair.low, pair.high) == (-100, 100) and "interval -100.00 to 100.00)" in pair.sentence
 
 

@@ -126,7 +126,8 @@ def test_advice_for_a_table_to_score_names_no_option_that_scoring_lacks(write, h
 def test_another_spelling_of_span_tags_is_said(write):
     path = write("a.conll", "".join(f"Anna{at} b-per\nLee i-per\nmet o\n\n" for at in range(20)))
     examples = open_examples("tagged", corpus(path))
-    assert examples.splits["train"][0].tags == ("B-per", "I-per", "O")
+    first = examples.splits["train"][0]
+    assert isinstance(first, TaggedSentence) and first.tags == ("B-per", "I-per", "O")
     said = "span tags in another spelling: read 'b-per' as 'B-per', 'i-per' as 'I-per', 'o' as 'O'"
     assert said in examples.notes
 

@@ -119,8 +119,9 @@ def test_slips_are_read_as_beginnings_and_counted():
 @given(stretches, st.sampled_from([str.lower, lambda tag: tag if tag == "O" else "-".join(tag.split("-", 1)[::-1])]))
 def test_other_spellings_of_span_tags_are_read(sentence, spell):
     bio = written([*sentence, ("PER", 2)], "B", "I", "I", "B")
-    new = respell(map(spell, bio))
-    read = [new.get(tag, tag) for tag in map(spell, bio)]
+    spelled: list[str] = [spell(tag) for tag in bio]
+    new = respell(spelled)
+    read = [new.get(tag, tag) for tag in spelled]
     assert [tag.upper() for tag in read] == [tag.upper() for tag in bio]
     assert detect_scheme([read]) == "BIO"
 
