@@ -56,6 +56,8 @@ class IndexDirectory:
 
     def is_index(self) -> bool:
         """Whether seqlab wrote an index here, even if it is damaged or not finished."""
+        if not self.path.is_dir():
+            return False
         try:
             return manifest.read_manifest(self.path)[1].get("format") == FORMAT
         except MissingInput:

@@ -22,9 +22,9 @@ LONG_WORK = {"steps", "epochs", "seconds", "minutes", "more", "length", "samples
              "difficulty", "accumulate", "sample_tokens", "max_target", "decay_steps"}  # fmt: skip
 WORDS = ("", " ", "none", "null", "-", "--", "\x1b[31m", "é" * 300, "\udcff", "no:where", "0", "{}", "[1]", "a,b", "=",
          "a" * 5000, "../..", "%s", "'; ls")  # fmt: skip
-PLACES = (*GOOD, *ODD, *(f"runs/{name}" for name in RUNS), "runs/comparison", "runs", "foreign", "planned", "splits",
-          "nothere", "nothere/deeper", "text.txt/inside", "", ".", "/dev/null", "pipe", "loop", "drawn.txt", "-",
-          "toy-words", "parity", "\udcff", "x" * 300)  # fmt: skip
+PLACES = (*GOOD, *ODD, *(f"runs/{name}" for name in RUNS), "runs/comparison", "runs/index", "runs", "foreign",
+          "planned", "splits", "nothere", "nothere/deeper", "text.txt/inside", "", ".", "/dev/null", "pipe", "loop",
+          "drawn.txt", "-", "toy-words", "parity", "\udcff", "x" * 300)  # fmt: skip
 TEXTS = (
     "text.txt",
     "text.txt",
@@ -75,13 +75,23 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "notebook": ("new.ipynb", "new.txt", "text.txt"),
     "follow": ("quotes", "line", "indentation", "capitals", "text.txt"),
     "view": (*VIEWS, "nothere"),
-    "engine": ("plain", "compiled", "auto"),
-    "format": ("onnx", "transformers"),
+    "engine": ("plain", "compiled", "auto", "exact", "hnsw"),
+    "format": ("onnx", "transformers", "npy", "safetensors"),
     "prompt": ("the ", "n7", "fish\n", "日"),
     "stop": ("\n", "fish", "a"),
     "column": ("text", "label", "1", "0", "nothere"),
     "texts": ("red fish", "n7 stone", "a", "日本"),
     "recipe": ("char-rnn", "nothere", "good.toml", "broken.toml", "demo/nothere", "evolution"),
+    "index": ("runs/index", "runs/index", "runs/writer"),
+    "query": ("red fish", "n7", "日", "-"),
+    "by": ("hybrid", "bm25", "dense"),
+    "pooling": ("mean", "last", "max", "attention", "sif"),
+    "reduce": ("truncate", "pca"),
+    "method": ("pca", "tsne"),
+    "neighbors": ("fish", "stone 3", "d3", "nothere"),
+    "queries": ("queries.jsonl", "documents.jsonl", "nothere"),
+    "qrels": ("qrels.tsv", "table.tsv", "test"),
+    "training": ("qrels.tsv", "nothere"),
     "assignments": (),  # see `_assignment`
     **dict.fromkeys(("source", "data", "text", "text_file", "validation", "test", "corpus"), TEXTS),
     "out": NEW_PLACES,
@@ -91,7 +101,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "records": ("results", "runs"),
     "folder": ("runs",),
     **dict.fromkeys(
-        ("run", "runs", "like", "init", "teacher"), tuple(f"runs/{name}" for name in (*RUNS, "comparison"))
+        ("run", "runs", "like", "init", "teacher"), tuple(f"runs/{name}" for name in (*RUNS, "comparison", "index"))
     ),
     **dict.fromkeys(("comparisons", "add"), ("runs/comparison",)),
 }
@@ -101,6 +111,7 @@ BOUNDS = {
     "compare": {"budget": "steps=1", "tune": "0", "seeds": "1", "jobs": "1", "archs": "rnn"},
     "distill": {"budget": "steps=1", "tune": "0", "seeds": "1", "jobs": "1"},
     "resume": {}, "generate": {}, "bench": {"threads": "1"},
+    "index": {"run": "runs/writer"},
 }  # fmt: skip
 SLOW = ("compare", "distill", "doctor", "bench", "learn")  # they start processes, measure time or run a lesson
 OF_ONE_KIND = ({"steps", "epochs", "seconds"}, {"budget", "minutes"})

@@ -22,6 +22,11 @@ GOOD: dict[str, bytes] = {
     "pairs.tsv": paired().encode(),
     "pairs.en": WORDS.encode(),
     "pairs.de": WORDS.upper().encode(),
+    "documents.jsonl": "".join(
+        f'{{"_id": "d{n}", "title": "stone {n}", "text": "red fish {n}"}}\n' for n in range(30)
+    ).encode(),
+    "queries.jsonl": b"".join(b'{"_id": "q%d", "text": "fish %d"}\n' % (n, n) for n in range(5)),
+    "qrels.tsv": b"query-id\tcorpus-id\tscore\n" + b"".join(b"q%d\td%d\t1\n" % (n, n) for n in range(5)),
     "good.toml": b"[backbone]\nname = 'gru'\nhidden = 8\n",
 }
 ODD: dict[str, bytes] = {

@@ -25,6 +25,9 @@ def prepare(commands: BoundedCommands, folder: Path, runs: dict[str, list[str]])
     for name, words in runs.items():
         ended = commands.run(folder, [*words, "--out", f"runs/{name}"], seconds=600)  # kernels are compiled here
         assert ended.code == 0, (words, ended)
+    index = ["index", "documents.jsonl", "--run", "runs/writer", "--out", "runs/index"]
+    ended = commands.run(folder, index, seconds=600)
+    assert ended.code == 0, ended
     return folder
 
 

@@ -23,9 +23,21 @@ CALLS = {"eval", "exec", "compile", "__import__"}
 ATTRIBUTES = {"torch.load", "yaml.load", "yaml.unsafe_load", "numpy.load", "np.load", "builtins.eval", "builtins.exec"}
 
 
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def _refuses_pickle(call: ast.Call) -> bool:
+    """Whether it is np.load(..., allow_pickle=False), which reads numbers only."""
+    said = [keyword for keyword in call.keywords if keyword.arg == "allow_pickle"]
+    return ast.unparse(call.func) in ("np.load", "numpy.load") and bool(said) and _is_false(said[0].value)
+
+
 def offences(source: str) -> list[str]:
     result: list[str] = []
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    harmless = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and _refuses_pickle(node)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             result += [alias.name for alias in node.names if alias.name.split(".")[0] in MODULES]
         elif isinstance(node, ast.ImportFrom):
@@ -33,9 +45,9 @@ def offences(source: str) -> list[str]:
             result += [f"{node.module}.{a.name}" for a in node.names if f"{node.module}.{a.name}" in ATTRIBUTES]
         elif isinstance(node, ast.Name) and node.id in CALLS:
             result.append(node.id)
-        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ATTRIBUTES:
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ATTRIBUTES and id(node) not in harmless:
             result.append(ast.unparse(node))
-        elif isinstance(node, ast.keyword) and node.arg in ("allow_pickle", "shell"):
+        elif isinstance(node, ast.keyword) and node.arg in ("allow_pickle", "shell") and not _is_false(node.value):
             result.append(node.arg)
         elif isinstance(node, ast.Constant) and node.value in MODULES:
             result.append(str(node.value))
@@ -55,6 +67,8 @@ def test_nothing_reads_code(path: Path) -> None:
         "import torch\ntorch.load('x')",
         "from torch import load",
         "import numpy as np\nnp.load('x', allow_pickle=True)",
+        "import numpy as np\nnp.load('x', allow_pickle=x)",
+        "import numpy as np\nnp.load('x')",
         "eval('1')",
         "run = exec\nrun('1')",
         "import importlib\nimportlib.import_module('pickle')",

@@ -10,6 +10,7 @@ from runs_cases import metrics, results, trained
 
 from seqlab import api
 from seqlab.cli.runs import runs
+from seqlab.cli.show import console
 from seqlab.errors import MissingInput, UsageError
 from seqlab.metrics.descriptions import ACCURACY
 from seqlab.runs.directory import RunDirectory
@@ -35,6 +36,12 @@ def folder(made: api.Run, tmp_path: Path) -> Path:
         else:
             write_results(run, results(validation=metrics(1.0, 2.7, bits, bits), steps=int(bits)))
     return tmp_path / "runs"
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No cell is wrapped, however long the path of the temporary folder is."""
+    monkeypatch.setattr(console, "width", 1000)
 
 
 def test_a_run_without_evaluated_weights_says_how_to_go_on(folder: Path) -> None:
