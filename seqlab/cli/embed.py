@@ -20,17 +20,13 @@ def embed(
         list[str], Argument(help="Folders, text files, pages, JSON lines, tables, or a built-in collection.")
     ],
     out: Annotated[Path, Option(help="Folder of the vectors; the same command continues one that was stopped.")],
-    pooling: Annotated[
-        str | None, Option(help="mean, last, max, attention or sif; default what the run has learned, else mean.")
-    ] = None,
-    layer: Annotated[int | None, Option(help="Layer, 0 for the embedding; default the last output.")] = None,
-    dimensions: Annotated[int | None, Option(help="Dimensions of a vector; default all.")] = None,
-    reduce: Annotated[str | None, Option(help="How to get fewer: truncate (the default) or pca.")] = None,
+    pooling: options.Pooling = None,
+    layer: options.Layer = None,
+    dimensions: options.Dimensions = None,
+    reduce: options.Reduce = None,
     normalize: Annotated[bool, Option(help="Vectors of length 1, so that products are cosines.")] = True,
-    passage: Annotated[
-        int | None, Option(help="Characters of a passage; default 2000, or fewer if the model reads fewer.")
-    ] = None,
-    overlap: Annotated[int | None, Option(help="Characters that two passages share; default 200.")] = None,
+    passage: options.PassageLength = None,
+    overlap: options.PassageOverlap = None,
     column: options.DocumentColumns = None,
     format: Annotated[str, Option(help="npy or safetensors.")] = "npy",
 ) -> None:

@@ -26,16 +26,12 @@ def index(
         Option(help="Run that embeds the documents; default that of the index, else a small one is trained first."),
     ] = None,
     vectors: Annotated[bool, Option(help="Search by meaning as well, or by words alone.")] = True,
-    pooling: Annotated[
-        str | None, Option(help="mean, last, max, attention or sif; default what the run has learned, else mean.")
-    ] = None,
-    layer: Annotated[int | None, Option(help="Layer, 0 for the embedding; default the last output.")] = None,
-    dimensions: Annotated[int | None, Option(help="Dimensions of a vector; default all.")] = None,
-    reduce: Annotated[str | None, Option(help="How to get fewer: truncate (the default) or pca.")] = None,
-    passage: Annotated[
-        int | None, Option(help="Characters of a passage; default 2000, or fewer if the model reads fewer.")
-    ] = None,
-    overlap: Annotated[int | None, Option(help="Characters that two passages share; default 200.")] = None,
+    pooling: options.Pooling = None,
+    layer: options.Layer = None,
+    dimensions: options.Dimensions = None,
+    reduce: options.Reduce = None,
+    passage: options.PassageLength = None,
+    overlap: options.PassageOverlap = None,
     column: options.DocumentColumns = None,
 ) -> None:
     """Index documents for search: by words (BM25), and by the vectors of a run."""

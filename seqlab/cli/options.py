@@ -57,6 +57,16 @@ Config = Annotated[Path | None, Settings(help="Read settings from a TOML file.")
 Assignments = Annotated[
     list[str] | None, Settings("--set", metavar="SECTION.KEY=VALUE", help="Any setting; may be repeated.")
 ]
+Pooling = Annotated[
+    str | None, Option(help="mean, last, max, attention or sif; default what the run has learned, else mean.")
+]
+Layer = Annotated[int | None, Option(help="Layer, 0 for the embedding; default the last output.")]
+Dimensions = Annotated[int | None, Option(help="Dimensions of a vector; default all.")]
+Reduce = Annotated[str | None, Option(help="How to get fewer: truncate (the default) or pca.")]
+PassageLength = Annotated[
+    int | None, Option(help="Characters of a passage; default 2000, or fewer if the model reads fewer.")
+]
+PassageOverlap = Annotated[int | None, Option(help="Characters that two passages share; default 200.")]
 DocumentColumns = Annotated[
     list[str] | None,
     Option(
