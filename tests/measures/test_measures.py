@@ -94,6 +94,9 @@ def test_quality_by_length_takes_the_shortest_sources_first(tmp_path: Path) -> N
     (tmp_path / "pairs.tsv").write_text(
         "source\ttarget\n" + "".join(f"{' '.join(['a'] * n)} {i}\tb {i}\n" for i, n in enumerate(lengths))
     )
+    (tmp_path / "train.tsv").write_text(
+        "source\ttarget\n" + "".join(f"{' '.join(['a'] * n)} {i}\tb {i} c\n" for i, n in enumerate(lengths))
+    )
     files: dict[str, Any] = {
         "task": "translate",
         "validation": tmp_path / "pairs.tsv",
@@ -101,7 +104,7 @@ def test_quality_by_length_takes_the_shortest_sources_first(tmp_path: Path) -> N
         "tokenizer": "word",
     }
     files |= {key: value for key, value in TINY.items() if key != "window"}
-    run = seqlab.train(tmp_path / "pairs.tsv", out=tmp_path / "run", **files)
+    run = seqlab.train(tmp_path / "train.tsv", out=tmp_path / "run", **files)
     measured = by_length(run, MeasureContext(tmp_path, WRITING))
     bins = measured.data["bins"]
     assert [(first, last) for first, last, *_ in bins] == [(2, 3), (4, 5), (6, 7), (8, 9), (10, 11), (12, 13)]

@@ -81,11 +81,11 @@ def test_with_a_test_file_a_tenth_of_the_training_examples_is_held_out(write):
 
 
 def test_too_few_to_deal_out(write):
-    train = write("a.tsv", reviews(*many(9)))
-    for test in ((), (train,)):
+    train, other = write("a.tsv", reviews(*many(9))), write("b.tsv", reviews(*many(12)))
+    for test in ((), (other,)):
         with pytest.raises(DataError, match=r"a\.tsv' has 9 different inputs in 9 examples; .* at least 10"):
             open_examples("labeled", corpus(train, test=test))
-    assert len(open_examples("labeled", corpus(train, validation=(train,))).splits["train"]) == 9
+    assert len(open_examples("labeled", corpus(train, validation=(other,))).splits["train"]) == 9
 
 
 def test_every_label_is_in_the_training_part(write):
