@@ -23,7 +23,7 @@ from seqlab.models.token_model import TokenModel
 from seqlab.runs import manifest
 from seqlab.runs.directory import CONFIG, TOKENIZER, WEIGHTS
 from seqlab.runs.run import Run
-from seqlab.tasks.examples import mask_or_none, pad_rows
+from seqlab.tasks.examples import mask_or_none, pad_rows, with_leading_space
 from seqlab.threads import compute_threads
 
 Pooling = Literal["mean", "last", "max", "attention", "sif"]
@@ -127,7 +127,9 @@ class TextEmbedder:
     def _ids(self, text: str) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SeqlabWarning)  # of unknown text: it is counted
-            return np.asarray(self.tokenizer.encode_array(text))
+            # as training reads it: an example begins with a space, so that its first word is a word like the others
+            of_examples = self.run.settings.task.settings.examples is not None
+            return np.asarray(self.tokenizer.encode_array(with_leading_space(text) if of_examples and text else text))
 
 
 def length_batches(lengths_N: np.ndarray) -> list[np.ndarray]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from search_cases import write_documents
 
 from seqlab import api
 from seqlab.config import VocabSizes, build_settings
@@ -17,6 +18,7 @@ from seqlab.retrieval.corpus_vectors import fitting_length
 from seqlab.retrieval.embedding import BATCH_TOKENS, Pooled, TextEmbedder, length_batches
 from seqlab.retrieval.reduction import Reduction, fit_reduction
 from seqlab.runs.load import build_model
+from seqlab.training.progress import Reporter
 
 TEXTS = ["the cat", "the dog ran to the sea " * 9, "on", "the mat and the dog", ""]
 
@@ -87,10 +89,12 @@ def test_a_text_encoder_reads_as_it_was_trained(runs: dict[str, api.Run]) -> Non
     long = "the cat sat on the mat and ran"
     found_ND = embedder.embed(["the cat", long, ""])
     assert embedder.usual_length == 20 and embedder.limit is None and not found_ND[2].any()
-    assert fitting_length(embedder, [Document("1", long)], overlap=5) == 20  # characters are tokens here
+    assert fitting_length(embedder, [Document("1", long)], overlap=5) == 19  # characters are tokens, and a space before
     with torch.no_grad():
         for text, found_D in zip(("the cat", long), found_ND, strict=False):
-            np.testing.assert_allclose(found_D, run.model(torch.tensor([run.tokenizer.encode(text)]))[0], atol=1e-6)
+            np.testing.assert_allclose(
+                found_D, run.model(torch.tensor([run.tokenizer.encode(f" {text}")]))[0], atol=1e-6
+            )
     for pooled in (Pooled("max"), Pooled(layer=1)):
         with pytest.raises(UsageError, match="was trained to embed texts, with mean pooling"):
             TextEmbedder(run, pooled)
@@ -167,3 +171,15 @@ def test_two_texts_in_memory_and_in_a_file_have_the_same_vectors(language_run: a
     written = api.embed(language_run, tmp_path / "a.jsonl", tmp_path / "v", normalize=False)
     vectors_ND = np.load(written.vectors, allow_pickle=False)
     np.testing.assert_allclose(vectors_ND, TextEmbedder(language_run).embed(["the cat", "the dog ran"]), atol=1e-6)
+
+
+def test_the_first_word_is_a_word_like_the_others(tmp_path: Path) -> None:
+    """Encoders are trained on texts that begin with a space: a query of one word has to be read like that, too."""
+    documents = write_documents(tmp_path / "documents.jsonl")
+    settings = {"backbone.hidden": 8, "model.embedding": 8, "train.steps": 1, "train.threads": 1}
+    run = api.train(documents, out=tmp_path / "run", task="embed", settings=settings, reporter=Reporter())
+    texts = [Document("a", "red stone").with_title, "stone", "fish red"]
+    embedder = TextEmbedder(run)
+    vectors_ND = embedder.embed(texts)
+    lengths = np.linalg.norm(vectors_ND, axis=1, keepdims=True)
+    np.testing.assert_allclose(vectors_ND / lengths, run.embed(texts), rtol=1e-4, atol=1e-6)
