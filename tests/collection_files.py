@@ -4,10 +4,23 @@ import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 WORDS = [
     first + second for first in ("ba", "ce", "di", "fo", "gu") for second in ("lan", "mer", "ton", "vik", "sor", "pel")
 ]
+
+SMALL_ENCODER: dict[str, Any] = {
+    "task.name": "embed",
+    "backbone.name": "gru",
+    "backbone.hidden": 8,
+    "model.embedding": 8,
+    "tokenizer.name": "word",
+    "task.dimensions": 8,
+    "task.batch_size": 8,
+    "train.steps": 4,
+    "train.threads": 1,
+}
 
 
 def write_collection(folder: Path, documents: int = 60, train: int = 30, test: int = 10) -> Path:

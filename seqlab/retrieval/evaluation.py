@@ -19,11 +19,11 @@ from seqlab.comparison.judgment.statistics import LEVEL, POWER, estimate
 from seqlab.comparison.judgment.verdicts import judge
 from seqlab.comparison.results import Pair
 from seqlab.data.documents.document import Qrels, Query
+from seqlab.data.documents.encoded import MIN_JUDGED
 from seqlab.metrics.example_metric import ExampleMetric, mean_average_precision, mrr, ndcg_10, recall_100
 from seqlab.metrics.metric import Metric
 
 METRICS: tuple[ExampleMetric, ...] = (ndcg_10, mean_average_precision, mrr, recall_100)
-FEWEST = 20  # queries of a part on which verdicts are given
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Evaluation:
     def deciding(self) -> str:
         """The part on which verdicts are given: the unseen queries, if there are enough of them."""
         unseen_Q = self.parts.get("unseen")
-        return "unseen" if unseen_Q is not None and unseen_Q.sum() >= FEWEST else "all"
+        return "unseen" if unseen_Q is not None and unseen_Q.sum() >= MIN_JUDGED else "all"
 
     def value(self, ranker: str, metric: str = ndcg_10.description.key, part: str = "all") -> Measured:
         sums_UK = self.sums[ranker][metric][self.parts[part]]

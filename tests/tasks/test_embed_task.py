@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from collection_files import write_collection
+from collection_files import SMALL_ENCODER, write_collection
 from example_files import write_examples
 from torch.nn.functional import normalize
 
@@ -29,17 +29,7 @@ from seqlab.tasks.vectors import embed_rows, rank_by_cosine, ranked_within
 from seqlab.testing.task import TaskCase
 from seqlab.training.progress import Reporter
 
-SMALL: dict[str, Any] = {
-    "task.name": "embed",
-    "backbone.name": "gru",
-    "backbone.hidden": 8,
-    "model.embedding": 8,
-    "tokenizer.name": "word",
-    "task.dimensions": 8,
-    "task.batch_size": 8,
-    "train.steps": 4,
-    "train.threads": 1,
-}
+SMALL = SMALL_ENCODER
 
 
 @pytest.fixture(scope="module")

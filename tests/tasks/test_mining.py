@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from collection_files import write_collection
+from collection_files import SMALL_ENCODER, write_collection
 
 from seqlab import api
 from seqlab.baselines.bm25 import Bm25
@@ -19,17 +19,7 @@ from seqlab.tasks.embed import EmbedTask
 from seqlab.tasks.mining import MiningRule, mine
 from seqlab.training.progress import Reporter
 
-SMALL: dict[str, Any] = {
-    "task.name": "embed",
-    "backbone.name": "gru",
-    "backbone.hidden": 8,
-    "model.embedding": 8,
-    "tokenizer.name": "word",
-    "task.dimensions": 8,
-    "task.batch_size": 8,
-    "train.steps": 2,
-    "train.threads": 1,
-}
+SMALL: dict[str, Any] = {**SMALL_ENCODER, "train.steps": 2}
 
 
 class Scored:
