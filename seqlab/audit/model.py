@@ -54,7 +54,7 @@ def causality(model: TokenModel, tokens_BT: Tensor) -> tuple[bool, str]:
 @torch.inference_mode()
 def steps(model: LanguageModel, tokens_BT: Tensor) -> tuple[bool, str]:
     def measure(model: LanguageModel) -> float:
-        state, stepped = model.backbone.start(len(tokens_BT)), []
+        state, stepped = model.start(len(tokens_BT)), []
         for t in range(tokens_BT.shape[1]):
             logits_BV, state = model.step(tokens_BT[:, t], state)
             stepped.append(logits_BV)

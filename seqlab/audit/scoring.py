@@ -33,6 +33,7 @@ class FixedDistribution(nn.Module):
     def __init__(self, model: TokenModel):
         super().__init__()
         self.vocab_size, self.backbone = model.vocab_size, model.backbone
+        self.start_limited = model.start_limited
         self.logits_V = torch.linspace(0, 3, model.vocab_size, dtype=torch.float64)
 
     def forward(self, tokens_BT: Tensor, state: Any = None, mask_BT: Tensor | None = None) -> tuple[Tensor, None]:
@@ -186,7 +187,7 @@ def _windows(model: TokenModel, split: TokenSplit, length: int, before: int, con
 def _carried(model: TokenModel, split: TokenSplit, window: int) -> Iterator[np.ndarray]:
     """Each document from its beginning; attention sees at most a window."""
     for first, end in _documents(split):
-        state = model.backbone.start_limited(1, window)
+        state = model.start_limited(1, window)
         for at in range(first, end - 1, CHUNK):
             nats_T, state = _nats(model, split.read(at, min(at + CHUNK + 1, end)), state)
             yield nats_T

@@ -42,7 +42,10 @@ class RunSettings(Settings):
 
 
 # settings of some tasks and tokenizers that have a one-word name, and an option of the commands
-OPTIONS = {"task": ("batching", "batch_size", "window", "metric", "batch_tokens"), "tokenizer": ("vocab_size",)}
+OPTIONS = {
+    "task": ("batching", "batch_size", "window", "metric", "batch_tokens", "mix", "mix_size"),
+    "tokenizer": ("vocab_size",),
+}
 PLAIN = {"corpus": CorpusSettings, "model": ModelSettings, "train": TrainSettings}
 
 

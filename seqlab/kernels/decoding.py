@@ -12,6 +12,7 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from seqlab.kernels import KERNEL
+from seqlab.kernels.counts import mix_logits, read_token
 from seqlab.kernels.linear import add_product
 from seqlab.kernels.sampling import OK, sample, uniform
 
@@ -103,7 +104,7 @@ def output_logits(output, y_BH, rows):
 
 
 @register_jitable
-def _prefill(weights, state, prompts_BT, lengths_B):
+def _prefill(weights, mixture, state, contexts_BK, prompts_BT, lengths_B):
     rows = len(lengths_B)
     token_B = np.empty(rows, np.int64)
     for t in range(prompts_BT.shape[1]):
@@ -111,15 +112,30 @@ def _prefill(weights, state, prompts_BT, lengths_B):
             rows -= 1
         for b in range(rows):
             token_B[b] = prompts_BT[b, t]
+            read_token(mixture, contexts_BK[b], token_B[b])
         decode_step(weights, state, token_B, rows)
 
 
 @register_jitable
-def _generate(weights, output, state, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT):
+def _next_logits(weights, output, mixture, state, contexts_BK, token_B, rows, log_p_V):
+    """Read a token of each row: the logits after it, followed by padding."""
+    logits_BV = output_logits(output, decode_step(weights, state, token_B, rows), rows)
+    for b in range(rows):
+        read_token(mixture, contexts_BK[b], token_B[b])
+        mix_logits(mixture, contexts_BK[b], logits_BV[b], log_p_V)
+    return logits_BV
+
+
+@register_jitable
+def _generate(
+    weights, output, mixture, state, contexts_BK, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT,
+    logprobs_BT,
+):  # fmt: skip
     rows, V = seen_BV.shape
     scores_V, weights_V, heap_V = np.empty(V), np.empty(V), np.empty(V, np.int64)
+    log_p_V = np.empty(V, np.float32)
     for t in range(tokens_BT.shape[1]):
-        logits_BV = output_logits(output, decode_step(weights, state, token_B, rows), rows)
+        logits_BV = _next_logits(weights, output, mixture, state, contexts_BK, token_B, rows, log_p_V)
         for b in range(rows):
             uniform_number = uniform(sampling.seed, sequence_B[b], position_B[b] + t)
             token, logprob, status = sample(
@@ -135,17 +151,22 @@ def _generate(weights, output, state, token_B, sampling, sequence_B, position_B,
 
 @numba.njit(nogil=True, **KERNEL)
 def decode(
-    weights, output, state, prompts, token_B, logits_BV, sampling, sequence_B, position_B, seen_BV, tokens_BT,
-    logprobs_BT,
+    weights, output, mixture, state, contexts_BK, prompts, token_B, logits_BV, sampling, sequence_B, position_B,
+    seen_BV, tokens_BT, logprobs_BT,
 ):  # fmt: skip
     """All operations on a state in one function, because numba would take as long for each of them as for the whole.
 
     First the prompts are prefilled. If `logits_BV` has rows, it receives the logits after `token_B`. Then every row
     generates tokens until `tokens_BT` is full, where `token_B` is its last token, which the state has not seen. Returns
     the status of the last choice."""
-    _prefill(weights, state, prompts.tokens_BT, prompts.lengths_B)
+    _prefill(weights, mixture, state, contexts_BK, prompts.tokens_BT, prompts.lengths_B)
     if len(logits_BV):
-        padded_BV = output_logits(output, decode_step(weights, state, token_B, len(logits_BV)), len(logits_BV))
-        for b in range(len(logits_BV)):
+        rows, V = logits_BV.shape
+        log_p_V = np.empty(V, np.float32)
+        padded_BV = _next_logits(weights, output, mixture, state, contexts_BK, token_B, rows, log_p_V)
+        for b in range(rows):
             copy_row(padded_BV[b], logits_BV[b])
-    return _generate(weights, output, state, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT, logprobs_BT)
+    return _generate(
+        weights, output, mixture, state, contexts_BK, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT,
+        logprobs_BT,
+    )  # fmt: skip

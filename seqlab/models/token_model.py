@@ -74,6 +74,14 @@ class TokenModel(VocabularyModel):
         y_BTH, after = self.backbone(x_BTD, state, mask_BT, trace)
         return self.project(y_BTH), after
 
+    def start(self, batch: int) -> State:
+        """The state before the first token."""
+        return self.backbone.start(batch)
+
+    def start_limited(self, batch: int, context: int) -> State:
+        """A start state from which attention sees at most `context` positions; recurrence is not limited."""
+        return self.backbone.start_limited(batch, context)
+
 
 @torch.no_grad()
 def make_embedding(words: int, width: int) -> nn.Embedding:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from seqlab.config import RunSettings, VocabSizes, resolve
 from seqlab.errors import DataError, MissingInput, SeqlabError, SeqlabWarning, UsageError
+from seqlab.mixing.mixture import MIXTURE_FILE, Mixture
 from seqlab.models.int8 import from_int8, to_int8
 from seqlab.models.parameter_count import parameters, refuse_absurd, refuse_unfit
 from seqlab.registry import TASKS, with_plugins
@@ -91,7 +92,21 @@ def load_run(path: Path) -> Run:
     weights = _weights(content, path / WEIGHTS, weights_of(model), settings.model.precision)
     _require_finite(weights, path / WEIGHTS)
     load_weights(model, weights)
+    if settings.task.settings.option("mix", "none") != "none":
+        model.mixture = _mixture(directory, model.vocab_size)
     return Run(directory, config, settings, vocabulary, model.eval())
+
+
+def _mixture(directory: RunDirectory, vocab_size: int) -> Mixture | None:
+    """The counts of a run; None while it is not finished."""
+    path = directory.path / MIXTURE_FILE
+    if not path.exists() and read_results(directory) is None:
+        return None
+    content = manifest.read_verified(directory.path, MIXTURE_FILE)
+    mixture = Mixture.from_tensors(tensors.from_bytes(content, path, Mixture.stored_tensors()), path)
+    if mixture.table.vocab_size != vocab_size:
+        raise DataError(f"'{path}' has counts of {mixture.table.vocab_size:,} tokens, and the model {vocab_size:,}.")
+    return mixture
 
 
 def load_for_use(path: Path) -> Run:

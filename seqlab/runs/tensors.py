@@ -13,7 +13,7 @@ from seqlab.errors import DataError
 LARGEST_HEADER = 1 << 20  # some thousand tensors
 DTYPES = {
     **{torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"},
-    **{torch.int64: "I64", torch.int8: "I8", torch.bool: "BOOL"},
+    **{torch.int64: "I64", torch.int32: "I32", torch.int8: "I8", torch.bool: "BOOL"},
 }
 
 

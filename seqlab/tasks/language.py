@@ -1,6 +1,6 @@
 """Language modeling: predict the next token."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,10 +9,14 @@ from torch import Tensor
 
 from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batching import cut_by_count
-from seqlab.data.text.batches import pad_windows
+from seqlab.data.text.batches import Batches, pad_windows
+from seqlab.data.text.tokens import TokenSplit
+from seqlab.mixing.mixture import MIXTURE_FILE
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
+from seqlab.tasks.dataset import Log
 from seqlab.tasks.distillation import divergence
+from seqlab.tasks.mixing import fit_mixture, training_part
 from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, batch_size, score_rows, token_nats
 
 CARRIED_AT_ONCE = 1024  # tokens per forward pass when the state is carried through a text
@@ -29,6 +33,23 @@ class LanguageTask(TextTask):
     command = "generate"
     generates = True
     teacher: Callable[[], LanguageModel] | None = None  # loads the teacher at its first call
+
+    def make_batches(self, split: TokenSplit) -> Batches:
+        """Of the training split, without what a mixture is fitted on."""
+        if self._is_mixed and split is self.splits.get("train"):
+            split = training_part(self.splits)[0]
+        return super().make_batches(split)
+
+    def complete(self, model: LanguageModel, log: Log) -> Mapping[str, Mapping[str, Tensor]]:
+        if not self._is_mixed:
+            return {}
+        settings: Any = self.settings
+        model.mixture = fit_mixture(model, self.splits, settings.window, int(settings.mix_size * 1e6), log)
+        return {MIXTURE_FILE: model.mixture.tensors()}
+
+    @property
+    def _is_mixed(self) -> bool:
+        return self.settings.option("mix", "none") == "counts"
 
     @property
     def mode(self) -> str:
@@ -88,7 +109,7 @@ def _score_overlapping(model: TokenModel, accumulator: ScoreAccumulator, context
 
 def _score_carrying(model: TokenModel, accumulator: ScoreAccumulator, window: int) -> None:
     """Each document in one pass, in chunks that carry the state."""
-    start = state = model.backbone.start_limited(1, window)
+    start = state = model.start_limited(1, window)
     previous = None
     for unit, (first, length, document) in enumerate(zip(*accumulator.pieces(CARRIED_AT_ONCE), strict=True)):
         rows = pad_windows(accumulator.split, np.array([first]), np.array([length]))

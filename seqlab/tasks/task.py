@@ -136,6 +136,12 @@ class Task(ABC):
         """What is found out before the first step, and said; by the name of the JSON file of the run that keeps it."""
         return {}
 
+    def complete(self, model: Any, log: Log) -> Mapping[str, Mapping[str, Tensor]]:
+        """What is added to a model after its training, and said; by the name of the safetensors file that keeps it.
+
+        `model` has the best weights, and gets what is added."""
+        return {}
+
     # --- training -----------------------------------------------------------------------------------------------------
 
     @abstractmethod

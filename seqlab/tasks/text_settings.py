@@ -50,6 +50,10 @@ class LanguageSettings(TextSettings):
         default=0.5, ge=0, le=1, description="weight of the teacher's distribution in the loss"
     )
     temperature: float = Field(default=1.0, gt=0, le=100, description="softmax temperature of teacher and student")
+    mix: Literal["none", "counts"] = Field(
+        default="none", description="predict together with the n-gram counts of the training text"
+    )
+    mix_size: float = Field(default=64.0, ge=0.01, le=4096, description="most megabytes of the counts")
 
     @model_validator(mode="after")
     def _windows_are_fresh(self) -> Self:

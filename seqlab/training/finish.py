@@ -1,23 +1,27 @@
 """After training: score the best weights and the baselines, draw the loss curves, write the model card."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from seqlab.contracts import TextScores
 from seqlab.errors import TrainingFailed
+from seqlab.models.language_model import LanguageModel
+from seqlab.runs import tensors
 from seqlab.runs.curves import draw_curves
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
 from seqlab.runs.loss_gap import final_gap, loss_caution
-from seqlab.runs.results import RunResults, main_baseline, timestamp, write_card, write_results
+from seqlab.runs.results import RunResults, ValidationBaseline, main_baseline, timestamp, write_card, write_results
 from seqlab.runs.run import Run
 from seqlab.tasks.as_read import unknown_share
+from seqlab.tasks.task import Task
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.evaluations import FINAL_TOKENS
 from seqlab.training.loop import TrainingProgress
 from seqlab.training.start import TrainingSession
 
 
-def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
+def finish(session: TrainingSession, progress: TrainingProgress, log: Callable[[str], None]) -> Run:
     """Score the best weights, score the baselines, draw the curves and write the card; return the run."""
     directory, settings = session.directory, session.settings
     if progress.best_loss is None:
@@ -28,12 +32,16 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
     run = load_run(directory.path)
     model = run.model.to(settings.train.device)
     task = session.task
+    for name, content in task.complete(model, log).items():
+        directory.write_file(name, tensors.to_bytes(dict(content)))
     scores = task.score(model, "validation", limit=FINAL_TOKENS)
     is_text = isinstance(scores, TextScores)
     unknown = unknown_share(session.dataset.splits["validation"], session.dataset.vocabulary) or 0.0
     metrics = {key: float(value) for key, value in task.metrics(scores).items()}
     baselines = measure_baselines(settings, session.dataset, task, task.unit_sums(scores))
     main = main_baseline(baselines)
+    if isinstance(model, LanguageModel) and model.mixture is not None:
+        baselines = [*baselines, _network_alone(task, model)]
     results = RunResults(
         validation=metrics,
         headline_metric=task.headline_metric,
@@ -49,14 +57,25 @@ def finish(session: TrainingSession, progress: TrainingProgress) -> Run:
         baselines=baselines,
         date=timestamp(),
     )
-    log = read_log(directory.metrics)
-    gap = final_gap(log)
+    metrics_log = read_log(directory.metrics)
+    gap = final_gap(metrics_log)
     if gap is not None:
         lower_rate = f"Train again with a lower --lr than {settings.train.lr:g}."
         results = replace(results, caution=loss_caution("The model", gap, lower_rate))
     write_results(directory, results)
     title = f"{settings.backbone.name} on {session.dataset.name}"
-    draw_curves(log, title, directory.path / "curves.png")
+    draw_curves(metrics_log, title, directory.path / "curves.png")
     write_card(directory, settings, session.config, results)
     run.model.cpu()
     return run
+
+
+def _network_alone(task: Task, model: LanguageModel) -> ValidationBaseline:
+    """The network of a mixture without its counts, scored alike."""
+    mixture, model.mixture = model.mixture, None
+    try:
+        metrics = task.metrics(task.score(model, "validation", limit=FINAL_TOKENS))
+    finally:
+        model.mixture = mixture
+    values = {key: float(value) for key, value in metrics.items()}
+    return ValidationBaseline("network alone", "this model without the counts", "reference", values)

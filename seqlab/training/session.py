@@ -46,7 +46,7 @@ def train(
         check_trainable(settings)
         session = _open_session(settings, out, overwrite, reporter, init, held)
         trainer = make_trainer(session, reporter)
-        return finish(session, trainer.run())
+        return finish(session, trainer.run(), reporter.log)
 
 
 def _open_session(
@@ -176,7 +176,7 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
             at = f"step {done.step} of {settings.train.steps}"
             raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
         reporter.log(f"resuming after step {done.step} of {settings.train.steps}")
-        return finish(session, trainer.run())
+        return finish(session, trainer.run(), reporter.log)
 
 
 def _resume_finished(
@@ -186,7 +186,7 @@ def _resume_finished(
         return _train_further(session, checkpoint, more, reporter)
     results = read_results(session.directory)
     if results is None or results.steps != done.step:  # stopped while they were being written
-        return finish(session, done)
+        return finish(session, done, reporter.log)
     reporter.log(f"'{session.directory.path}' is finished: {done.finished}. Train it further with --more STEPS.")
     return load_run(session.directory.path)
 
@@ -202,7 +202,7 @@ def _train_further(session: TrainingSession, checkpoint: Path, more: int, report
     trainer.reopen()
     warmup = f"the learning rate warms up again to {settings.train.lr:g}"
     reporter.log(f"{counted(more, 'more step')} from step {done}: {warmup}")
-    return finish(session, trainer.run())
+    return finish(session, trainer.run(), reporter.log)
 
 
 def make_trainer(session: TrainingSession, reporter: Reporter) -> Trainer:

@@ -60,6 +60,8 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
         idle |= dict.fromkeys(keys, "task.negatives is 0")
     if task.option("teacher", None) is None:
         idle |= dict.fromkeys(("task.teacher_weight", "task.temperature"), "there is no task.teacher")
+    if task.option("mix", "none") == "none":
+        idle["task.mix_size"] = "the model is not mixed with counts (task.mix)"
     idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
     if train.schedule not in ("cosine", "linear"):
         idle["train.final_lr"] = f"train.schedule is {train.schedule}"

@@ -4,13 +4,14 @@ A split is a flat file of ids. It consists of documents, whose first tokens are 
 begin and an end token, or the segments of a running text. A second file has the position where each one starts.
 """
 
+import copy
 import hashlib
 import shutil
 import tempfile
 import warnings
 from array import array
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,17 @@ class TokenSplit:
         self._starts_path = directory / f"{split}.starts"
         self._spelling_path = directory / f"{split}.spelling"
         self._dtype, self._unknown = dtype, unknown
+        self._first, self._starts = 0, None  # of a slice: where it begins, and its documents
+
+    def slice(self, first: int, last: int) -> "TokenSplit":
+        """The tokens from `first` to before `last`, to train on or to count; their characters are not counted."""
+        starts = self.document_starts()
+        part = copy.copy(self)
+        part._first = self._first + first
+        documents = 1 + int(((starts > first) & (starts < last)).sum())
+        part.stats = replace(self.stats, tokens=last - first, documents=documents)
+        part._starts = np.concatenate(([0], starts[(starts > first) & (starts < last)] - first, [last - first]))
+        return part
 
     def __len__(self) -> int:
         return self.stats.tokens
@@ -77,6 +89,8 @@ class TokenSplit:
 
     def document_starts(self) -> np.ndarray:
         """The start of each document, and the end of the last."""
+        if self._starts is not None:
+            return self._starts
         if self.stats.documents == 1:
             return np.array([0, len(self)])
         return np.fromfile(self._starts_path, dtype=np.int64)
@@ -92,7 +106,8 @@ class TokenSplit:
 
     def _map(self) -> np.ndarray:
         try:
-            return np.memmap(self._path, dtype=self._dtype, mode="r", shape=(len(self),))
+            offset = self._first * self._dtype.itemsize
+            return np.memmap(self._path, dtype=self._dtype, mode="r", offset=offset, shape=(len(self),))
         except (OSError, ValueError):
             raise StorageError(
                 f"'{self._path}' was removed or changed while it was in use. Repeat the command, or resume the run: "

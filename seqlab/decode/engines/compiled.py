@@ -8,7 +8,7 @@ This module imports without numba, which the decoders need only where an engine 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -21,6 +21,8 @@ from seqlab.contracts import State, Trace
 from seqlab.decode.logits import no_token_left, not_finite
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.errors import UsageError
+from seqlab.mixing.mixture import no_context
+from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
 
 if TYPE_CHECKING:
@@ -31,9 +33,10 @@ ROWS_PER_TILE = 4  # rows that share a tile of weights, see kernels/linear.py
 
 @dataclass(frozen=True)
 class EngineState(State):
-    """The arrays of a compiled token loop, which updates them in place."""
+    """The arrays of a compiled token loop, which updates them in place; with counts, also the contexts of each row."""
 
     arrays: tuple[Tensor, ...]
+    contexts_BK: Tensor | None = None
 
     def copy(self) -> Self:
         return self.map(Tensor.clone)
@@ -49,6 +52,7 @@ class CompiledEngine(ABC):
 
         self.vocab_size, self.limit = model.vocab_size, model.limit
         self.settings = model.backbone.settings
+        self.mixture = model.mixture if isinstance(model, LanguageModel) else None
         self.packer = WeightPacker(int8=model.settings.precision == "int8")
         self.output = self.packer.output(model)
         self.weights = self.pack_weights(model)
@@ -59,7 +63,7 @@ class CompiledEngine(ABC):
 
     @abstractmethod
     def start(self, rows: int) -> EngineState:
-        """The state before the first token."""
+        """The state of the network before the first token."""
 
     def with_capacity(self, state: EngineState, tokens: int) -> EngineState:
         """A copy of the state that has space for `tokens` more tokens."""
@@ -76,7 +80,7 @@ class CompiledEngine(ABC):
         state = self.with_capacity(state, 1)
         logits_BV = np.empty((len(token_B), self.vocab_size), np.float32)
         tokens_B = self.checked_tokens(token_B.numpy().astype(np.int64))
-        self._decode(self._kernel_state(state), token_B=tokens_B, logits_BV=logits_BV)
+        self._decode(state, token_B=tokens_B, logits_BV=logits_BV)
         return torch.from_numpy(logits_BV), state
 
     def prefill(self, texts: Sequence[Sequence[int]]) -> EngineState:
@@ -88,8 +92,8 @@ class CompiledEngine(ABC):
         tokens_BT = np.zeros((len(texts), lengths_B[0]), np.int64)
         for tokens_T, row in zip(tokens_BT, order, strict=True):
             tokens_T[: len(texts[row])] = texts[row]
-        state = self.with_capacity(self.start(len(texts)), int(lengths_B[0]))
-        self._decode(self._kernel_state(state), prompts=PromptBatch(self.checked_tokens(tokens_BT), lengths_B))
+        state = self._with_contexts(self.with_capacity(self.start(len(texts)), int(lengths_B[0])))
+        self._decode(state, prompts=PromptBatch(self.checked_tokens(tokens_BT), lengths_B))
         return state.select(torch.from_numpy(np.argsort(order)))
 
     def checked_tokens(self, tokens: np.ndarray) -> np.ndarray:
@@ -101,7 +105,7 @@ class CompiledEngine(ABC):
 
     def dummy_state(self, tokens: int) -> EngineState:
         """One row, as if `tokens` tokens had been read. For timing, where their content does not matter."""
-        state = self.with_capacity(self.start(1), tokens)
+        state = self._with_contexts(self.with_capacity(self.start(1), tokens))
         state.lengths_B.fill_(tokens)
         return state
 
@@ -121,11 +125,10 @@ class CompiledEngine(ABC):
         self.checked_tokens(token_B)
         tokens_BT = np.empty((len(token_B), length), np.int64)
         logprobs_BT = np.empty((len(token_B), length))
-        kernel_state = self._kernel_state(state)
 
         def generate_rows(rows: slice) -> int:
             return self._decode(
-                type(kernel_state)(*(array[rows] for array in kernel_state)),
+                state.map(lambda array: array[rows]),
                 token_B=token_B[rows],
                 sampling=sampling,
                 sequence_B=sequence_B[rows],
@@ -158,11 +161,31 @@ class CompiledEngine(ABC):
             banned_V=banned_V,
         )
 
-    def _decode(self, state: Any, **arguments: Any) -> int:
+    def _decode(self, state: EngineState, **arguments: Any) -> int:
         """Call the kernel; arguments that are left out are empty arrays, and their stage does nothing."""
         from seqlab.kernels.decoding import decode
 
-        return decode(self.weights, self.output, state, **{**self._empty_arguments, **arguments})
+        contexts_BK = np.zeros((len(state.lengths_B), 0), np.int64)
+        if state.contexts_BK is not None:
+            contexts_BK = state.contexts_BK.numpy()
+        kernel_state = self.kernel_state_type(state.lengths_B.numpy(), *(array.numpy() for array in state.arrays))
+        arguments = {**self._empty_arguments, **arguments}
+        return decode(self.weights, self.output, self._kernel_mixture, kernel_state, contexts_BK, **arguments)
+
+    @cached_property
+    def _kernel_mixture(self) -> Any:
+        from seqlab.kernels.counts import CountMixture, NoMixture
+
+        if self.mixture is None:
+            return NoMixture()
+        exponents = (weights_K.float().numpy() for weights_K in (self.mixture.alpha_K, self.mixture.beta_K))
+        return CountMixture(self.mixture.table.grams, *exponents)
+
+    def _with_contexts(self, state: EngineState) -> EngineState:
+        """A start state with the contexts of no tokens, if there are counts."""
+        if self.mixture is None:
+            return state
+        return replace(state, contexts_BK=no_context(self.mixture.table, len(state.lengths_B)))
 
     @cached_property
     def _empty_arguments(self) -> dict[str, Any]:
@@ -180,9 +203,6 @@ class CompiledEngine(ABC):
             "logprobs_BT": np.zeros((0, 0)),
         }
 
-    def _kernel_state(self, state: EngineState) -> Any:
-        return self.kernel_state_type(state.lengths_B.numpy(), *(array.numpy() for array in state.arrays))
-
 
 def with_kv_capacity(state: EngineState, tokens: int, context: int | None) -> EngineState:
     """A copy whose KV cache, the last two arrays, has space for `tokens` more.
@@ -197,7 +217,8 @@ def with_kv_capacity(state: EngineState, tokens: int, context: int | None) -> En
     added = int(min(max(needed, 2 * capacity, 32), limit)) - capacity
     keys = torch.cat([keys, keys.new_zeros(*keys.shape[:-1], added)], dim=-1)
     values = torch.cat([values, values.new_zeros(*values.shape[:-2], added, values.shape[-1])], dim=-2)
-    return EngineState(state.lengths_B.clone(), (*(array.clone() for array in state.arrays[:-2]), keys, values))
+    copied = state.copy()
+    return replace(copied, arrays=(*copied.arrays[:-2], keys, values))
 
 
 def _thread_slices(rows: int, threads: int) -> list[slice]:

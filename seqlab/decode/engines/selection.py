@@ -87,8 +87,9 @@ class EngineSelector:
 
     @property
     def _kernel(self) -> str:
-        """numba compiles one kernel for each engine and precision."""
-        return f"{(self._target or '').replace(':', '.')}-{self._language_model.settings.precision}"
+        """numba compiles one kernel for each engine and precision, with and without counts."""
+        counts = "" if self._language_model.mixture is None else "-counts"
+        return f"{(self._target or '').replace(':', '.')}-{self._language_model.settings.precision}{counts}"
 
     @property
     def _marker(self) -> Path:

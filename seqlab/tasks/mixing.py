@@ -1,0 +1,100 @@
+"""Counts beside a trained language model: what they are counted in, and what the mixture is fitted on.
+
+The exponents of a mixture have to be fitted on text that neither side was made from. If there is a test split,
+validation serves. Otherwise the end of the training split is kept from the network; it is counted afterwards.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from seqlab.baselines.kneser_ney import KneserNey, best_kneser_ney
+from seqlab.data.batching import cut_by_count
+from seqlab.data.text.batches import NOT_SCORED, cut_windows, pad_windows
+from seqlab.data.text.tokens import TokenSplit
+from seqlab.mixing.fit import fit_exponents
+from seqlab.mixing.gram_table import GramTable
+from seqlab.mixing.mixture import Mixture, count_predictions, no_context
+from seqlab.models.language_model import LanguageModel
+from seqlab.tasks.dataset import Log
+from seqlab.tasks.text import as_batch
+from seqlab.wording import counted
+
+FIT_SHARE = 0.02  # of the training split, if there is no test split
+LEAST_FIT, MOST_FIT = 5_000, 200_000  # tokens; but at most a tenth of the training split
+FIT_LOGITS = 1 << 23  # held in memory while the exponents are fitted
+COUNTED_TOKENS = 40_000_000  # read at most, from the end of the training split
+
+
+def training_part(splits: Mapping[str, TokenSplit]) -> tuple[TokenSplit, TokenSplit]:
+    """What the network is trained on, and what the mixture is fitted on."""
+    train = splits["train"]
+    if "test" in splits:
+        return train, splits["validation"]
+    held_out = min(max(int(FIT_SHARE * len(train)), LEAST_FIT), MOST_FIT, len(train) // 10)
+    cut = len(train) - max(2, held_out)
+    if train.stats.by_lines:  # a line is not cut
+        starts = train.document_starts()
+        cut = int(starts[max(1, np.searchsorted(starts, cut, side="right") - 1)])
+    return train.slice(0, cut), train.slice(cut, len(train))
+
+
+def fit_mixture(
+    model: LanguageModel, splits: Mapping[str, TokenSplit], window: int, max_bytes: int, log: Log
+) -> Mixture:
+    """Count the training split, and fit how much the network and the counts are trusted."""
+    train, held_out = training_part(splits)
+    counts = _count(train, model.vocab_size)
+    logits_NV, log_p_NV, longest_N, targets_N = _predictions(model, GramTable.from_counts(counts), held_out, window)
+    alpha_K, beta_K = fit_exponents(logits_NV, log_p_NV, longest_N, targets_N, counts.order)
+    if len(train) < len(splits["train"]):
+        counts = _count(splits["train"], model.vocab_size, counts.order)
+    table = GramTable.from_counts(counts, max_bytes)
+    mixture = Mixture(table, alpha_K, beta_K)
+    where = "validation" if "test" in splits else "the end of the training text, which the network has not seen"
+    log(
+        f"mixed with counts: {counted(len(table.grams.tokens_G), 'gram')} of up to {counted(table.order, 'token')} "
+        f"({table.bytes / 1e6:.1f} MB), fitted on {counted(len(targets_N), 'token')} of {where}"
+    )
+    if table.pruned:
+        left_out = f"{counted(table.pruned, 'gram')} of least effect left out"
+        log(f"{left_out}, to stay within {max_bytes / 1e6:g} MB (--mix-size)")
+    if counts.fitted_tokens < len(splits["train"]):
+        log(f"counted in the last {counts.fitted_tokens:,} of {len(splits['train']):,} training tokens")
+    return mixture
+
+
+def _count(split: TokenSplit, vocab_size: int, order: int | None = None) -> KneserNey:
+    first = max(0, len(split) - COUNTED_TOKENS)
+    starts_D = split.document_starts()[:-1]
+    starts_D = np.append(0, starts_D[starts_D > first] - first)
+    tokens_N = split.read(first, len(split))
+    if order is None:
+        return best_kneser_ney(tokens_N, vocab_size, starts_D)
+    return KneserNey.fit(tokens_N, vocab_size, order, starts_D)
+
+
+@torch.no_grad()
+def _predictions(
+    model: LanguageModel, table: GramTable, split: TokenSplit, window: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The network's logits, the counts' ln p, the length of the longest context, and the token that came (N).
+
+    In windows from a fresh state; of a long text, windows from all over it."""
+    firsts_P, lengths_P, _ = cut_windows(split, window)
+    most = max(1, FIT_LOGITS // (window * model.vocab_size))
+    chosen_P = np.unique(np.linspace(0, len(firsts_P) - 1, min(most, len(firsts_P))).astype(int))
+    device, parts = next(model.parameters()).device, []
+    for units_B in cut_by_count(chosen_P, 32):
+        rows = pad_windows(split, firsts_P[units_B], lengths_P[units_B])
+        batch = as_batch(rows)
+        on_device = batch.to(device)
+        logits_BTV = model(on_device.inputs_BT, None, on_device.mask_BT)[0].cpu()
+        fresh_BK = no_context(table, len(units_B))
+        counts, _ = count_predictions(table, batch.inputs_BT, fresh_BK, batch.mask_BT)
+        kept_BT = batch.targets_BT != NOT_SCORED
+        columns = (logits_BTV, counts.log_p_BTV, counts.longest_BT, batch.targets_BT)
+        parts.append([column[kept_BT] for column in columns])
+    logits_NV, log_p_NV, longest_N, targets_N = (torch.cat(column) for column in zip(*parts, strict=True))
+    return logits_NV, log_p_NV, longest_N, targets_N
