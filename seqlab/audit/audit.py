@@ -12,6 +12,7 @@ from seqlab.tasks.text import TextTask
 from seqlab.tasks.translate import TranslateTask
 
 NO_GENERATION = "the model does not generate text"
+NO_COUNTS = "the model is not mixed with counts"
 BIDIRECTIONAL = "the model is bidirectional"
 
 
@@ -28,6 +29,7 @@ def audit(run: Run) -> list[CheckResult]:
         *_audit_language_model(run, task.splits["validation"]),
         training.carried_state(task, run.model),
         data.vocabulary(run, dataset.data),
+        data.counts(run, dataset) if getattr(run.model, "mixture", None) else data.counts.skip(NO_COUNTS),
         data.split_overlap(dataset.data),
         data.near_copied(dataset.data),
         origins.origins(run, dataset),

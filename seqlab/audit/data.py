@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from seqlab.analysis.near_copies import near_copies
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
@@ -11,8 +13,11 @@ from seqlab.data.overlap import MAX_OVERLAP, Overlap, measure_overlap
 from seqlab.data.text.given_splits import GivenSplits
 from seqlab.data.text.scatter import MAX_GAP
 from seqlab.data.text.split import SplitText, slice_ranges
+from seqlab.mixing.gram_table import GramTable
 from seqlab.registry import TOKENIZERS
 from seqlab.runs.run import Run
+from seqlab.tasks.dataset import TextDataset
+from seqlab.tasks.mixing import count_split
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 
@@ -31,6 +36,16 @@ def vocabulary(run: Run, text: SplitText) -> tuple[bool, str]:
     if _train(text, run.settings, text.splits).fingerprint == tokenizer.fingerprint:
         return False, f"{size}, trained on held-out text too: {foreign:,} of them are not in the training split's"
     return False, f"{size}, and {foreign:,} of them are not in the training split's, nor of a run in config.json"
+
+
+@check("counts of the training text only")
+def counts(run: Run, dataset: TextDataset) -> tuple[bool, str]:
+    """Counting the training split again must give the same table."""
+    table, max_bytes = run.model.mixture.table, int(run.settings.task.settings.option("mix_size", 0) * 1e6)
+    recounted = count_split(dataset.splits["train"], run.model.vocab_size, table.order)
+    same = all(map(np.array_equal, table.grams, GramTable.from_counts(recounted, max_bytes).grams))
+    size = f"{len(table.grams.tokens_G):,} grams of up to {table.order} tokens"
+    return same, f"{size}, {'the same' if same else 'others'} when counted again"
 
 
 @check("the splits do not overlap")

@@ -35,6 +35,7 @@ class Entrant:
     step_spread: float = 0.0  # of the timed steps: half the range of the middle half, as a share
     state_bytes: dict[str, int] = field(default_factory=dict)  # of one sequence, by context length
     generation: dict[str, float] = field(default_factory=dict)  # tokens per second, by context length
+    file_bytes: int | None = None  # of the stored weights and counts
 
     @property
     def parameters(self) -> int:
@@ -120,7 +121,7 @@ class Pair:
 class Advice:
     """Which entrant to choose if one criterion matters most."""
 
-    lens: str  # quality, time, size, memory
+    lens: str  # quality, time, size, memory; or counts: what mixing with them would add
     name: str
     sentence: str
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seqlab.errors import SeqlabError, UsageError
+from seqlab.mixing.mixture import MIXTURE_FILE
 from seqlab.models.int8 import to_int8
 from seqlab.runs import tensors
 from seqlab.runs.checkpoint import weights_of
@@ -35,6 +36,9 @@ def quantize(path: Path, out: Path, overwrite: bool = False) -> QuantizedRun:
         directory.write_config({**config, "settings": settings.resolved()})
         directory.write_vocabulary(run.vocabulary)
         directory.write_file(WEIGHTS, tensors.to_bytes(to_int8(weights_of(run.model))))
+        mixture = getattr(run.model, "mixture", None)
+        if mixture is not None:
+            directory.write_file(MIXTURE_FILE, tensors.to_bytes(mixture.tensors()))
         sizes = ((run.directory.path / WEIGHTS).stat().st_size, (directory.path / WEIGHTS).stat().st_size)
         return QuantizedRun(directory, sizes, _score(run, load_run(out)))
 

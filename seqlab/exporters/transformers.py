@@ -15,6 +15,7 @@ from seqlab.attention.positions import Sinusoidal
 from seqlab.backbones.transformer import Transformer
 from seqlab.decode.engines.transformer import input_embeddings
 from seqlab.errors import UsageError
+from seqlab.exporters.counts import refuse_mixture
 from seqlab.exporters.files import write_files
 from seqlab.exporters.tokenizer import tokenizer_json
 from seqlab.models.language_model import LanguageModel
@@ -49,6 +50,7 @@ def check_supported(run: Run) -> None:
         raise UsageError(
             f"'{run.directory.path}' is not a language model of the architecture transformer: use --format onnx."
         )
+    refuse_mixture(run)
     settings = model.backbone.settings
     reasons = {
         f"norm={settings.norm}": settings.norm != "layer",

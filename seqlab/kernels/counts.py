@@ -6,40 +6,15 @@ a text is `contexts_K`: the contexts of its last 0, 1, ..., K - 1 tokens, NONE w
 """
 
 import math
-from typing import NamedTuple
 
 import numba
 import numpy as np
 from numba.extending import overload, register_jitable
 
 from seqlab.kernels import KERNEL
+from seqlab.kernels.grams import NONE, CountMixture
 
-NONE = -1  # a context that is not in the table
 LEAST = np.float32(1e-30)  # of a probability, so that its logarithm is finite
-
-
-class Grams(NamedTuple):
-    """The last token of each gram and what it adds to the probability of that token; for each context, the beginning
-    of its grams (C + 1 entries) and the share that it leaves to the context that is one token shorter."""
-
-    tokens_G: np.ndarray
-    values_G: np.ndarray
-    children_C: np.ndarray
-    backoff_C: np.ndarray
-
-
-class CountMixture(NamedTuple):
-    """Grams, and the exponents of the network's and the counts' probabilities by the length of the context (K)."""
-
-    grams: Grams
-    alpha_K: np.ndarray
-    beta_K: np.ndarray
-
-
-class NoMixture(NamedTuple):
-    """A network alone."""
-
-    order: int = 0
 
 
 @numba.njit(**KERNEL)

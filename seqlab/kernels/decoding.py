@@ -13,6 +13,7 @@ from numba.extending import overload, register_jitable
 
 from seqlab.kernels import KERNEL
 from seqlab.kernels.counts import mix_logits, read_token
+from seqlab.kernels.grams import CountMixture, NoMixture
 from seqlab.kernels.linear import add_product
 from seqlab.kernels.sampling import OK, sample, uniform
 
@@ -25,11 +26,13 @@ class PackedMatrix(NamedTuple):
 
 
 class OutputLayer(NamedTuple):
-    """From hidden vectors to logits; tied embeddings may need a projection (`narrow`) first."""
+    """From hidden vectors to logits; tied embeddings may need a projection (`narrow`) first, and counts may be mixed in
+    (kernels/counts.py)."""
 
     narrow: PackedMatrix
     logits: PackedMatrix
     bias_V: np.ndarray
+    mixture: CountMixture | NoMixture = NoMixture()
 
 
 class PromptBatch(NamedTuple):
@@ -117,25 +120,25 @@ def _prefill(weights, mixture, state, contexts_BK, prompts_BT, lengths_B):
 
 
 @register_jitable
-def _next_logits(weights, output, mixture, state, contexts_BK, token_B, rows, log_p_V):
+def _next_logits(weights, output, state, contexts_BK, token_B, rows, log_p_V):
     """Read a token of each row: the logits after it, followed by padding."""
     logits_BV = output_logits(output, decode_step(weights, state, token_B, rows), rows)
     for b in range(rows):
-        read_token(mixture, contexts_BK[b], token_B[b])
-        mix_logits(mixture, contexts_BK[b], logits_BV[b], log_p_V)
+        read_token(output.mixture, contexts_BK[b], token_B[b])
+        mix_logits(output.mixture, contexts_BK[b], logits_BV[b], log_p_V)
     return logits_BV
 
 
 @register_jitable
 def _generate(
-    weights, output, mixture, state, contexts_BK, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT,
+    weights, output, state, contexts_BK, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT,
     logprobs_BT,
 ):  # fmt: skip
     rows, V = seen_BV.shape
     scores_V, weights_V, heap_V = np.empty(V), np.empty(V), np.empty(V, np.int64)
     log_p_V = np.empty(V, np.float32)
     for t in range(tokens_BT.shape[1]):
-        logits_BV = _next_logits(weights, output, mixture, state, contexts_BK, token_B, rows, log_p_V)
+        logits_BV = _next_logits(weights, output, state, contexts_BK, token_B, rows, log_p_V)
         for b in range(rows):
             uniform_number = uniform(sampling.seed, sequence_B[b], position_B[b] + t)
             token, logprob, status = sample(
@@ -151,7 +154,7 @@ def _generate(
 
 @numba.njit(nogil=True, **KERNEL)
 def decode(
-    weights, output, mixture, state, contexts_BK, prompts, token_B, logits_BV, sampling, sequence_B, position_B,
+    weights, output, state, contexts_BK, prompts, token_B, logits_BV, sampling, sequence_B, position_B,
     seen_BV, tokens_BT, logprobs_BT,
 ):  # fmt: skip
     """All operations on a state in one function, because numba would take as long for each of them as for the whole.
@@ -159,14 +162,14 @@ def decode(
     First the prompts are prefilled. If `logits_BV` has rows, it receives the logits after `token_B`. Then every row
     generates tokens until `tokens_BT` is full, where `token_B` is its last token, which the state has not seen. Returns
     the status of the last choice."""
-    _prefill(weights, mixture, state, contexts_BK, prompts.tokens_BT, prompts.lengths_B)
+    _prefill(weights, output.mixture, state, contexts_BK, prompts.tokens_BT, prompts.lengths_B)
     if len(logits_BV):
         rows, V = logits_BV.shape
         log_p_V = np.empty(V, np.float32)
-        padded_BV = _next_logits(weights, output, mixture, state, contexts_BK, token_B, rows, log_p_V)
+        padded_BV = _next_logits(weights, output, state, contexts_BK, token_B, rows, log_p_V)
         for b in range(rows):
             copy_row(padded_BV[b], logits_BV[b])
     return _generate(
-        weights, output, mixture, state, contexts_BK, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT,
+        weights, output, state, contexts_BK, token_B, sampling, sequence_B, position_B, seen_BV, tokens_BT,
         logprobs_BT,
     )  # fmt: skip

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from seqlab.mixing.mixture import MIXTURE_FILE
 from seqlab.runs.directory import WEIGHTS
 from seqlab.runs.run import Run
 from seqlab.threads import compute_threads
@@ -57,12 +58,18 @@ def cost(run: Run, name: str, engine: str | None = None) -> Cost:
         name=name,
         arch=run.settings.backbone.name,
         engine=engine,
-        file_bytes=(run.path / WEIGHTS).stat().st_size,
+        file_bytes=file_bytes(run),
         alone=fastest(lambda: run.generate("", WRITTEN, engine=engine), 5) / WRITTEN,
         together=fastest(lambda: run.generate("", WRITTEN, samples=TOGETHER, engine=engine), 3) / WRITTEN / TOGETHER,
         late=by_length(run, engine),
         state_bytes=state_bytes(run),
     )
+
+
+def file_bytes(run: Run) -> int:
+    """Bytes of what it predicts with: weights, and counts if it is mixed with them."""
+    files = [run.path / name for name in (WEIGHTS, MIXTURE_FILE)]
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def state_bytes(run: Run) -> dict[str, int]:

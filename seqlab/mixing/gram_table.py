@@ -15,7 +15,7 @@ from torch import Tensor
 
 from seqlab.baselines.kneser_ney import KneserNey
 from seqlab.errors import DataError
-from seqlab.kernels.counts import Grams
+from seqlab.kernels.grams import Grams
 
 GRAM_BYTES, CONTEXT_BYTES = 8, 8  # of a token and a value, of a range and a backoff
 EMPTY_BYTES = 12  # of the empty context and the end of the last range

@@ -16,7 +16,7 @@ from torch import Tensor
 from seqlab.contracts import State
 from seqlab.errors import DataError
 from seqlab.kernels import call_kernel
-from seqlab.kernels.counts import NONE, read_rows
+from seqlab.kernels.grams import NONE
 from seqlab.mixing.gram_table import GramTable
 
 MIXTURE_FILE = "counts.safetensors"  # of a run
@@ -94,6 +94,8 @@ def count_predictions(
     table: GramTable, tokens_BT: Tensor, contexts_BK: Tensor, mask_BT: Tensor | None = None
 ) -> tuple[CountPrediction, Tensor]:
     """What the counts predict after every token, and the contexts after each row's last."""
+    from seqlab.kernels.counts import read_rows  # imports numba
+
     B, T = tokens_BT.shape
     lengths_B = np.full(B, T) if mask_BT is None else mask_BT.sum(1).cpu().numpy()
     after_BK = contexts_BK.cpu().numpy().copy()

@@ -5,9 +5,12 @@ validation serves. Otherwise the end of the training split is kept from the netw
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from seqlab.baselines.kneser_ney import KneserNey, best_kneser_ney
 from seqlab.data.batching import cut_by_count
@@ -45,17 +48,17 @@ def fit_mixture(
 ) -> Mixture:
     """Count the training split, and fit how much the network and the counts are trusted."""
     train, held_out = training_part(splits)
-    counts = _count(train, model.vocab_size)
-    logits_NV, log_p_NV, longest_N, targets_N = _predictions(model, GramTable.from_counts(counts), held_out, window)
-    alpha_K, beta_K = fit_exponents(logits_NV, log_p_NV, longest_N, targets_N, counts.order)
+    counts = count_split(train, model.vocab_size)
+    predictions = _predictions(model, GramTable.from_counts(counts), held_out, window)
+    alpha_K, beta_K = fit_exponents(*predictions, counts.order)
     if len(train) < len(splits["train"]):
-        counts = _count(splits["train"], model.vocab_size, counts.order)
+        counts = count_split(splits["train"], model.vocab_size, counts.order)
     table = GramTable.from_counts(counts, max_bytes)
     mixture = Mixture(table, alpha_K, beta_K)
     where = "validation" if "test" in splits else "the end of the training text, which the network has not seen"
     log(
         f"mixed with counts: {counted(len(table.grams.tokens_G), 'gram')} of up to {counted(table.order, 'token')} "
-        f"({table.bytes / 1e6:.1f} MB), fitted on {counted(len(targets_N), 'token')} of {where}"
+        f"({table.bytes / 1e6:.1f} MB), fitted on {counted(len(predictions.targets_N), 'token')} of {where}"
     )
     if table.pruned:
         left_out = f"{counted(table.pruned, 'gram')} of least effect left out"
@@ -65,7 +68,38 @@ def fit_mixture(
     return mixture
 
 
-def _count(split: TokenSplit, vocab_size: int, order: int | None = None) -> KneserNey:
+class MixingGain(NamedTuple):
+    nats: float  # per token, by which the mixture is better than the network alone
+    tokens: int  # that were scored
+
+
+def mixing_gain(model: LanguageModel, splits: Mapping[str, TokenSplit], scored: str, window: int) -> MixingGain:
+    """What counts would add to a network that is not mixed, on a held-out split; windows from all over a long one.
+
+    The exponents are fitted on validation; if that is what is scored, those of each half on the other half."""
+    counts = count_split(splits["train"], model.vocab_size)
+    table = GramTable.from_counts(counts)
+    scored_part = _predictions(model, table, splits[scored], window)
+    second_N = torch.arange(len(scored_part.targets_N)) * 2 >= len(scored_part.targets_N)
+    first, second = scored_part.select(~second_N), scored_part.select(second_N)
+    folds = [(first, second), (second, first)]
+    if scored != "validation":
+        folds = [(_predictions(model, table, splits["validation"], window), scored_part)]
+    gained = sum(_gained_nats(*fold, counts.order) for fold in folds)
+    return MixingGain(gained / len(scored_part.targets_N), len(scored_part.targets_N))
+
+
+def _gained_nats(fitted: "_Predictions", scored: "_Predictions", order: int) -> float:
+    alpha_K, beta_K = fit_exponents(*fitted, order)
+    mixed_NV = alpha_K[scored.longest_N, None] * scored.logits_NV + beta_K[scored.longest_N, None] * scored.log_p_NV
+    alone, mixed = (
+        float(cross_entropy(logits_NV, scored.targets_N, reduction="sum")) for logits_NV in (scored.logits_NV, mixed_NV)
+    )
+    return alone - mixed
+
+
+def count_split(split: TokenSplit, vocab_size: int, order: int | None = None) -> KneserNey:
+    """The counts of a split, at the order that predicts its end best unless one is given."""
     first = max(0, len(split) - COUNTED_TOKENS)
     starts_D = split.document_starts()[:-1]
     starts_D = np.append(0, starts_D[starts_D > first] - first)
@@ -75,13 +109,21 @@ def _count(split: TokenSplit, vocab_size: int, order: int | None = None) -> Knes
     return KneserNey.fit(tokens_N, vocab_size, order, starts_D)
 
 
-@torch.no_grad()
-def _predictions(
-    model: LanguageModel, table: GramTable, split: TokenSplit, window: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The network's logits, the counts' ln p, the length of the longest context, and the token that came (N).
+class _Predictions(NamedTuple):
+    """The network's logits, the counts' ln p, the length of the longest context, and the token that came."""
 
-    In windows from a fresh state; of a long text, windows from all over it."""
+    logits_NV: Tensor
+    log_p_NV: Tensor
+    longest_N: Tensor
+    targets_N: Tensor
+
+    def select(self, chosen_N: Tensor) -> "_Predictions":
+        return _Predictions(*(column[chosen_N] for column in self))
+
+
+@torch.no_grad()
+def _predictions(model: LanguageModel, table: GramTable, split: TokenSplit, window: int) -> _Predictions:
+    """In windows from a fresh state; of a long text, windows from all over it."""
     firsts_P, lengths_P, _ = cut_windows(split, window)
     most = max(1, FIT_LOGITS // (window * model.vocab_size))
     chosen_P = np.unique(np.linspace(0, len(firsts_P) - 1, min(most, len(firsts_P))).astype(int))
@@ -96,5 +138,4 @@ def _predictions(
         kept_BT = batch.targets_BT != NOT_SCORED
         columns = (logits_BTV, counts.log_p_BTV, counts.longest_BT, batch.targets_BT)
         parts.append([column[kept_BT] for column in columns])
-    logits_NV, log_p_NV, longest_N, targets_N = (torch.cat(column) for column in zip(*parts, strict=True))
-    return logits_NV, log_p_NV, longest_N, targets_N
+    return _Predictions(*(torch.cat(column) for column in zip(*parts, strict=True)))

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mixture_cases import small_mixture
 
 from seqlab.backbones.recurrent import Lstm
 from seqlab.config import VocabSizes, build_settings
@@ -42,6 +43,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 }
 ENGINES = [name for name in BACKBONES if BACKBONES.load(name).declares("compiled_engine")]
 CASES = [(name, variant) for name in ENGINES for variant in VARIANTS.get(name, [{}])]
+CASES += [(name, {"mix": "counts"}) for name in ("lstm", "transformer")]  # counts are the same for all engines
 NEAR = 1e-4  # of a draw to a boundary between two tokens
 PROMPTS = [[1, 2, 3], [5], list(range(30)), [7, 8], [9] * 12, [3, 1]]
 
@@ -56,11 +58,13 @@ def selector(
     name: str, variant: dict[str, Any] | None = None, tie_embeddings: bool = False, hidden: int = 40
 ) -> EngineSelector:
     torch.manual_seed(0)
+    variant = dict(variant or {})
+    mix = variant.pop("mix", None)
     chosen = {
         "name": name,
         "hidden": hidden,
         **({"heads": 2, "layers": 2} if name == "transformer" else {}),
-        **(variant or {}),
+        **variant,
     }
     changes = [
         ("model.embedding", 24),
@@ -70,6 +74,7 @@ def selector(
     model = build_model(build_settings({"corpus": {"source": ["none"]}}, changes), VocabSizes(V, V, 256, 2)).eval()
     with torch.no_grad():
         model.output.weight.mul_(6)  # so that it is sure of something
+    model.mixture = small_mixture(V) if mix else None
     return EngineSelector(model)
 
 

@@ -51,6 +51,7 @@ class FixedDistribution(nn.Module):
         odds_V = torch.arange(1.0, VOCABULARY + 1)
         self.log_p_V = nn.Parameter((odds_V / odds_V.sum()).log())
         self.backbone = build("rnn", vocab_size=VOCABULARY, hidden=1).backbone  # tells how far it sees, and no more
+        self.start_limited = self.backbone.start_limited
 
     def forward(self, tokens_BT, state=None, mask_BT=None):
         return self.log_p_V.expand(*tokens_BT.shape, VOCABULARY), state

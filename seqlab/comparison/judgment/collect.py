@@ -13,7 +13,9 @@ from seqlab.comparison.execution.measuring import read_measure
 from seqlab.comparison.execution.scores import RunScores, read_scores
 from seqlab.comparison.judgment.caps import cap_warnings
 from seqlab.comparison.judgment.cautions import audit_warnings, cautions, look_warning
+from seqlab.comparison.judgment.counts import counts_advice
 from seqlab.comparison.judgment.distances import look_back
+from seqlab.comparison.judgment.entrants import describe_entrant
 from seqlab.comparison.judgment.ledger import ledger
 from seqlab.comparison.judgment.memorization import generate_texts, memorization, sample, shared_prompt
 from seqlab.comparison.judgment.recommendation import recommendation
@@ -27,7 +29,6 @@ from seqlab.comparison.results import (
     Audited,
     BaselineResult,
     Best,
-    Entrant,
     Memorization,
     Results,
     RunResult,
@@ -36,7 +37,6 @@ from seqlab.comparison.results import (
 from seqlab.config import resolve
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError
-from seqlab.measures.cost import generation_speed, state_bytes
 from seqlab.metrics.descriptions import describe
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
@@ -63,7 +63,7 @@ def collect_results(
     runs = [_run_result(model, seed, directory, data, measures) for model, seed in planned]
     best = {run.name: run for run in sorted(runs, key=lambda run: -run.validation)}  # the lowest validation loss
     loaded = {model.name: load(directory / best[model.name].path) for model in plan.models}
-    entrants = [_entrant(model, loaded[model.name], plan.threads, data) for model in plan.models]
+    entrants = [describe_entrant(model, loaded[model.name], plan.threads, data) for model in plan.models]
     scored = read_scores(RunDirectory(directory / runs[0].path))
     baselines = _baselines(task, data, scored)
     pairs = judge_pairs(entrants, runs, metric)
@@ -87,7 +87,7 @@ def collect_results(
         baselines=baselines,
         pairs=pairs,
         baseline_pairs=baseline_pairs,
-        recommendation=advice,
+        recommendation=[*advice, *counts_advice(loaded[chosen.name], chosen.name, data)],
         best=Best(chosen.name, chosen.seed, chosen.path),
         trials=plan.trial_results,
         samples=samples,
@@ -202,29 +202,6 @@ def _failed_measures(runs: Sequence[RunResult]) -> list[str]:
         for name, measure in run.measures.items()
         if measure.failure
     ]
-
-
-def _entrant(model: PlannedModel, run: Run, threads: int, data: ComparisonData) -> Entrant:
-    settings = model.run_settings
-    count = parameters(settings, data.dataset.vocabulary.sizes)
-    return Entrant(
-        name=model.name,
-        arch=settings.backbone.name,
-        settings=model.settings,
-        core_parameters=count.core,
-        embedding_parameters=count.embedding,
-        output_parameters=count.output,
-        position_parameters=count.positions,
-        tokens_per_step=model.tokens_per_step,
-        flops_per_token=model.flops_per_token,
-        flops_per_step=model.flops_per_step,
-        step_seconds=model.step_seconds,
-        implementation=model.implementation,
-        lr=settings.train.lr,
-        step_spread=model.step_spread,
-        state_bytes=state_bytes(run),
-        generation=generation_speed(run, threads),
-    )
 
 
 def _baselines(task: Task, data: ComparisonData, scored: RunScores) -> list[BaselineResult]:

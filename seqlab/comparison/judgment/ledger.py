@@ -58,6 +58,9 @@ def _facts(model: PlannedModel, sizes: VocabSizes) -> dict[str, str]:
         "learning rate": f"{train.lr:g}",
         "dropout": f"{backbone.dropout_rate:g}, embedding {settings.model.embedding_dropout or 0:g}, "
         f"output {settings.model.output_dropout or 0:g}",
+        "mixed with": "the counts of the training text"
+        if settings.task.settings.option("mix", "none") == "counts"
+        else "nothing",
         "reads": "left to right" if backbone.causal else "in both directions",
         "runs as": model.implementation,
     }

@@ -55,7 +55,7 @@ def parse_amount(text: str, kinds: tuple[str, ...], option: str) -> Amount:
 
 class ComparisonSettings(Settings):
     archs: tuple[str, ...] | None = Field(
-        default=None, min_length=1, description="architectures, or models of the recipe"
+        default=None, min_length=1, description="architectures, such as lstm or lstm+counts, or models of the recipe"
     )
     seeds: int = Field(default=3, ge=1, le=1000, description="runs of each architecture")
     match: str | None = Field(
@@ -142,7 +142,7 @@ def build_request(
             raise UsageError(f"the recipe '{recipe.name}' has no model '{name}'{near}.")
         base = recipe.models[name] if recipe else {}
         base = {**base, "corpus": {"split_ratios": SPLIT, **base.get("corpus", {})}}
-        arch = {"arch": name} if recipe is None else {}
+        arch = entrant_settings(name) if recipe is None else {}
         # every model leads to the same messages
         model_log = (lambda _: None) if models else log
         resolved = settings_from_request(source, base, settings, {**arch, **short}, log=model_log)
@@ -153,6 +153,14 @@ def build_request(
         raise UsageError("minutes does nothing with the budget of the settings or the recipe: give 'budget' instead.")
     _refuse_unfair(models)
     return ComparisonRequest(comparison, models, recipe)
+
+
+def entrant_settings(name: str) -> dict[str, str]:
+    """The one-word settings of an entrant: an architecture, or one mixed with counts, such as lstm+counts."""
+    arch, plus, mixed_with = name.partition("+")
+    if plus and mixed_with != "counts":
+        raise UsageError(f"'{name}' is not a model: after '+' only counts can follow, as in {arch}+counts.")
+    return {"arch": arch, **({"mix": mixed_with} if plus else {})}
 
 
 def _refuse_overruled(comparison: ComparisonSettings, chosen: Mapping[str, Any], given: Sequence[str]) -> None:

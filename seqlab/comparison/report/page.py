@@ -21,7 +21,12 @@ from seqlab.plotting import COLORS
 
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
-LENS_NAMES = {"time": "if time matters", "size": "if size matters", "memory": "if memory matters"}
+LENS_NAMES = {
+    "time": "if time matters",
+    "size": "if size matters",
+    "memory": "if memory matters",
+    "counts": "with counts",
+}
 PLAN_NAMES = {
     "archs": "entrants", "match": "made equal in", "tune": "trials of each", "tune_over": "tried", "jobs": "at a time",
     "threads": "threads of each run", "minutes": "minutes allowed", "estimate": "seconds planned",

@@ -117,6 +117,7 @@ def terms(results: Results) -> dict[str, str]:
         "position table.",
         "embedding parameters": "parameters of the token embedding.",
         "output parameters": "parameters of the output layer, without those that it shares with the embedding.",
+        "file": "what a run stores to predict: weights, and counts if it is mixed with them.",
         "FLOPs/token": "arithmetic operations of one forward pass, output layer included.",
         "training seconds": "steps times the time of one step, measured before the first run with nothing beside it; "
         "± is half the range of the middle half of the repeated timings.",
@@ -154,6 +155,7 @@ def _columns(results: Results) -> list[Column]:
         Column("parameters", "core", lambda e, _: f"{e.core_parameters:,}", brief=not total, alone="core parameters"),
         Column("parameters", "embedding", lambda e, _: f"{e.embedding_parameters:,}", alone="embedding parameters"),
         Column("parameters", "output", lambda e, _: f"{e.output_parameters:,}", alone="output parameters"),
+        Column("parameters", "file", lambda e, _: _size(e.file_bytes), alone="file"),
         Column("training", "FLOPs/token", lambda e, _: short(e.flops_per_token), brief=True),
         Column("training", "seconds", _seconds, brief=True, alone="training seconds"),
         Column("training", "tokens/s", _rate, brief=True, alone="training tokens/s"),

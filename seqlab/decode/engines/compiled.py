@@ -21,6 +21,7 @@ from seqlab.contracts import State, Trace
 from seqlab.decode.logits import no_token_left, not_finite
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.errors import UsageError
+from seqlab.kernels.grams import CountMixture, NoMixture
 from seqlab.mixing.mixture import no_context
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
@@ -54,7 +55,7 @@ class CompiledEngine(ABC):
         self.settings = model.backbone.settings
         self.mixture = model.mixture if isinstance(model, LanguageModel) else None
         self.packer = WeightPacker(int8=model.settings.precision == "int8")
-        self.output = self.packer.output(model)
+        self.output = self.packer.output(model)._replace(mixture=self._kernel_mixture())
         self.weights = self.pack_weights(model)
 
     @abstractmethod
@@ -170,12 +171,9 @@ class CompiledEngine(ABC):
             contexts_BK = state.contexts_BK.numpy()
         kernel_state = self.kernel_state_type(state.lengths_B.numpy(), *(array.numpy() for array in state.arrays))
         arguments = {**self._empty_arguments, **arguments}
-        return decode(self.weights, self.output, self._kernel_mixture, kernel_state, contexts_BK, **arguments)
+        return decode(self.weights, self.output, kernel_state, contexts_BK, **arguments)
 
-    @cached_property
-    def _kernel_mixture(self) -> Any:
-        from seqlab.kernels.counts import CountMixture, NoMixture
-
+    def _kernel_mixture(self) -> CountMixture | NoMixture:
         if self.mixture is None:
             return NoMixture()
         exponents = (weights_K.float().numpy() for weights_K in (self.mixture.alpha_K, self.mixture.beta_K))

@@ -9,6 +9,7 @@ import onnx
 import torch
 
 from seqlab.errors import UsageError
+from seqlab.exporters.counts import refuse_mixture
 from seqlab.exporters.onnx.examples import classifier_graph, tagger_graph
 from seqlab.exporters.onnx.language import sequence_graph, step_graph
 from seqlab.exporters.onnx.translator import encoder_graph, target_graph, target_step_graph
@@ -47,6 +48,7 @@ def export_plan(run: Run) -> ExportPlan:
 
 def language(run: Run) -> ExportPlan:
     model, tokenizer = run.model, run.tokenizer
+    refuse_mixture(run)
     metadata = {**_decoding_metadata(tokenizer), "limit": model.limit}
 
     def max_errors(sessions: Sessions, length: int) -> dict[str, float]:
