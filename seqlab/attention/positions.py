@@ -5,6 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from seqlab.precision import full
+
 
 class Positions(nn.Module):
     """No positions. Subclasses `add` them to the inputs of the first layer or `rotate` queries and keys in every layer.
@@ -56,7 +58,7 @@ class Rotary(Positions):
 
     def rotate(self, x_BTNK: Tensor, rotations: Tensor | None) -> Tensor:
         assert rotations is not None
-        x_BTNF = torch.view_as_complex(x_BTNK.unflatten(-1, (-1, 2)))
+        x_BTNF = torch.view_as_complex(full(x_BTNK).unflatten(-1, (-1, 2)))  # no complex number has two bfloat16
         return torch.view_as_real(x_BTNF * rotations).flatten(-2)
 
 

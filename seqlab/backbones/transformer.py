@@ -21,6 +21,7 @@ from seqlab.attention.positions import make_positions
 from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
 from seqlab.errors import UsageError
+from seqlab.precision import full
 from seqlab.tracing import prefixed
 
 
@@ -132,7 +133,7 @@ class Stack(nn.Module):
         limit = self.positions.limit
         if limit is not None and int(position_BT.max()) >= limit:
             raise UsageError(f"learned positions end at {limit}: the text is longer. Use rotary positions.")
-        x_BTD = x_BTD if self.enter is None else self.enter(x_BTD)
+        x_BTD = x_BTD if self.enter is None else full(self.enter(x_BTD))
         x_BTD = x_BTD * math.sqrt(self.settings.hidden) if self.settings.scale_input else x_BTD
         return self.positions.add(x_BTD, position_BT)
 

@@ -56,6 +56,7 @@ def train(
     optimizer: Annotated[str | None, Optimization(help="adam, adamw, sgd or rmsprop.")] = None,
     lr: Annotated[float | None, Optimization(help="Peak learning rate.")] = None,
     schedule: Annotated[str | None, Optimization(help="constant, cosine, linear, plateau or decay.")] = None,
+    precision: options.Precision = None,
     seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
     threads: Annotated[int | None, Optimization(help="CPU threads; default all cores.")] = None,
     out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,

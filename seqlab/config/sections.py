@@ -161,6 +161,12 @@ class TrainSettings(Settings):
     max_skipped: int = Field(
         default=3, ge=0, le=MOST, description="consecutive updates that may be skipped because they are not finite"
     )
+    precision: Literal["float32", "bf16", "auto"] = Field(
+        default="float32", description="of matrix products in training; auto: bf16 where it is 1.15 times as fast"
+    )
+    bf16_speed: float | None = Field(
+        default=None, gt=0, description="of a step beside float32: measured for precision=bf16 and auto, then kept"
+    )
     seed: int = Field(default=0, ge=0, lt=2**63, description="of initialization, batches and dropout")
     threads: int | None = Field(default=None, ge=1, le=MAX_THREADS, description="all cores if unset")
     device: str = Field(default="cpu", description="cpu, cuda or mps")

@@ -7,6 +7,7 @@ from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, State, Trace, record
 from seqlab.models.model import Model
+from seqlab.precision import full
 
 
 class VocabularyModel(Model):
@@ -38,7 +39,7 @@ class VocabularyModel(Model):
 
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)
-        return self.output(y if self.narrow is None else self.narrow(y))[..., : self.vocab_size]
+        return full(self.output(y if self.narrow is None else self.narrow(y)))[..., : self.vocab_size]
 
     def last_logits(self, y_BTH: Tensor, lengths_B: Tensor) -> Tensor:
         """The logits at each row's last position."""

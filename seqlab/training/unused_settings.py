@@ -61,6 +61,7 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
     if task.option("teacher", None) is None:
         idle |= dict.fromkeys(("task.teacher_weight", "task.temperature"), "there is no task.teacher")
     idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
+    idle["train.bf16_speed"] = "it is measured, for train.precision=bf16 or auto"
     if train.schedule not in ("cosine", "linear"):
         idle["train.final_lr"] = f"train.schedule is {train.schedule}"
     if train.schedule != "decay":
