@@ -33,6 +33,7 @@ class MultiHead(nn.Module):
         "weights": Recorded("attention", "softmax of the scores: where each head looks"),
         "heads": HEADS,
     }
+    matrix_blocks: ClassVar = {"into.weight": 3}
 
     def __init__(self, width: int, heads: int, dropout: float, plain: bool = False):
         super().__init__()
@@ -74,6 +75,7 @@ class CrossAttention(nn.Module):
         "weights": Recorded("source attention", "softmax of the scores: where each head looks in the source"),
         "heads": HEADS,
     }
+    matrix_blocks: ClassVar = {"into.weight": 2}
 
     def __init__(self, width: int, memory: int, heads: int, dropout: float, plain: bool = False):
         super().__init__()

@@ -1,6 +1,7 @@
 """Position encodings: sinusoidal, learned, rotary, or none."""
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -37,6 +38,8 @@ class Sinusoidal(Positions):
 
 class Learned(Positions):
     """A table with one vector per position."""
+
+    matrix_blocks: ClassVar = {"table": 0}
 
     def __init__(self, context: int, width: int):
         super().__init__()

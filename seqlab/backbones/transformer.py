@@ -48,6 +48,7 @@ class FeedForward(nn.Module):
         super().__init__()
         gated = settings.activation == "swiglu"
         self.activation = settings.activation
+        self.matrix_blocks = {"up.weight": 2 if gated else 1}
         self.up = nn.Linear(settings.hidden, settings.inner * (2 if gated else 1))
         self.down = nn.Linear(settings.inner, settings.hidden)
 

@@ -36,6 +36,7 @@ class RecurrentCell(Cell):
         self.weight_hh = nn.Parameter(torch.empty(rows, hidden))
         self.bias_ih = nn.Parameter(torch.empty(rows))
         self.bias_hh = nn.Parameter(torch.empty(rows))
+        self.matrix_blocks = dict.fromkeys(("weight_ih", "weight_hh"), self.gates)  # of training/muon.py
         bound = 1 / math.sqrt(hidden)
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -bound, bound)

@@ -53,7 +53,7 @@ def train(
     batching: Annotated[
         str | None, Optimization(help="windows: random windows; stream: consecutive ones with carried state.")
     ] = None,
-    optimizer: Annotated[str | None, Optimization(help="adam, adamw, sgd or rmsprop.")] = None,
+    optimizer: Annotated[str | None, Optimization(help="adam, adamw, muon, sgd or rmsprop.")] = None,
     lr: Annotated[float | None, Optimization(help="Peak learning rate.")] = None,
     schedule: Annotated[str | None, Optimization(help="constant, cosine, linear, plateau or decay.")] = None,
     precision: options.Precision = None,

@@ -131,7 +131,9 @@ class TrainSettings(Settings):
     seconds: float | None = Field(
         default=None, gt=0, le=MOST, description="budget in seconds, converted to steps at the start"
     )
-    optimizer: Literal["adam", "adamw", "sgd", "rmsprop"] = Field(default="adam", description="the update rule")
+    optimizer: Literal["adam", "adamw", "muon", "sgd", "rmsprop"] = Field(
+        default="adam", description="the update rule; muon: of hidden matrices, adamw for the rest, at the same rates"
+    )
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
     schedule: Literal["constant", "cosine", "linear", "plateau", "decay"] = Field(
         default="cosine", description="how the learning rate changes after the warmup"
@@ -142,7 +144,9 @@ class TrainSettings(Settings):
     decay: float = Field(
         default=0.5, gt=0, lt=1, description="factor of the learning rate in each later epoch (schedule=decay)"
     )
-    beta2: float = Field(default=0.99, gt=0, lt=1, description="decay of the squared gradients (adam, adamw, rmsprop)")
+    beta2: float = Field(
+        default=0.99, gt=0, lt=1, description="decay of the squared gradients (adam, adamw, rmsprop, and muon's adamw)"
+    )
     momentum: float = Field(default=0.9, ge=0, lt=1, description="of sgd")
     weight_decay: float = Field(default=0.0, ge=0, description="of matrices only")
     clip_norm: float | None = Field(default=1.0, gt=0, description="largest gradient norm; 'none' switches it off")

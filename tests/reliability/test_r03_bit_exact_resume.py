@@ -119,6 +119,8 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before_it(damage: str, text: P
         {"optimizer": "sgd", "settings": {"train.momentum": 0.0}},
         {"optimizer": "rmsprop", "schedule": "linear", "clip_value": 0.01},
         {"optimizer": "adamw", "weight_decay": 0.1, "schedule": "constant", "clip_norm": None},
+        {"optimizer": "muon", "weight_decay": 0.1},
+        {"optimizer": "muon", "arch": "transformer", "accumulate": 2, "settings": {"model.tie_embeddings": True}},
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1},
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1, "patience": 5, "steps": 60},
         {"epochs": 1.5, "steps": None, "tokenizer": "bpe", "vocab_size": 300},
