@@ -57,6 +57,8 @@ class FeedForward(nn.Module):
         if self.activation == "swiglu":
             gate, value = up.chunk(2, dim=-1)
             return self.down(silu(gate) * value)
+        if self.activation == "relu2":  # So et al. 2021
+            return self.down(relu(up).square())
         return self.down(relu(up) if self.activation == "relu" else gelu(up))
 
 
@@ -70,13 +72,22 @@ class Block(nn.Module):
     def __init__(self, settings: TransformerSettings, memory: int | None = None):
         super().__init__()
         self.settings = settings
-        self.attention = MultiHead(settings.hidden, settings.heads, settings.dropout_rate, settings.plain)
+        shared = {"heads": settings.heads, "dropout": settings.dropout_rate, "plain": settings.plain}
+        self.attention = MultiHead(settings.hidden, **shared, qk_norm=settings.qk_norm)
         self.feedforward = FeedForward(settings)
         self.norms = nn.ModuleList(make_norm(settings) for _ in range(2))
         self.cross = self.cross_norm = None
         if memory is not None:
-            self.cross = CrossAttention(settings.hidden, memory, settings.heads, settings.dropout_rate, settings.plain)
+            self.cross = CrossAttention(settings.hidden, memory, **shared, qk_norm=settings.qk_norm)
             self.cross_norm = make_norm(settings)
+        self.init_outputs()
+
+    def init_outputs(self) -> None:
+        """With `zero_init`, every sublayer adds nothing at first, and the gradient flows by the residual connection."""
+        outputs = [self.attention.out, self.feedforward.down, *([] if self.cross is None else [self.cross.out])]
+        for linear in outputs if self.settings.zero_init else []:
+            nn.init.zeros_(linear.weight)
+            nn.init.zeros_(linear.bias)
 
     def forward(
         self,

@@ -97,6 +97,9 @@ class ModelSettings(Settings):
         default=None, ge=0, lt=1, description="after the embedding; if unset, from the size of a text"
     )
     output_dropout: float | None = Field(default=None, ge=0, lt=1, description="before the projection; likewise")
+    logit_cap: float | None = Field(
+        default=None, gt=0, le=1e6, description="logits x become c tanh(x / c): none is beyond c"
+    )
     precision: Literal["float32", "int8"] = Field(
         default="float32", description="of the stored weights; seqlab quantize writes int8"
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from seqlab.kernels import KERNEL
+from seqlab.kernels.elementary import tanh
 from seqlab.kernels.linear import add_product
 from seqlab.kernels.sampling import OK, sample, uniform
 
@@ -24,11 +25,12 @@ class PackedMatrix(NamedTuple):
 
 
 class OutputLayer(NamedTuple):
-    """From hidden vectors to logits; tied embeddings may need a projection (`narrow`) first."""
+    """From hidden vectors to logits; tied embeddings may need a projection (`narrow`) first. A `cap` of 0 is none."""
 
     narrow: PackedMatrix
     logits: PackedMatrix
     bias_V: np.ndarray
+    cap: float
 
 
 class PromptBatch(NamedTuple):
@@ -99,7 +101,13 @@ def output_logits(output, y_BH, rows):
     """Logits, followed by padding."""
     if len(output.narrow.w_NKC):
         y_BH = product(output.narrow, y_BH, rows)
-    return affine(output.logits, output.bias_V, y_BH, rows)
+    logits_BV = affine(output.logits, output.bias_V, y_BH, rows)
+    if output.cap > 0:
+        cap = np.float32(output.cap)
+        for b in range(rows):
+            for v in range(logits_BV.shape[1]):
+                logits_BV[b, v] = cap * tanh(logits_BV[b, v] / cap)
+    return logits_BV
 
 
 @register_jitable
