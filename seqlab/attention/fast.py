@@ -14,6 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive, Dot, Score
+from seqlab.precision import full, unrounded
 
 CHUNKS = 128  # the chunked form takes the queries in this many chunks, so it needs a 128th of the plain form's memory
 
@@ -22,7 +23,9 @@ def attend_fast(score: Score, q_BTH: Tensor, k_BSH: Tensor, values_BSD: Tensor, 
     """The output of attention for projected queries and keys."""
     if isinstance(score, Additive):
         form = CompiledAdditive if q_BTH.device.type == "cpu" and can_compile() else ChunkedAdditive
-        return form.apply(q_BTH, k_BSH, score.v_H, values_BSD, ranges.first_BT, ranges.last_BT)  # pyright: ignore
+        with unrounded(q_BTH.device):
+            inputs = full(q_BTH), full(k_BSH), score.v_H, full(values_BSD)
+            return form.apply(*inputs, ranges.first_BT, ranges.last_BT)  # pyright: ignore[reportReturnType]
     assert isinstance(score, Dot)
     mask_BTS = ranges.mask(k_BSH.shape[1])
     output_BTD = scaled_dot_product_attention(q_BTH, k_BSH, values_BSD, attn_mask=mask_BTS, scale=score.scale)

@@ -15,8 +15,10 @@ from seqlab.attention.kv_cache import append
 from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import scaled_dot
 from seqlab.contracts import Recorded, Trace, record
+from seqlab.precision import full
 
 KeysValues = tuple[Tensor, Tensor]
+QK_EPSILON = 1e-6
 QUERIES = Recorded("heads", "q, what each head looks for")
 SCORES = Recorded("scores", "q · k / √K, how well each key matches")
 HEADS = Recorded("heads", "what each head found: its values, weighted")
@@ -33,10 +35,11 @@ class MultiHead(nn.Module):
         "weights": Recorded("attention", "softmax of the scores: where each head looks"),
         "heads": HEADS,
     }
+    matrix_blocks: ClassVar = {"into.weight": 3}
 
-    def __init__(self, width: int, heads: int, dropout: float, plain: bool = False):
+    def __init__(self, width: int, heads: int, dropout: float, plain: bool = False, qk_norm: bool = False):
         super().__init__()
-        self.heads, self.dropout, self.plain = heads, dropout, plain
+        self.heads, self.dropout, self.plain, self.qk_norm = heads, dropout, plain, qk_norm
         self.into = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
 
@@ -52,6 +55,8 @@ class MultiHead(nn.Module):
         """The output, and the old and new keys and values. `rotate` applies rotary positions; a row's cache holds
         `cached_B` positions. Without `ranges`, attention is causal over the whole sequence."""
         q_BTNK, k_BTNK, v_BTNK = (part.unflatten(2, (self.heads, -1)) for part in self.into(x_BTD).chunk(3, dim=2))
+        if self.qk_norm:
+            q_BTNK, k_BTNK = normalized(q_BTNK), normalized(k_BTNK)
         q_BTNK = record(trace, "queries", rotate(q_BTNK))
         keys_BSD = record(trace, "keys", rotate(k_BTNK)).flatten(2)
         values_BSD = record(trace, "values", v_BTNK).flatten(2)
@@ -74,10 +79,11 @@ class CrossAttention(nn.Module):
         "weights": Recorded("source attention", "softmax of the scores: where each head looks in the source"),
         "heads": HEADS,
     }
+    matrix_blocks: ClassVar = {"into.weight": 2}
 
-    def __init__(self, width: int, memory: int, heads: int, dropout: float, plain: bool = False):
+    def __init__(self, width: int, memory: int, heads: int, dropout: float, plain: bool = False, qk_norm: bool = False):
         super().__init__()
-        self.heads, self.dropout, self.plain = heads, dropout, plain
+        self.heads, self.dropout, self.plain, self.qk_norm = heads, dropout, plain, qk_norm
         self.queries = nn.Linear(width, width)
         self.into = nn.Linear(memory, 2 * width)
         self.out = nn.Linear(width, width)
@@ -85,11 +91,14 @@ class CrossAttention(nn.Module):
     def project(self, values_BSH: Tensor, mask_BS: Tensor) -> KeysValues:
         """Keys and values, computed once per source; zeros at padding."""
         keys_BSD, values_BSD = self.into(values_BSH).masked_fill(~mask_BS[:, :, None], 0.0).chunk(2, dim=2)
+        if self.qk_norm:
+            keys_BSD = normalized(keys_BSD.unflatten(2, (self.heads, -1))).flatten(2)
         return keys_BSD, values_BSD
 
     def forward(self, x_BTD: Tensor, keys_values: KeysValues, mask_BS: Tensor, trace: Trace | None = None) -> Tensor:
         """Each position's attention over its row's memory; zeros if the memory is empty."""
-        q_BTNK = record(trace, "queries", self.queries(x_BTD).unflatten(2, (self.heads, -1)))
+        q_BTNK = self.queries(x_BTD).unflatten(2, (self.heads, -1))
+        q_BTNK = record(trace, "queries", normalized(q_BTNK) if self.qk_norm else q_BTNK)
         k_BNSK, v_BNSK = (by_head(x, self.heads) for x in keys_values)
         empty_B1 = ~mask_BS.any(1, keepdim=True)
         # torch leaves the result for a row without any key undefined, so its kernel never gets one
@@ -98,6 +107,11 @@ class CrossAttention(nn.Module):
         y_BNTK = attend_heads(q_BTNK.transpose(1, 2), k_BNSK, v_BNSK, mask_B11S, dropout, trace, self.plain)
         y_BTNK = record(trace, "heads", y_BNTK.transpose(1, 2))
         return self.out(y_BTNK.flatten(2)).masked_fill(empty_B1[:, :, None], 0.0)
+
+
+def normalized(x_BTNK: Tensor) -> Tensor:
+    """x / √(mean(x²)) of each head, so that no product of a query and a key is larger than K (Henry et al. 2020)."""
+    return functional.rms_norm(full(x_BTNK), x_BTNK.shape[-1:], eps=QK_EPSILON)
 
 
 def by_head(x_BSD: Tensor, heads: int) -> Tensor:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from seqlab.contracts import Trace
+from seqlab.precision import softmax
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,12 @@ def attend(
     """softmax(scores) values over the keys that the mask keeps. A query that sees no key gets zeros."""
     scores_BTS = record_heads(trace, "scores", scores_BTS)
     if mask_BTS is None:
-        weights_BTS = scores_BTS.softmax(-1)
+        weights_BTS = softmax(scores_BTS, -1)
     else:
         # the softmax of a row without any key would be NaN, and so would its gradient
         blind_BT1 = ~mask_BTS.any(-1, keepdim=True)
         visible_BTS = scores_BTS.masked_fill(~(mask_BTS | blind_BT1), -math.inf)
-        weights_BTS = visible_BTS.softmax(-1).masked_fill(blind_BT1, 0.0)
+        weights_BTS = softmax(visible_BTS, -1).masked_fill(blind_BT1, 0.0)
     weights_BTS = record_heads(trace, "weights", weights_BTS)
     return Attended(weights_BTS @ values_BSD, weights_BTS, scores_BTS)
 

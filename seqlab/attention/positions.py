@@ -1,9 +1,12 @@
 """Position encodings: sinusoidal, learned, rotary, or none."""
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
+
+from seqlab.precision import full
 
 
 class Positions(nn.Module):
@@ -36,6 +39,8 @@ class Sinusoidal(Positions):
 class Learned(Positions):
     """A table with one vector per position."""
 
+    matrix_blocks: ClassVar = {"table": 0}
+
     def __init__(self, context: int, width: int):
         super().__init__()
         self.limit = context
@@ -56,7 +61,7 @@ class Rotary(Positions):
 
     def rotate(self, x_BTNK: Tensor, rotations: Tensor | None) -> Tensor:
         assert rotations is not None
-        x_BTNF = torch.view_as_complex(x_BTNK.unflatten(-1, (-1, 2)))
+        x_BTNF = torch.view_as_complex(full(x_BTNK).unflatten(-1, (-1, 2)))  # no complex number has two bfloat16
         return torch.view_as_real(x_BTNF * rotations).flatten(-2)
 
 

@@ -18,6 +18,7 @@ from seqlab.attention.scores import Additive, make_score
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
+from seqlab.precision import full
 from seqlab.tracing import prefixed
 
 JOINED = Recorded("state", "tanh(W [c; y]), what it passes on")
@@ -144,7 +145,7 @@ class AttentionDecoder(Backbone):
         assert memory is not None, "an AttentionDecoder starts from a memory"
         inner = self.inner.start(batch)
         if len(self.starts):
-            starts = (torch.tanh(linear(memory.summary_BH)) for linear in self.starts)
+            starts = (torch.tanh(full(linear(memory.summary_BH))) for linear in self.starts)
             inner = inner.map(lambda leaf: next(starts).view_as(leaf) if is_started(leaf) else leaf)
         source = None if self.attention is None else self.attention.encode(memory)
         last_BH = memory.summary_BH.new_zeros(batch, self.width) if self.queries_with_output else None
@@ -197,7 +198,7 @@ class AttentionDecoder(Backbone):
 
     def _joined(self, context: Tensor, y: Tensor, trace: Trace | None) -> Tensor:
         assert self.join is not None
-        return record(trace, "source.joined", torch.tanh(self.join(torch.cat([context, y], dim=-1))))
+        return record(trace, "source.joined", torch.tanh(full(self.join(torch.cat([context, y], dim=-1)))))
 
     def state_bytes(self, length: int) -> int:
         last = self.width * self._number if self.queries_with_output else 0

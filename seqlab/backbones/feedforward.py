@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from seqlab.backbones.feedforward_settings import FeedforwardSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
+from seqlab.precision import full
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Feedforward(Backbone):
         windows_BTKD = seen_BPD[:, 1:].unfold(1, K, 1).transpose(2, 3)
         h_BTH = windows_BTKD.reshape(B, T, K * D)
         for number, layer in enumerate(self.layers, 1):
-            h_BTH = record(trace, f"layer{number}", torch.tanh(layer(h_BTH)))
+            h_BTH = record(trace, f"layer{number}", torch.tanh(full(layer(h_BTH))))
         new_B = torch.full_like(before.lengths_B, T) if mask_BT is None else mask_BT.sum(1)
         index_BK = new_B[:, None] + torch.arange(K, device=x_BTD.device)
         last_BKD = seen_BPD.gather(1, index_BK[:, :, None].expand(-1, -1, D))

@@ -15,6 +15,7 @@ from seqlab.attention.scores import make_score
 from seqlab.backbones.lstm_attention_settings import LstmAttentionSettings
 from seqlab.backbones.recurrent import Lstm, RecurrentState
 from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
+from seqlab.precision import full
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class LstmAttention(Backbone):
         keys_BSK = append(before.keys_BSK, self.score.project_keys(h_BTH), held_B)
         new_B, T = held_B + (recurrent.lengths_B - before.lengths_B), h_BTH.shape[1]
         ranges = causal(held_B, T, context) if self.causal else everything(new_B, T)
-        context_BTH = self._attend(h_BTH, keys_BSK, states_BSH, ranges, trace and trace.within("attention"))
+        context_BTH = full(self._attend(h_BTH, keys_BSK, states_BSH, ranges, trace and trace.within("attention")))
         states_BSH, keys_BSK = keep_last(states_BSH, new_B, context), keep_last(keys_BSK, new_B, context)
         after = LstmAttentionState(recurrent.lengths_B, recurrent, states_BSH, keys_BSK, context)
         return self._combine(h_BTH, context_BTH), after

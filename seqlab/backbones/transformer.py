@@ -21,6 +21,7 @@ from seqlab.attention.positions import make_positions
 from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
 from seqlab.errors import UsageError
+from seqlab.precision import full
 from seqlab.tracing import prefixed
 
 
@@ -47,6 +48,7 @@ class FeedForward(nn.Module):
         super().__init__()
         gated = settings.activation == "swiglu"
         self.activation = settings.activation
+        self.matrix_blocks = {"up.weight": 2 if gated else 1}
         self.up = nn.Linear(settings.hidden, settings.inner * (2 if gated else 1))
         self.down = nn.Linear(settings.inner, settings.hidden)
 
@@ -55,6 +57,8 @@ class FeedForward(nn.Module):
         if self.activation == "swiglu":
             gate, value = up.chunk(2, dim=-1)
             return self.down(silu(gate) * value)
+        if self.activation == "relu2":  # So et al. 2021
+            return self.down(relu(up).square())
         return self.down(relu(up) if self.activation == "relu" else gelu(up))
 
 
@@ -68,13 +72,22 @@ class Block(nn.Module):
     def __init__(self, settings: TransformerSettings, memory: int | None = None):
         super().__init__()
         self.settings = settings
-        self.attention = MultiHead(settings.hidden, settings.heads, settings.dropout_rate, settings.plain)
+        shared = {"heads": settings.heads, "dropout": settings.dropout_rate, "plain": settings.plain}
+        self.attention = MultiHead(settings.hidden, **shared, qk_norm=settings.qk_norm)
         self.feedforward = FeedForward(settings)
         self.norms = nn.ModuleList(make_norm(settings) for _ in range(2))
         self.cross = self.cross_norm = None
         if memory is not None:
-            self.cross = CrossAttention(settings.hidden, memory, settings.heads, settings.dropout_rate, settings.plain)
+            self.cross = CrossAttention(settings.hidden, memory, **shared, qk_norm=settings.qk_norm)
             self.cross_norm = make_norm(settings)
+        self.init_outputs()
+
+    def init_outputs(self) -> None:
+        """With `zero_init`, every sublayer adds nothing at first, and the gradient flows by the residual connection."""
+        outputs = [self.attention.out, self.feedforward.down, *([] if self.cross is None else [self.cross.out])]
+        for linear in outputs if self.settings.zero_init else []:
+            nn.init.zeros_(linear.weight)
+            nn.init.zeros_(linear.bias)
 
     def forward(
         self,
@@ -132,7 +145,7 @@ class Stack(nn.Module):
         limit = self.positions.limit
         if limit is not None and int(position_BT.max()) >= limit:
             raise UsageError(f"learned positions end at {limit}: the text is longer. Use rotary positions.")
-        x_BTD = x_BTD if self.enter is None else self.enter(x_BTD)
+        x_BTD = x_BTD if self.enter is None else full(self.enter(x_BTD))
         x_BTD = x_BTD * math.sqrt(self.settings.hidden) if self.settings.scale_input else x_BTD
         return self.positions.add(x_BTD, position_BT)
 

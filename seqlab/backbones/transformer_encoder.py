@@ -32,6 +32,7 @@ class TransformerEncoder(Backbone):
         self.stack = Stack(settings, inputs)
         segments_GD = torch.randn(settings.segments, settings.hidden) * 0.02
         self.segments_GD = nn.Parameter(segments_GD) if settings.segments else None
+        self.matrix_blocks = {"segments_GD": 0} if settings.segments else {}
         self.norm = make_norm(settings) if settings.input_norm else None
         self.pooler = nn.Linear(settings.hidden, settings.hidden) if settings.pooler else None
 

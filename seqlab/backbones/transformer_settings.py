@@ -21,8 +21,12 @@ class TransformerSettings(BackboneSettings):
     layers: int = Field(default=4, ge=1, le=256, description="how many layers are stacked")
     heads: int = Field(default=4, ge=1, le=1024, description="attention heads of each layer")
     feedforward: int | None = Field(default=None, ge=1, le=2**20, description="inner width; 4 times hidden if unset")
-    activation: Literal["gelu", "relu", "swiglu"] = Field(default="gelu", description="of the feedforward sublayers")
+    activation: Literal["gelu", "relu", "relu2", "swiglu"] = Field(
+        default="gelu", description="of the feedforward sublayers; relu2 is the square of relu"
+    )
     norm: Literal["layer", "rms"] = Field(default="layer", description="normalization of the sublayers")
+    qk_norm: bool = Field(default=False, description="queries and keys of each head have root mean square 1")
+    zero_init: bool = Field(default=False, description="sublayers begin with output projections of 0")
     norm_position: Literal["before", "after"] = Field(default="before", description="of each sublayer")
     positions: Literal["rotary", "learned", "sinusoidal", "none"] = Field(
         default="rotary", description="how positions are encoded"

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from seqlab.contracts import Cell, TensorTree, Trace
+from seqlab.precision import full
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class RecurrentCell(Cell):
         self.weight_hh = nn.Parameter(torch.empty(rows, hidden))
         self.bias_ih = nn.Parameter(torch.empty(rows))
         self.bias_hh = nn.Parameter(torch.empty(rows))
+        self.matrix_blocks = dict.fromkeys(("weight_ih", "weight_hh"), self.gates)  # of training/muon.py
         bound = 1 / math.sqrt(hidden)
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -bound, bound)
@@ -45,10 +47,10 @@ class RecurrentCell(Cell):
         return [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
 
     def from_input(self, x_BD: Tensor) -> Tensor:
-        return linear(x_BD, self.weight_ih, self.bias_ih)
+        return full(linear(x_BD, self.weight_ih, self.bias_ih))
 
     def from_state(self, h_BH: Tensor) -> Tensor:
-        return linear(h_BH, self.weight_hh, self.bias_hh)
+        return full(linear(h_BH, self.weight_hh, self.bias_hh))
 
     def zeros(self, batch: int) -> Tensor:
         return self.weight_hh.new_zeros(batch, self.hidden)
@@ -58,8 +60,9 @@ class RecurrentCell(Cell):
 
     def run_kernel(self, kernel: Any, x_BTD: Tensor, h_BH: Tensor, weights: list[Tensor]) -> Tensor:
         """All outputs of a torch kernel whose state is one vector."""
-        y_BTH, _ = kernel(x_BTD, h_BH[None].contiguous(), weights, True, 1, 0.0, self.training, False, True)
-        return y_BTH
+        h_1BH = full(h_BH)[None].contiguous()
+        y_BTH, _ = kernel(full(x_BTD), h_1BH, weights, True, 1, 0.0, self.training, False, True)
+        return full(y_BTH)
 
     @abstractmethod
     def fused(self, x_BTD: Tensor, state: Any, mask_BT: Tensor | None = None) -> tuple[Tensor, Any]:

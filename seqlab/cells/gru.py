@@ -8,6 +8,7 @@ from torch.nn.functional import linear
 
 from seqlab.cells.cell import HiddenState, RecurrentCell, last_kept
 from seqlab.contracts import Recorded, Trace, record
+from seqlab.precision import full
 
 
 class GruCell(RecurrentCell):
@@ -38,9 +39,9 @@ class GruCell(RecurrentCell):
         if self.reset == "before":
             U_rz, U_n = self.weight_hh.split((2 * self.hidden, self.hidden))
             d_rz, d_n = self.bias_hh.split((2 * self.hidden, self.hidden))
-            h_r, h_z = linear(h, U_rz, d_rz).chunk(2, dim=1)
+            h_r, h_z = full(linear(h, U_rz, d_rz)).chunk(2, dim=1)
             r = record(trace, "reset", torch.sigmoid(x_r + h_r))
-            n = torch.tanh(x_n + linear(r * h, U_n, d_n))
+            n = torch.tanh(x_n + full(linear(r * h, U_n, d_n)))
         else:
             h_r, h_z, h_n = self.from_state(h).chunk(3, dim=1)
             r = record(trace, "reset", torch.sigmoid(x_r + h_r))

@@ -60,6 +60,7 @@ def compare(
     batch_size: options.BatchSize = None,
     batch_tokens: options.BatchTokens = None,
     window: options.Window = None,
+    precision: options.Precision = None,
     out: options.ComparisonFolder = None,
     recipe: Annotated[str | None, Settings(help="Models and settings by name. See: seqlab list recipes.")] = None,
     config: options.Config = None,

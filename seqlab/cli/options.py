@@ -46,6 +46,10 @@ Dropout = Annotated[
 BatchSize = Annotated[int | None, Optimization(help="Sequences per batch.")]
 BatchTokens = Annotated[int | None, Optimization(help="Tokens per batch with padding, not sequences.")]
 Window = Annotated[int | None, Optimization(help="Tokens per training window.")]
+Precision = Annotated[
+    str | None,
+    Optimization(help="float32 (default), bf16, or auto: bf16 where it is measured to be 1.15 times as fast."),
+]
 Seeds = Annotated[int | None, Protocol(help="Runs per model; default 3.")]
 Minutes = Annotated[float | None, Protocol(help="Time for everything if there is no budget; default 15.")]
 Trials = Annotated[int | None, Protocol(help="Short tuning trials per model; default 3, 0 for none.")]

@@ -55,9 +55,10 @@ def train(
     batching: Annotated[
         str | None, Optimization(help="windows: random windows; stream: consecutive ones with carried state.")
     ] = None,
-    optimizer: Annotated[str | None, Optimization(help="adam, adamw, sgd or rmsprop.")] = None,
+    optimizer: Annotated[str | None, Optimization(help="adam, adamw, muon, sgd or rmsprop.")] = None,
     lr: Annotated[float | None, Optimization(help="Peak learning rate.")] = None,
     schedule: Annotated[str | None, Optimization(help="constant, cosine, linear, plateau or decay.")] = None,
+    precision: options.Precision = None,
     seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
     threads: Annotated[int | None, Optimization(help="CPU threads; default all cores.")] = None,
     out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,

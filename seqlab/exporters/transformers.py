@@ -51,15 +51,17 @@ def check_supported(run: Run) -> None:
             f"'{run.directory.path}' is not a language model of the architecture transformer: use --format onnx."
         )
     refuse_mixture(run)
-    settings = model.backbone.settings
+    settings, cap = model.backbone.settings, model.settings.logit_cap
     reasons = {
-        f"norm={settings.norm}": settings.norm != "layer",
-        f"norm_position={settings.norm_position}": settings.norm_position != "before",
-        f"activation={settings.activation}": settings.activation not in ACTIVATIONS,
+        f"backbone.norm={settings.norm}": settings.norm != "layer",
+        f"backbone.norm_position={settings.norm_position}": settings.norm_position != "before",
+        f"backbone.activation={settings.activation}": settings.activation not in ACTIVATIONS,
+        "backbone.qk_norm=true": settings.qk_norm,
+        f"model.logit_cap={cap}": cap is not None,
     }
     for setting, unsupported in reasons.items():
         if unsupported:
-            raise UsageError(f"no transformers architecture has backbone.{setting}: use --format onnx.")
+            raise UsageError(f"no transformers architecture has {setting}: use --format onnx.")
 
 
 def as_gpt2(model: Any) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -13,6 +13,7 @@ from numba.extending import overload, register_jitable
 
 from seqlab.kernels import KERNEL
 from seqlab.kernels.counts import mix_logits, read_token
+from seqlab.kernels.elementary import tanh
 from seqlab.kernels.grams import CountMixture, NoMixture
 from seqlab.kernels.linear import add_product
 from seqlab.kernels.sampling import OK, sample, uniform
@@ -26,12 +27,13 @@ class PackedMatrix(NamedTuple):
 
 
 class OutputLayer(NamedTuple):
-    """From hidden vectors to logits; tied embeddings may need a projection (`narrow`) first, and counts may be mixed in
-    (kernels/counts.py)."""
+    """From hidden vectors to logits; tied embeddings may need a projection (`narrow`) first. A `cap` of 0 is none.
+    Counts may be mixed in (kernels/counts.py)."""
 
     narrow: PackedMatrix
     logits: PackedMatrix
     bias_V: np.ndarray
+    cap: float
     mixture: CountMixture | NoMixture = NoMixture()
 
 
@@ -103,7 +105,13 @@ def output_logits(output, y_BH, rows):
     """Logits, followed by padding."""
     if len(output.narrow.w_NKC):
         y_BH = product(output.narrow, y_BH, rows)
-    return affine(output.logits, output.bias_V, y_BH, rows)
+    logits_BV = affine(output.logits, output.bias_V, y_BH, rows)
+    if output.cap > 0:
+        cap = np.float32(output.cap)
+        for b in range(rows):
+            for v in range(logits_BV.shape[1]):
+                logits_BV[b, v] = cap * tanh(logits_BV[b, v] / cap)
+    return logits_BV
 
 
 @register_jitable

@@ -15,8 +15,9 @@ from seqlab.kernels.recurrent import PackedLayers, count_token, layer_matrix
 
 NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY = 0, 1, 2, 3
 POSITIONS = {"none": NO_POSITIONS, "learned": LEARNED, "sinusoidal": SINUSOIDAL, "rotary": ROTARY}
-GELU, RELU, SWIGLU = 0, 1, 2
-ACTIVATIONS = {"gelu": GELU, "relu": RELU, "swiglu": SWIGLU}
+GELU, RELU, SWIGLU, RELU2 = 0, 1, 2, 3
+QK_EPSILON = 1e-6  # as in attention/multihead.py
+ACTIVATIONS = {"gelu": GELU, "relu": RELU, "swiglu": SWIGLU, "relu2": RELU2}
 
 
 class Norms(NamedTuple):
@@ -48,6 +49,7 @@ class TransformerWeights(NamedTuple):
     activation: int
     norms: Norms
     norm_before: bool
+    qk_norm: bool
 
 
 class TransformerKernelState(NamedTuple):
@@ -123,6 +125,19 @@ def _rotate(x_D, rotation_F2, heads):
 
 
 @register_jitable
+def _normalize_heads(x_D, heads):
+    """Each head's features, divided by their root mean square."""
+    size = len(x_D) // heads
+    for head in range(heads):
+        square = np.float32(0)
+        for d in range(head * size, (head + 1) * size):
+            square += x_D[d] ** 2
+        shrink = np.float32(1 / math.sqrt(square / size + QK_EPSILON))
+        for d in range(head * size, (head + 1) * size):
+            x_D[d] *= shrink
+
+
+@register_jitable
 def _attend(weights, q_D, keys_DS, values_SD, visible, y_D):
     """For each head, the attention-weighted mean of the values."""
     size = len(q_D) // weights.heads
@@ -147,6 +162,9 @@ def _self_attention(weights, state, layer, y_BD, rotation_BF2, rows):
     for b in range(rows):
         position = state.length_B[b]
         q_D, k_D, v_D = qkv_BG[b, :D], qkv_BG[b, D : 2 * D], qkv_BG[b, 2 * D : 3 * D]
+        if weights.qk_norm:
+            _normalize_heads(q_D, weights.heads)
+            _normalize_heads(k_D, weights.heads)
         if weights.positions == ROTARY:
             _rotate(q_D, rotation_BF2[b], weights.heads)
             _rotate(k_D, rotation_BF2[b], weights.heads)
@@ -168,6 +186,9 @@ def _feed_forward(weights, layer, y_BD, rows):
         elif weights.activation == RELU:
             for g in range(inner):
                 up_G[g] = max(up_G[g], np.float32(0))
+        elif weights.activation == RELU2:
+            for g in range(inner):
+                up_G[g] = max(up_G[g], np.float32(0)) ** 2
         else:
             for g in range(inner):
                 up_G[g] = up_G[g] * sigmoid(up_G[g]) * up_G[inner + g]

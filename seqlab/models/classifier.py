@@ -8,6 +8,7 @@ from seqlab.contracts import Backbone, Recorded, Trace, record
 from seqlab.models.model import Model
 from seqlab.models.pooling import POOLING, AttentionPooling, pool
 from seqlab.models.token_model import initialize, make_embedding
+from seqlab.precision import full
 
 
 class Classifier(Model):
@@ -37,7 +38,7 @@ class Classifier(Model):
             pooled_BH = pool(self.pooling_kind, self.backbone, y_BTH, kept_BT)
         else:
             pooled_BH = self.pooling(y_BTH, kept_BT, trace)
-        return self.output(self._drop(pooled_BH, self.settings.output_dropout))
+        return full(self.output(self._drop(pooled_BH, self.settings.output_dropout)))
 
     def flops_per_token(self, length: int) -> int:
         pooling = 0 if self.pooling is None else 2 * self.pooling.project.weight.numel()

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.contracts import Backbone, Recorded, Trace, record
+from seqlab.precision import softmax
 
 POOLING = Recorded("pooling", "the weight of each position in the mean")
 SIF = 3e-4  # a of Arora et al. 2017: a token of this share of the text has half the weight of a rare one
@@ -65,5 +66,5 @@ def sif_scores(shares_V: Tensor) -> Tensor:
 
 
 def _weighted_mean(scores_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None, name: str) -> Tensor:
-    weights_BT = record(trace, name, scores_BT.masked_fill(~kept_BT, -torch.inf).softmax(1))
+    weights_BT = record(trace, name, softmax(scores_BT.masked_fill(~kept_BT, -torch.inf), 1))
     return (weights_BT[:, None] @ y_BTH)[:, 0]

@@ -10,6 +10,7 @@ from seqlab.models.char_encoder import CharEncoder
 from seqlab.models.crf import LinearChain
 from seqlab.models.model import Model
 from seqlab.models.token_model import initialize, make_embedding
+from seqlab.precision import full
 
 
 class Tagger(Model):
@@ -52,7 +53,7 @@ class Tagger(Model):
         y_BTH, _ = self.backbone(x_BTD, None, mask_BT, trace)
         if ends_BW is not None:
             y_BTH = y_BTH.gather(1, ends_BW[:, :, None].expand(-1, -1, y_BTH.shape[2]))
-        return self.output(self._drop(y_BTH, self.settings.output_dropout))
+        return full(self.output(self._drop(y_BTH, self.settings.output_dropout)))
 
     def flops_per_token(self, length: int) -> int:
         """Without the character encoder, which runs once per distinct word."""

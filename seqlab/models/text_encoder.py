@@ -8,6 +8,7 @@ from seqlab.contracts import Backbone, Recorded, Trace, record
 from seqlab.models.model import Model
 from seqlab.models.pooling import POOLING, AttentionPooling, TokenPooling, make_pooling, pool
 from seqlab.models.token_model import initialize, make_embedding
+from seqlab.precision import full
 
 
 class TextEncoder(Model):
@@ -65,7 +66,7 @@ class TextEncoder(Model):
         vectors_BD = pooled_BH if self.projection is None else self.projection(pooled_BH)
         if self.residual is not None:
             vectors_BD = vectors_BD + self.residual(tokens_BT, x_BTD, kept_BT, trace)
-        return vectors_BD * filled_B[:, None]
+        return full(vectors_BD) * filled_B[:, None]
 
     def _pool(self, tokens_BT: Tensor, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None) -> Tensor:
         match self.pooling:

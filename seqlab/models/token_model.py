@@ -3,10 +3,12 @@
 import torch
 from torch import Tensor, nn
 
+from seqlab.backbones.transformer import Block
 from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, State, Trace, record
 from seqlab.models.model import Model
+from seqlab.precision import full
 
 
 class VocabularyModel(Model):
@@ -38,7 +40,9 @@ class VocabularyModel(Model):
 
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)
-        return self.output(y if self.narrow is None else self.narrow(y))[..., : self.vocab_size]
+        logits = full(self.output(y if self.narrow is None else self.narrow(y)))[..., : self.vocab_size]
+        cap = self.settings.logit_cap
+        return logits if cap is None else cap * torch.tanh(logits / cap)
 
     def last_logits(self, y_BTH: Tensor, lengths_B: Tensor) -> Tensor:
         """The logits at each row's last position."""
@@ -109,3 +113,5 @@ def initialize(model: nn.Module, name: str, scale: float) -> None:
     for module in model.modules():
         if isinstance(module, LstmCell):
             module.init_forget_bias()
+        elif isinstance(module, Block):
+            module.init_outputs()

@@ -22,7 +22,7 @@ from seqlab.storage import refuse_link, sha256, storage_errors, sync_directory, 
 
 M = TypeVar("M", bound=nn.Module)
 KEPT_CHECKPOINTS = 2
-# the state that an optimizer has for each parameter
+# the state that an optimizer has for each parameter, where its groups do not say: `state_keys`
 OPTIMIZER_STATE = {
     torch.optim.Adam: ("step", "exp_avg", "exp_avg_sq"),
     torch.optim.AdamW: ("step", "exp_avg", "exp_avg_sq"),
@@ -159,9 +159,10 @@ def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 def _expected(optimizer: torch.optim.Optimizer, present: Collection[str]) -> dict[str, Tensor]:
     """Tensors shaped like those in the file: for each parameter all entries of its state, or none."""
-    keys = next(keys for cls, keys in OPTIMIZER_STATE.items() if isinstance(optimizer, cls))
+    common = next((keys for cls, keys in OPTIMIZER_STATE.items() if isinstance(optimizer, cls)), ())
+    groups = [(p, group.get("state_keys", common)) for group in optimizer.param_groups for p in group["params"]]
     expected: dict[str, Tensor] = {}
-    for index, parameter in enumerate(p for group in optimizer.param_groups for p in group["params"]):
+    for index, (parameter, keys) in enumerate(groups):
         state = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in keys}
         if not state.keys().isdisjoint(present):
             expected |= state

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from seqlab.contracts import Batch
+from seqlab.precision import is_rounding, training_precision, unrounded
 from seqlab.tasks.examples import mask_or_none, pad_rows
 
 
@@ -33,7 +34,8 @@ def contrastive_nats(anchors_BD: Tensor, documents_ND: Tensor, scale: float, sym
 
     Documents beyond the first B are negatives of every anchor. `symmetric`: the mean with that of finding the anchor
     of each of the first B documents."""
-    scores_BN = scale * normalize(anchors_BD, dim=1) @ normalize(documents_ND, dim=1).T
+    with unrounded(anchors_BD.device):
+        scores_BN = scale * normalize(anchors_BD, dim=1) @ normalize(documents_ND, dim=1).T
     own_B = torch.arange(len(anchors_BD), device=anchors_BD.device)
     nats_B = cross_entropy(scores_BN, own_B, reduction="none")
     if not symmetric:
@@ -81,6 +83,7 @@ class _Recomputed(torch.autograd.Function):
     def forward(ctx: Any, encoder: nn.Module, tokens_BT: Tensor, mask_BT: Tensor | None, *weights: Tensor) -> Tensor:
         ctx.encoder, ctx.inputs, ctx.weights = encoder, (tokens_BT, mask_BT), weights
         ctx.random = _random_states(tokens_BT)
+        ctx.precision = "bf16" if is_rounding(tokens_BT.device) else "float32"
         return encoder(tokens_BT, mask_BT)
 
     @staticmethod
@@ -88,7 +91,7 @@ class _Recomputed(torch.autograd.Function):
         tokens_BT, mask_BT = ctx.inputs
         now = _random_states(tokens_BT)
         _set_random_states(tokens_BT, ctx.random)
-        with torch.enable_grad():
+        with torch.enable_grad(), training_precision(ctx.precision, tokens_BT.device):
             vectors_BD = ctx.encoder(tokens_BT, mask_BT)
         _set_random_states(tokens_BT, now)
         trained = [weight for weight in ctx.weights if weight.requires_grad]

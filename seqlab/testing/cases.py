@@ -42,10 +42,10 @@ class ArchitectureCase:
         torch.default_generator.manual_seed(seed)  # a hundred times faster than torch.manual_seed
         settings: Any = self.with_settings(**changes)
         if self.memory is None:
-            return self.cls(settings, inputs).eval()
+            return draw_zeros(self.cls(settings, inputs)).eval()
         if self.decoder is None:
-            return self.cls(settings, inputs, self.memory).eval()  # pyright: ignore[reportCallIssue]
-        return AttentionDecoder(self.decoder, self.cls, settings, inputs, self.memory).eval()
+            return draw_zeros(self.cls(settings, inputs, self.memory)).eval()  # pyright: ignore[reportCallIssue]
+        return draw_zeros(AttentionDecoder(self.decoder, self.cls, settings, inputs, self.memory)).eval()
 
     def with_settings(self, **changes: Any) -> BackboneSettings:
         """The settings with those of the changes that this architecture has."""
@@ -89,6 +89,15 @@ class ArchitectureCase:
     def steps_only(self) -> bool:
         """Whether it runs position by position, since attention comes before each step."""
         return self.decoder is not None and self.decoder.reads_first
+
+
+@torch.no_grad()
+def draw_zeros(backbone: Backbone) -> Backbone:
+    """The backbone as if it had been trained: a matrix that starts as zeros would hide whatever is behind it."""
+    for parameter in backbone.parameters():
+        if parameter.dim() == 2 and not bool(parameter.any()):
+            parameter.uniform_(-(parameter.shape[1] ** -0.5), parameter.shape[1] ** -0.5)
+    return backbone
 
 
 def cases(cls: type[Backbone]) -> list[ArchitectureCase]:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.config import TrainSettings
+from seqlab.training.muon import MuonAdamW, hidden_matrices
 
 PLATEAU_FACTOR = 0.5
 PLATEAU_PATIENCE = 2  # evaluations without improvement before the rate falls
@@ -14,7 +15,8 @@ PLATEAU_PATIENCE = 2  # evaluations without improvement before the rate falls
 
 def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
     """Build the optimizer; weight decay applies to matrices only, not to biases and gains."""
-    matrices = [p for p in model.parameters() if p.dim() >= 2]
+    hidden = hidden_matrices(model) if settings.optimizer == "muon" else {}
+    matrices = [p for p in model.parameters() if p.dim() >= 2 and p not in hidden]
     vectors = [p for p in model.parameters() if p.dim() < 2]
     groups = [
         {"params": matrices, "weight_decay": settings.weight_decay},
@@ -25,6 +27,8 @@ def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Opt
             return torch.optim.Adam(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
         case "adamw":
             return torch.optim.AdamW(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
+        case "muon":
+            return MuonAdamW(hidden, groups, settings.lr, settings.beta2, settings.weight_decay)
         case "sgd":
             return torch.optim.SGD(groups, lr=settings.lr, momentum=settings.momentum, fused=True)
         case "rmsprop":

@@ -33,6 +33,7 @@ from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
+from seqlab.training.precision import with_measured_precision
 from seqlab.training.progress import Reporter
 from seqlab.training.start import TrainingSession, plan_summary, run_config
 from seqlab.wording import counted
@@ -102,6 +103,7 @@ def _new_session(
     settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
     model = _new_model(settings, dataset, source)
     task = make_task(settings, dataset)
+    settings = with_measured_precision(settings, model, task, reporter.log)
     out = out or free_run_path(dataset.name, settings.backbone.name)
     directory = held.enter_context(new_run(out, overwrite))
     if dataset.stdin_copy is not None:

@@ -13,6 +13,7 @@ import torch
 from seqlab.config import TrainSettings
 from seqlab.contracts import State
 from seqlab.models.model import Model
+from seqlab.precision import full, training_precision
 from seqlab.tasks.task import Task
 from seqlab.threads import own_generator
 from seqlab.training.optimization import clip, make_optimizer
@@ -48,10 +49,11 @@ class TrainingStep:
         for micro in range(self.settings.accumulate):
             index = step * self.settings.accumulate + micro
             batch = self.task.batch("train", self.settings.seed, index).to(device)
-            loss = self.task.loss(self.model, batch, self.carry, step)
+            with training_precision(self.settings.precision, device):
+                loss = self.task.loss(self.model, batch, self.carry, step)
             scale = scale or loss.count
             (loss.total / scale).backward()
-            self.carry = loss.carry
+            self.carry = loss.carry and loss.carry.map(full)
             loss_sum += float(loss.total.detach())
             if loss.cross_entropy is not None:
                 cross_entropy = (cross_entropy or 0.0) + float(loss.cross_entropy)

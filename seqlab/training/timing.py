@@ -34,10 +34,12 @@ ROOM = 0.3  # cores that other programs may use unnoticed
 
 @dataclass(frozen=True)
 class Duration:
-    """The median of repeated timings, and their spread: half the range of the middle half, as a share of the median."""
+    """The median of repeated timings, their spread (half the range of the middle half, as a share of the median), and
+    the least."""
 
     seconds: float
     spread: float = 0.0
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def duration(seconds: list[float]) -> Duration:
     """The median and the spread of some timings."""
     median = statistics.median(seconds)
     low, _, high = statistics.quantiles(seconds, n=4, method="inclusive") if len(seconds) > 1 else [median] * 3
-    return Duration(median, (high - low) / 2 / median if median else 0.0)
+    return Duration(median, (high - low) / 2 / median if median else 0.0, min(seconds))
 
 
 def seconds_of(function: Callable[..., object], *arguments: object) -> float:

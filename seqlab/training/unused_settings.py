@@ -50,7 +50,8 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
     if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
         idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
     if task.examples in ("labeled", "tagged", "documents"):
-        idle["model.tie_embeddings"] = f"a model for --task {settings.task.name} has no output layer over tokens"
+        reason = f"a model for --task {settings.task.name} has no output layer over tokens"
+        idle |= dict.fromkeys(("model.tie_embeddings", "model.logit_cap"), reason)
     if corpus.documents == "lines":
         idle["task.batching"] = "with corpus.documents=lines, a batch has lines of similar length"
     if task.option("batch_tokens", None) is not None:
@@ -63,6 +64,7 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
     if task.option("mix", "none") == "none":
         idle["task.mix_size"] = "the model is not mixed with counts (task.mix)"
     idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
+    idle["train.bf16_speed"] = "it is measured, for train.precision=bf16 or auto"
     if train.schedule not in ("cosine", "linear"):
         idle["train.final_lr"] = f"train.schedule is {train.schedule}"
     if train.schedule != "decay":

@@ -17,7 +17,7 @@ from seqlab.comparison.plan.request import Amount, build_request
 from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.plan.timing import time_all
 from seqlab.comparison.plan.trials import with_trial
-from seqlab.errors import DataError
+from seqlab.errors import DataError, UsageError
 from seqlab.recipes import Recipe
 from seqlab.training.budget import LEAST_STEPS
 
@@ -26,6 +26,32 @@ pytestmark = pytest.mark.usefixtures("known_times")
 
 def steps(plan: Plan) -> dict[str, int]:
     return {model.name: model.steps for model in plan.models}
+
+
+def test_the_precision_of_each_model_is_decided_before_its_steps_are_timed(
+    text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def speed(model: Any, task: Any, train: Any) -> float:
+        return 1.6 if "Lstm" in type(model.backbone).__name__ else 1.05
+
+    monkeypatch.setattr("seqlab.training.precision.bf16_speed", speed)
+    plan, _, data = planned(text, precision="auto", budget="steps=50", tune=0)
+    chosen = {model.name: model.run_settings.train for model in plan.models}
+    assert {name: train.precision for name, train in chosen.items()} == {
+        "rnn": "float32",
+        "lstm": "bf16",
+        "transformer": "float32",
+    }
+    assert chosen["lstm"].bf16_speed == 1.6
+    assert ledger(plan, data).unequal["precision"]["lstm"] == "bf16"
+    with pytest.raises(UsageError, match=r"rnn: train\.precision is bf16, which is slower here"):
+        monkeypatch.setattr("seqlab.training.precision.bf16_speed", lambda *_: 0.5)
+        planned(text, precision="bf16", budget="steps=50", tune=0)
+
+
+def test_models_are_compared_in_float32_unless_asked(text: Path) -> None:
+    plan, _, data = planned(text, budget="steps=50", tune=0)
+    assert ledger(plan, data).equal["precision"] == "float32"
 
 
 def test_equal_steps(text: Path):

@@ -39,6 +39,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"positions": "learned", "context": 12, "norm": "rms", "activation": "swiglu"},
         {"positions": "sinusoidal", "activation": "relu", "norm_position": "after"},
         {"positions": "none", "scale_input": True, "context": 20},
+        {"qk_norm": True, "activation": "relu2", "context": 9},
     ],
 }
 ENGINES = [name for name in BACKBONES if BACKBONES.load(name).declares("compiled_engine")]

@@ -33,6 +33,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"context": 1, "positions": "none"},
         {"positions": "learned", "activation": "swiglu", "norm": "rms", "context": 50},
         {"positions": "sinusoidal", "norm_position": "after", "activation": "relu", "scale_input": True},
+        {"qk_norm": True, "activation": "relu2", "context": 9},
     ],
     "transformer-encoder": [{}, {"segments": 2, "input_norm": True, "positions": "learned"}],
 }

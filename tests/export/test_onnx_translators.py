@@ -23,6 +23,7 @@ BY_OPTION: list[tuple[str, dict[str, Any]]] = [
     ("lstm", {"task.attends": "before", "decoder.layers": 2}),
     ("feedforward", {"task.attends": "before"}),
     ("transformer", {"decoder.context": 5, "decoder.norm_position": "after", "decoder.positions": "sinusoidal"}),
+    ("transformer", {"backbone.qk_norm": True, "decoder.qk_norm": True, "model.logit_cap": 2.0}),
 ]
 CASES = [*BY_ARCH, *BY_OPTION]
 

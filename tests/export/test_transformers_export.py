@@ -51,6 +51,8 @@ def test_the_library_gives_the_same_logits(more: dict[str, Any], tmp_path: Path)
         ("transformer", {"backbone.norm": "rms"}, "backbone.norm=rms"),
         ("transformer", {"backbone.norm_position": "after"}, "backbone.norm_position=after"),
         ("transformer", {"backbone.activation": "swiglu"}, "backbone.activation=swiglu"),
+        ("transformer", {"backbone.qk_norm": True}, "backbone.qk_norm=true"),
+        ("transformer", {"model.logit_cap": 30}, r"model\.logit_cap=30"),
     ],
 )
 def test_others_are_refused_by_name(arch: str, more: dict[str, Any], why: str, tmp_path: Path) -> None:

@@ -203,6 +203,17 @@ LANGUAGE = [
             "model.embedding": 16,
         },
     ),
+    Case(
+        "transformer",
+        "language",
+        "speedrun",
+        {
+            "backbone.qk_norm": True,
+            "backbone.activation": "relu2",
+            "backbone.zero_init": True,
+            "model.logit_cap": 5.0,
+        },
+    ),
 ]
 MASKED = [
     Case("rnn", "masked", "", BOTH_WAYS),

@@ -34,19 +34,19 @@ class Listener(Reporter):
             raise Enough
 
 
-def train(source: Path, settings: Mapping[str, Any], steps: int, out: Path) -> list[float]:
+def train(source: Path, settings: Mapping[str, Any], steps: int, out: Path, **changes: Any) -> list[float]:
     """The losses of the first steps. Nothing after them is computed: no last evaluation, no results."""
     listener = Listener(steps)
     try:
-        seqlab.train(source, out=out, settings=settings, reporter=listener)
+        seqlab.train(source, out=out, settings=settings, reporter=listener, **changes)
     except Enough:
         return listener.losses
     # a short record would agree with a short run
     raise AssertionError(f"training ended after {len(listener.losses)} steps, before the {steps} that are compared")
 
 
-def losses_of(case: Any, file: tuple[str, str], steps: int) -> list[float]:
-    """The training losses of a golden case on a file, given as its name and content."""
+def losses_of(case: Any, file: tuple[str, str], steps: int, **changes: Any) -> list[float]:
+    """The training losses of a golden case, with one-word changes, on a file, given as its name and content."""
     with tempfile.TemporaryDirectory() as folder:
         source, settings = _written(file, folder), dict(case.settings)
         if "task.batch_tokens" in settings:  # which replaces the number of examples that all cases share
@@ -55,7 +55,7 @@ def losses_of(case: Any, file: tuple[str, str], steps: int) -> list[float]:
             taught = {**case.teacher, "train.evaluate_every": 10}
             train(source, taught, 11, Path(folder) / "teacher")
             settings["task.teacher"] = str(Path(folder) / "teacher")
-        return train(source, settings, steps, Path(folder) / "run")
+        return train(source, settings, steps, Path(folder) / "run", **changes)
 
 
 def can_do(arch: str, task: str, file: tuple[str, str]) -> bool:
@@ -72,6 +72,11 @@ def _written(file: tuple[str, str], folder: str) -> Path:
     path = Path(folder) / file[0]
     path.write_text(file[1], encoding="utf-8")
     return path
+
+
+def measured_as(patch: Any, speed: float) -> None:
+    """Whatever this machine does, bf16 is so many times as fast as float32."""
+    patch.setattr("seqlab.training.precision.bf16_speed", lambda *_: speed)
 
 
 def recorded() -> dict[str, list[float]]:

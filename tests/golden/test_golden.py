@@ -7,10 +7,11 @@ from itertools import product
 
 import pytest
 from golden_cases import CASES, DATA, STEPS
-from golden_runs import ARCHITECTURES, TASK_NAMES, TOLERANCE, can_do, differences, losses_of, recorded
+from golden_runs import ARCHITECTURES, TASK_NAMES, TOLERANCE, can_do, differences, losses_of, measured_as, recorded
 
 RECORD = "python -m tests.golden.record"
 ADD_ONE = f"Add one to tests/golden/golden_cases.py, then run '{RECORD}'."
+ROUNDED_STEPS = 4
 COVERED = {(case.arch, case.task) for case in CASES.values()}
 
 
@@ -28,6 +29,15 @@ def test_losses_are_those_recorded(name: str) -> None:
         f"{expected[first]:.6g}; the largest relative difference of all steps is {max(apart):.1e}, allowed are "
         f"{TOLERANCE:.0e}. If the change is meant, run '{RECORD}' and say in the commit why losses change."
     )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_in_bf16_the_first_losses_are_nearly_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every task and every option with code of its own: rounding to 8 bits changes a loss by a few percent at most."""
+    measured_as(monkeypatch, 2.0)
+    losses = losses_of(CASES[name], DATA[CASES[name].task], ROUNDED_STEPS, precision="bf16")
+    assert max(differences(losses, recorded()[name][:ROUNDED_STEPS])) < 0.03
+    assert losses != recorded()[name][:ROUNDED_STEPS]
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)

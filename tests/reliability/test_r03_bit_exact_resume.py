@@ -62,6 +62,16 @@ def test_every_architecture_and_batching(arch: str, batching: str, text: Path, t
     assert_equal_to_an_uninterrupted_run(text, tmp_path, stops, **settings)
 
 
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_in_bf16(arch: str, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also on a processor where it is slow."""
+    monkeypatch.setattr("seqlab.training.precision.bf16_speed", lambda *_: 1.5)
+    settings = {"steps": 12, "evaluate_every": 5, "batching": "stream", "precision": "bf16", **hard(arch)}
+    assert_equal_to_an_uninterrupted_run(text, tmp_path, [(3, crash), (8, terminate)], **settings)
+    stored = api.load(tmp_path / "stopped")
+    assert (stored.settings.train.precision, stored.settings.train.bf16_speed) == ("bf16", 1.5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("batching", BATCHINGS)
@@ -109,6 +119,8 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before_it(damage: str, text: P
         {"optimizer": "sgd", "settings": {"train.momentum": 0.0}},
         {"optimizer": "rmsprop", "schedule": "linear", "clip_value": 0.01},
         {"optimizer": "adamw", "weight_decay": 0.1, "schedule": "constant", "clip_norm": None},
+        {"optimizer": "muon", "weight_decay": 0.1},
+        {"optimizer": "muon", "arch": "transformer", "accumulate": 2, "settings": {"model.tie_embeddings": True}},
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1},
         {"schedule": "plateau", "lr": 0.5, "evaluate_every": 1, "patience": 5, "steps": 60},
         {"epochs": 1.5, "steps": None, "tokenizer": "bpe", "vocab_size": 300},

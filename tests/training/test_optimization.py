@@ -80,7 +80,7 @@ def test_every_rate_is_positive_and_at_most_the_peak(steps: int, warmup: int, sc
     assert top <= steps / 5  # a warmup longer than the run is cut short
 
 
-@pytest.mark.parametrize("name", ["adam", "adamw", "sgd", "rmsprop"])
+@pytest.mark.parametrize("name", ["adam", "adamw", "muon", "sgd", "rmsprop"])
 def test_weight_decay_is_for_matrices_only(name: Any) -> None:
     """With no gradient to follow, only what decays gets smaller."""
     settings = run_settings(optimizer=name, weight_decay=0.5, lr=0.1)

@@ -12,10 +12,10 @@ from seqlab.training.timing import Duration, OtherPrograms, disturbance, duratio
 
 
 def test_the_median_and_half_the_range_of_the_middle_half() -> None:
-    assert duration([1.0, 2.0, 3.0, 4.0, 5.0]) == Duration(3.0, 1 / 3)
-    assert duration([0.5]) == Duration(0.5, 0.0)
+    assert duration([1.0, 2.0, 3.0, 4.0, 5.0]) == Duration(3.0, 1 / 3, 1.0)
+    assert duration([0.5]) == Duration(0.5, 0.0, 0.5)
     # one outlier changes nothing, a machine that is fast half the time does
-    assert duration([1.0] * 8 + [99.0]) == Duration(1.0, 0.0)
+    assert duration([1.0] * 8 + [99.0]) == Duration(1.0, 0.0, 1.0)
     assert duration([1.0] * 5 + [1.5] * 5).spread == pytest.approx(0.2)
 
 

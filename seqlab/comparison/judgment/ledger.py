@@ -56,6 +56,7 @@ def _facts(model: PlannedModel, sizes: VocabSizes) -> dict[str, str]:
         "optimizer": f"{train.optimizer}, weight decay {train.weight_decay:g}, clipped at {train.clip_norm}",
         "schedule": f"{train.schedule}, {train.warmup} steps of warm-up",
         "learning rate": f"{train.lr:g}",
+        "precision": train.precision,
         "dropout": f"{backbone.dropout_rate:g}, embedding {settings.model.embedding_dropout or 0:g}, "
         f"output {settings.model.output_dropout or 0:g}",
         "mixed with": "the counts of the training text"

@@ -10,7 +10,7 @@ from seqlab.comparison.plan.estimate import estimate_seconds, jobs_of
 from seqlab.comparison.plan.matching import CLOSE, SIZE_OF, UNITS, core_parameters, match_size, total_parameters
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
-from seqlab.comparison.plan.timing import ModelTiming, time_all
+from seqlab.comparison.plan.timing import ModelTiming, decide_precisions, time_all
 from seqlab.comparison.plan.trials import TrialSettings, first_trials, trial_share, with_trial
 from seqlab.comparison.plan.warnings import dropout_note, plan_warnings
 from seqlab.config import LARGE_VOCABULARY, RunSettings
@@ -141,7 +141,7 @@ def _sized(data: ComparisonData, size: Amount | None, threads: int, log: Log) ->
             if abs(model.gap) > CLOSE
         ]
     log(f"timing a step of {', '.join(models)} on {counted(threads, 'thread')}")
-    sized = replace(data, models=models)
+    sized = decide_precisions(replace(data, models=models), threads, log)
     with watch_other_programs() as others:
         timed = time_all(sized, threads)
     return SizedModels(size, sized, timed, notes, others)

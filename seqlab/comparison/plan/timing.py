@@ -1,6 +1,7 @@
 """Times a training step and the evaluations of each model, one model at a time."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seqlab.comparison.plan.data import ComparisonData
@@ -9,6 +10,7 @@ from seqlab.decode.engines.selection import EngineSelector
 from seqlab.tasks.task import Task
 from seqlab.threads import compute_threads
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
+from seqlab.training.precision import with_measured_precision
 from seqlab.training.step import TrainingStep
 from seqlab.training.timing import WARMED_TOKENS, seconds_of, take_step, time_rounds
 
@@ -54,6 +56,20 @@ def time_all(data: ComparisonData, threads: int) -> dict[str, ModelTiming]:
             )
             for name, step in steps.items()
         }
+
+
+def decide_precisions(data: ComparisonData, threads: int, log: Callable[[str], None]) -> ComparisonData:
+    """The models with one precision each: see training/precision.py."""
+    with compute_threads(threads):
+        decided = {
+            name: with_measured_precision(
+                settings, data.model(settings).to(settings.train.device), data.task(settings), log, name
+            )
+            if settings.train.precision != "float32"
+            else settings
+            for name, settings in data.models.items()
+        }
+    return replace(data, models=decided)
 
 
 def _compile_seconds(model: Any) -> float:

@@ -65,4 +65,5 @@ class WeightPacker:
     def output(self, model: TokenModel) -> OutputLayer:
         narrow = self.empty_matrix() if model.narrow is None else self.matrix(model.narrow.weight)
         V = model.vocab_size
-        return OutputLayer(narrow, self.matrix(model.output.weight[:V]), pad_to_tiles(model.output.bias[:V]))
+        bias_V, cap = pad_to_tiles(model.output.bias[:V]), model.settings.logit_cap or 0.0
+        return OutputLayer(narrow, self.matrix(model.output.weight[:V]), bias_V, float(cap))

@@ -47,6 +47,7 @@ class TransformerEngine(CompiledEngine):
             activation=ACTIVATIONS[settings.activation],
             norms=_norms([norm for block in blocks for norm in block.norms], stack.last),
             norm_before=settings.norm_position == "before",
+            qk_norm=settings.qk_norm,
         )
 
 

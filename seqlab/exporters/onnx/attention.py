@@ -18,7 +18,12 @@ def norm(g: Graph, module: Any, x: Value) -> Value:
     if isinstance(module, nn.LayerNorm):
         return g("LayerNormalization", x, g.constant(module.weight), g.constant(module.bias), epsilon=module.eps)
     assert isinstance(module, nn.RMSNorm)
-    return x / g("Sqrt", (x * x).mean() + float(module.eps or 0)) * g.constant(module.weight)
+    return normalized(x, float(module.eps or 0)) * g.constant(module.weight)
+
+
+def normalized(x: Value, epsilon: float) -> Value:
+    """Divided by the root mean square of the last axis."""
+    return x / x.graph("Sqrt", (x * x).mean() + epsilon)
 
 
 def mask_scores(g: Graph, scores: Value, visible: Value) -> Value:

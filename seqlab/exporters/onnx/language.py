@@ -56,4 +56,5 @@ def output_logits(g: Graph, model: VocabularyModel, y: Value) -> Value:
     if model.narrow is not None:
         y = g.linear(y, model.narrow)
     V = model.vocab_size
-    return g.affine(y, model.output.weight[:V], model.output.bias[:V])
+    logits, cap = g.affine(y, model.output.weight[:V], model.output.bias[:V]), model.settings.logit_cap
+    return logits if cap is None else g("Tanh", logits * (1 / cap)) * cap

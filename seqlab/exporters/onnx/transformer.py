@@ -4,7 +4,7 @@ import math
 from functools import partial
 from typing import Any
 
-from seqlab.attention.multihead import CrossAttention, MultiHead
+from seqlab.attention.multihead import QK_EPSILON, CrossAttention, MultiHead
 from seqlab.backbones.transformer import FeedForward
 from seqlab.backbones.transformer_encoder import TransformerEncoder
 from seqlab.exporters.onnx.attention import (
@@ -14,6 +14,7 @@ from seqlab.exporters.onnx.attention import (
     heads,
     mask_scores,
     norm,
+    normalized,
     rotate,
     trim_cache,
 )
@@ -71,10 +72,14 @@ class TransformerOnnx(OnnxBackbone):
         """q_BNTK, k_BTD and v_BTD, with rotary positions applied."""
         q_BTD, k_BTD, v_BTD = g.linear(y_BTD, attention.into).split(3)
         q_BNTK, k_BNTK = (
-            rotate(g, self.stack.positions, heads(x, self.settings.heads), position_BT, self.head)
-            for x in (q_BTD, k_BTD)
+            rotate(g, self.stack.positions, self._heads(x, attention), position_BT, self.head) for x in (q_BTD, k_BTD)
         )
         return q_BNTK, k_BNTK.transpose(0, 2, 1, 3).reshape(0, 0, -1), v_BTD
+
+    def _heads(self, x_BTD: Value, attention: MultiHead | CrossAttention) -> Value:
+        """Queries or keys of each head, normalized if they are to be."""
+        x_BNTK = heads(x_BTD, self.settings.heads)
+        return normalized(x_BNTK, QK_EPSILON) if attention.qk_norm else x_BNTK
 
     def _enter(self, g: Graph, x_BTD: Value, position_BT: Value) -> Value:
         stack, D = self.stack, self.settings.hidden
@@ -108,6 +113,8 @@ class TransformerOnnx(OnnxBackbone):
         memory: States = {"memory_length": lengths_B}
         for layer, block in enumerate(self.stack.blocks):
             keys, values = g.linear(values_BMH, block.cross.into).split(2)
+            if block.cross.qk_norm:
+                keys = self._heads(keys, block.cross).transpose(0, 2, 1, 3).reshape(0, 0, -1)
             memory |= {f"memory_keys_{layer}": keys, f"memory_values_{layer}": values}
         return {}, memory
 
@@ -119,7 +126,7 @@ class TransformerOnnx(OnnxBackbone):
         visible = (position_1M < state["memory_length"].unsqueeze(1)).unsqueeze(1, 2)
 
         def cross_attend(layer: int, y_BTD: Value, cross: CrossAttention) -> Value:
-            q_BNTK = heads(g.linear(y_BTD, cross.queries), self.settings.heads)
+            q_BNTK = self._heads(g.linear(y_BTD, cross.queries), cross)
             keys, values = (state[f"memory_{name}_{layer}"] for name in ("keys", "values"))
             return self._attend(g, q_BNTK, keys, values, visible, cross)
 
@@ -142,6 +149,9 @@ class TransformerOnnx(OnnxBackbone):
         if module.activation == "swiglu":
             gate, value = up.split(2)
             inner = gate * gate.sigmoid() * value
+        elif module.activation == "relu2":
+            rectified = g("Relu", up)
+            inner = rectified * rectified
         else:
             inner = g("Relu", up) if module.activation == "relu" else g("Gelu", up)
         return g.linear(inner, module.down)

@@ -1,0 +1,59 @@
+"""Which precision a run trains in: bfloat16 is taken where a step is measured to be faster on this machine."""
+
+import copy
+from collections.abc import Callable
+
+import torch
+
+from seqlab.config import RunSettings, TrainSettings
+from seqlab.errors import UsageError
+from seqlab.models.model import Model
+from seqlab.tasks.task import Task
+from seqlab.training.step import TrainingStep
+from seqlab.training.timing import take_step, time_rounds
+
+FASTER = 1.15  # how many times as fast a step in bf16 has to be for precision=auto
+SLOWER = 0.95  # below this, precision=bf16 is refused
+TIMED_ROUNDS = 5  # one step of each precision, at least
+
+
+def with_measured_precision(
+    settings: RunSettings, model: Model, task: Task, log: Callable[[str], None], name: str = ""
+) -> RunSettings:
+    """Settings whose precision is decided, with the measured speed; UsageError where bf16 was asked for and is slower.
+
+    `name` is that of the model, if there are several."""
+    asked, train = settings.train.precision, settings.train
+    if asked == "float32" or train.bf16_speed is not None:
+        return settings
+    speed = bf16_speed(model, task, train)
+    measured = f"a step in bf16 is {speed:.2f} times as fast as in float32 ({TIMED_ROUNDS} or more timed of each)"
+    of = f"{name}: " if name else ""
+    if asked == "bf16" and speed < SLOWER:
+        raise UsageError(
+            f"{of}train.precision is bf16, which is slower here: {measured}.{_why(train.device)} Use float32, or auto."
+        )
+    chosen = "bf16" if asked == "bf16" or speed >= FASTER else "float32"
+    least = "" if asked == "bf16" else f"; bf16 has to be {FASTER:g} times as fast"
+    log(f"{of}{measured}: training in {chosen}{least}")
+    return settings.with_values(**{"train.precision": chosen, "train.bf16_speed": round(speed, 3)})
+
+
+def bf16_speed(model: Model, task: Task, train: TrainSettings) -> float:
+    """How many times as fast a step is in bf16, on copies of the model. The fastest steps are compared, because other
+    programs only ever slow a step down."""
+    steps = {
+        precision: TrainingStep(copy.deepcopy(model), task, train.model_copy(update={"precision": precision}))
+        for precision in ("float32", "bf16")
+    }
+    timed = time_rounds(
+        {name: lambda number, step=step: take_step(step, number) for name, step in steps.items()}, TIMED_ROUNDS
+    )
+    return timed["float32"].least / timed["bf16"].least
+
+
+def _why(device: str) -> str:
+    """What explains a slow bf16, where torch tells."""
+    if device == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return " This processor has no instructions for bf16."
+    return ""
