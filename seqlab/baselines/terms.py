@@ -1,13 +1,24 @@
-"""Text as the terms that search compares: its words in lower case, cut to their stems by Porter's rules for English."""
+"""Text as the terms that search compares: its words in lower case, cut to their stems by Porter's rules for English.
+
+Scripts that put no space between words are read as single characters and pairs of neighbors: a word is then found by
+its pairs, wherever it begins.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import Stemmer
 
 from seqlab.tokenization.letters import LETTER
 
 WORD = re.compile(rf"[{LETTER}]+")
+# Thai, Lao, Myanmar, Khmer; kana and Chinese characters, also half-width ones and those beyond the basic plane
+UNSPACED = (
+    r"\u0e00-\u0e4e\u0e80-\u0ece\u1000-\u103f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff"
+    r"\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+ANY_UNSPACED = re.compile(f"[{UNSPACED}]")
+PART = re.compile(rf"[{UNSPACED}]|[^{UNSPACED}]+")  # of a word: characters one by one, and what is between them
 
 
 class Terms:
@@ -24,7 +35,7 @@ class Terms:
     def learn(self, text: str) -> list[int]:
         """The ids of a document's terms; a new term gets the next id."""
         stems, ids = self._stems, self.ids
-        words = WORD.findall(text.lower())
+        words = words_of(text)
         new = [word for word in words if word not in stems]
         stems.update(zip(new, self._stemmer.stemWords(new), strict=True))
         return [ids.setdefault(stems[word], len(ids)) for word in words]
@@ -34,7 +45,31 @@ class Terms:
         return [self.ids[stem] for stem in self.stems(text) if stem in self.ids]
 
     def stems(self, text: str) -> list[str]:
-        return self.stems_of(WORD.findall(text.lower()))
+        return self.stems_of(words_of(text))
 
     def stems_of(self, words: list[str]) -> list[str]:
         return self._stemmer.stemWords(words)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case; of scripts without spaces, characters and pairs of neighbors."""
+    text = text.lower()
+    if text.isascii() or not ANY_UNSPACED.search(text):
+        return WORD.findall(text)
+    return [text[start:end] for start, end in word_spans(text)]
+
+
+def word_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where each word of `words_of` starts and ends, if lower case has as many characters."""
+    for word in WORD.finditer(text):
+        if not ANY_UNSPACED.search(word[0]):
+            yield word.span()
+            continue
+        before = -1  # the end of the last single character
+        for part in PART.finditer(text, *word.span()):
+            start, end = part.span()
+            if ANY_UNSPACED.match(part[0]):
+                if start == before:
+                    yield start - 1, end
+                before = end
+            yield start, end

@@ -42,6 +42,9 @@ def evaluate(
     weight: Annotated[
         float | None, Index(help="Weight of the vectors in the hybrid, 0 to 1; default tuned on training queries.")
     ] = None,
+    keep_weight: Annotated[
+        bool, Index("--keep-weight", help="Keep that weight in the index, so that search uses it.")
+    ] = False,
     baselines: Annotated[
         bool, Index(help="Also rank by static vectors, by LSA, and by what training queries asked for.")
     ] = True,
@@ -62,10 +65,13 @@ def evaluate(
             )
         from seqlab.cli.rankings import print_evaluation
 
-        found = api.evaluate_index(run, queries, qrels, training, weight=weight, baselines=baselines)
+        found = api.evaluate_index(
+            run, queries, qrels, training, weight=weight, keep_weight=keep_weight, baselines=baselines
+        )
         print_evaluation(found, as_json)
         return
-    refuse_given({**ranking, "--no-baselines": None if baselines else True}, "for a run, only for an index")
+    flags = {"--keep-weight": keep_weight or None, "--no-baselines": None if baselines else True}
+    refuse_given({**ranking, **flags}, "for a run, only for an index")
     result = api.evaluate(run, data or None, split=split, mode=mode)
     content = result.as_dict()
     if as_json:

@@ -25,7 +25,9 @@ def search(
     by: Annotated[
         str | None, Option(help="bm25 (words), dense (vectors) or hybrid; default hybrid if there are vectors.")
     ] = None,
-    weight: Annotated[float | None, Option(help="Weight of the vectors in a hybrid, 0 to 1; default 0.3.")] = None,
+    weight: Annotated[
+        float | None, Option(help="Weight of the vectors in a hybrid, 0 to 1; default that of the index, else 0.3.")
+    ] = None,
     engine: Annotated[str, Option(help="How dense finds vectors: exact, or hnsw or ivf of faiss.")] = "exact",
     explain: Annotated[bool, Option("--explain", help="Show what each part of a score was.")] = False,
     as_json: options.Json = False,
@@ -54,7 +56,7 @@ def search(
         where = f"     {hit.id}, characters {hit.start:,} to {hit.end:,}"
         console.print(where, style="dim", markup=False, soft_wrap=True)
         if explain:
-            for sentence in explanation(hit):
+            for sentence in explanation(hit, result.kept_weight):
                 console.print(f"     {sentence}", markup=False, soft_wrap=True)
     for note in result.notes:
         console.print(f"Note: {note}.", markup=False, soft_wrap=True)
@@ -62,7 +64,7 @@ def search(
     console.print(f"{found}, by {result.by}, in {result.milliseconds:.1f} ms.")
 
 
-def explanation(hit: "Hit") -> list[str]:
+def explanation(hit: "Hit", kept_weight: bool = False) -> list[str]:
     """What each part of a score was, in words."""
     parts: dict[str, Any] = hit.parts
     lines = []
@@ -77,5 +79,6 @@ def explanation(hit: "Hit") -> list[str]:
         lines.append(
             f"score: {hit.score:.3f} = {1 - weight:.2f} x {bm25:.3f} (words) + {weight:.2f} x {dense:.3f} (vectors), "
             f"each from 0 for the lowest to 1 for the best passage"
+            f"{'; the weight is the one that the index keeps' if kept_weight else ''}"
         )
     return lines

@@ -14,9 +14,10 @@ import numpy as np
 
 from seqlab.baselines.bm25 import Bm25
 from seqlab.data.documents.document import Document
+from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import LENGTH, Passage
-from seqlab.data.documents.read import DocumentFixes
-from seqlab.errors import MissingInput
+from seqlab.data.examples.lines import quote_list
+from seqlab.errors import MissingInput, UsageError
 from seqlab.retrieval.corpus_vectors import Embedding, Source, VectorSettings, fit, prepare
 from seqlab.retrieval.directory import (
     BM25,
@@ -64,13 +65,17 @@ def build_index(
     settings: VectorSettings | None,
     progress: WorkProgress,
     vectors: bool = True,
+    overwrite: bool = False,
 ) -> IndexReport:
     """Make the index at `out` one of these documents. vectors: False for words alone. run and settings: None for those
-    of the index which is there; without one, an embedder that is trained first, and the usual settings."""
+    of the index which is there; without one, an embedder that is trained first, and the usual settings. overwrite: also
+    if the index is one of other documents, which it then loses."""
     began = time.monotonic()
     with locked_index(out) as directory:
         notes: list[str] = []
         old = existing_index(out, notes)
+        if old is not None and not overwrite:
+            _refuse_other_sources(old, source)
         if vectors and run is None:
             if old is not None and old.has_vectors:
                 run = old.embedder.run
@@ -78,6 +83,18 @@ def build_index(
                 run = train_embedder(source, directory.building / "own", progress, notes)
         settings = settings or (old.settings if old is not None else VectorSettings())
         return _Builder(source, directory, old, run, settings, progress).build(notes, began)
+
+
+def _refuse_other_sources(old: Index, source: Source) -> None:
+    """UsageError if something that the index was made of is no longer named: its documents would be lost unsaid."""
+    named = {*source.paths} | {str(Path(path).resolve()) for path in source.paths}
+    before: list[str] = old.facts["sources"]
+    gone = [path for path in before if path not in named and str(Path(path).resolve()) not in named]
+    if gone:
+        raise UsageError(
+            f"'{old.path}' is an index of {quote_list(before, 3)}, and {quote_list(gone, 3)} is not named now: its "
+            f"documents would be removed. Name all sources, or another --out; --overwrite replaces the index."
+        )
 
 
 class _Builder:
@@ -123,6 +140,7 @@ class _Builder:
         hashes[BM25] = write_file(generation, BM25, npz_bytes(Bm25.fit(map(_as_document, snapshot.pieces())).arrays()))
         hashes = {f"{generation.name}/{name}": digest for name, digest in hashes.items()}
         if embedding is not None:
+            self._take_over_weight(facts, notes)
             hashes |= self._vectors(embedding, snapshot, generation, facts)
             hashes |= self._model(embedding, facts)
             notes += embedding.embedder.seen.notes(embedding.embedder.limit)
@@ -167,6 +185,15 @@ class _Builder:
         data = self.old.facts["data"]
         same = all(files.get(f"{data}/{name}") == [hashes[name]] for name in (DOCUMENTS, PASSAGES))
         return same and self.old.facts["settings"] == facts["settings"]
+
+    def _take_over_weight(self, facts: dict[str, Any], notes: list[str]) -> None:
+        """A weight that was kept fits as long as the vectors are made in the same way."""
+        if self.old is None or self.old.weight is None:
+            return
+        if self.old.facts["fingerprint"] == facts["fingerprint"] and self.old.facts["settings"] == facts["settings"]:
+            facts["weight"] = self.old.weight
+        else:
+            notes.append(f"the weight of {self.old.weight:.2f} that was kept is dropped: it was for other vectors")
 
     def _vectors(
         self, embedding: Embedding, snapshot: Snapshot, generation: Path, facts: dict[str, Any]

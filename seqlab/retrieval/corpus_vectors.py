@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from seqlab.data.documents.document import Document
+from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import LENGTH, OVERLAP, Passage, passages
-from seqlab.data.documents.read import DocumentFixes, read_documents
+from seqlab.data.documents.read import read_documents
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
 from seqlab.retrieval.embedding import Pooled, TextEmbedder

@@ -28,6 +28,7 @@ BUILDING = ".building"  # what a stopped call had finished; hidden, so that it i
 GENERATION = re.compile(r"(data|model)-[0-9a-f]+")
 DOCUMENTS, LINES, PASSAGES, DIGESTS = "documents.jsonl", "lines.npy", "passages.npy", "digests.npy"
 VECTORS, FITTED, BM25 = "vectors.npy", "fitted.npz", "bm25.npz"
+REBUILD = "Build the index again with the command that made it."
 
 
 class IndexFacts(BaseModel):
@@ -44,6 +45,7 @@ class IndexFacts(BaseModel):
     passages: int
     dimensions: int | None
     fingerprint: str | None
+    weight: float | None = Field(default=None, ge=0, le=1)  # of the vectors in a hybrid, if one is kept
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,10 @@ class IndexDirectory:
         except MissingInput:
             return self.building.is_dir()
         except SeqlabError:
-            return f'"{FORMAT}"'.encode() in read_bytes(self.path / manifest.NAME)
+            if f'"{FORMAT}"'.encode() in read_bytes(self.path / manifest.NAME):
+                return True
+            folders = [item for item in self.path.iterdir() if GENERATION.fullmatch(item.name)]
+            return any((folder / DOCUMENTS).is_file() and (folder / DIGESTS).is_file() for folder in folders)
 
     def facts(self) -> dict[str, Any]:
         """What the manifest says about the index; raises if this is none, or one of a newer version."""
@@ -73,7 +78,12 @@ class IndexDirectory:
             unfinished = self.building.is_dir()
             why = "was not finished: run the command that began it again" if unfinished else "is not an index"
             raise MissingInput(f"'{self.path}' {why}.")
-        facts = manifest.read_manifest(self.path)[1]
+        try:
+            facts = manifest.read_manifest(self.path)[1]
+        except DataError as error:
+            if self.is_index():
+                raise DataError(f"{error} {REBUILD}") from None
+            raise
         if facts.get("format") != FORMAT or not isinstance(facts.get("version"), int):
             raise DataError(f"'{self.path}' is not an index: seqlab search needs what seqlab index wrote.")
         if facts["version"] > VERSION:
@@ -87,9 +97,9 @@ class IndexDirectory:
     def data(self, name: str) -> bytes:
         """A file of the current generation; DataError or MissingInput if it is damaged or gone."""
         try:
-            return manifest.read_verified(self.path, f"{self.facts()['data']}/{name}")
+            return manifest.read_verified(self.path, f"{manifest.read_manifest(self.path)[1]['data']}/{name}")
         except (DataError, MissingInput) as error:
-            raise type(error)(f"{error} Build the index again with the command that made it.") from None
+            raise type(error)(f"{error} {REBUILD}") from None
 
     def verify_model(self) -> Path:
         """The copy of the run that made the vectors; DataError if a file of it is damaged."""
@@ -99,6 +109,13 @@ class IndexDirectory:
             if name.startswith(f"{folder}/"):
                 manifest.read_verified(self.path, name)
         return self.path / folder
+
+    def keep_weight(self, weight: float) -> None:
+        """Keep the weight of the vectors in a hybrid; everything else stays as it is."""
+        with locked_index(self.path):
+            facts = self.facts()
+            files, _ = manifest.read_manifest(self.path)
+            write_atomic(self.path / manifest.NAME, manifest.manifest(files, {**facts, "weight": weight}))
 
     def commit(self, hashes: Mapping[str, str], facts: Mapping[str, Any]) -> None:
         """Make a generation the current one, then remove what is no longer needed."""

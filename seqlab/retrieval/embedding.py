@@ -113,6 +113,11 @@ class TextEmbedder:
     def count_tokens(self, text: str) -> int:
         return len(self._ids(text))
 
+    def knows(self, text: str) -> bool:
+        """Whether any token of a text is known: the vectors of others mean nothing."""
+        ids_T = self._ids(text)
+        return bool((ids_T != self.tokenizer.unknown).any() if self.tokenizer.has_unknown else len(ids_T))
+
     def _encode(self, text: str) -> np.ndarray:
         ids_T = self._ids(text)
         self.seen.texts += 1

@@ -18,7 +18,7 @@ from seqlab.baselines.ranker import Ranker, rank_queries
 from seqlab.comparison.judgment.statistics import LEVEL, POWER, estimate
 from seqlab.comparison.judgment.verdicts import judge
 from seqlab.comparison.results import Pair
-from seqlab.data.documents.document import Qrels, Query
+from seqlab.data.documents.document import Qrels, Query, relevant_documents, seen_queries
 from seqlab.data.documents.encoded import MIN_JUDGED
 from seqlab.metrics.example_metric import ExampleMetric, mean_average_precision, mrr, ndcg_10, recall_100
 from seqlab.metrics.metric import Metric
@@ -118,17 +118,11 @@ def evaluate_rankers(
         name: {metric.description.key: metric.sums(gold, found) for metric in METRICS}
         for name, found in rankings.items()
     }
-    seen_Q = None if training is None else seen_queries(queries, qrels, training)
+    seen_Q = None
+    if training is not None:
+        seen_Q = seen_queries(map(relevant_documents, gold), map(relevant_documents, training.values()))
     about = {name: ranker.about for name, ranker in rankers.items()}
     return Evaluation(queries, seen_Q, sums, about, judged, tuple(notes), rankings)
-
-
-def seen_queries(queries: Sequence[Query], qrels: Qrels, training: Qrels) -> np.ndarray:
-    """Whether a relevant document of each query is relevant for a training query, too (Q)."""
-    known = {name for judged in training.values() for name, relevance in judged.items() if relevance > 0}
-    return np.array(
-        [any(relevance > 0 and name in known for name, relevance in qrels[query.id].items()) for query in queries]
-    )
 
 
 def _description(key: str) -> Metric:

@@ -42,7 +42,9 @@ def scaled(scores_QN: np.ndarray, scale: Scale = "range") -> np.ndarray:
 
 @dataclass(frozen=True)
 class Fusion:
-    """(1 - weight) x the scaled score of the first ranker + weight x that of the second; then the best passage."""
+    """(1 - weight) x the scaled score of the first ranker + weight x that of the second; then the best passage.
+
+    What neither ranker finds is not found: minus infinity."""
 
     first: Ranker
     second: Ranker
@@ -59,8 +61,9 @@ class Fusion:
         return self.fused(self.first.scores(queries), self.second.scores(queries), self.weight)
 
     def fused(self, first_QN: np.ndarray, second_QN: np.ndarray, weight: float) -> np.ndarray:
+        found_QN = (first_QN > self.first.floor) | (second_QN > self.second.floor)
         first_QN, second_QN = scaled(first_QN, self.scale), scaled(second_QN, self.scale)
-        return self.reduce((1 - weight) * first_QN + weight * second_QN)
+        return self.reduce(np.where(found_QN, (1 - weight) * first_QN + weight * second_QN, np.float32(-np.inf)))
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,11 @@ class Index:
         return self.facts.get("model") is not None
 
     @property
+    def weight(self) -> float | None:
+        """Of the vectors in a hybrid, if one was kept: `seqlab evaluate --keep-weight`."""
+        return self.facts.get("weight")
+
+    @property
     def settings(self) -> VectorSettings:
         stored = dict(self.facts["settings"])
         pooled = validated(Pooled, stored.pop("pooled", None), self.path)
@@ -95,15 +100,22 @@ class Index:
         return self.exact if engine == "exact" else ApproximateSearch(self.exact.vectors_ND.numpy(), engine)
 
     def embed(self, queries: Sequence[str]) -> np.ndarray:
-        """The vectors of queries (Q, D)."""
-        return self.reduction.apply(self.embedder.embed(queries))
+        """The vectors of queries (Q, D); zeros for a query without a token that the model knows."""
+        vectors_QD = self.reduction.apply(self.embedder.embed(queries))
+        vectors_QD[[not self.embedder.knows(query) for query in queries]] = 0
+        return vectors_QD
 
     def passage_scores(self, queries: Sequence[str], by: str) -> np.ndarray:
-        """(Q, N) by "bm25", or by "dense": the product with each vector, a cosine if vectors are normalized."""
+        """(Q, N) by "bm25", or by "dense": the product with each vector, a cosine if vectors are normalized.
+
+        A query that has no vector finds nothing by it: minus infinity."""
         if by == "bm25":
             return self.bm25.scores(queries)
         if by == "dense":
-            return self.exact.scores(self.embed(queries))
+            vectors_QD = self.embed(queries)
+            scores_QN = self.exact.scores(vectors_QD)
+            scores_QN[~vectors_QD.any(1)] = -np.inf
+            return scores_QN
         raise UsageError(f"there is no score '{by}': expected bm25 or dense.")
 
     def document_scores(self, queries: Sequence[str], by: str) -> np.ndarray:

@@ -20,7 +20,7 @@ from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers
 from seqlab.retrieval.fusion import Fusion, ReciprocalRanks, tune
 from seqlab.retrieval.index import Index, open_index
 from seqlab.retrieval.judged import TrainingQueries, open_judged
-from seqlab.retrieval.search import WEIGHT
+from seqlab.retrieval.search import default_weight
 
 WORDS, DENSE, HYBRID, RANKS = "BM25", "dense", "hybrid", "reciprocal ranks"
 STATIC, STATIC_HYBRID = "static vectors", "BM25 + static vectors"
@@ -58,16 +58,14 @@ def evaluate_index(
     *,
     weight: float | None = None,
     baselines: bool = True,
+    keep_weight: bool = False,
 ) -> Evaluation:
     """How well every way to search an index answers judged queries, with intervals and verdicts against BM25.
 
     queries, qrels and training: see `open_judged`. weight: of the vectors in the hybrid; by default it is tuned on
-    training queries."""
+    training queries. keep_weight: keep this weight in the index, for `search`."""
     index = open_index(index)
-    if weight is not None and not index.has_vectors:
-        raise UsageError(f"'{index.path}' has no vectors to weigh: leave out the weight.")
-    if weight is not None and not 0 <= weight <= 1:
-        raise UsageError(f"the weight is {weight}: expected a number from 0 (words alone) to 1 (vectors alone).")
+    _check_weight(index, weight, keep_weight)
     documents = list(index.documents.read())
     ids = [document.id for document in documents]
     judged = open_judged(queries, qrels, training, ids)
@@ -80,7 +78,10 @@ def evaluate_index(
     pairs: list[tuple[str, str]] = []
     if index.has_vectors:
         rankers[DENSE] = IndexRanker(index, "dense")
-        rankers[HYBRID] = _hybrid(index, learned, weight, ids, notes)
+        hybrid, chosen = _hybrid(index, learned, weight, ids, notes, keep_weight)
+        rankers[HYBRID] = hybrid
+        if keep_weight:
+            _keep(index, hybrid, chosen, notes)
         rankers[RANKS] = ReciprocalRanks(rankers[WORDS], rankers[DENSE])
         pairs = [(HYBRID, WORDS), (DENSE, WORDS)]
     if baselines:
@@ -94,26 +95,51 @@ def evaluate_index(
     return evaluate_rankers(rankers, ids, judged.queries, judged.qrels, learned and learned.qrels, pairs, notes)
 
 
+def _check_weight(index: Index, weight: float | None, keep: bool) -> None:
+    if (keep or weight is not None) and not index.has_vectors:
+        raise UsageError(f"'{index.path}' has no vectors to weigh: leave out the weight.")
+    if weight is not None and not 0 <= weight <= 1:
+        raise UsageError(f"the weight is {weight}: expected a number from 0 (words alone) to 1 (vectors alone).")
+
+
 def _hybrid(
-    index: Index, learned: TrainingQueries | None, weight: float | None, ids: Sequence[str], notes: list[str]
-) -> Fusion:
+    index: Index,
+    learned: TrainingQueries | None,
+    weight: float | None,
+    ids: Sequence[str],
+    notes: list[str],
+    kept: bool,
+) -> tuple[Fusion, bool]:
+    """The hybrid, and whether its weight was given or tuned rather than the one that search has anyway."""
+    usual = default_weight(index)
     words, vectors = IndexRanker(index, "bm25", passages=True), IndexRanker(index, "dense", passages=True)
-    fusion = Fusion(words, vectors, WEIGHT if weight is None else weight, reduce=index.best_passages)
+    fusion = Fusion(words, vectors, usual if weight is None else weight, reduce=index.best_passages)
     if weight is not None:
-        return fusion
+        return fusion, True
     if learned is None or not learned.queries:
-        notes.append(f"the weight of the vectors is {WEIGHT}: without training queries it is not tuned")
-        return fusion
+        notes.append(f"the weight of the vectors is {usual:g}: without training queries it is not tuned")
+        return fusion, False
     queries, qrels = learned.queries, learned.qrels
     if _trained_on_queries(index):
         queries, qrels = learned.held_out, learned.held_out_qrels
     try:
         tuned = tune(fusion, queries, qrels, ids, scales=("range",))
     except DataError as error:
-        notes.append(f"the weight of the vectors is {WEIGHT}: {error}")
-        return fusion
-    notes.append(f"{tuned}; search with it: --weight {tuned.fusion.weight:.2f}")
-    return tuned.fusion
+        notes.append(f"the weight of the vectors is {usual:g}: {error}")
+        return fusion, False
+    advice = "" if kept else f"; search with it: --weight {tuned.fusion.weight:.2f}, or keep it: --keep-weight"
+    notes.append(f"{tuned}{advice}")
+    return tuned.fusion, True
+
+
+def _keep(index: Index, hybrid: Fusion, chosen: bool, notes: list[str]) -> None:
+    if not chosen:
+        raise UsageError(
+            f"no weight can be kept: {notes[-1].rstrip('.')}. Give training queries to tune it, or a --weight."
+        )
+    index.directory.keep_weight(hybrid.weight)
+    index.facts["weight"] = hybrid.weight
+    notes.append(f"'{index.path}' keeps the weight {hybrid.weight:.3g}: search uses it from now on")
 
 
 def _add_static_hybrid(

@@ -54,6 +54,7 @@ def index(
     *,
     run: str | Path | Run | None = None,
     vectors: bool = True,
+    overwrite: bool = False,
     columns: Mapping[str, str] | None = None,
     progress: "WorkProgress | None" = None,
     **options: Any,
@@ -62,7 +63,8 @@ def index(
 
     Documents that have not changed keep their vectors. The index has a copy of all it needs: documents and run may go.
     source, columns and options: as in `embed`. run: what embeds the documents; by default the run of the index that is
-    there, else a small one is trained on the documents first. vectors: False to search by words alone.
+    there, else a small one is trained on the documents first. vectors: False to search by words alone. overwrite: True
+    to replace an index of other sources.
 
     >>> seqlab.index("notes", "notes.index", run="runs/my-gru-1")
     """
@@ -77,7 +79,7 @@ def index(
     if not vectors:
         without = {name: value for name, value in given.items() if name not in ("passage", "overlap")}
         refuse_given({"run": run, **without}, "in an index without vectors")
-    return build_index(paths, Path(out), loaded, settings, progress or progress_for_stderr(), vectors)
+    return build_index(paths, Path(out), loaded, settings, progress or progress_for_stderr(), vectors, overwrite)
 
 
 def search(index: "str | Path | Index", query: str, k: int = 10, **options: Any) -> "SearchResult":
@@ -107,16 +109,17 @@ def evaluate_index(
     queries: their ids and texts; qrels: the judgments to score; training: those of training queries, by default
     train.tsv beside `qrels`. Or queries: a collection, by its folder or name; qrels: its split, by default test.
     Figures are given on all queries, and on those whose documents were relevant in training or not.
-    options: weight (of the vectors in the hybrid; by default tuned on training queries), baselines (False: only the
-    ways to search the index).
+    options: weight (of the vectors in the hybrid; by default tuned on training queries), keep_weight (True: keep it in
+    the index, for `search`), baselines (False: only the ways to search the index).
 
     >>> found = seqlab.evaluate_index("my.index", "queries.jsonl", "qrels/test.tsv")
     >>> print(found.value("hybrid", part="unseen"), found.pairs[0].sentence)
     """
     from seqlab.retrieval.index_evaluation import evaluate_index as evaluate
 
-    if unknown := options.keys() - {"weight", "baselines"}:
-        raise UsageError(f"there is no option {' and '.join(sorted(unknown))}: expected weight or baselines.")
+    if unknown := options.keys() - {"weight", "keep_weight", "baselines"}:
+        names = " and ".join(sorted(unknown))
+        raise UsageError(f"there is no option {names}: expected weight, keep_weight or baselines.")
     return evaluate(index, queries, qrels, training, **options)
 
 

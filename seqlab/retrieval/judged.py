@@ -6,9 +6,9 @@ from pathlib import Path
 
 from seqlab.data.documents.collection import Collection, match_queries, read_qrels, read_queries
 from seqlab.data.documents.document import Qrels, Query
+from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.folds import held_out_queries, with_validation
 from seqlab.data.documents.open_pairs import open_collection
-from seqlab.data.documents.read import DocumentFixes
 from seqlab.errors import UsageError, refuse_given
 from seqlab.wording import counted
 

@@ -3,6 +3,7 @@
 A passage is scored by each part; a document has the score of its best passage. N: passages, M: documents.
 """
 
+import re
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from seqlab.baselines.terms import WORD
+from seqlab.baselines.terms import words_of
 from seqlab.data.examples.lines import quote_list
 from seqlab.errors import UsageError
 from seqlab.retrieval.dense import ApproximateSearch, Engine, VectorSearch, measured_recall
@@ -23,6 +24,13 @@ WEIGHT = 0.3  # of the vectors in a hybrid score, unless it was tuned
 MAX_RESULTS = 1000
 MAX_QUERY = 10_000  # characters
 CANDIDATES = 200  # passages that an approximate search finds
+OPERATORS = {  # what other search engines read as more than words
+    "quotes": re.compile(r'"[^"]*\w[^"]*"|“[^”]*\w[^”]*”'),
+    "a leading minus": re.compile(r"(?<!\S)-\w"),
+    "a leading plus": re.compile(r"(?<!\S)\+\w"),
+    "an asterisk": re.compile(r"\w\*|\*\w"),
+    "AND, OR and NOT": re.compile(r"(?<=\s)(?:AND|OR|NOT)(?=\s)"),
+}
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,7 @@ class SearchResult:
     hits: list[Hit]
     milliseconds: float
     notes: list[str] = field(default_factory=list)
+    kept_weight: bool = False  # whether the weight is the one that the index keeps
 
     def as_dict(self) -> dict[str, Any]:
         hits = [hit.as_dict() for hit in self.hits]
@@ -71,7 +80,8 @@ def search(
     weight: float | None = None,
     engine: Engine = "exact",
 ) -> SearchResult:
-    """The K best documents. by: hybrid if the index has vectors, else bm25; weight: of the vectors in a hybrid."""
+    """The K best documents. by: hybrid if the index has vectors, else bm25; weight: of the vectors in a hybrid, by
+    default the one that the index keeps, else 0.3."""
     _check_query(query, k)
     index = open_index(index)
     by = by or ("hybrid" if index.has_vectors else "bm25")
@@ -80,19 +90,22 @@ def search(
     words = query[:MAX_QUERY]
     if len(query) > MAX_QUERY:
         notes.append(f"the query has {len(query):,} characters: its first {MAX_QUERY:,} are searched for")
+    if used := [name for name, pattern in OPERATORS.items() if pattern.search(words)]:
+        notes.append(f"not supported, and read as words: {', '.join(used)}")
     _ = index.documents, (index.bm25 if by != "dense" else None), (index.embedder if by != "bm25" else None)
     ready = index.search_engine(engine) if by != "bm25" else None  # reading and building are not searching
     if isinstance(ready, ApproximateSearch):
         recall = measured_recall(ready, index.exact)
         notes.append(f"{ready.about}: built in {ready.seconds:.1f} s, recall@10 {recall:.3f} against exact search")
     began = time.perf_counter()
-    scores = _score(index, words, by, WEIGHT if weight is None else weight, ready, notes)
+    scores = _score(index, words, by, default_weight(index) if weight is None else weight, ready, notes)
     rows = _best_rows(index, scores.passage_N, k)
     took = 1000 * (time.perf_counter() - began)
     hits = [_hit(index, words, rank, row, scores) for rank, row in enumerate(rows, 1)]
     if not hits and not notes:
         notes.append("no document has a word of the query")
-    return SearchResult(query, by, hits, took, notes)
+    kept = by == "hybrid" and weight is None and index.weight is not None
+    return SearchResult(query, by, hits, took, notes, kept)
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,10 @@ class _Scores:
     bm25_N: np.ndarray | None = None
     dense_N: np.ndarray | None = None
     weight: float = 0.0
+
+
+def default_weight(index: Index) -> float:
+    return WEIGHT if index.weight is None else index.weight
 
 
 def _check_query(query: str, k: int) -> None:
@@ -129,7 +146,7 @@ def _score(index: Index, query: str, by: By, weight: float, engine: VectorSearch
     bm25_N = None
     if by != "dense":
         bm25_N = index.bm25.scores([query])[0]
-        words = [*dict.fromkeys(WORD.findall(query.lower()))]
+        words = [*dict.fromkeys(words_of(query))]
         stems = index.bm25.terms.stems_of(words)
         unknown = [word for word, stem in zip(words, stems, strict=True) if stem not in index.bm25.terms.ids]
         if unknown:
@@ -163,15 +180,14 @@ def _scaled(scores_N: np.ndarray) -> np.ndarray:
 def query_vector(index: Index, query: str, notes: list[str]) -> np.ndarray:
     """Its vector; what the model cannot read is noted."""
     seen = index.embedder.seen
-    unknown, tokens, cut = seen.unknown, seen.tokens, seen.cut
+    tokens, cut = seen.tokens, seen.cut
     vector_D = index.embed([query])[0]
     if seen.cut > cut:
         notes.append(
             f"the model reads the first {index.embedder.limit:,} of {seen.tokens - tokens:,} tokens of the query"
         )
-    if seen.tokens == tokens or seen.unknown - unknown == seen.tokens - tokens:
+    if not vector_D.any():
         notes.append("the model knows no token of the query: vectors have no part in the result")
-        return np.zeros_like(vector_D)
     return vector_D
 
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import Passage
-from seqlab.data.documents.read import DocumentFixes
 from seqlab.errors import UsageError
 from seqlab.retrieval.corpus_vectors import FIT_VECTORS, Source, VectorSettings, fit, prepare
 from seqlab.retrieval.directory import FITTED, locked_folder, npz_bytes, write_file

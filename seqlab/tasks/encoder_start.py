@@ -4,13 +4,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seqlab.baselines.cooccurrence import token_vectors
 from seqlab.data.documents.encoded import DocumentTable
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.models.pooling import TokenPooling, sif_scores
 from seqlab.models.text_encoder import TextEncoder
 from seqlab.models.token_model import TokenModel
+from seqlab.tasks.cached_vectors import cached_token_vectors
 from seqlab.tasks.embed_settings import EmbedSettings
 
 READ = ("embedding.", "backbone.")  # the weights that read a text; the others make something of what was read
@@ -38,7 +38,7 @@ def _static_vectors(model: TextEncoder, table: DocumentTable) -> Tensor:
     """A vector of length 1 for each token, from the company that it keeps in the training text; where that gives none,
     or fewer dimensions, the random numbers that the model has anyway."""
     rows_VD = model.embedding.weight.detach().clone()
-    found = token_vectors((ids.tolist() for ids in table.texts), *rows_VD.shape).vectors_VD
+    found = cached_token_vectors(table.texts, *rows_VD.shape)
     known_V = torch.from_numpy(found.any(1))
     rows_VD[known_V, : found.shape[1]] = torch.from_numpy(found)[known_V]
     return rows_VD

@@ -2,14 +2,16 @@
 
 import gzip
 import json
+from email.message import EmailMessage
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from seqlab.data.documents.document import Document
+from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import passages
-from seqlab.data.documents.read import DocumentFixes, read_documents, text_document
+from seqlab.data.documents.read import read_documents, text_document
 from seqlab.errors import DataError, MissingInput, UsageError
 
 
@@ -155,7 +157,48 @@ def test_pages_and_notebooks_are_read_without_their_markup(tmp_path: Path) -> No
         "b.ipynb": ("Seals", "They swim.\n\nprint(1)"),
     }
     assert fixes.notes() == [
-        "left out 3 files (no text, and no table of documents): c.ipynb, numbers.csv, package.json"
+        "left out 3 files (no text, and no table of documents): c.ipynb, numbers.csv, package.json",
+        "outputs of 1 notebook cell not read, in b.ipynb",
     ]
     with pytest.raises(DataError, match="no notebook"):
         list(read_documents([tmp_path / "c.ipynb"]))
+
+
+def test_equal_ids_name_the_other_file_and_line(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        rows = [f"{name}{number},text {name} {number}" for number in range(20)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,text", *rows, "same,one more"]))
+    fixes = DocumentFixes()
+    assert len(list(read_documents([tmp_path / "a.csv", tmp_path / "b.csv"], fixes))) == 41
+    assert f"line 22: the id 'same' is that of line 22 of '{tmp_path / 'a.csv'}', too" in " ".join(fixes.notes())
+
+
+def test_what_is_not_searched_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text,author,year\n1,otters swim,Ann,1999\n2,seals swim,Bob,2000\n")
+    (tmp_path / "b.jsonl").write_text('{"_id": "3", "text": "otters swim", "metadata": {}}\n')
+    (tmp_path / "c.txt").write_text("an attachment\n\n" + "QUJD" * 19 + "\n" + ("QUJD" * 19 + "\n") * 5)
+    fixes = DocumentFixes()
+    assert len(list(read_documents([tmp_path], fixes))) == 4
+    assert fixes.notes() == [
+        "columns 'author', 'year' of a.csv not read (--column text=NAME reads another)",
+        "lines of base64, as of attachments, read as words in 1 file: c.txt",
+        "1 document equal to an earlier one in title and text, such as '3' and '1': all are kept",
+    ]
+
+
+def test_mails_are_decoded(tmp_path: Path) -> None:
+    mail = EmailMessage()
+    mail["Subject"] = "Der Fischotter schläft"
+    mail.set_content("Grüße vom Otter\n" * 3, cte="base64")
+    mail.add_attachment(b"\x00\x01" * 500, maintype="application", subtype="zip", filename="a.zip")
+    (tmp_path / "a.eml").write_bytes(bytes(mail))
+    page = EmailMessage()
+    page.set_content("<p>an <b>otter</b></p>", subtype="html")
+    (tmp_path / "b.eml").write_bytes(bytes(page))
+    (tmp_path / "c.eml").write_text("no mail at all\n")
+    fixes = DocumentFixes()
+    found = {Path(document.id).name: (document.title, document.text) for document in read_documents([tmp_path], fixes)}
+    assert found["a.eml"] == ("Der Fischotter schläft", "\n".join(["Grüße vom Otter"] * 3))
+    assert found["b.eml"] == ("b.eml", "an otter")
+    assert found["c.eml"][1] == "no mail at all"
+    assert fixes.notes() == ["1 part of e-mails not read, such as attachments, in a.eml"]

@@ -11,10 +11,11 @@ from seqlab.baselines.bm25 import Bm25
 from seqlab.baselines.memorizing import NearestQuery
 from seqlab.comparison.judgment.statistics import estimate
 from seqlab.data.documents.collection import scifact
-from seqlab.data.documents.document import Document, Query
+from seqlab.data.documents.document import Document, Query, relevant_documents, seen_queries
+from seqlab.data.documents.pairs import JudgedQuery, RetrievalExamples, TrainingPair
 from seqlab.data.documents.python_docs import python_sections
 from seqlab.metrics.descriptions import NDCG_10
-from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers, seen_queries
+from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,17 @@ def test_a_query_is_seen_if_a_relevant_document_was():
     queries = [Query(name, name) for name in "abcd"]
     qrels = {"a": {"1": 1, "2": 1}, "b": {"1": 0, "3": 1}, "c": {"4": 2}, "d": {"5": 0}}
     training = {"x": {"2": 1, "3": 0}, "y": {"4": 1, "5": 1}}
-    assert seen_queries(queries, qrels, training).tolist() == [True, False, True, False]
+    seen = [True, False, True, False]
+    assert (
+        seen_queries(map(relevant_documents, qrels.values()), map(relevant_documents, training.values())).tolist()
+        == seen
+    )
+    found = evaluate_rankers({}, [], queries, qrels, training)
+    assert found.seen_Q is not None and found.seen_Q.tolist() == seen
+    judged = [JudgedQuery(name, name, tuple(relevance.items())) for name, relevance in qrels.items()]
+    pairs = [TrainingPair("given", "2", "x"), TrainingPair("given", "4", "y"), TrainingPair("given", "5", "y")]
+    pairs.append(TrainingPair("title", "3", "a title is no query"))
+    assert RetrievalExamples("c", {"train": pairs, "validation": judged}, "").seen("validation").tolist() == seen
 
 
 def test_scifact_is_won_by_memory(shared_data, monkeypatch):

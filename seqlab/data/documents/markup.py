@@ -1,6 +1,11 @@
-"""The text of files that are more markup than text: web pages and notebooks."""
+"""The text of files that are more markup than text: web pages, notebooks and e-mails."""
 
 import json
+import re
+from email import message_from_string
+from email.errors import MessageError
+from email.message import Message
+from email.policy import default as mail_policy
 from html.parser import HTMLParser
 from pathlib import PurePosixPath
 
@@ -13,7 +18,8 @@ BLOCKS = frozenset(
      "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav",
      "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul"}
 )  # fmt: skip
-PAGES, NOTEBOOK = (".html", ".htm", ".xhtml"), ".ipynb"
+PAGES, NOTEBOOK, MAIL = (".html", ".htm", ".xhtml"), ".ipynb", ".eml"
+BASE64 = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}$\n){4}", re.MULTILINE)  # lines of letters without a space
 
 
 class _PageText(HTMLParser):
@@ -59,11 +65,38 @@ def page_document(name: str, content: str) -> Document:
     return Document(name, text, " ".join(parser.title.split()) or PurePosixPath(name).name)
 
 
-def notebook_text(name: str, content: str) -> str:
-    """The cells of a notebook without their outputs; DataError if it is none."""
+def notebook_text(name: str, content: str) -> tuple[str, int]:
+    """The cells of a notebook, and how many have outputs, which are left out; DataError if it is none."""
     try:
         cells = json.loads(content)["cells"]
         sources = [cell["source"] for cell in cells]
-        return "\n\n".join(source if isinstance(source, str) else "".join(source) for source in sources)
-    except (ValueError, KeyError, TypeError, RecursionError):
+        outputs = sum(bool(cell.get("outputs")) for cell in cells)
+        return "\n\n".join(source if isinstance(source, str) else "".join(source) for source in sources), outputs
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataError(f"'{name}' is no notebook: expected JSON with cells and their sources.") from None
+
+
+def mail_document(name: str, content: str) -> tuple[Document, int]:
+    """An e-mail: its subject and its decoded text, and the number of its other parts, which are left out."""
+    try:
+        message: Message = message_from_string(content, policy=mail_policy)
+        parts = [part for part in message.walk() if not part.is_multipart()]
+        kept = [part for part in parts if part.get_content_type() == "text/plain" and not part.get_filename()]
+        if not kept:
+            kept = [part for part in parts if part.get_content_type() == "text/html"][:1]
+        texts = [_part_text(part, name) for part in kept]
+        subject = " ".join(str(message.get("subject", "")).split())
+    except (MessageError, ValueError, LookupError, AttributeError):  # a header or part that the library cannot read
+        return Document(name, content, PurePosixPath(name).name), 0
+    text = "\n\n".join(text.strip("\n") for text in texts if text.strip())
+    return Document(name, text or content, subject or PurePosixPath(name).name), len(parts) - len(kept)
+
+
+def _part_text(part: Message, name: str) -> str:
+    payload = part.get_payload()
+    if str(part.get("content-transfer-encoding", "")).lower() in ("base64", "quoted-printable"):
+        decoded = part.get_payload(decode=True)
+        assert isinstance(decoded, bytes)
+        payload = decoded.decode(part.get_content_charset() or "utf-8", "replace")
+    text = payload if isinstance(payload, str) else ""
+    return page_document(name, text).text if part.get_content_type() == "text/html" else text

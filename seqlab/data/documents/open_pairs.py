@@ -8,6 +8,7 @@ from pathlib import Path
 from seqlab.config import CorpusSettings
 from seqlab.data.documents.collection import Collection, read_collection
 from seqlab.data.documents.document import Document
+from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.folds import with_validation
 from seqlab.data.documents.pairs import (
     JudgedQuery,
@@ -18,7 +19,7 @@ from seqlab.data.documents.pairs import (
     retrieval_examples,
     split_documents,
 )
-from seqlab.data.documents.read import DocumentFixes, read_documents
+from seqlab.data.documents.read import read_documents
 from seqlab.data.examples.columns import ColumnPair, known_columns
 from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.examples.lines import TABLES, suffix

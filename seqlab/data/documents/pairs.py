@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from seqlab.data.documents.document import Document
+from seqlab.data.documents.document import Document, relevant_documents, seen_queries
 from seqlab.data.examples.example import Examples
 from seqlab.errors import DataError
 from seqlab.wording import counted
@@ -54,7 +54,7 @@ class JudgedQuery:
 
     @property
     def relevant(self) -> list[str]:
-        return [document for document, relevance in self.judgments if relevance > 0]
+        return relevant_documents(self.relevance)
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class RetrievalExamples(Examples):
 
     def seen(self, split: str) -> np.ndarray:
         """Whether a relevant document of each query is one of a given training pair, or of a validation query."""
-        learned = {pair.document for pair in self.splits.get("train", ()) if pair.kind == "given"}
+        learned = [[pair.document] for pair in self.splits.get("train", ()) if pair.kind == "given"]
         if split == "test":
-            learned |= {name for query in self.splits["validation"] for name in query.relevant}
-        return np.array([not learned.isdisjoint(query.relevant) for query in self.splits[split]], bool)
+            learned += [query.relevant for query in self.splits["validation"]]
+        return seen_queries((query.relevant for query in self.splits[split]), learned)
 
     def content(self, split: str) -> Iterator[tuple[Any, ...]]:
         yield from super().content(split)

@@ -51,7 +51,8 @@ def _collection(name: str, texts: Iterable[Named], about: str, difficulty: int |
     for title, text in texts:
         words = " ".join(text.split())
         if len(words) >= SHORTEST and words not in documents:
-            documents[words] = Document(f"{len(documents) + 1:05}", text)
+            # the id says what it is about, since its title is the query; it is shown, and never searched
+            documents[words] = Document(f"{len(documents) + 1:05} {' '.join(title.split())}", text)
             titles[documents[words].id] = title
     if not documents:
         raise MissingInput(f"'{name}' is not available: this Python comes without the source of its standard library.")

@@ -9,19 +9,27 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.data.documents.document import Document
-from seqlab.data.documents.markup import NOTEBOOK, PAGES, notebook_text, page_document
+from seqlab.data.documents.fixes import DocumentFixes
+from seqlab.data.documents.markup import (
+    BASE64,
+    MAIL,
+    NOTEBOOK,
+    PAGES,
+    mail_document,
+    notebook_text,
+    page_document,
+)
 from seqlab.data.examples.columns import LABELED
 from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
 from seqlab.data.examples.lines import JSON_LINES, MAX_FAULTS, TABLES, BadRow, Location, numbered_lines, quote_list
 from seqlab.data.examples.lines import suffix as suffix_of
 from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
-from seqlab.data.files import InputFixes, existing_path, first_names, read_file, shorten
+from seqlab.data.files import existing_path, first_names, read_file, shorten
 from seqlab.data.folders import files_below, note_links
 from seqlab.data.text.corpus import readable_codec
 from seqlab.errors import DataError, MissingInput, UsageError
@@ -32,26 +40,11 @@ FIELDS = {  # the names of the columns that are read, the first that a table has
     "title": ("title", "heading", "name"),
     "text": ("text", "body", "contents", "content", "abstract"),
 }
-SKIP_LIMIT = 0.1  # the share of files and of rows that may be skipped
+LAYOUT_COLUMNS = ("metadata",)  # of collections in the layout of BEIR, which nobody expects to be searched
 LONGEST_TITLE = 120  # characters of a first line that is taken for a title
 COLLECTION = ("corpus.jsonl", "corpus.jsonl.gz")  # the documents of a folder in the layout of BEIR
 HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*\s*$")
 RULE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\s*$")  # above or below a heading
-
-
-@dataclass
-class DocumentFixes(InputFixes):
-    """What reading documents corrected, left out and skipped."""
-
-    skip_limit: float = SKIP_LIMIT
-    unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
-
-    def notes(self) -> list[str]:
-        notes = super().notes()
-        if self.unreadable:
-            reasons = "; ".join(f"{Path(name).name}: {why}" for name, why in [*self.unreadable.items()][:MAX_FAULTS])
-            notes.append(f"skipped {counted(len(self.unreadable), 'file')} that cannot be read ({reasons})")
-        return notes
 
 
 class _File(NamedTuple):
@@ -71,8 +64,9 @@ def read_documents(
     if unknown := {*(columns or {})} - {*FIELDS}:
         raise UsageError(f"documents have no '{sorted(unknown)[0]}': name columns of {', '.join(FIELDS)}.")
     files = list(chain.from_iterable(_files(str(source), fixes) for source in sources))
-    seen: set[bytes] = set()
-    for file in files:
+    seen: dict[bytes, tuple[int, int]] = {}  # of an id: number of the file, and line
+    texts: dict[bytes, str] = {}
+    for number, file in enumerate(files):
         try:
             found = _documents(file, fixes, columns or {})
         except DataError:
@@ -80,7 +74,12 @@ def read_documents(
                 raise
             fixes.left_out[str(file.path)] = "no text, and no table of documents"
             continue
-        yield from _distinct(found, file.path, seen, fixes)
+        for document in _distinct(found, number, [one.path for one in files], seen, fixes):
+            key = _digest(document.with_title)
+            if (first := texts.setdefault(key, document.id)) != document.id:
+                fixes.first_equal = fixes.first_equal if fixes.equal else (first, document.id)
+                fixes.equal += 1
+            yield document
     if not seen:
         found = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.notes())
         names = ", ".join(f"'{source}'" for source in sources)
@@ -125,35 +124,57 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
     return readable
 
 
-def _documents(file: _File, fixes: DocumentFixes, columns: Mapping[str, str]) -> Iterator[Document | BadRow]:
+def _documents(
+    file: _File, fixes: DocumentFixes, columns: Mapping[str, str]
+) -> Iterator[tuple[int, Document | BadRow]]:
+    """With the line on which each begins."""
     suffix = suffix_of(file.path)
     if suffix in TABLES:
         return _rows(file.path, fixes, columns)
     name, content = file.path.as_posix(), "".join(read_file(file.path, fixes, file.codec))
     if suffix in PAGES:
-        return iter([page_document(name, content)])
-    return iter([text_document(name, notebook_text(name, content) if suffix == NOTEBOOK else content)])
+        return iter([(1, page_document(name, content))])
+    if suffix == MAIL:
+        document, others = mail_document(name, content)
+        fixes.mail_parts |= {name: others} if others else {}
+        return iter([(1, document)])
+    if suffix == NOTEBOOK:
+        content, outputs = notebook_text(name, content)
+        fixes.outputs |= {name: outputs} if outputs else {}
+    elif BASE64.search(content):
+        fixes.encoded.append(name)
+    return iter([(1, text_document(name, content))])
 
 
 def _distinct(
-    found: Iterator[Document | BadRow], path: Path, seen: set[bytes], fixes: DocumentFixes
+    found: Iterator[tuple[int, Document | BadRow]],
+    number: int,
+    paths: Sequence[Path],
+    seen: dict[bytes, tuple[int, int]],
+    fixes: DocumentFixes,
 ) -> Iterator[Document]:
     """The documents of a file whose ids are new; the others and broken rows are skipped up to the limit."""
     faults: list[str] = []
     total = 0
-    for item in found:
+    for line, item in found:
         total += 1
         if isinstance(item, BadRow):
-            faults.append(f"line {item.location.line}: {item.reason.rstrip('.')}")
+            faults.append(f"line {line}: {item.reason.rstrip('.')}")
             continue
-        key = hashlib.blake2b(item.id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        if key in seen:
-            faults.append(f"the id '{shorten(item.id, 40)}' is not the first of its name")
-        else:
-            seen.add(key)
+        key = _digest(item.id)
+        if key not in seen:
+            seen[key] = (number, line)
             yield item
+        else:
+            file, row = seen[key]
+            where = "" if file == number else f" of '{paths[file]}'"
+            faults.append(f"line {line}: the id '{shorten(item.id, 40)}' is that of line {row}{where}, too")
     if faults:
-        _note_faults(faults, total, path, fixes)
+        _note_faults(faults, total, paths[number], fixes)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _note_faults(faults: Sequence[str], total: int, path: Path, fixes: DocumentFixes) -> None:
@@ -186,7 +207,7 @@ def text_document(name: str, text: str) -> Document:
     return Document(name, rest, title)
 
 
-def _rows(path: Path, fixes: DocumentFixes, columns: Mapping[str, str]) -> Iterator[Document | BadRow]:
+def _rows(path: Path, fixes: DocumentFixes, columns: Mapping[str, str]) -> Iterator[tuple[int, Document | BadRow]]:
     """The rows of a table; JSON lines are read one by one, so that memory is bounded for a file of any size."""
     if suffix_of(path) in JSON_LINES:
         lines = ((Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip())
@@ -200,7 +221,9 @@ def _rows(path: Path, fixes: DocumentFixes, columns: Mapping[str, str]) -> Itera
         table = open_table(path, LABELED, fixes)
         rows, names = iter(table.all_rows()), table.names
     found = _columns(path, names, columns)
-    return (row if isinstance(row, BadRow) else _row(row, found) for row in rows)
+    if unused := tuple(name for name in names if name not in {*found.values(), *LAYOUT_COLUMNS}):
+        fixes.unused.setdefault(unused, []).append(str(path))
+    return ((row.location.line, row if isinstance(row, BadRow) else _row(row, found)) for row in rows)
 
 
 def _columns(path: Path, names: Sequence[str], requested: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,47 @@
+"""What reading documents corrected, left out and skipped, and how it is said."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from seqlab.data.examples.lines import MAX_FAULTS, quote_list
+from seqlab.data.files import InputFixes, first_names, shorten
+from seqlab.wording import counted
+
+SKIP_LIMIT = 0.1  # the share of files and of rows that may be skipped
+
+
+@dataclass
+class DocumentFixes(InputFixes):
+    """Filled while documents are read, for the notes."""
+
+    skip_limit: float = SKIP_LIMIT
+    unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
+    unused: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # columns that are not read, and files
+    outputs: dict[str, int] = field(default_factory=dict)  # cells of notebooks that have some
+    mail_parts: dict[str, int] = field(default_factory=dict)  # of e-mails, other than their text
+    encoded: list[str] = field(default_factory=list)  # files with lines of base64
+    equal: int = 0  # documents with the title and text of another
+    first_equal: tuple[str, str] = ("", "")  # the ids of two of them
+
+    def notes(self) -> list[str]:
+        notes = super().notes()
+        for names, files in self.unused.items():
+            columns = f"{'column' if len(names) == 1 else 'columns'} {quote_list(names, MAX_FAULTS)}"
+            notes.append(f"{columns} of {first_names(files)} not read (--column text=NAME reads another)")
+        if self.outputs:
+            cells = counted(sum(self.outputs.values()), "notebook cell")
+            notes.append(f"outputs of {cells} not read, in {first_names([*self.outputs])}")
+        if self.mail_parts:
+            parts = counted(sum(self.mail_parts.values()), "part")
+            notes.append(f"{parts} of e-mails not read, such as attachments, in {first_names([*self.mail_parts])}")
+        if self.encoded:
+            files = counted(len(self.encoded), "file")
+            notes.append(f"lines of base64, as of attachments, read as words in {files}: {first_names(self.encoded)}")
+        if self.equal:
+            pair = f"'{shorten(self.first_equal[1], 40)}' and '{shorten(self.first_equal[0], 40)}'"
+            documents = counted(self.equal, "document")
+            notes.append(f"{documents} equal to an earlier one in title and text, such as {pair}: all are kept")
+        if self.unreadable:
+            reasons = "; ".join(f"{Path(name).name}: {why}" for name, why in [*self.unreadable.items()][:MAX_FAULTS])
+            notes.append(f"skipped {counted(len(self.unreadable), 'file')} that cannot be read ({reasons})")
+        return notes
