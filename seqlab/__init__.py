@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from seqlab.api import quantize as quantize
     from seqlab.api import resume as resume
     from seqlab.api import search as search
+    from seqlab.api import speedrun as speedrun
     from seqlab.api import train as train
     from seqlab.comparison.compare import Comparison as Comparison
     from seqlab.runs.run import Run as Run
@@ -27,7 +28,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Comparison", "Run", "__version__",
     "build", "compare", "distill", "embed", "evaluate", "evaluate_index", "export", "index", "load", "quantize",
-    "resume", "search", "train",
+    "resume", "search", "speedrun", "train",
 ]  # fmt: skip
 
 

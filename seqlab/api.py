@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from seqlab.comparison.execution.progress import ProgressView
     from seqlab.exporters.quantize import QuantizedRun
     from seqlab.models.model import Model
+    from seqlab.speedrun.speedrun import Speedrun
     from seqlab.training.progress import Reporter
 
 ExportFormat = Literal["onnx", "transformers"]
@@ -169,6 +170,26 @@ def compare(
         arguments = {"out": out and str(out), "recipe": recipe, "settings": settings and dict(settings), **options}
         command = python_call("compare", [] if source is None else [source], arguments)
     return run_comparison(request, _folder(out) or default_directory(request), command, view)
+
+
+def speedrun(
+    source: DataSource | None = None,
+    *,
+    minutes: int = 5,
+    seeds: int | None = None,
+    out: str | Path | None = None,
+    reporter: "Reporter | None" = None,
+) -> "Speedrun":
+    """Make the best language model of a text within 5, 20 or 60 minutes, from raw text to result.
+
+    Without a source, tiny-shakespeare with three seeds, each with a clock of its own; otherwise one seed.
+
+    >>> seqlab.speedrun("my.txt").attempts[0].path
+    """
+    from seqlab.speedrun.speedrun import speedrun as run_speedrun
+
+    items = None if source is None else source_items(source)
+    return run_speedrun(items, minutes, seeds, _folder(out), _reporter(reporter))
 
 
 def distill(

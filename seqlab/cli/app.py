@@ -31,6 +31,7 @@ from seqlab.cli.results import results
 from seqlab.cli.resume import resume
 from seqlab.cli.runs import runs
 from seqlab.cli.search import search
+from seqlab.cli.speedrun import speedrun
 from seqlab.cli.train import train
 from seqlab.errors import UsageError
 from seqlab.registry import allow_plugin
@@ -79,7 +80,7 @@ def options(
 
 
 PANELS = {
-    "Train": (train, resume, demo),
+    "Train": (train, resume, speedrun, demo),
     "Use": (generate, predict, evaluate, quantize, export),
     "Search": (index, search, draw_map, embed),
     "Compare": (compare, distill, report, runs, results, bench),

@@ -1,0 +1,143 @@
+"""One speedrun: a clock, one training run for each seed within it, and the record of all of them."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import stdev
+from typing import TYPE_CHECKING, Any
+
+from scipy.stats import t
+
+from seqlab.config.sections import MOST
+from seqlab.errors import UsageError
+from seqlab.recipes import read_recipe
+from seqlab.registry import CORPORA
+from seqlab.runs.directory import folder_name
+from seqlab.runs.machine import git_revision, machine
+from seqlab.runs.results import timestamp
+from seqlab.runs.run import Run
+from seqlab.storage import to_json, write_atomic
+from seqlab.tasks.text_settings import LanguageSettings
+from seqlab.training.request import settings_from_request
+from seqlab.training.session import train
+
+if TYPE_CHECKING:
+    from seqlab.training.progress import Reporter
+
+RECIPES = {5: "speedrun/5-minutes", 20: "speedrun/20-minutes", 60: "speedrun/60-minutes"}
+TEXT = "tiny-shakespeare"
+SEEDS = 3  # of the text that everybody is measured on; of others, one
+# what follows training: counting, fitting, scoring with and without counts, the baselines, the curves
+RESERVE, RESERVED_SHARE = 14.0, 0.03  # seconds, and a share of the time
+MOST_SEEDS = 100
+NANOGPT = 1.4697  # nats per character of nanoGPT's recipe on an A100, validation in windows of 256
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One seed: nats per character on validation, and the seconds from raw text to these numbers."""
+
+    seed: int
+    path: str
+    steps: int
+    seconds: float
+    window: float  # in windows of the recipe, from a fresh state
+    carried: float  # with the state carried through the text
+    network: float  # without counts, in windows
+
+
+@dataclass(frozen=True)
+class Speedrun:
+    """The attempts of all seeds under one recipe."""
+
+    minutes: int
+    text: str
+    attempts: list[Attempt]
+    settings: dict[str, Any]
+    machine: str
+    commit: str | None
+    date: str
+
+    @property
+    def mean(self) -> float:
+        return sum(attempt.window for attempt in self.attempts) / len(self.attempts)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95% interval of the mean for fresh seeds on this text; None with one seed."""
+        values = [attempt.window for attempt in self.attempts]
+        if len(values) < 2:
+            return None
+        half = float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+        return self.mean - half, self.mean + half
+
+    @property
+    def sentences(self) -> list[str]:
+        """The result in words, and what to know about it."""
+        interval = self.interval
+        around = "" if interval is None else f" (95% for fresh seeds {interval[0]:.4f} to {interval[1]:.4f})"
+        sentences = [f"Mean {self.mean:.4f} nats/char{around}."]
+        if self.text == TEXT:
+            sentences.append(f"nanoGPT's recipe on an A100 has {NANOGPT} on the same split, in windows of 256.")
+        if self.late:
+            late = ", ".join(
+                f"seed {attempt.seed} by {attempt.seconds - 60 * self.minutes:.0f} s" for attempt in self.late
+            )
+            sentences.append(
+                f"Over the time of {self.minutes} minutes: {late}. A busy machine makes everything slower."
+            )
+        return sentences
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "mean": self.mean, "interval": self.interval}
+
+    @property
+    def late(self) -> list[Attempt]:
+        """The attempts that took longer than their time."""
+        return [attempt for attempt in self.attempts if attempt.seconds > 60 * self.minutes]
+
+
+def speedrun(
+    source: Sequence[str] | None, minutes: int, seeds: int | None, out: Path | None, reporter: "Reporter"
+) -> Speedrun:
+    """Train one model for each seed, each within `minutes` from raw text to result, and write the record."""
+    if minutes not in RECIPES:
+        raise UsageError(f"there is no recipe for {minutes} minutes: expected {', '.join(map(str, RECIPES))}.")
+    if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+        raise UsageError(f"the number of seeds is {seeds}: expected 1 to {MOST_SEEDS}.")
+    files = [TEXT] if source is None else list(source)
+    name = files[0] if files[0] in CORPORA else Path(files[0]).stem
+    folder = out or Path("runs") / f"speedrun-{folder_name(name)}-{minutes}"
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"'{folder}' is not empty: choose another --out, or remove it.")
+    attempts: list[Attempt] = []
+    for seed in range(seeds or (SEEDS if source is None else 1)):
+        reporter.log(f"seed {seed}: the clock runs, {minutes} minutes from raw text to result")
+        run, attempt = _attempt(files, minutes, seed, folder / f"seed-{seed}", reporter)
+        attempts.append(attempt)
+        record = Speedrun(
+            minutes, run.config["corpus"]["name"], attempts, run.settings.resolved(), machine(), git_revision(),
+            timestamp(),
+        )  # fmt: skip
+        write_atomic(folder / "speedrun.json", to_json(record.as_dict()))
+    return record
+
+
+def _attempt(files: Sequence[str], minutes: int, seed: int, out: Path, reporter: "Reporter") -> tuple[Run, Attempt]:
+    began = time.monotonic()
+    seconds = 60 * minutes * (1 - RESERVED_SHARE) - RESERVE
+    short = {"seconds": seconds, "seed": seed}
+    settings = settings_from_request(list(files), read_recipe(RECIPES[minutes]), {}, short, None, reporter.log)
+    if not isinstance(settings.task.settings, LanguageSettings):
+        raise UsageError(f"'{files[0]}' is for --task {settings.task.name}, and a speedrun makes a language model.")
+    # a single evaluation, at the end: no weights are chosen by it
+    settings = settings.with_values(**{"train.evaluate_every": MOST, "train.sample_tokens": 0})
+    run = train(settings, out, False, reporter)
+    carried = run.evaluate(mode="carry").metrics
+    results = run.results
+    assert results is not None, "the run is finished"
+    alone = next(one.metrics for one in results.baselines if one.name == "network alone")
+    nats = (metrics["bits_per_char"] * math.log(2) for metrics in (results.validation, carried, alone))
+    return run, Attempt(seed, str(out), results.steps, round(time.monotonic() - began, 1), *nats)
