@@ -106,9 +106,10 @@ class MuonAdamW(torch.optim.Optimizer):
         adamw(
             parameters,
             [parameter.grad for parameter in parameters],
-            *([state[key] for state in states] for key in ("exp_avg", "exp_avg_sq")),
-            [],
-            [state["step"] for state in states],
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            max_exp_avg_sqs=[],
+            state_steps=[state["step"] for state in states],
             fused=True,
             amsgrad=False,
             beta1=group["betas"][0],
