@@ -29,7 +29,9 @@ def dropping_step(arch: str, rate: float) -> Step:
     options = {"hidden": HIDDEN, **ARCHITECTURES[arch]}
     options |= {} if arch == "feedforward" else {"dropout": rate}
     rates = {"model.embedding": HIDDEN, "model.embedding_dropout": rate, "model.output_dropout": rate}
-    return step_of(training_step(arch, [*rates.items(), *((f"backbone.{key}", value) for key, value in options.items())]))
+    return step_of(
+        training_step(arch, [*rates.items(), *((f"backbone.{key}", value) for key, value in options.items())])
+    )
 
 
 def main(rounds: int = ROUNDS, threads: int | None = None, cpu: bool = False) -> None:

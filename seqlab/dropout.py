@@ -73,8 +73,13 @@ class _Drop(torch.autograd.Function):
             return drop_plain(x, rate, key)
         from seqlab.kernels import dropout
 
+        if _is_swapped(x):
+            out = torch.empty_like(x)  # which has the same place in memory
+            _call(dropout.drop_swapped, [_swapped_array(x)], rate, key, _swapped_array(out))
+            return out
         out = torch.empty(x.shape, dtype=x.dtype)
-        _call(dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop, [x], rate, key, out)
+        kernel = dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop
+        _call(kernel, [_array(x)], rate, key, _array(out))
         return out
 
     @staticmethod
@@ -91,7 +96,7 @@ class _AddDropped(torch.autograd.Function):
         from seqlab.kernels import dropout
 
         out = torch.empty(x.shape, dtype=x.dtype)
-        _call(dropout.add_dropped, [x, y], rate, key, out)
+        _call(dropout.add_dropped, [_array(x), _array(y)], rate, key, _array(out))
         return out
 
     @staticmethod
@@ -99,18 +104,29 @@ class _AddDropped(torch.autograd.Function):
         return outer[0], _Drop.apply(outer[0], ctx.rate, ctx.key), None, None  # pyright: ignore[reportReturnType]
 
 
-def _call(kernel: Any, inputs: list[Tensor], rate: float, key: int, out: Tensor) -> None:
+def _call(kernel: Any, inputs: list[np.ndarray], rate: float, key: int, out: np.ndarray) -> None:
     from seqlab.kernels import call_kernel
 
-    number = np.float64 if out.dtype == torch.float64 else np.float32
+    number = np.float64 if out.dtype == np.float64 else np.float32
     arguments = [*_halves(key), _threshold(rate), number(1 / (1 - rate))]
-    call_kernel(kernel, [*map(_array, inputs), *arguments, _array(out)], torch.get_num_threads())
+    call_kernel(kernel, [*inputs, *arguments, out], torch.get_num_threads())
 
 
 def _array(x: Tensor) -> np.ndarray:
     """The elements in the order of their positions; a bfloat16, which numpy does not know, as its bits."""
     x_N = x.detach().contiguous().view(-1)
     return (x_N.view(torch.uint16) if x.dtype == torch.bfloat16 else x_N).numpy()
+
+
+def _is_swapped(x: Tensor) -> bool:
+    """Whether the first two axes are swapped in memory, as recurrent kernels leave them. A copy would cost more than
+    the dropout; bfloat16 is copied all the same."""
+    is_float = x.dtype != torch.bfloat16
+    return is_float and x.dim() == 3 and not x.is_contiguous() and x.transpose(0, 1).is_contiguous()
+
+
+def _swapped_array(x_BTD: Tensor) -> np.ndarray:
+    return x_BTD.detach().transpose(0, 1).numpy()
 
 
 def _has_kernel(x: Tensor) -> bool:

@@ -38,6 +38,18 @@ def add_dropped(x_N, y_N, key, second_key, threshold, scale, out_N):
             out_K[i] = x_K[i] + (y_K[i] * scale if kept else x_N.dtype.type(0))
 
 
+@numba.njit(parallel=True, **KERNEL)
+def drop_swapped(x_TBD, key, second_key, threshold, scale, out_TBD):
+    """As `drop`, where the first two axes are swapped in memory: positions count along B, T, D."""
+    T, B, D = x_TBD.shape
+    for t in numba.prange(T):
+        for b in range(B):
+            x_D, out_D, first = x_TBD[t, b], out_TBD[t, b], (b * T + t) * D
+            for i in range(D):
+                kept = _keyed_word(key, second_key, np.uint32(first + i)) >= threshold
+                out_D[i] = x_D[i] * scale if kept else x_TBD.dtype.type(0)
+
+
 @numba.njit(**KERNEL)
 def _scaled_bfloat16(bits, scale):
     """A bfloat16, the upper half of a float32, times a float32, rounded to the nearest, ties to even."""

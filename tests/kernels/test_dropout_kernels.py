@@ -99,17 +99,26 @@ def test_what_is_not_finite_stays_so_where_it_is_kept() -> None:
         torch.testing.assert_close(y, drop_plain(x, 0.4, key), equal_nan=True, rtol=0, atol=0)
 
 
-def test_the_place_in_memory_does_not_matter() -> None:
-    x = numbers((30, 20, 10), torch.float32)
-    strided = x.transpose(0, 2).contiguous().transpose(0, 2)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("swapped", [(0, 1), (0, 2), (1, 2)])
+def test_the_place_in_memory_does_not_matter(dtype: torch.dtype, swapped: tuple[int, int]) -> None:
+    """Recurrent kernels swap the first two axes."""
+    x, outer = numbers((30, 20, 10), dtype), numbers((30, 20, 10), dtype, 1)
+    strided = x.transpose(*swapped).contiguous().transpose(*swapped).requires_grad_()
     assert not strided.is_contiguous()
-    assert torch.equal(of_key(0, lambda: drop(x, 0.5))[0], of_key(0, lambda: drop(strided, 0.5))[0])
+    y, key = of_key(0, lambda: drop(strided, 0.5))
+    assert torch.equal(y, drop_plain(x, 0.5, key))
+    for gradient in (outer, outer.transpose(0, 1).contiguous().transpose(0, 1)):
+        found = torch.autograd.grad(y, strided, gradient, retain_graph=True)[0]
+        assert torch.equal(found, drop_plain(outer, 0.5, key))
 
 
 def test_nothing_is_stored_for_the_gradient() -> None:
     stored: list[Tensor] = []
     x, y = (numbers((50,), torch.float32, seed).requires_grad_() for seed in (0, 1))
-    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: stored.append(tensor) or tensor, lambda tensor: tensor):
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda tensor: stored.append(tensor) or tensor, lambda tensor: tensor
+    ):
         add_dropped(x, drop(y, 0.5), 0.5).sum()
     assert not stored
 
