@@ -115,7 +115,11 @@ def main(rounds: int = ROUNDS, threads: int | None = None, cpu: bool = False, na
     nanogpt = nanogpt or (Path(os.environ["NANOGPT"]) if "NANOGPT" in os.environ else None)
     ours = our_step(positions="learned")
     plain = {"ours": step_of(ours), "ours, rotary": step_of(our_step()), "direct": direct_step()}
-    dropping = {f"ours, dropout {RATE}": step_of(our_step(RATE)), f"direct, dropout {RATE}": direct_step(RATE)}
+    dropping = {
+        f"ours, dropout {RATE}": step_of(our_step(RATE)),
+        "ours, attention too": step_of(our_step(RATE, attention_dropout=RATE)),
+        f"direct, dropout {RATE}": direct_step(RATE),
+    }
     if nanogpt is not None:
         plain["nanoGPT"] = nanogpt_step(nanogpt, 0.0)
         dropping[f"nanoGPT, dropout {RATE}"] = nanogpt_step(nanogpt, RATE)
