@@ -1,8 +1,8 @@
 """Dropout whose mask is a function of a key and of the position: never stored, and computed again for the gradient.
 
-torch draws a mask on one thread, several times as slowly as it computes an activation. Here a position's word decides, whatever
-thread computes it, so the bits do not depend on the number of threads. Nothing is reassociated or contracted: the
-results have the bits of the plain form in `seqlab.dropout`.
+torch draws a mask on one thread, several times as slowly as it computes an activation. Here a position's word decides,
+whatever thread computes it, so the bits do not depend on the number of threads. Nothing is reassociated or contracted:
+the results have the bits of the plain form in `seqlab.dropout`.
 """
 
 import numba
