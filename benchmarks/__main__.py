@@ -3,6 +3,7 @@
 from benchmarks import (
     additive_attention,
     decoding,
+    dropout,
     embedding,
     encoding,
     int8,
@@ -17,6 +18,7 @@ if __name__ == "__main__":
         encoding,
         training,
         transformer,
+        dropout,
         additive_attention,
         decoding,
         int8,

@@ -15,6 +15,7 @@ from seqlab.attention.kv_cache import append
 from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import scaled_dot
 from seqlab.contracts import Recorded, Trace, record
+from seqlab.dropout import drop
 from seqlab.precision import full
 
 KeysValues = tuple[Tensor, Tensor]
@@ -127,11 +128,11 @@ def attend_heads(
     trace: Trace | None,
     plain: bool,
 ) -> Tensor:
-    """Every head, by the equation if it is `plain` or there is a trace. No mask means causal; `dropout` applies to the
-    weights."""
-    if trace is None and not plain:
-        return scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, mask, dropout, is_causal=mask is None)
+    """Every head. No mask means causal. The equation computes it if it is `plain`, if there is a trace, and if
+    `dropout` applies to the weights, which torch's kernel never stores."""
+    if trace is None and not plain and not dropout:
+        return scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, mask, is_causal=mask is None)
     if mask is None:
         mask = torch.ones(q_BNTK.shape[2], k_BNSK.shape[2], dtype=torch.bool, device=q_BNTK.device).tril()
     attended = scaled_dot(q_BNTK, k_BNSK, v_BNSK, mask, trace)
-    return functional.dropout(attended.weights_BTS, dropout) @ v_BNSK if dropout else attended.output_BTD
+    return drop(attended.weights_BTS, dropout) @ v_BNSK if dropout else attended.output_BTD

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from seqlab.backbones.recurrent_settings import GruSettings, LstmSettings, RecurrentSettings, RnnSettings
 from seqlab.cells.cell import RecurrentCell, last_kept, unroll
@@ -17,6 +16,7 @@ from seqlab.cells.gru import GruCell
 from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
 from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
+from seqlab.dropout import drop
 from seqlab.tracing import prefixed
 
 
@@ -102,7 +102,7 @@ class Recurrent(Backbone):
         return list(self.cells)  # pyright: ignore[reportReturnType]
 
     def _drop(self, x: Tensor) -> Tensor:
-        return dropout(x, self.settings.dropout_rate, self.training) if self.settings.dropout_rate else x
+        return drop(x, self.settings.dropout_rate, self.training)
 
     def _run_cell(
         self, index: int, x_BTD: Tensor, state: Any, mask_BT: Tensor | None, trace: Trace | None

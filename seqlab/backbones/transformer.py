@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, gelu, relu, silu
+from torch.nn.functional import gelu, relu, silu
 
 from seqlab.attention.kv_cache import keep_last
 from seqlab.attention.masks import Ranges, causal
@@ -20,6 +20,7 @@ from seqlab.attention.multihead import CrossAttention, KeysValues, MultiHead
 from seqlab.attention.positions import make_positions
 from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
+from seqlab.dropout import add_dropped
 from seqlab.errors import UsageError
 from seqlab.precision import full
 from seqlab.tracing import prefixed
@@ -72,7 +73,7 @@ class Block(nn.Module):
     def __init__(self, settings: TransformerSettings, memory: int | None = None):
         super().__init__()
         self.settings = settings
-        shared = {"heads": settings.heads, "dropout": settings.dropout_rate, "plain": settings.plain}
+        shared = {"heads": settings.heads, "dropout": settings.attention_dropout, "plain": settings.plain}
         self.attention = MultiHead(settings.hidden, **shared, qk_norm=settings.qk_norm)
         self.feedforward = FeedForward(settings)
         self.norms = nn.ModuleList(make_norm(settings) for _ in range(2))
@@ -115,9 +116,8 @@ class Block(nn.Module):
 
     def _add(self, norm: nn.Module, x_BTD: Tensor, y_BTD: Tensor) -> Tensor:
         """The residual connection, and the norm if it comes after."""
-        if self.settings.dropout_rate:
-            y_BTD = dropout(y_BTD, self.settings.dropout_rate, self.training)
-        return x_BTD + y_BTD if self.settings.norm_position == "before" else norm(x_BTD + y_BTD)
+        x_BTD = add_dropped(x_BTD, y_BTD, self.settings.dropout_rate, self.training)
+        return x_BTD if self.settings.norm_position == "before" else norm(x_BTD)
 
 
 class Stack(nn.Module):

@@ -36,7 +36,10 @@ class TransformerSettings(BackboneSettings):
     )
     scale_input: bool = Field(default=False, description="multiply the embeddings by the square root of the width")
     dropout: float | None = Field(
-        default=None, ge=0, lt=1, description="of sublayers and attention weights; if unset, from the size of a text"
+        default=None, ge=0, lt=1, description="of sublayers; if unset, from the size of a text"
+    )
+    attention_dropout: float = Field(
+        default=0.0, ge=0, lt=1, description="of attention weights; above 0, training leaves the fused kernel"
     )
     implementation: Literal["fused", "plain"] = Field(
         default="fused", description="torch's attention kernel, or the equations"

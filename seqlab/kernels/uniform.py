@@ -25,3 +25,15 @@ def uniforms(seed: int, sequences_B: np.ndarray, positions_B: np.ndarray) -> np.
     """One number in [0, 1) for each row, a multiple of 2**-53; it depends on the row's sequence, not on its place."""
     keys_B = splitmix64(np.full(1, seed, np.uint64), sequences_B.astype(np.uint64))
     return (splitmix64(keys_B, positions_B.astype(np.uint64)) >> np.uint64(11)) * 2.0**-53
+
+
+def keyed_word(key, second_key, position):
+    """A word of 32 bits for each position, by the hash triple32 (Wellons 2018) with two words of 32 bits as its key.
+
+    Words of 32 bits, because a CPU multiplies eight or sixteen of them at once."""
+    z = np.uint32(position ^ key)
+    z = np.uint32(np.uint32(z ^ (z >> np.uint32(17))) * np.uint32(0xED5AD4BB))
+    z = np.uint32(z ^ second_key)
+    z = np.uint32(np.uint32(z ^ (z >> np.uint32(11))) * np.uint32(0xAC4C1B51))
+    z = np.uint32(np.uint32(z ^ (z >> np.uint32(15))) * np.uint32(0x31848BAB))
+    return np.uint32(z ^ (z >> np.uint32(14)))

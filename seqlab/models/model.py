@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, Recorded
+from seqlab.dropout import drop
 
 EMBEDDING = Recorded("state", "what the backbone reads for each token")
 
@@ -51,4 +51,4 @@ class Model(nn.Module, ABC):
         return tokens.masked_fill(hidden, self.unknown)
 
     def _drop(self, x: Tensor, rate: float | None) -> Tensor:
-        return dropout(x, rate, self.training) if rate else x
+        return drop(x, rate or 0.0, self.training)

@@ -1,0 +1,141 @@
+"""Dropout: y = m ⊙ x / (1 - rate), m_i = 0 with probability `rate` (Srivastava et al. 2014).
+
+Each call draws a key from torch's generator, and the mask is a function of key and position. So a mask is a function of
+the seed and step that the generator was seeded from, of the number of the call within the step, and of the position.
+Only the key is kept for the gradient. On a CPU the compiled kernel computes it, or the plain form where nothing can be
+compiled, with the same bits; elsewhere torch's own dropout does.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from seqlab.kernels.uniform import keyed_word
+
+COMPILED = (torch.float32, torch.float64, torch.bfloat16)
+
+
+def drop(x: Tensor, rate: float, training: bool = True) -> Tensor:
+    """Dropout while training, otherwise x itself."""
+    if not (training and rate):
+        return x
+    if not _has_kernel(x):
+        return functional.dropout(x, rate)
+    return _Drop.apply(x, rate, draw_key())  # pyright: ignore[reportReturnType]
+
+
+def add_dropped(x: Tensor, y: Tensor, rate: float, training: bool = True) -> Tensor:
+    """x + drop(y), a residual connection; tensors of one shape."""
+    assert x.shape == y.shape, f"a residual connection adds tensors of one shape, not {x.shape} and {y.shape}"
+    if not (training and rate):
+        return x + y
+    dtype = torch.promote_types(x.dtype, y.dtype)
+    if dtype == torch.bfloat16 or not (_has_kernel(x) and _has_kernel(y)):
+        return x + drop(y, rate)
+    return _AddDropped.apply(x.to(dtype), y.to(dtype), rate, draw_key())  # pyright: ignore[reportReturnType]
+
+
+def draw_key() -> int:
+    """A key of 63 bits from torch's generator."""
+    return int(torch.empty((), dtype=torch.int64).random_())
+
+
+def mask(shape: torch.Size, rate: float, key: int) -> Tensor:
+    """True where a position is kept."""
+    position_N = np.arange(shape.numel(), dtype=np.uint64).astype(np.uint32)
+    return torch.from_numpy(keyed_word(*_halves(key), position_N) >= _threshold(rate)).view(shape)
+
+
+def drop_plain(x: Tensor, rate: float, key: int) -> Tensor:
+    """The equation, with the mask as a tensor."""
+    return torch.where(mask(x.shape, rate, key), x * (1 / (1 - rate)), 0.0)
+
+
+@cache
+def can_compile() -> bool:
+    """Whether numba is installed and works, with a writable cache."""
+    try:
+        import seqlab.kernels.dropout  # noqa: F401
+    except (ImportError, RuntimeError, SystemError, OSError):
+        return False
+    return True
+
+
+class _Drop(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, rate: float, key: int) -> Tensor:
+        ctx.rate, ctx.key = rate, key
+        if not can_compile():
+            return drop_plain(x, rate, key)
+        from seqlab.kernels import dropout
+
+        if _is_swapped(x):
+            out = torch.empty_like(x)  # which has the same place in memory
+            _call(dropout.drop_swapped, [_swapped_array(x)], rate, key, _swapped_array(out))
+            return out
+        out = torch.empty(x.shape, dtype=x.dtype)
+        kernel = dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop
+        _call(kernel, [_array(x)], rate, key, _array(out))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
+        return _Drop.apply(outer[0], ctx.rate, ctx.key), None, None  # pyright: ignore[reportReturnType]
+
+
+class _AddDropped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor, rate: float, key: int) -> Tensor:
+        ctx.rate, ctx.key = rate, key
+        if not can_compile():
+            return x + drop_plain(y, rate, key)
+        from seqlab.kernels import dropout
+
+        out = torch.empty(x.shape, dtype=x.dtype)
+        _call(dropout.add_dropped, [_array(x), _array(y)], rate, key, _array(out))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
+        return outer[0], _Drop.apply(outer[0], ctx.rate, ctx.key), None, None  # pyright: ignore[reportReturnType]
+
+
+def _call(kernel: Any, inputs: list[np.ndarray], rate: float, key: int, out: np.ndarray) -> None:
+    from seqlab.kernels import call_kernel
+
+    number = np.float64 if out.dtype == np.float64 else np.float32
+    arguments = [*_halves(key), _threshold(rate), number(1 / (1 - rate))]
+    call_kernel(kernel, [*inputs, *arguments, out], torch.get_num_threads())
+
+
+def _array(x: Tensor) -> np.ndarray:
+    """The elements in the order of their positions; a bfloat16, which numpy does not know, as its bits."""
+    x_N = x.detach().contiguous().view(-1)
+    return (x_N.view(torch.uint16) if x.dtype == torch.bfloat16 else x_N).numpy()
+
+
+def _is_swapped(x: Tensor) -> bool:
+    """Whether the first two axes are swapped in memory, as recurrent kernels leave them. A copy would cost more than
+    the dropout; bfloat16 is copied all the same."""
+    is_float = x.dtype != torch.bfloat16
+    return is_float and x.dim() == 3 and not x.is_contiguous() and x.transpose(0, 1).is_contiguous()
+
+
+def _swapped_array(x_BTD: Tensor) -> np.ndarray:
+    return x_BTD.detach().transpose(0, 1).numpy()
+
+
+def _has_kernel(x: Tensor) -> bool:
+    return x.device.type == "cpu" and x.dtype in COMPILED
+
+
+def _threshold(rate: float) -> np.uint32:
+    return np.uint32(rate * 2**32)
+
+
+def _halves(key: int) -> tuple[np.uint32, np.uint32]:
+    return np.uint32(key & 0xFFFFFFFF), np.uint32(key >> 32)
