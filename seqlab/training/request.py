@@ -188,6 +188,9 @@ def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tup
     readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
     if layout.kind == "table":
         readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
+        for task, may_be in {"classify": layout.columns, "translate": layout.pair}.items():
+            if not may_be and (layout.columns or layout.pair):
+                del readings[task]
     options = {task: ["--task", task] for task in (*readings, "language")}
     for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
         if task in readings and columns:

@@ -45,7 +45,7 @@ def test_span_tags_and_conllu_are_certain_and_said(write: Write, content: str):
 
 @pytest.mark.parametrize(
     ("content", "tasks"),
-    [(POS, ["tag"]), (TABLE, ["classify", "translate"]), (SEMICOLONS, ["classify", "translate"])],
+    [(POS, ["tag"]), (TABLE, ["classify"]), (SEMICOLONS, ["classify"])],
 )
 def test_other_columns_are_asked_about_with_a_command_for_every_answer(write: Write, content: str, tasks: list[str]):
     path = write("my train.txt", content)
