@@ -176,7 +176,7 @@ def test_columns_are_suggested_by_their_roles_and_only_for_tasks_that_they_fit(w
     [command, _] = asked(write("a.csv", written([("id", "source", "reference1", "reference2"), *rows])))
     assert command[-3:] == ["translate", "--set", 'corpus.columns=["source", "reference1"]']
     assert sizes(command) == [27, 3]
-    ratings = [(f"a text {at}", at % 5, f"2020-01-{at % 9 + 10}") for at in range(30)]
+    ratings = [(f"a rather long text {at}", at % 5, f"2020-01-{at % 9 + 10}") for at in range(30)]
     [command, _] = asked(write("b.csv", written([("comment_text", "stars", "date"), *ratings])))
     assert command[-3:] == ["classify", "--set", 'corpus.columns=["comment_text", "stars"]']
 
