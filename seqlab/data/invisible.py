@@ -68,8 +68,7 @@ def invisible_notes(characters: Mapping[str, int]) -> list[str]:
     counts = Counter({character: count for character, count in characters.items() if is_invisible(character)})
     if not counts:
         return []
-    named = ", ".join(
-        f"U+{ord(character):04X} {_name(character)} ({count:,})" for character, count in counts.most_common(MAX_NAMED)
-    )
+    most = sorted(counts, key=lambda character: (-counts[character], character))[:MAX_NAMED]
+    named = ", ".join(f"U+{ord(character):04X} {_name(character)} ({counts[character]:,})" for character in most)
     more = f", and {len(counts) - MAX_NAMED:,} more kinds" if len(counts) > MAX_NAMED else ""
     return [f"invisible characters: {counts.total():,}, read as they are: {named}{more}"]

@@ -24,13 +24,12 @@ from seqlab.data.examples.columns import (
     suggest_pair,
 )
 from seqlab.data.examples.delimiters import csv_fault
-from seqlab.data.examples.json_forms import form_of_line, form_of_object, form_of_text
+from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
-from seqlab.data.files import InputFixes, name_files, read_beginning, read_file
+from seqlab.data.files import name_files, read_beginning
 from seqlab.data.folders import files_below, is_result
-from seqlab.errors import SeqlabError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 
@@ -144,7 +143,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
         return None
     except (ValueError, RecursionError, csv.Error) as error:
         return FileLayout("other", _first_line_fault(path, error))
-    if not names and suffix(path) in JSON_LINES and (form := _form_of_file(path)):
+    if not names and suffix(path) in JSON_LINES and (form := form_of_file(path)):
         return FileLayout("other", form)
     if not names:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
@@ -170,16 +169,9 @@ def _unclear_table(path: Path) -> FileLayout | None:
     return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
 
 
-def _form_of_file(path: Path) -> str | None:
-    """What a file is that is one JSON value; it is read whole, as training would."""
-    with suppress(SeqlabError):  # reading says what is wrong
-        return form_of_text(path, "".join(read_file(path, InputFixes())))
-    return None
-
-
 def _first_line_fault(path: Path, error: Exception) -> str:
     if suffix(path) in JSON_LINES:
-        return _form_of_file(path) or form_of_line(
+        return form_of_file(path) or form_of_line(
             path, next(line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip())
         )
     return f"the first line of {path.name} is no header: {csv_fault(error) if isinstance(error, csv.Error) else error}"

@@ -35,7 +35,9 @@ def task_of(path: Path, said: list[str] | None = None, **short: str) -> str:
     return settings_from_request(path, {}, {}, short, log=(said if said is not None else []).append).task.name
 
 
-@pytest.mark.parametrize("content", [SPANS, SPANS.replace(" ", "\t"), SPANS.replace("\n", "\r\n"), CONLLU])
+@pytest.mark.parametrize(
+    "content", [SPANS, SPANS.replace(" ", "\t"), SPANS.replace("-", "_"), SPANS.replace("\n", "\r\n"), CONLLU]
+)
 def test_span_tags_and_conllu_are_certain_and_said(write: Write, content: str):
     said: list[str] = []
     assert task_of(write("train.txt", content), said) == "tag"

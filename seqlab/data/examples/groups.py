@@ -23,7 +23,7 @@ KNOWN = (
 )
 # a column with fewer values, or with a larger share of one value, is a category rather than a group
 MIN_GROUPS, MAX_SHARE = 10, 0.25
-ALIKE_NAMED = 3  # sets of groups that a note names
+MAX_ALIKE = 3  # sets of groups that a note names
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ def _alike_notes(groups: Groups) -> list[str]:
             found.setdefault(difference(same), []).append(sorted(same))
     notes = []
     for how, alike in found.items():
-        shown = "; ".join(quote_list(same, 5, sizes) for same in alike[:ALIKE_NAMED])
-        more = f"; and {len(alike) - ALIKE_NAMED:,} more sets" if len(alike) > ALIKE_NAMED else ""
+        shown = "; ".join(quote_list(same, 5, sizes) for same in alike[:MAX_ALIKE])
+        more = f"; and {len(alike) - MAX_ALIKE:,} more sets" if len(alike) > MAX_ALIKE else ""
         total = counted(sum(sizes[name] for same in alike for name in same), "example")
         names = f"groups of '{groups.column}' that differ {how}, {total} in all: {shown}{more}"
         notes.append(f"{names}. They are different groups, which may be in different splits")

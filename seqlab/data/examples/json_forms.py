@@ -2,9 +2,15 @@
 
 import json
 import shlex
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from seqlab.data.files import read_beginning
+from seqlab.errors import DataError
+
+MAX_BYTES = 64 * 1024**2  # of a file that is read to tell its form, where its beginning does not
 
 
 def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
@@ -42,6 +48,16 @@ def form_of_text(path: Path, text: str) -> str | None:
         kind = "one array with an array for each row, which have no keys"
         return f"{path.name} is {kind}; {_rewrite(path, '{str(n): v for n, v in enumerate(r, 1)} for r in t', False)}"
     return None
+
+
+def form_of_file(path: Path) -> str | None:
+    """What a file is that is one JSON value, with the command; None if it is none, is too large to tell, or cannot be
+    read, which reading says."""
+    try:
+        lines, complete = read_beginning(path, MAX_BYTES)
+    except (OSError, EOFError, zlib.error, DataError):
+        return None
+    return form_of_text(path, "\n".join(lines)) if complete else None
 
 
 def _array_command(path: Path) -> str:

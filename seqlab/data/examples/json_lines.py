@@ -33,7 +33,7 @@ def read_objects(path: Path, fixes: InputFixes) -> list[TableRow | BadRow]:
     if len(rows) == 1 or isinstance(rows[0], BadRow):
         form = form_of_text(path, "\n".join(line for _, line in lines))
         if form is not None:
-            raise DataError(form)
+            raise DataError(f"'{path}': {form}")
     location, last = lines[-1]
     if isinstance(rows[-1], BadRow) and last.startswith("{") and not last.rstrip().endswith("}"):
         rows[-1] = BadRow(location, f"the file ends within this object: ...{last[-20:]}. Was it copied completely?")

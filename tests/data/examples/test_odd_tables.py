@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from seqlab.cli.app import app
 from seqlab.config import parse_assignment
+from seqlab.data.examples import json_forms
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.lines import InputFixes
@@ -215,3 +216,13 @@ def test_an_array_of_rows_is_named(write, indent):
     for options in ({}, {"task": "classify"}):
         with pytest.raises((UsageError, DataError), match=r"one array with a table by rows.* jq -c '\.\[\]'"):
             open_examples("labeled", settings_from_request(path, {}, {}, options).corpus)
+
+
+def test_the_form_of_a_file_beyond_the_limit_is_told_by_its_first_line(write, monkeypatch):
+    path = write("a.json", json.dumps(ROWS_IN_JSON, indent=1))
+    monkeypatch.setattr(json_forms, "MAX_BYTES", path.stat().st_size - 1)
+    with pytest.raises(UsageError, match=r"no JSON object on its first line.* jq -c '\.\[\]'"):
+        settings_from_request(path, {}, {}, {})
+    monkeypatch.setattr(json_forms, "MAX_BYTES", path.stat().st_size)
+    with pytest.raises(UsageError, match="one array with a table by rows"):
+        settings_from_request(path, {}, {}, {})
