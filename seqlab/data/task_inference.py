@@ -24,12 +24,12 @@ from seqlab.data.examples.columns import (
     suggest_pair,
 )
 from seqlab.data.examples.delimiters import csv_fault
+from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
-from seqlab.data.folders import files_below, is_result
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 
@@ -117,7 +117,7 @@ def unclear_layout(source: Sequence[str]) -> FileLayout | None:
 
 def _unclear(path: Path) -> FileLayout | None:
     if _is_folder(path):
-        return _folder_of_tables(path)
+        return unclear_folder(path)
     if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU):
         return None
     if suffix(path) not in TABLES:
@@ -230,15 +230,6 @@ def _as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     )
     command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
     return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag on each line: {command}"
-
-
-def _folder_of_tables(folder: Path) -> FileLayout | None:
-    files = [] if is_result(folder) else files_below(folder)  # opening it says what it is
-    if not files or not all(suffix(path) in TABLES for path in files):
-        return None
-    return FileLayout(
-        "other", f"the folder '{folder}' has only tables: name those to read, of {name_files([*map(str, files)])}"
-    )
 
 
 def _is_folder(path: Path) -> bool:

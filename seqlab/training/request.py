@@ -1,7 +1,7 @@
 """The settings of a run from recipe, TOML, options and the data itself. Nothing here needs torch."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,13 @@ from seqlab.config import (
     source_items,
 )
 from seqlab.config.sources import SHORT
+from seqlab.data.examples.example_folders import TAGGED
+from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
-from seqlab.registry import CORPORA
+from seqlab.registry import CORPORA, TASKS
 from seqlab.tasks.text_settings import TextSettings
 from seqlab.training.unused_settings import refuse_unused
 from seqlab.typed_command import command_again
@@ -134,8 +136,19 @@ def _split_files(
     found = find_split_files(Path(source[0]))
     if found is None:
         return []
-    log(f"{source[0]}: {found} (--split-ratios 90/10 reads the folder as one text)")
+    task = dict(changes).get("task.name", base.get("task", {}).get("name"))
+    log(f"{source[0]}: {found}{_splits_anew(Path(source[0]), [*found.files.values()], task)}")
     return [(f"corpus.{'source' if split == 'train' else split}", [str(path)]) for split, path in found.files.items()]
+
+
+def _splits_anew(folder: Path, files: Sequence[Path], task: Any) -> str:
+    """How to split the data of a folder in another way, if its files can be joined."""
+    ratios = ["--split-ratios", "90/10"]
+    if all(path.is_file() and suffix(path) in (*TABLES, *TAGGED) for path in files):
+        train = ["train", str(folder)]
+        return f" (to join these files and split them anew: {command_again(train, ratios, [folder, *files])})"
+    is_text = task is None or (task in TASKS and TASKS.settings(task).examples is None)
+    return f" ({' '.join(ratios)} reads the folder as one text)" if is_text else ""
 
 
 def _is_folder(item: str) -> bool:
