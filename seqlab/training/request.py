@@ -16,8 +16,9 @@ from seqlab.config import (
     source_items,
 )
 from seqlab.config.sources import SHORT
+from seqlab.data.examples.class_folders import labels_of_folders
 from seqlab.data.examples.example_folders import TAGGED
-from seqlab.data.examples.lines import TABLES, suffix
+from seqlab.data.examples.lines import TABLES, quote_list, suffix
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
@@ -185,7 +186,7 @@ def _inferred_task(
             )
         if layout := unclear_layout(corpus["source"]):
             raise UsageError(_which_task(layout, corpus, changes))
-        if note := plain_text_note(corpus["source"]):
+        if note := plain_text_note(corpus["source"]) or _class_folders_note(corpus, changes):
             log(note)
         return []
     if corpus["source"][0] not in CORPORA:
@@ -193,11 +194,29 @@ def _inferred_task(
     return [("task.name", task.name)]
 
 
-def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
-    """Ask what a file is, with the command for each answer."""
-    train = ["train", *map(str, corpus["source"])]  # as the command, if Python called
+def _class_folders_note(corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
+    """How to classify the texts of a folder whose folders may be labels."""
+    source = [str(item) for item in corpus["source"]]
+    labels = labels_of_folders(Path(source[0])) if len(source) == 1 and _is_folder(source[0]) else []
+    if not labels or source[0] in CORPORA:
+        return ""
+    unfit = _unfit(changes, ["classify", "language"])["classify"]
+    command = command_again(_train_command(corpus), ["--task", "classify"], without=unfit)
+    folders = f"the folders {quote_list(labels, 5)} of '{source[0]}'"
+    return f"{source[0]}: read as one running text. If {folders} are the labels of the texts in them: {command}"
+
+
+def _train_command(corpus: Mapping[str, Any]) -> list[str]:
+    """The command, if Python called."""
+    train = ["train", *map(str, corpus["source"])]
     for split in ("validation", "test"):
         train += [word for item in corpus.get(split) or () for word in (f"--{split}", str(item))]
+    return train
+
+
+def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
+    """Ask what a file is, with the command for each answer."""
+    train = _train_command(corpus)
     readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
     if layout.kind == "table":
         readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}

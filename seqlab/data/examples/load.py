@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from seqlab.config import CorpusSettings, ExampleKind
 from seqlab.data.examples.checks import check_labels, check_splits
+from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.example_folders import tagged_files
@@ -212,7 +213,7 @@ def _is_within(path: Path, others: Sequence[Path]) -> bool:
 
 
 def _read(kind: ExampleKind, sources: Sequence[str], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
-    paths = [_find(item, folders=kind == "tagged") for item in sources]
+    paths = [_find(item, folders=kind in ("labeled", "tagged")) for item in sources]
     if kind == "pairs":
         return _read_pairs(paths, columns, fixes)
     if kind == "tagged":
@@ -232,6 +233,11 @@ def _joined(paths: Sequence[Path], read: Callable[[Path], LocatedExamples], fixe
 
 
 def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
+    if path.is_dir():
+        _refuse_other_columns(columns, f"'{path}' is a folder of texts")
+        if columns.pair:
+            raise UsageError(f"corpus.columns names columns of a table, but '{path}' is a folder: leave it out.")
+        return read_class_folders(path, fixes)
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
     return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits, columns.trained)
