@@ -135,6 +135,9 @@ def test_what_may_be_labels(reviews: Path, imdb: Path, tmp_path: Path) -> None:
     (reviews / "pos" / "deeper").mkdir()
     (reviews / "pos" / "deeper" / "a.txt").write_text("a")
     assert labels_of_folders(reviews) == []
+    fill(tmp_path / "parts", 9, "train")
+    fill(tmp_path / "parts", 9, "dev")
+    assert labels_of_folders(tmp_path / "parts") == []
     fill(tmp_path / "code", 9, "src", ".py")
     fill(tmp_path / "code", 9, "tests", ".py")
     assert labels_of_folders(tmp_path / "code") == []
