@@ -22,12 +22,14 @@ def typed_command(arguments: Sequence[str]) -> Iterator[None]:
 def command_again(
     otherwise: Sequence[str],
     added: Sequence[str],
-    renamed: tuple[Path, Path] | None = None,
+    renamed: Sequence[Path] = (),
     without: Collection[str] = (),
 ) -> str:
-    """The typed command with more options, perhaps with another path and without some settings ("task.window");
-    `otherwise` if none was typed."""
-    words = [str(renamed[1]) if renamed and Path(word) == renamed[0] else word for word in _typed or otherwise]
+    """The typed command with more options, perhaps with other paths instead of the first of `renamed` and without some
+    settings ("task.window"); `otherwise` if none was typed."""
+    words: list[str] = []
+    for word in _typed or otherwise:
+        words += map(str, renamed[1:]) if renamed and Path(word) == renamed[0] else [word]
     return shlex.join(["seqlab", *_leave_out(words, without), *added])
 
 

@@ -153,7 +153,7 @@ def _columns(settings: RunSettings) -> tuple[str, str] | None:
     """The columns of the table that training reads; None for other files."""
     corpus, kind = settings.corpus, settings.task.settings.examples
     path = Path(corpus.source[0])
-    is_table = kind != "tagged" and (suffix(path) in TABLES or len(corpus.source) == 1)
+    is_table = kind != "tagged" and not path.is_dir() and (suffix(path) in TABLES or len(corpus.source) == 1)
     if corpus.columns or not is_table or kind == "documents" or corpus.source[0] in CORPORA:
         return corpus.columns
     with suppress(DataError, ValueError, csv.Error, RecursionError):  # a broken first line, which reading skipped

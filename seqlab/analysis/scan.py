@@ -252,7 +252,8 @@ def _character_stats(counts_C: np.ndarray) -> CharacterStats:
     rare = np.flatnonzero((counts_C > 0) & (counts_C < RARE))
     rarest = rare[np.argsort(counts_C[rare], kind="stable")][:MAX_LISTED].tolist()
     found = np.flatnonzero(counts_C)
-    invisible = [code for code in found.tolist() if is_invisible(chr(code))]
+    listed = {code for codes in KINDS.values() for code in codes}  # as faults, with their places
+    invisible = [code for code in found.tolist() if is_invisible(chr(code)) and code not in listed]
     invisible.sort(key=lambda code: -counts_C[code])
     named, unseen = (
         [CharacterCount(f"U+{code:04X}", _name(chr(code)), int(counts_C[code])) for code in codes]

@@ -56,7 +56,8 @@ class CorpusSettings(Settings):
     split_column: str = Field(
         default="auto",
         min_length=1,
-        description="column that says train, validation or test; auto: one with a known name, such as split; none",
+        description="column that says train, validation or test, or COLUMN=VALUE for the test rows, such as fold=9; "
+        "auto: one with a known name, such as split or is_test; none",
     )
     skip_limit: float = Field(
         default=0.1, ge=0, le=1, description="share of the rows of a file, at most, that are skipped if broken or empty"

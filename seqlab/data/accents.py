@@ -1,18 +1,20 @@
 """Accents that a text writes in two ways: as part of their letter, é, or as a character of their own, e and U+0301."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+UNUSUAL = re.compile(r"[^\t\n -~]")
 ACCENTS = range(0x300, 0x370)  # marks that letters may include
 
 
 def count_characters(blocks: Iterable[str]) -> Counter[str]:
-    """How often each character beyond ASCII occurs."""
+    """How often each character beyond the printable ones of ASCII occurs, but for tabs and newlines."""
     counts: Counter[str] = Counter()
     for block in blocks:
-        if not block.isascii():
-            counts.update({character: block.count(character) for character in set(block) if not character.isascii()})
+        if UNUSUAL.search(block):
+            counts.update({character: block.count(character) for character in set(block) if UNUSUAL.match(character)})
     return counts
 
 

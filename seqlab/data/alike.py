@@ -12,6 +12,8 @@ from seqlab.data.invisible import VISIBLE, may_have_invisible
 
 NUMBER = re.compile(r"[+-]?\d{1,30}(?:[.,]\d{1,30})?")
 
+CONTROL = re.compile(r"[^\t\n -~]")  # of ASCII
+
 
 def _visible(text: str) -> str:
     return text.translate(VISIBLE) if may_have_invisible(text) else text
@@ -36,7 +38,7 @@ ALIKE = f"only in {', '.join([*ASPECTS][:-1])} or {[*ASPECTS][-1]}"  # how alike
 
 def same_form(text: str) -> str:
     """What is equal for alike texts."""
-    if text.isascii():
+    if text.isascii() and not CONTROL.search(text):
         return _spaced(text.lower())
     return _spaced(_composed(_composed(_visible(text)).casefold()))
 

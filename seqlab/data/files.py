@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
+from seqlab.data.foreign import new_name, refuse_foreign
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
@@ -26,19 +27,6 @@ MAX_NAMED = 5  # files in a note
 STANDARD_INPUT = "-"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
-WORKBOOK = (
-    "a workbook (xlsx, ods or xls) or another packed file",
-    "Save the sheet as CSV, or unpack the file, and give that.",
-)
-FOREIGN = {  # how files begin that are no text, what they are, and how to get their text
-    b"PK\x03\x04": WORKBOOK,
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": WORKBOOK,
-    b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE new.txt"),
-    b"\x1f\x8b\x08": ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > new.txt"),
-    b"BZh91AY&SY": ("packed by bzip2", "Unpack it: bzip2 -dc < FILE > new.txt"),
-    b"\xfd7zXZ\0": ("packed by xz", "Unpack it: xz -dc < FILE > new.txt"),
-    b"(\xb5/\xfd": ("packed by zstd", "Unpack it: zstd -dc < FILE > new.txt"),
-}
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
 
 
@@ -60,6 +48,7 @@ class InputFixes:
     remarks: list[str] = field(default_factory=list)  # notes on how files of examples were read
     blank_rows: int = 0  # of tables
     trimmed_labels: int = 0
+    trimmed_groups: int = 0
     delimiters: dict[str, str] = field(default_factory=dict)  # what separates fields, by file, where it is unusual
     first_lines: dict[str, str] = field(default_factory=dict)  # read as data, by file, since columns are numbered
     skip_limit: float = 0.0  # the share of bad rows that may be skipped
@@ -89,6 +78,10 @@ class InputFixes:
             notes.append(f"passed over {rows} without content")
         if self.trimmed_labels:
             notes.append(f"removed the spaces around {counted(self.trimmed_labels, 'label')}")
+        if self.trimmed_groups:
+            notes.append(
+                f"removed the spaces around {counted(self.trimmed_groups, 'name of a group', 'names of groups')}"
+            )
         notes += self.skipped
         if self.double_tags:
             notes.append(f"words with two tags joined by a comma: {self.double_tags:,}; only the first tag is used")
@@ -193,7 +186,7 @@ def read_beginning(path: Path, size: int) -> tuple[list[str], bool]:
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
         raw = stream.read(size)
         complete = not stream.read(1)
-    _refuse_foreign(raw, str(path))
+    refuse_foreign(raw, str(path))
     codec = recognize_encoding([raw if complete else raw[: raw.rfind(b"\n") + 1] or raw]) or UTF8
     text = raw.decode("utf-8-sig" if codec == UTF8 else codec, errors="replace")
     text = text if "\n" in text else text.replace("\r", "\n")
@@ -212,7 +205,7 @@ def decode(
         fixes.encodings.setdefault(codec, {}).setdefault(name, "")
     for block in chain(blocks, [b""]):  # the empty block flushes the decoder
         if end == 0:
-            _refuse_foreign(block, name)
+            refuse_foreign(block, name)
         raw = _remove_mark(block, fixes) if end == 0 else block
         end += len(block)
         pending = len(decoder.getstate()[0])
@@ -225,7 +218,7 @@ def decode(
             line += text[: text.index("\0")].count("\n")
             raise DataError(
                 f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; "
-                f"otherwise remove them: tr -d '\\000' < FILE > CLEAN."
+                f"otherwise remove them: tr -d '\\000' < {shlex.quote(name)} > {new_name(name)}"
             )
         if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
             fixes.encodings[codec][name] = shorten(word[0], 30)
@@ -268,14 +261,6 @@ def split_lines(blocks: Iterable[str]) -> Iterator[str]:
         yield "".join(line)
 
 
-def _refuse_foreign(beginning: bytes, name: str) -> None:
-    """DataError for a file that is recognized as something else than text, whatever it is called."""
-    for mark, (what, advice) in FOREIGN.items():
-        if beginning.startswith(mark):
-            command = advice.replace("FILE", shlex.quote(name))
-            raise DataError(f"'{name}' is {what}, not text. {command}")
-
-
 def _remove_mark(raw: bytes, fixes: InputFixes) -> bytes:
     if raw.startswith(codecs.BOM_UTF8):
         fixes.byte_order_marks += 1
@@ -295,5 +280,6 @@ def _undecodable(name: str, codec: str, error: UnicodeError, base: int, line: in
     byte = error.object[error.start]
     return DataError(
         f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
-        f"If the file has another encoding, convert it: iconv -f ENCODING -t UTF-8 '{name}' > new.txt"
+        f"If the file has another encoding, convert it: "
+        f"iconv -f ENCODING -t UTF-8 {shlex.quote(name)} > {new_name(name)}"
     )

@@ -1,17 +1,29 @@
-"""Characters that nobody sees, such as zero-width spaces, soft hyphens and the variation selectors of emoji: a model
-reads them like any other."""
+"""Characters that nobody sees, such as zero-width spaces, soft hyphens, the variation selectors of emoji and control
+characters: a model reads them like any other."""
 
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-INVISIBLE = {"Cf", "Zl", "Zp"}  # format characters, and separators of lines and paragraphs that are no line ends here
+# control and format characters, and separators of lines and paragraphs; of these only LF is the end of a line
+INVISIBLE = {"Cc", "Cf", "Zl", "Zp"}
+SEEN = "\t\n"  # controls that everybody sees, as space
+CONTROLS = {  # those that often occur; Unicode gives them no name
+    "\x0b": "vertical tab",
+    "\x0c": "form feed",
+    "\r": "carriage return",
+    "\x1b": "escape",
+    "\x7f": "delete",
+    "\x85": "next line",
+}
 MAX_NAMED = 5  # kinds of characters that a note names
 VARIATIONS = re.compile("[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # printable to Python
 
 
 def is_invisible(character: str) -> bool:
+    if character in SEEN:
+        return False
     return unicodedata.category(character) in INVISIBLE or VARIATIONS.match(character) is not None
 
 
@@ -36,7 +48,8 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() and not is_invisible(character) else ascii(character)[1:-1]
 
 
-VISIBLE = _Translation(lambda character: None if is_invisible(character) else character)  # removes invisible ones
+# removes invisible ones; those that divide words, such as a vertical tab, are spaces
+VISIBLE = _Translation(lambda c: (" " if c.isspace() else None) if is_invisible(c) else c)
 ESCAPED = _Translation(_escaped)
 MARKS_ESCAPED = _Translation(lambda mark: ascii(mark)[1:-1] if unicodedata.combining(mark) else _escaped(mark))
 
@@ -46,14 +59,16 @@ def show_invisible(text: str) -> str:
     return text.translate(ESCAPED if unicodedata.is_normalized("NFC", text) else MARKS_ESCAPED)
 
 
+def _name(character: str) -> str:
+    return CONTROLS.get(character) or unicodedata.name(character, "control character").lower()
+
+
 def invisible_notes(characters: Mapping[str, int]) -> list[str]:
     """Their number and the names of the most frequent ones, if there are any; from how often each character occurs."""
     counts = Counter({character: count for character, count in characters.items() if is_invisible(character)})
     if not counts:
         return []
-    named = ", ".join(
-        f"U+{ord(character):04X} {unicodedata.name(character, 'without a name').lower()} ({count:,})"
-        for character, count in counts.most_common(MAX_NAMED)
-    )
+    most = sorted(counts, key=lambda character: (-counts[character], character))[:MAX_NAMED]
+    named = ", ".join(f"U+{ord(character):04X} {_name(character)} ({counts[character]:,})" for character in most)
     more = f", and {len(counts) - MAX_NAMED:,} more kinds" if len(counts) > MAX_NAMED else ""
     return [f"invisible characters: {counts.total():,}, read as they are: {named}{more}"]

@@ -18,17 +18,18 @@ from seqlab.data.examples.columns import (
     PAIRS,
     SEPARATORS,
     known_columns,
+    may_be_labels,
     readable_columns,
     suggest_columns,
     suggest_pair,
 )
 from seqlab.data.examples.delimiters import csv_fault
-from seqlab.data.examples.json_forms import form_of_line, form_of_object
+from seqlab.data.examples.example_folders import unclear_folder
+from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
-from seqlab.data.folders import files_below, is_result
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 
@@ -116,7 +117,7 @@ def unclear_layout(source: Sequence[str]) -> FileLayout | None:
 
 def _unclear(path: Path) -> FileLayout | None:
     if _is_folder(path):
-        return _folder_of_tables(path)
+        return unclear_folder(path)
     if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU):
         return None
     if suffix(path) not in TABLES:
@@ -142,6 +143,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
         return None
     except (ValueError, RecursionError, csv.Error) as error:
         return FileLayout("other", _first_line_fault(path, error))
+    if not names and suffix(path) in JSON_LINES and (form := form_of_file(path)):
+        return FileLayout("other", form)
     if not names:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
     word = "key" if suffix(path) in JSON_LINES else "column"
@@ -168,7 +171,9 @@ def _unclear_table(path: Path) -> FileLayout | None:
 
 def _first_line_fault(path: Path, error: Exception) -> str:
     if suffix(path) in JSON_LINES:
-        return form_of_line(path, next(line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip()))
+        return form_of_file(path) or form_of_line(
+            path, next(line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip())
+        )
     return f"the first line of {path.name} is no header: {csv_fault(error) if isinstance(error, csv.Error) else error}"
 
 
@@ -189,10 +194,12 @@ def _in_one_object(path: Path, sample: TableSample) -> str | None:
 
 
 def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> FileLayout:
-    """The layout with columns that the user may name."""
+    """The layout with columns that the user may name, for each kind of examples that they may be."""
     if not rows or len(rows[0]) < 2:
         return layout
-    return replace(layout, columns=suggest_columns(rows), pair=suggest_pair(rows))
+    columns, pair = suggest_columns(rows), suggest_pair(rows)
+    labels = may_be_labels(rows, columns[1]) or pair is None
+    return replace(layout, columns=columns if labels else None, pair=pair)
 
 
 def _span_tags(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -201,7 +208,9 @@ def _span_tags(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         name
         for name, tags in columns.items()
-        if len(set(tags)) > 1 and any(tag.startswith("B-") for tag in tags) and all(map(SPAN_TAG.fullmatch, tags))
+        if len(set(tags)) > 1
+        and any(tag.startswith(("B-", "B_")) for tag in tags)
+        and all(map(SPAN_TAG.fullmatch, tags))
     ]
 
 
@@ -221,15 +230,6 @@ def _as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     )
     command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
     return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag on each line: {command}"
-
-
-def _folder_of_tables(folder: Path) -> FileLayout | None:
-    files = [] if is_result(folder) else files_below(folder)  # opening it says what it is
-    if not files or not all(suffix(path) in TABLES for path in files):
-        return None
-    return FileLayout(
-        "other", f"the folder '{folder}' has only tables: name those to read, of {name_files([*map(str, files)])}"
-    )
 
 
 def _is_folder(path: Path) -> bool:

@@ -70,23 +70,42 @@ def _shown(text: str) -> str:
 
 
 def unknown_share(split: Any, vocabulary: Vocabulary) -> float | None:
-    """The share of unknown tokens among the inputs of examples; None for other data."""
+    """The share of unknown tokens among the inputs of examples and the targets of pairs; None for other data."""
     if not isinstance(split, ExampleSplit):
         return None
-    unknown = sum(int((ids == vocabulary.tokenizer.unknown).sum()) for ids in split.inputs)
-    return unknown / max(1, split.tokens)
+    counts = _count_unknown(split, vocabulary).values()
+    return sum(unknown for unknown, _ in counts) / max(1, sum(tokens for _, tokens in counts))
+
+
+def _count_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> dict[str, tuple[int, int]]:
+    """By side: how many tokens are unknown, and how many there are."""
+    if not len(split) or not isinstance(split.examples[0], TextPair):
+        return {"tokens": (_unknown(split.inputs, vocabulary.tokenizer), split.tokens)}
+    targets = [ids[1:-1] for ids in split.targets]  # without begin and end
+    unknown = _unknown(targets, vocabulary.target_tokenizer or vocabulary.tokenizer)
+    return {
+        "source tokens": (_unknown(split.inputs, vocabulary.tokenizer), split.tokens),
+        "target tokens": (unknown, sum(map(len, targets))),
+    }
+
+
+def _unknown(texts: Sequence[np.ndarray], tokenizer: Tokenizer) -> int:
+    return sum(int((ids == tokenizer.unknown).sum()) for ids in texts)
 
 
 def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
     """The share of unknown tokens of examples, where there are more than a few."""
-    shares = {name: unknown_share(split, vocabulary) or 0.0 for name, split in splits.items()}
-    named = [
-        f"{share:.1%} of the tokens of the {name} examples" for name, share in shares.items() if share >= SAID_FROM
-    ]
-    if not named:
-        return ""
+    named: dict[str, list[str]] = {}  # by side
+    for name, split in splits.items():
+        sides = _count_unknown(split, vocabulary) if isinstance(split, ExampleSplit) else {}
+        for side, (unknown, tokens) in sides.items():
+            if unknown and unknown >= SAID_FROM * tokens:
+                named.setdefault(side, []).append(f"{unknown / tokens:.1%} of the {side} of the {name} examples")
     how = "it reads them all as the same token" if vocabulary.char_tokenizer is None else "it reads their spelling only"
-    return f"{' and '.join(named)} are unknown to the tokenizer: {how}"
+    effects = {side: "the model cannot write them" if side == "target tokens" else how for side in named}
+    return "; ".join(
+        f"{' and '.join(shares)} are unknown to the tokenizer: {effects[side]}" for side, shares in named.items()
+    )
 
 
 def all_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> int:

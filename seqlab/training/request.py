@@ -1,7 +1,7 @@
 """The settings of a run from recipe, TOML, options and the data itself. Nothing here needs torch."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,14 @@ from seqlab.config import (
     source_items,
 )
 from seqlab.config.sources import SHORT
+from seqlab.data.examples.class_folders import labels_of_folders
+from seqlab.data.examples.example_folders import TAGGED
+from seqlab.data.examples.lines import TABLES, quote_list, suffix
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
-from seqlab.registry import CORPORA
+from seqlab.registry import CORPORA, TASKS
 from seqlab.tasks.text_settings import TextSettings
 from seqlab.training.unused_settings import refuse_unused
 from seqlab.typed_command import command_again
@@ -134,8 +137,19 @@ def _split_files(
     found = find_split_files(Path(source[0]))
     if found is None:
         return []
-    log(f"{source[0]}: {found} (--split-ratios 90/10 reads the folder as one text)")
+    task = dict(changes).get("task.name", base.get("task", {}).get("name"))
+    log(f"{source[0]}: {found}{_splits_anew(Path(source[0]), [*found.files.values()], task)}")
     return [(f"corpus.{'source' if split == 'train' else split}", [str(path)]) for split, path in found.files.items()]
+
+
+def _splits_anew(folder: Path, files: Sequence[Path], task: Any) -> str:
+    """How to split the data of a folder in another way, if its files can be joined."""
+    ratios = ["--split-ratios", "90/10"]
+    if all(path.is_file() and suffix(path) in (*TABLES, *TAGGED) for path in files):
+        train = ["train", str(folder)]
+        return f" (to join these files and split them anew: {command_again(train, ratios, [folder, *files])})"
+    is_text = task is None or (task in TASKS and TASKS.settings(task).examples is None)
+    return f" ({' '.join(ratios)} reads the folder as one text)" if is_text else ""
 
 
 def _is_folder(item: str) -> bool:
@@ -172,7 +186,7 @@ def _inferred_task(
             )
         if layout := unclear_layout(corpus["source"]):
             raise UsageError(_which_task(layout, corpus, changes))
-        if note := plain_text_note(corpus["source"]):
+        if note := plain_text_note(corpus["source"]) or _class_folders_note(corpus, changes):
             log(note)
         return []
     if corpus["source"][0] not in CORPORA:
@@ -180,14 +194,35 @@ def _inferred_task(
     return [("task.name", task.name)]
 
 
-def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
-    """Ask what a file is, with the command for each answer."""
-    train = ["train", *map(str, corpus["source"])]  # as the command, if Python called
+def _class_folders_note(corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
+    """How to classify the texts of a folder whose folders may be labels."""
+    source = [str(item) for item in corpus["source"]]
+    labels = labels_of_folders(Path(source[0])) if len(source) == 1 and _is_folder(source[0]) else []
+    if not labels or source[0] in CORPORA:
+        return ""
+    unfit = _unfit(changes, ["classify", "language"])["classify"]
+    command = command_again(_train_command(corpus), ["--task", "classify"], without=unfit)
+    folders = f"the folders {quote_list(labels, 5)} of '{source[0]}'"
+    return f"{source[0]}: read as one running text. If {folders} are the labels of the texts in them: {command}"
+
+
+def _train_command(corpus: Mapping[str, Any]) -> list[str]:
+    """The command, if Python called."""
+    train = ["train", *map(str, corpus["source"])]
     for split in ("validation", "test"):
         train += [word for item in corpus.get(split) or () for word in (f"--{split}", str(item))]
+    return train
+
+
+def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
+    """Ask what a file is, with the command for each answer."""
+    train = _train_command(corpus)
     readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
     if layout.kind == "table":
         readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
+        for task, may_be in {"classify": layout.columns, "translate": layout.pair}.items():
+            if not may_be and (layout.columns or layout.pair):
+                del readings[task]
     options = {task: ["--task", task] for task in (*readings, "language")}
     for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
         if task in readings and columns:

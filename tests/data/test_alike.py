@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 from seqlab.analysis.near_copies import near_copied_examples
 from seqlab.cli.app import app
 from seqlab.config import CorpusSettings
+from seqlab.data.accents import count_characters
 from seqlab.data.alike import difference, same_form, same_label
 from seqlab.data.content_notes import content_notes
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.load import open_examples
-from seqlab.data.invisible import show_invisible
+from seqlab.data.invisible import invisible_notes, show_invisible
 from seqlab.data.overlap import example_overlap
 
 ALIKE = "only in case, Unicode form, spaces or invisible characters"
@@ -30,6 +31,13 @@ ALIKE = "only in case, Unicode form, spaces or invisible characters"
         ("a\u200bb", "ab"),
         ("❤\ufe0f", "❤"),
         ("CAFE\u0301\u200b x", "café x"),
+        ("a\x1bb", "ab"),
+        ("a\x7fb", "ab"),
+        ("a\x0bb", "a b"),
+        ("a\x0cb", "a b"),
+        ("a\x85b", "a b"),
+        ("a\rb", "a b"),
+        ("a\tb", "a b"),
     ],
 )
 def test_what_is_the_same_to_a_reader(one, other):
@@ -58,6 +66,7 @@ def test_numbers_are_labels_however_they_are_written():
         (["Tea", "tea"], "only in case"),
         (["café", "cafe\u0301"], "only in Unicode form"),
         (["a", "a\u200b"], "only in invisible characters"),
+        (["a", "a\x08"], "only in invisible characters"),
         (["a b", "a  b"], "only in spaces"),
         (["A", "a\u200b"], ALIKE),
         (["1", "1.0"], "only in how a number is written"),
@@ -65,6 +74,26 @@ def test_numbers_are_labels_however_they_are_written():
 )
 def test_the_difference_is_said(labels, words):
     assert difference(labels) == words
+
+
+def test_control_characters_are_named_and_tabs_and_newlines_are_not_counted(write):
+    text = "a\x0bb\x1b\x1b\x1b c\x07\x07\td\ne\x85"
+    [note] = invisible_notes(count_characters([text, "plain\ttext\n"]))
+    assert note == (
+        "invisible characters: 7, read as they are: U+001B escape (3), U+0007 control character (2), "
+        "U+000B vertical tab (1), U+0085 next line (1)"
+    )
+    assert invisible_notes(count_characters(["plain\ttext\n"])) == []
+    rows = [(f"text {at}", "yn"[at % 2] + "\x0c" * (at % 4 > 1)) for at in range(40)]
+    examples = open_examples("labeled", CorpusSettings(source=(str(write("a.csv", table(rows))),)))
+    assert "invisible characters: 20, read as they are: U+000C form feed (20)" not in content_notes(examples)  # trimmed
+    assert "removed the spaces around 20 labels" in examples.notes
+    rows = [(f"text {at}", "yn"[at % 2] + "\x08" * (at % 4 > 1)) for at in range(40)]
+    examples = open_examples("labeled", CorpusSettings(source=(str(write("b.csv", table(rows))),)))
+    assert examples.notes[0] == (
+        r"'y' (10), 'y\x08' (10); 'n' (10), 'n\x08' (10) differ only in invisible characters: they are different labels"
+    )
+    assert "invisible characters: 20, read as they are: U+0008 control character (20)" in content_notes(examples)
 
 
 def test_what_nobody_sees_is_shown():

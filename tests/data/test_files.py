@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from seqlab.data import files as reading
-from seqlab.data.files import FOREIGN, InputFixes, decode, existing_path, read_beginning, read_file
+from seqlab.data.files import InputFixes, decode, existing_path, read_beginning, read_file
+from seqlab.data.foreign import FOREIGN
 from seqlab.errors import DataError, MissingInput, StorageError
 
 blocks = st.integers(4, 9)

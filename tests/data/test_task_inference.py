@@ -260,6 +260,13 @@ def test_tagged_words_may_be_called_tsv(written):
     assert task is not None and task.name == "tag"
 
 
+@pytest.mark.parametrize("mark", ["-", "_"])
+def test_a_table_with_a_word_and_its_span_tag_on_each_row_is_no_table_of_labels(written, mark):
+    rows = "".join(f"word {at},{('O', f'B{mark}PER', f'I{mark}PER')[at % 3]}\n" for at in range(30))
+    layout = unclear_layout([written("a.csv", f"token,entity\n{rows}")])
+    assert layout is not None and layout.kind == "other" and "span tags in 'entity'" in layout.reason
+
+
 def test_files_of_several_kinds_are_refused(written):
     layout = unclear_layout([written("a.csv", "text,label\n"), written("b.txt", "a running text\n")])
     assert layout is not None and "not of one kind, a.csv, b.txt" in layout.reason

@@ -56,6 +56,21 @@ def test_unknown_tokens_are_said_from_one_percent_on():
     assert reading_notes(dataset.splits, dataset.vocabulary)[1].endswith("it reads their spelling only")
 
 
+def test_unknown_tokens_are_counted_on_both_sides_of_pairs():
+    train = [TextPair(" ".join(words), " ".join(words).upper()) for words in TRAIN]
+    dataset = read("translate", train, [TextPair("the cat", "THE zzz yyy CAT"), TextPair("the", "THE")])
+    said = "40.0% of the target tokens of the validation examples are unknown to the tokenizer: the model cannot write"
+    [note] = [note for note in reading_notes(dataset.splits, dataset.vocabulary) if "unknown to" in note]
+    assert note.startswith(said) and "source" not in note
+    assert unknown_share(dataset.splits["validation"], dataset.vocabulary) == pytest.approx(2 / 8)
+    dataset = read("translate", train, [TextPair("zzz cat", "THE zzz yyy CAT")])
+    [note] = [note for note in reading_notes(dataset.splits, dataset.vocabulary) if "unknown to" in note]
+    assert "50.0% of the source tokens of the validation examples are unknown to the tokenizer: it reads" in note
+    assert "; 50.0% of the target tokens" in note
+    dataset = read("translate", train, [TextPair("the cat", "THE CAT")])
+    assert not [note for note in reading_notes(dataset.splits, dataset.vocabulary) if "unknown to" in note]
+
+
 def test_text_without_spaces_comes_with_advice():
     stretches = [
         LabeledText("".join(chr(0x4E00 + 37 * at + step) for step in range(11)), "ab"[at % 2]) for at in range(9)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from seqlab.data.examples.lines import quote_list
-from seqlab.data.examples.split_column import KNOWN, split_of
+from seqlab.data.examples.split_column import KNOWN, flag_of, has_truth, hold_out_advice, split_of
 from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.wording import counted
 
@@ -81,8 +81,10 @@ def _names_a_split(value: str) -> bool:
 def _held_out_advice(name: str, counts: Counter[str]) -> str:
     found = {split_of(value) for value in counts}
     said = f"{quote_list([name])} looks like splits, but no row is held out by it:"
-    if None not in found and "train" in found and len(found) > 1:
+    if (None not in found and "train" in found and len(found) > 1) or (flag_of(name) and has_truth(counts)):
         return f"{said} --set {shlex.quote(f'corpus.split_column={name}')} uses it"
+    if advice := hold_out_advice(name, [*counts]):
+        return f"{said} {advice[0].lower()}{advice[1:].removesuffix('. ')}"
     return f"{said} write train, validation or test there, or put those rows into files for --validation and --test"
 
 

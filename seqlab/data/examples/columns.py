@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seqlab.data.alike import NUMBER
 from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
 from seqlab.errors import DataError
 
@@ -31,6 +32,7 @@ class ColumnPair:
 
 Fields = Mapping[str, Any]  # of a row, by column
 LICENSE = 20  # characters at least with which every value of such a column begins
+FEWEST_ROWS = 10  # in which labels are seen to repeat
 MAX_NAME = 100  # characters of a column's name that a command repeats
 SEPARATORS = "Fields are separated by tabs, commas, semicolons or vertical bars"
 LABELED = ColumnPair(
@@ -153,8 +155,9 @@ def _infer(
             f"{quote_list(names, 10)}. {advice}{above}."
         )
     rows = readable_columns(sample())
-    suggest = suggest_pair if pair is PAIRS else suggest_columns
-    example = suggest(rows) if rows and len(rows[0]) > 1 else None
+    example = None
+    if rows and len(rows[0]) > 1:
+        example = (suggest_pair(rows) if pair is PAIRS else None) or suggest_columns(rows)
     raise DataError(f"{header}: {_explain(names, (first, second), pair, suffix(header.path) in JSON_LINES, example)}")
 
 
@@ -180,12 +183,32 @@ def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     return text, min(reversed(labels), key=unlikely)
 
 
-def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str]:
-    """Two columns of texts in their order, that the user may name; a text and its label if others hardly differ."""
-    texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows)]
-    longest = sorted(texts, key=lambda name: _length(rows, name))[-2:]
-    source, target = sorted(longest if len(longest) == 2 else suggest_columns(rows), key=list(rows[0]).index)
+def may_be_labels(rows: Sequence[Fields], name: str) -> bool:
+    """Whether the values of a column repeat, as labels do, or are too few to tell; by its name, too."""
+    few = len(rows) < FEWEST_ROWS or 2 * _different(rows, name) <= len(rows)
+    return few or name.casefold() in LABELED.second
+
+
+def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str] | None:
+    """Two columns of texts, that the user may name: known names; else the longest, in their order. None if fewer
+    columns have texts: numbers are none, nor are values that hardly differ."""
+    texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows) and not _has_numbers(rows, name)]
+    if len(texts) < 2:
+        return None
+    lengths = {name: _length(rows, name) for name in texts}
+    known = [[name for name in texts if name.casefold() in role] for role in (PAIRS.first, PAIRS.second)]
+    if len(known[0]) == 1 or len(known[1]) == 1:  # the other column is the first of about the length of the longest
+        role = 0 if len(known[0]) == 1 else 1
+        others = {name: length for name, length in lengths.items() if name != known[role][0]}
+        named = [name for name in known[1 - role] if name in others]
+        other = (named or [name for name in others if 2 * others[name] >= max(others.values())])[0]
+        return (known[0][0], other) if role == 0 else (other, known[1][0])
+    source, target = sorted(sorted(texts, key=lengths.__getitem__)[-2:], key=texts.index)
     return source, target
+
+
+def _has_numbers(rows: Sequence[Fields], name: str) -> bool:
+    return 2 * sum(NUMBER.fullmatch(str(row.get(name, "")).strip()) is not None for row in rows) > len(rows)
 
 
 def _length(rows: Sequence[Fields], name: str) -> int:

@@ -29,7 +29,7 @@ from seqlab.errors import DataError, UsageError
 DOCUMENT = "-DOCSTART-"
 WORD_ID = re.compile(r"\d+")
 SKIPPED_IDS = {"multiword tokens, such as 1-2": r"\d+-\d+", "empty nodes, such as 8.1": r"\d+\.\d+"}
-SPAN_TAGS = re.compile(r"([A-Z]-[^,]+|O)(,([A-Z]-[^,]+|O))+")
+SPAN_TAGS = re.compile(r"([A-Z][-_][^,]+|O)(,([A-Z][-_][^,]+|O))+")
 
 WORD_NAMES = {"word", "words", "token", "tokens", "form", "text"}  # in a header, which such files rarely have
 TAG_NAMES = {"tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "pos", "upos", "entity"}

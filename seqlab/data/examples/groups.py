@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seqlab.data.alike import difference, same_form
 from seqlab.data.examples.columns import find_other_column
-from seqlab.data.examples.lines import Group, LocatedExamples, Location
+from seqlab.data.examples.lines import Group, LocatedExamples, Location, quote_list
+from seqlab.data.files import InputFixes
 from seqlab.wording import counted
 
 AUTO, NONE = "auto", "none"  # instead of the name of a column: a known name, which is said; no groups
@@ -21,6 +23,7 @@ KNOWN = (
 )
 # a column with fewer values, or with a larger share of one value, is a category rather than a group
 MIN_GROUPS, MAX_SHARE = 10, 0.25
+MAX_ALIKE = 3  # sets of groups that a note names
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,12 @@ def _stem(name: str) -> str:
     return stem.removesuffix("id").rstrip("_- ") if len(stem) > 2 else stem
 
 
-def group_of(fields: Mapping[str, Any], column: str | None) -> Group | None:
-    """The group that a row belongs to; none if its field is empty."""
+def group_of(fields: Mapping[str, Any], column: str | None, fixes: InputFixes) -> Group | None:
+    """The group that a row belongs to, without the spaces around its name; none if its field is empty."""
     value = fields.get(column) if column else None
-    name = str(value).strip() if isinstance(value, str | int | float) else ""
+    written = str(value) if isinstance(value, str | int | float) else ""
+    name = written.strip()
+    fixes.trimmed_groups += bool(name) and name != written
     return Group(column, name) if column and name else None
 
 
@@ -85,6 +90,7 @@ def group_notes(groups: Groups | None, requested: str) -> list[str]:
     without = sum(group is None for some in groups.splits.values() for group in some)
     if requested != AUTO and without:
         notes.append(f"{counted(without, 'example')} without a value in '{groups.column}': each is a group of its own")
+    notes += _alike_notes(groups)
     counts = [
         f"{shared:,} of the {counted(len(groups.splits[split]), f'{split} example')}"
         for split in groups.splits
@@ -95,4 +101,24 @@ def group_notes(groups: Groups | None, requested: str) -> list[str]:
         advice = f". Give {keep} to keep every group in one split, or --set corpus.groups=none if these are no groups"
         belong = f"{' and '.join(counts)} belong to a group that is also in the training split"
         notes.append(f"'{groups.column}' seems to name groups: {belong}{advice if requested == AUTO else ''}")
+    return notes
+
+
+def _alike_notes(groups: Groups) -> list[str]:
+    """Notes on groups that are probably the same one, by how their names differ, with their numbers of examples."""
+    sizes = Counter(group.name for some in groups.splits.values() for group in some if group is not None)
+    spellings: dict[str, list[str]] = {}
+    for name in sizes:
+        spellings.setdefault(same_form(name), []).append(name)
+    found: dict[str, list[list[str]]] = {}
+    for same in spellings.values():
+        if len(same) > 1:
+            found.setdefault(difference(same), []).append(sorted(same))
+    notes = []
+    for how, alike in found.items():
+        shown = "; ".join(quote_list(same, 5, sizes) for same in alike[:MAX_ALIKE])
+        more = f"; and {len(alike) - MAX_ALIKE:,} more sets" if len(alike) > MAX_ALIKE else ""
+        total = counted(sum(sizes[name] for same in alike for name in same), "example")
+        names = f"groups of '{groups.column}' that differ {how}, {total} in all: {shown}{more}"
+        notes.append(f"{names}. They are different groups, which may be in different splits")
     return notes

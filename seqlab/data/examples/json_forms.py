@@ -2,9 +2,15 @@
 
 import json
 import shlex
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from seqlab.data.files import read_beginning
+from seqlab.errors import DataError
+
+MAX_BYTES = 64 * 1024**2  # of a file that is read to tell its form, where its beginning does not
 
 
 def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
@@ -15,6 +21,8 @@ def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
             'dict(zip(t["columns"], row)) for row in t["data"]',
             "the names of the columns, and arrays of values",
         )
+    elif _has_rows(fields):
+        rows, kind = "row for row in t.values()", "a table by rows"
     elif len(values) > 1 and all(_is_column(value, values[0]) for value in values):
         cells = "c.values()" if isinstance(values[0], dict) else "c"
         rows = f"dict(zip(t, row)) for row in zip(*({cells} for c in t.values()))"
@@ -26,20 +34,64 @@ def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
     return f"{path.name} is one object with {kind}, not an object per line; {_rewrite(path, rows)}"
 
 
+def form_of_text(path: Path, text: str) -> str | None:
+    """What a file is that is one JSON value, on any number of lines, with the command; None if it is none, or a row."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(content, dict):
+        return form_of_object(path, content)
+    if _is_list_of_objects(content):
+        return f"{path.name} is one array with a table by rows, not an object per line; {_array_command(path)}"
+    if isinstance(content, list) and len(content) > 1 and all(_is_column(row, content[0]) for row in content):
+        kind = "one array with an array for each row, which have no keys"
+        return f"{path.name} is {kind}; {_rewrite(path, '{str(n): v for n, v in enumerate(r, 1)} for r in t', False)}"
+    return None
+
+
+def form_of_file(path: Path) -> str | None:
+    """What a file is that is one JSON value, with the command; None if it is none, is too large to tell, or cannot be
+    read, which reading says."""
+    try:
+        lines, complete = read_beginning(path, MAX_BYTES)
+    except (OSError, EOFError, zlib.error, DataError):
+        return None
+    return form_of_text(path, "\n".join(lines)) if complete else None
+
+
+def _array_command(path: Path) -> str:
+    source = shlex.quote(str(path))
+    unpack = f"gzip -dc {source} | jq -c '.[]'" if path.suffix == ".gz" else f"jq -c '.[]' {source}"
+    return f"to convert an array: {unpack} > new.jsonl"
+
+
+def _has_rows(fields: Mapping[str, Any]) -> bool:
+    """Whether each value is a row, an object of its fields (orient="index" in pandas), and not a column, an object by
+    the numbers of rows."""
+    rows = list(fields.values())
+    if len(rows) < 2 or not all(isinstance(row, dict) and row for row in rows):
+        return False
+    inner = {key for row in rows for key in row}
+    numbered, numbers = all(map(str.isdigit, fields)), all(map(str.isdigit, inner))
+    return len(fields) > len(inner) if numbered == numbers else numbered
+
+
 def form_of_line(path: Path, beginning: str) -> str:
     """What a file is whose first line is no object, with the command."""
     if beginning.lstrip().startswith("{"):
         one_line = f"jq -c . {shlex.quote(str(path))} > new.jsonl"
         return f"{path.name} has objects of several lines each, not an object per line; to convert them: {one_line}"
-    convert = f"to convert an array: jq -c '.[]' {shlex.quote(str(path))} > new.jsonl"
-    return f"{path.name} has no JSON object on its first line, as JSON lines do; {convert}"
+    return f"{path.name} has no JSON object on its first line, as JSON lines do; {_array_command(path)}"
 
 
-def _rewrite(path: Path, rows: str) -> str:
+def _rewrite(path: Path, rows: str, pandas: bool = True) -> str:
     opened = f'{"gzip.open" if path.suffix == ".gz" else "open"}({json.dumps(str(path))}, "rb")'
     program = f"import gzip, json; t = json.load({opened}); [print(json.dumps(r)) for r in ({rows})]"
-    pandas = 'from pandas: to_json("new.jsonl", orient="records", lines=True)'
-    return f"{pandas}; without it: python3 -c {shlex.quote(program)} > new.jsonl"
+    written = (
+        'from pandas: to_json("new.jsonl", orient="records", lines=True); without it: ' if pandas else "to convert: "
+    )
+    return f"{written}python3 -c {shlex.quote(program)} > new.jsonl"
 
 
 def _is_split(fields: Mapping[str, Any]) -> bool:

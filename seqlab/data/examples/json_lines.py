@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqlab.data.examples.json_forms import form_of_text
 from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -29,6 +30,10 @@ def read_objects(path: Path, fixes: InputFixes) -> list[TableRow | BadRow]:
     rows = [parse_object(location, line, twice) for location, line in lines]
     if not rows:
         raise DataError(f"'{path}' is empty. Expected one JSON object per line.")
+    if len(rows) == 1 or isinstance(rows[0], BadRow):
+        form = form_of_text(path, "\n".join(line for _, line in lines))
+        if form is not None:
+            raise DataError(f"'{path}': {form}")
     location, last = lines[-1]
     if isinstance(rows[-1], BadRow) and last.startswith("{") and not last.rstrip().endswith("}"):
         rows[-1] = BadRow(location, f"the file ends within this object: ...{last[-20:]}. Was it copied completely?")

@@ -34,11 +34,13 @@ class Location:
 
 
 class GivenSplit(NamedTuple):
-    """The split of an example as a column gives it; None if the value names none."""
+    """The split of an example as a column gives it, None if the value names none; `held_out` is the value of test rows
+    that the user named, if any."""
 
     column: str
     value: str
     split: str | None
+    held_out: str | None = None
 
 
 class Group(NamedTuple):

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from seqlab.config import CorpusSettings, ExampleKind
 from seqlab.data.examples.checks import check_labels, check_splits
+from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.example_folders import tagged_files
 from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel, refuse_swapped
@@ -195,8 +197,8 @@ def _refuse_copies(files: Mapping[str, Sequence[str]], splits: Mapping[str, Loca
     """UsageError if a file belongs to two splits, DataError if two splits have the same examples."""
     seen = "a model would be scored on what it has seen"
     for one, other in combinations(splits, 2):
-        paths = {Path(item).resolve() for item in files[one]}
-        if shared := [item for item in files[other] if Path(item).resolve() in paths]:
+        paths = [Path(item).resolve() for item in files[one]]
+        if shared := [item for item in files[other] if _is_within(Path(item).resolve(), paths)]:
             raise UsageError(
                 f"'{shared[0]}' belongs to {one} and to {other}: {seen}. Name other files for one of them."
             )
@@ -205,10 +207,17 @@ def _refuse_copies(files: Mapping[str, Sequence[str]], splits: Mapping[str, Loca
             raise DataError(f"{one} and {other} have the same examples, {both}: {seen}. Give other examples for one.")
 
 
+def _is_within(path: Path, others: Sequence[Path]) -> bool:
+    """Whether a file or folder is one of the others, in one, or has one in it."""
+    return any(path.is_relative_to(other) or other.is_relative_to(path) for other in others)
+
+
 def _read(kind: ExampleKind, sources: Sequence[str], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
-    paths = [_find(item) for item in sources]
+    paths = [_find(item, folders=kind in ("labeled", "tagged")) for item in sources]
     if kind == "pairs":
         return _read_pairs(paths, columns, fixes)
+    if kind == "tagged":
+        paths = [file for path in paths for file in tagged_files(path, fixes)]
     read = _read_labeled if kind == "labeled" else _read_tagged
     return _joined(paths, lambda path: read(path, columns, fixes), fixes)
 
@@ -224,6 +233,11 @@ def _joined(paths: Sequence[Path], read: Callable[[Path], LocatedExamples], fixe
 
 
 def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
+    if path.is_dir():
+        _refuse_other_columns(columns, f"'{path}' is a folder of texts")
+        if columns.pair:
+            raise UsageError(f"corpus.columns names columns of a table, but '{path}' is a folder: leave it out.")
+        return read_class_folders(path, fixes)
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
     return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits, columns.trained)
@@ -267,7 +281,7 @@ def _refuse_other_columns(columns: WantedColumns, has: str) -> None:
             raise UsageError(f"corpus.{key} names a column of a table, but {has}: leave it out.")
 
 
-def _find(item: str) -> Path:
+def _find(item: str, folders: bool = False) -> Path:
     if item == STANDARD_INPUT:
         raise UsageError("examples cannot be read from standard input, '-': name a file.")
     path = existing_path(item)
@@ -275,6 +289,6 @@ def _find(item: str) -> Path:
         raise DataError(f"'{item}' is built in and cannot be combined with files.")
     if path is None:
         raise MissingInput(f"there is no file or built-in corpus '{shorten(item)}'{did_you_mean(item[:200], CORPORA)}.")
-    if path.is_dir():
+    if path.is_dir() and not folders:
         raise DataError(f"'{path}' is a folder. Name the file of examples in it.")
     return path

@@ -1,14 +1,19 @@
-"""Splits that a column of the table gives, as many published tables have it: train, dev and test in one file."""
+"""Splits that a column of the table gives, as many published tables have it: train, dev and test in one file.
+
+A column such as is_test has 0 or 1 instead. Of any other, such as numbers of folds, the user names the value of the
+test rows: `corpus.split_column=fold=9`.
+"""
 
 import re
+import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from seqlab.data.examples.columns import find_other_column
 from seqlab.data.examples.groups import AUTO, NONE
 from seqlab.data.examples.lines import GivenSplit, LocatedExample, LocatedExamples, Location, quote_list
-from seqlab.data.split_files import split_named
+from seqlab.data.split_files import SPLIT_WORDS, split_named
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -18,8 +23,33 @@ KNOWN = (
 )
 PUBLISHED = {"publictest": "validation", "privatetest": "test", "holdout": "test", "heldout": "test"}  # by letters
 SPLITS = ("train", "validation", "test")
+FLAG = re.compile(
+    rf"(is|in|for)?[\W_]*({'|'.join([*SPLIT_WORDS, 'holdout', 'heldout'])})[\W_]*(set|split)?", re.IGNORECASE
+)
+TRUTH = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}
 IGNORED = "--set corpus.split_column=none"
 ADVICE = f"Correct it, or ignore the column: {IGNORED}"
+
+
+class SplitColumn(NamedTuple):
+    """A column, and what its values mean: words for splits; 0 and 1, if it is a flag; or test, if one is held out."""
+
+    name: str
+    flag: str | None = None  # the split of rows with 1
+    held_out: str | None = None  # the value of test rows; the others are for training
+
+    def given(self, fields: Mapping[str, Any]) -> GivenSplit:
+        """What the column says of a row."""
+        value = _text(fields, self.name)
+        return GivenSplit(self.name, value, self._split_of(value), self.held_out)
+
+    def _split_of(self, value: str) -> str | None:
+        if self.held_out is not None:
+            return None if not value else "test" if value == self.held_out else "train"
+        if self.flag is None or value.casefold() not in TRUTH:
+            return split_of(value)
+        otherwise = "test" if self.flag == "train" else "train"
+        return self.flag if TRUTH[value.casefold()] else otherwise
 
 
 def find_split_column(
@@ -28,16 +58,46 @@ def find_split_column(
     requested: str,
     used: Sequence[str],
     header: Location,
-) -> str | None:
-    """The requested column, or one with a known name that mostly says train, validation or test; not one that is read
-    already."""
+) -> SplitColumn | None:
+    """The requested column, perhaps with the value of test rows; or one with a known name that mostly says train,
+    validation or test, or the only one such as is_test; not one that is read already."""
+    free = [name for name in names if name not in used]
     if requested == NONE:
         return None
     if requested != AUTO:
-        return find_other_column(names, requested, used, header, "corpus.split_column")
-    found = {name.casefold(): name for name in reversed(names) if name not in used}
+        name, equals, value = requested.rpartition("=")
+        held_out = value if equals and requested not in free else None
+        name = find_other_column(names, requested if held_out is None else name, used, header, "corpus.split_column")
+        return SplitColumn(name, flag_of(name), held_out)
+    found = {name.casefold(): name for name in reversed(free)}
     columns = [found[known] for known in KNOWN if known in found]
-    return next((column for column in columns if _names_splits(rows(), column)), None)
+    for column in columns:
+        if _names_splits(rows(), column):
+            return SplitColumn(column)
+    flags = [name for name in free if is_certain_flag(name) and has_truth({_text(row, name) for row in rows()})]
+    return SplitColumn(flags[0], flag_of(flags[0])) if len(flags) == 1 else None
+
+
+def flag_of(name: str) -> str | None:
+    """The split of the rows in which a column of this name has 1: is_test, in_train, holdout."""
+    match = FLAG.fullmatch(name)
+    return split_of(match[2]) if match else None
+
+
+def is_certain_flag(name: str) -> bool:
+    """Whether nothing else has this name; the column 'test' may be the result of one."""
+    match = FLAG.fullmatch(name)
+    return match is not None and (match[1] is not None or match[2].casefold() in PUBLISHED)
+
+
+def has_truth(values: Collection[str]) -> bool:
+    """Whether these are 0 and 1, or true and false."""
+    return {TRUTH.get(value.casefold()) for value in values} == {True, False}
+
+
+def _text(fields: Mapping[str, Any], column: str) -> str:
+    value = fields.get(column)
+    return "" if value is None else str(value).strip()
 
 
 def _names_splits(rows: Iterable[Mapping[str, Any]], column: str) -> bool:
@@ -48,15 +108,6 @@ def _names_splits(rows: Iterable[Mapping[str, Any]], column: str) -> bool:
 def split_of(value: str) -> str | None:
     """The split that a value names: a word of `SPLIT_WORDS`, or one that published tables have."""
     return PUBLISHED.get(re.sub(r"[\W_]", "", value.casefold())) or split_named(value)
-
-
-def given_split(fields: Mapping[str, Any], column: str | None) -> GivenSplit | None:
-    """What the column says of a row."""
-    if column is None:
-        return None
-    value = fields.get(column)
-    text = "" if value is None else str(value).strip()
-    return GivenSplit(column, text, split_of(text))
 
 
 class ColumnSplits(NamedTuple):
@@ -86,6 +137,11 @@ def split_by_column(files: Mapping[str, LocatedExamples]) -> ColumnSplits:
     splits = {split: [located for located in examples if _split(located) == split] for split in SPLITS}
     splits = {split: some for split, some in splits.items() if some}
     counts = ", ".join(f"{len(some):,} {split}" for split, some in splits.items())
+    if given[0].held_out is not None and "test" not in splits:
+        raise DataError(
+            f"corpus.split_column names the value '{given[0].held_out}' of '{column}', and no row has it: there is "
+            f"{quote_list(_values(given), 10)}."
+        )
     if list(splits) == ["train"]:
         return ColumnSplits(files)
     if len(splits) == 1:
@@ -122,8 +178,21 @@ def _refuse_unknown(examples: LocatedExamples, column: str) -> None:
         raise DataError(
             f"{unknown[0].location}: the column '{column}' gives the splits, but {counted(len(unknown), 'example')} "
             f"{'has' if len(unknown) == 1 else 'have'} another value there: {quote_list([*values], 5, values)}. "
-            f"Expected train, validation (dev) or test. {ADVICE}"
+            f"Expected train, validation (dev) or test. {hold_out_advice(column, [*values])}{ADVICE}"
         )
+
+
+def hold_out_advice(column: str, values: Sequence[str]) -> str:
+    """How to name the value of test rows, for a column without words for splits, such as folds."""
+    if len(values) < 2 or any(map(split_of, values)) or "" in values:
+        return ""
+    last = max(values, key=lambda value: (len(value), value))  # 10 comes after 9
+    setting = shlex.quote(f"corpus.split_column={column}={last}")
+    return f"To test on the rows with {quote_list([last])}: --set {setting}. "
+
+
+def _values(given: Sequence[GivenSplit]) -> list[str]:
+    return list(dict.fromkeys(one.value for one in given))
 
 
 def _split(located: LocatedExample) -> str | None:

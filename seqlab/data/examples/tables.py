@@ -43,7 +43,7 @@ from seqlab.data.examples.lines import (
     suffix,
 )
 from seqlab.data.examples.quoting import read_tabbed
-from seqlab.data.examples.split_column import find_split_column, given_split
+from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 from seqlab.wording import counted
@@ -93,11 +93,12 @@ def _read(
     refuse_other_answers((first, second), trained, table.header)
     group = find_group_column(table.names, groups, (first, second), table.header)
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
+    split_name = split.name if split else None
     fixes.column_pairs.append((first, second))
     infers = fixes.trains and not columns
     others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
-    if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split}:
-        roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split}
+    if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split_name}:
+        roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split_name}
         given = {role: name for role, name in roles.items() if name is not None}
         note = columns_note(path.name, given, table.names, table.fields, fixes.trains and splits == AUTO)
         fixes.remarks.append(f"{note}; {others}" if others else note)
@@ -110,7 +111,8 @@ def _read(
         else:
             example = LabeledText(text, _label(row, second, fixes))
             types.setdefault(example.label, Counter())[TYPES[type(row.fields[second])]] += 1
-        return LocatedExample(example, row.location, group_of(row.fields, group), given_split(row.fields, split))
+        given = split.given(row.fields) if split else None
+        return LocatedExample(example, row.location, group_of(row.fields, group, fixes), given)
 
     examples = collect(path, table.all_rows(), located, fixes, "row")
     fixes.remarks += types_note(second, types)

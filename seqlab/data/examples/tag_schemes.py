@@ -2,7 +2,7 @@
 
 BIO begins every span with B-. IOB1 writes B- only if a span directly follows another of its type. BIOES also marks the
 last word of a span (E-) and spans of one word (S-); in BILOU these are L- and U-. Some files write the letter in lower
-case, or after the type.
+case, or after the type, or an underscore between both.
 """
 
 import re
@@ -16,8 +16,8 @@ OUTSIDE = "O"
 SPAN_TAG = re.compile(r"[A-Z]-.+", re.DOTALL)
 SINGLE, LAST = "SU", "EL"  # the letters of BIOES and of BILOU
 SPELLINGS = (
-    re.compile(r"(?P<letter>[BIESLU])-(?P<type>.+)", re.IGNORECASE | re.DOTALL),
-    re.compile(r"(?P<type>.+)-(?P<letter>[BIESLU])", re.IGNORECASE | re.DOTALL),
+    re.compile(r"(?P<letter>[BIESLU])[-_](?P<type>.+)", re.IGNORECASE | re.DOTALL),
+    re.compile(r"(?P<type>.+)[-_](?P<letter>[BIESLU])", re.IGNORECASE | re.DOTALL),
 )
 
 
@@ -39,7 +39,7 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
 
 
 def respell(distinct: Collection[str]) -> dict[str, str]:
-    """How BIO spells each tag, if all of them mark spans in another spelling: b-per or PER-B for B-PER, o for O."""
+    """How BIO spells each tag, if all of them mark spans in another spelling: b-per, B_PER or PER-B, o for O."""
     tags = set(distinct) - {UNSCORED}
     for spelling in SPELLINGS:
         found = {tag: spelling.fullmatch(tag) for tag in tags if tag.upper() != OUTSIDE}
@@ -52,7 +52,7 @@ def respell(distinct: Collection[str]) -> dict[str, str]:
 
 def non_span_tags(distinct: Collection[str]) -> set[str]:
     """The tags that mark no span in any scheme, if others do."""
-    spans = {tag for tag in distinct if SPAN_TAG.fullmatch(tag) and tag[0] in "BI" + SINGLE + LAST}
+    spans = {tag for tag in distinct if SPELLINGS[0].fullmatch(tag)}
     return set(distinct) - spans - {OUTSIDE, UNSCORED} if spans else set()
 
 

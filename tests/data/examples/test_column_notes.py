@@ -27,7 +27,9 @@ def test_every_unused_column_is_named_with_its_few_values():
 @pytest.mark.parametrize("name", ["is_test", "kfold", "Usage", "dataset", "train-test"])
 def test_a_column_that_looks_like_splits_is_never_passed_over_in_silence(name):
     rows = [{"review": "x", "stars": "1", name: str(at % 10)} for at in range(30)]
-    assert f"'{name}' looks like splits, but no row is held out by it: write" in note(rows)
+    assert f"'{name}' looks like splits, but no row is held out by it: to test on the rows with '9': --set" in note(
+        rows
+    )
     assert "held out" not in note(rows, splits=False)
 
 

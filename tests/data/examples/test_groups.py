@@ -71,6 +71,25 @@ def test_examples_without_a_group_are_counted(tmp_path: Path) -> None:
     assert "20 examples without a value in 'user': each is a group of its own" in result.notes
 
 
+def test_groups_that_look_alike_are_named_with_their_sizes(tmp_path: Path) -> None:
+    names = ["Ann", "ann", "Zoë", "Zoe\u0308", " Bob", "Bob", *(f"Author {at}" for at in range(14))]
+    rows = [f"text number {at},{'good' if at % 3 else 'bad'},{names[at % 20]}\n" for at in range(200)]
+    notes = opened(tmp_path, rows, groups="author").notes
+    tail = ". They are different groups, which may be in different splits"
+    assert f"groups of 'author' that differ only in case, 20 examples in all: 'Ann' (10), 'ann' (10){tail}" in notes
+    alike = [note for note in notes if "only in Unicode form, 20 examples in all" in note]
+    assert len(alike) == 1 and r"'Zoe\u0308' (10)" in alike[0]
+    assert "removed the spaces around 10 names of groups" in notes
+    assert not [note for note in notes if "Bob" in note]  # spaces around them make no difference
+
+
+def test_only_the_first_groups_that_look_alike_are_named(tmp_path: Path) -> None:
+    rows = [f"text number {at},{'good' if at % 3 else 'bad'},{'Aa'[at % 2]}uthor {at // 2 % 10}\n" for at in range(200)]
+    [note] = [note for note in opened(tmp_path, rows, groups="author").notes if "that differ" in note]
+    assert "200 examples in all" in note and note.count(";") == 3 and "; and 7 more sets. They" in note
+    assert not [note for note in opened(tmp_path, rows, groups="none").notes if "that differ" in note]
+
+
 def test_what_cannot_be_kept_together_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"corpus\.groups names 'writer', but the other columns are 'author'"):
         opened(tmp_path, ROWS, groups="writer")

@@ -7,6 +7,7 @@ import pytest
 from example_tables import corpus, labels, many, reviews
 
 from seqlab.config import ExampleKind
+from seqlab.data.examples.checks import labels_of
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.load import open_examples, open_unsplit
 from seqlab.data.task_inference import infer_task
@@ -130,6 +131,30 @@ def test_another_spelling_of_span_tags_is_said(write):
     assert isinstance(first, TaggedSentence) and first.tags == ("B-per", "I-per", "O")
     said = "span tags in another spelling: read 'b-per' as 'B-per', 'i-per' as 'I-per', 'o' as 'O'"
     assert said in examples.notes
+
+
+@pytest.mark.parametrize(
+    "spelled", [("B_PER", "I_PER"), ("PER_B", "PER_I"), ("B_first_name", "I_first_name"), ("B_PER", "I-PER")]
+)
+def test_underscores_in_span_tags_are_read_as_hyphens_and_said(write, spelled):
+    path = write("a.conll", "".join(f"Anna{at} {spelled[0]}\nLee {spelled[1]}\nmet O\n\n" for at in range(20)))
+    examples = open_examples("tagged", corpus(path))
+    kind = "first_name" if "first" in spelled[0] else "PER"
+    assert {tuple(labels_of(example)) for example in examples.splits["train"]} == {(f"B-{kind}", f"I-{kind}", "O")}
+    assert any(f"read '{spelled[0]}' as 'B-{kind}'" in note for note in examples.notes)
+
+
+def test_one_of_two_span_tags_with_underscores_is_used_and_both_are_counted(write):
+    path = write("a.conll", "".join(f"Anna{at} B_PER,B_LOC\nmet O\n\n" for at in range(20)))
+    examples = open_examples("tagged", corpus(path))
+    assert {tuple(labels_of(example)) for example in examples.splits["train"]} == {("B-PER", "O")}
+    assert any("words with two tags joined by a comma: 20" in note for note in examples.notes)
+
+
+def test_a_tag_that_is_no_span_beside_span_tags_with_underscores_is_named(write):
+    lines = "".join(f"Anna{at} B_PER\nLee I_PER\nmet O\nher NN\n\n" for at in range(20))
+    [note] = [note for note in open_examples("tagged", corpus(write("a.conll", lines))).notes if "word by word" in note]
+    assert "'NN' fits no scheme" in note
 
 
 def test_columns_without_names_cannot_be_named(write):

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from seqlab.cli.app import app
 from seqlab.config import parse_assignment
+from seqlab.data.examples import json_forms
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.lines import InputFixes
@@ -103,8 +104,8 @@ def test_printed_commands_name_any_column(write, names, suffix):
     else:
         path = write("a.jsonl", "".join(json.dumps({"at": {}, names[0]: a, names[1]: b}) + "\n" for _, a, b in rows))
     commands = asked(path)
-    assert [words[words.index("--task") + 1] for words in commands] == ["classify", "translate", "language"]
-    assert [sizes(words) for words in commands[:2]] == [[27, 3], [27, 3]]
+    assert [words[words.index("--task") + 1] for words in commands] == ["classify", "language"]
+    assert sizes(commands[0]) == [27, 3]
     with pytest.raises(DataError) as unclear:
         read_labeled(path, None, InputFixes())
     [option] = re.findall(r"name the two columns: (--set .*?)(?:; if there|$)", str(unclear.value))
@@ -169,3 +170,59 @@ def test_the_printed_limit_skips_the_rows(write):
     with pytest.raises(DataError) as refused:
         open_examples("labeled", settings_from_request(str(path), {}, {}, {}).corpus)
     assert sizes([str(path), *shlex.split(str(refused.value).partition("or skip them: ")[2])]) == [27, 3]
+
+
+def test_columns_are_suggested_by_their_roles_and_only_for_tasks_that_they_fit(write):
+    rows = [(at, f"one {at}", f"a longer text {at}", f"another long text {at}") for at in range(30)]
+    [command, _] = asked(write("a.csv", written([("id", "source", "reference1", "reference2"), *rows])))
+    assert command[-3:] == ["translate", "--set", 'corpus.columns=["source", "reference1"]']
+    assert sizes(command) == [27, 3]
+    ratings = [(f"a rather long text {at}", at % 5, f"2020-01-{at % 9 + 10}") for at in range(30)]
+    [command, _] = asked(write("b.csv", written([("comment_text", "stars", "date"), *ratings])))
+    assert command[-3:] == ["classify", "--set", 'corpus.columns=["comment_text", "stars"]']
+
+
+ROWS_IN_JSON = [{"text": f"word {at} " * 40, "label": "ab"[at % 2]} for at in range(400)]
+COLUMNS_IN_JSON = {key: [row[key] for row in ROWS_IN_JSON] for key in ("text", "label")}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "content, form",
+    [
+        (COLUMNS_IN_JSON, "a table by columns"),
+        ({key: dict(enumerate(column)) for key, column in COLUMNS_IN_JSON.items()}, "a table by columns"),
+        (dict(enumerate(ROWS_IN_JSON)), "a table by rows"),
+        ({f"id-{at}": row for at, row in enumerate(ROWS_IN_JSON)}, "a table by rows"),
+        ({"version": 1, "data": ROWS_IN_JSON}, "a table in 'data'"),
+        ([[*row.values()] for row in ROWS_IN_JSON], "an array for each row"),
+    ],
+)
+def test_a_table_in_one_json_value_is_named_and_its_command_rewrites_it(write, tmp_path, content, form, indent):
+    path = write("a.json", json.dumps(content, indent=indent))
+    for options in ({}, {"task": "classify"}):
+        with pytest.raises((UsageError, DataError), match=form) as error:
+            request = settings_from_request(path, {}, {}, options)
+            open_examples("labeled", request.corpus)
+        [command] = re.findall(r"(python3 -c '.*') > new.jsonl", str(error.value))
+        done = subprocess.run(shlex.split(command), capture_output=True, check=True, text=True)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [[*row.values()] for row in rows] == [[*row.values()] for row in ROWS_IN_JSON]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_of_rows_is_named(write, indent):
+    path = write("a.json", json.dumps(ROWS_IN_JSON, indent=indent))
+    for options in ({}, {"task": "classify"}):
+        with pytest.raises((UsageError, DataError), match=r"one array with a table by rows.* jq -c '\.\[\]'"):
+            open_examples("labeled", settings_from_request(path, {}, {}, options).corpus)
+
+
+def test_the_form_of_a_file_beyond_the_limit_is_told_by_its_first_line(write, monkeypatch):
+    path = write("a.json", json.dumps(ROWS_IN_JSON, indent=1))
+    monkeypatch.setattr(json_forms, "MAX_BYTES", path.stat().st_size - 1)
+    with pytest.raises(UsageError, match=r"no JSON object on its first line.* jq -c '\.\[\]'"):
+        settings_from_request(path, {}, {}, {})
+    monkeypatch.setattr(json_forms, "MAX_BYTES", path.stat().st_size)
+    with pytest.raises(UsageError, match="one array with a table by rows"):
+        settings_from_request(path, {}, {}, {})

@@ -55,8 +55,18 @@ def test_json_lines_and_pairs_have_such_columns_too(write):
     "content, settings, unused",
     [
         (table(WORDS), {"split_column": "none"}, "'split' (train 24, Training 12, test 12, dev 12)"),
-        (table(["1", "2", "3"], "fold"), {}, f"'fold' (1 20, 2 20, 3 20); 'fold' {NOT_HELD_OUT} {FILES}"),
-        (table(["0", "1"], "is_test"), {}, f"'is_test' (0 30, 1 30); 'is_test' {NOT_HELD_OUT} {FILES}"),
+        (
+            table(["1", "2", "3"], "fold"),
+            {},
+            f"'fold' (1 20, 2 20, 3 20); 'fold' {NOT_HELD_OUT} to test on the rows with '3': --set "
+            "corpus.split_column=fold=3",
+        ),
+        (table(["1", "", "3"], "fold"), {}, f"'fold' (1 20, empty 20, 3 20); 'fold' {NOT_HELD_OUT} {FILES}"),
+        (
+            table(["0", "1"], "test"),  # perhaps the result of one
+            {},
+            f"'test' (0 30, 1 30); 'test' {NOT_HELD_OUT} --set corpus.split_column=test uses it",
+        ),
         (table(["train"]), {}, None),
         (
             table(WORDS, "kind"),
@@ -75,6 +85,10 @@ def test_what_divides_nothing_is_left_alone_and_said(write, content, settings, u
 @pytest.mark.parametrize(
     "words, column, sizes",
     [
+        (["0", "0", "1"], "is_test", {"train": 36, "validation": 4, "test": 20}),
+        (["True", "True", "False"], "isTrain", {"train": 36, "validation": 4, "test": 20}),
+        (["no", "no", "yes"], "is_valid", {"train": 40, "validation": 20}),
+        (["0", "0", "1"], "holdout", {"train": 36, "validation": 4, "test": 20}),
         (["Training", "Training", "PublicTest", "PrivateTest"], "Usage", {"train": 30, "validation": 15, "test": 15}),
         (["train", "train", "holdout"], "split", {"train": 36, "validation": 4, "test": 20}),
         (["train", "train", "test"], "train_test", {"train": 36, "validation": 4, "test": 20}),
@@ -154,3 +168,22 @@ def test_labels_are_those_of_the_training_rows(write):
     assert set(labels(result, "test")) == {"a", "b"}
     with pytest.raises(DataError, match=r"line 62: unknown label 'c'"):
         open_examples("labeled", corpus(write("b.csv", "text,label,split\n" + rows + "text x,c,test\n")))
+
+
+def test_the_user_names_the_value_of_test_rows(write):
+    path = write("a.csv", table([str(number) for number in range(10)], "fold"))
+    result = open_examples("labeled", corpus(path, split_column="fold=9"))
+    assert {split: len(some) for split, some in result.splits.items()} == {"train": 48, "validation": 6, "test": 6}
+    assert {int(example.input[5:]) % 10 for example in result.splits["test"]} == {9}
+    with pytest.raises(DataError, match=r"the value '12' of 'fold', and no row has it: there is '0', '1'"):
+        open_examples("labeled", corpus(path, split_column="fold=12"))
+    with pytest.raises(DataError, match=r"To test on the rows with '9': --set corpus.split_column=fold=9\. "):
+        open_examples("labeled", corpus(path, split_column="fold"))
+
+
+def test_two_flags_are_not_taken_for_one(write):
+    rows = [f"text {at},{'ab'[at // 7 % 2]},{int(at % 5 == 0)},{int(at % 5 == 1)}\n" for at in range(60)]
+    result = open_examples("labeled", corpus(write("a.csv", "text,label,is_test,is_valid\n" + "".join(rows))))
+    assert {split: len(some) for split, some in result.splits.items()} == {"train": 54, "validation": 6}
+    assert f"'is_test' {NOT_HELD_OUT}" in result.notes[0]
+    assert f"'is_valid' {NOT_HELD_OUT}" in result.notes[0]

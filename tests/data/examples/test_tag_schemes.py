@@ -1,5 +1,7 @@
 """Span schemes: whichever way spans are written, the same spans are read."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -115,8 +117,20 @@ def test_slips_are_read_as_beginnings_and_counted():
     assert count_repairs(broken, "BIOES") == 3
 
 
+def _turned(tag: str) -> str:
+    return tag if tag == "O" else "-".join(tag.split("-", 1)[::-1])
+
+
+SPELLINGS: list[Callable[[str], str]] = [
+    str.lower,
+    _turned,
+    lambda tag: tag.replace("-", "_", 1),
+    lambda tag: _turned(tag)[:-2] + "_" + tag[0] if tag != "O" else tag,
+]
+
+
 @quick
-@given(stretches, st.sampled_from([str.lower, lambda tag: tag if tag == "O" else "-".join(tag.split("-", 1)[::-1])]))
+@given(stretches, st.sampled_from(SPELLINGS))
 def test_other_spellings_of_span_tags_are_read(sentence, spell):
     bio = written([*sentence, ("PER", 2)], "B", "I", "I", "B")
     spelled: list[str] = [spell(tag) for tag in bio]
@@ -126,6 +140,19 @@ def test_other_spellings_of_span_tags_are_read(sentence, spell):
     assert detect_scheme([read]) == "BIO"
 
 
-@pytest.mark.parametrize("tags", [("O", "B-PER", "I-PER"), ("NN", "o"), ("NN-B", "VB"), ("S-adj", "o"), ("O", "_"), ()])
+@pytest.mark.parametrize(
+    "tags",
+    [
+        ("O", "B-PER", "I-PER"),
+        ("NN", "o"),
+        ("NN-B", "VB"),
+        ("S-adj", "o"),
+        ("O", "_"),
+        ("NN_B", "VB"),
+        ("B_", "O"),
+        ("S_adj", "O"),
+        (),
+    ],
+)
 def test_other_tags_keep_their_spelling(tags):
     assert respell(tags) == {}

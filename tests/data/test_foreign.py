@@ -1,0 +1,94 @@
+"""Files that are no text: the printed command gives their text, under a name that keeps the suffix of the format."""
+
+import bz2
+import gzip
+import lzma
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seqlab.data.files import InputFixes, read_beginning, read_file
+from seqlab.errors import DataError
+
+Write = Callable[[str, bytes], Path]
+TABLE = b"text,label\n" + b"".join(b"caf\xc3\xa9 %d,a\n" % at for at in range(20))
+PACK = {"bzip2": (".bz2", bz2.compress), "xz": (".xz", lzma.compress), "gzip": (".bin", gzip.compress)}
+
+
+def refusal(name: str) -> str:
+    with pytest.raises(DataError) as refused:
+        list(read_file(Path(name), InputFixes()))
+    return str(refused.value)
+
+
+def run(command: str, folder: Path) -> None:
+    subprocess.run(["bash", "-c", command], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize(("tool", "name", "new"), [
+    ("bzip2", "my reviews.csv.bz2", "my reviews.csv"),
+    ("xz", "reviews.jsonl.xz", "reviews.jsonl"),
+    ("xz", "reviews.TSV.XZ", "reviews.TSV"),
+    ("bzip2", "reviews.csv", "new.csv"),
+    ("gzip", "reviews.csv", "new.csv"),
+    ("xz", "reviews", "reviews.txt"),
+    ("xz", "reviews.xz", "reviews.txt"),
+])  # fmt: skip
+def test_the_command_unpacks_and_keeps_the_suffix(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, name: str, new: str
+) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    monkeypatch.chdir(tmp_path)
+    write(name, PACK[tool][1](TABLE))
+    message = refusal(name)
+    assert f"is packed by {tool}, not text. " in message
+    run(message.rpartition("npack it: ")[2], tmp_path)
+    assert (tmp_path / new).read_bytes() == TABLE
+    with pytest.raises(DataError, match=f"packed by {tool}"):
+        read_beginning(Path(name), 1000)
+
+
+def test_no_file_is_overwritten(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("reviews.csv.bz2", bz2.compress(TABLE))
+    write("reviews.csv", b"mine")
+    assert refusal("reviews.csv.bz2").endswith("> new.csv")
+
+
+@pytest.mark.parametrize(("name", "mode"), [("a.tar.bz2", "w:bz2"), ("my a.tar.xz", "w:xz"), ("a.tbz2", "w:bz2")])
+def test_the_files_of_an_archive_are_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mode: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reviews.csv").write_bytes(TABLE)
+    with tarfile.open(name, mode) as archive:  # pyright: ignore[reportCallIssue, reportArgumentType]
+        archive.add("reviews.csv")
+    (tmp_path / "reviews.csv").unlink()
+    message = refusal(name)
+    assert "and give the files in it: tar -xf" in message
+    run(message.rpartition("in it: ")[2], tmp_path)
+    assert (tmp_path / "reviews.csv").read_bytes() == TABLE
+
+
+def test_the_command_removes_nul_characters(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("my table.csv", TABLE + b"a\0b,a\n")
+    message = refusal("my table.csv")
+    assert "line 22: a NUL character" in message
+    run(message.rpartition("remove them: ")[2], tmp_path)
+    assert (tmp_path / "new.csv").read_bytes() == TABLE + b"ab,a\n"
+
+
+def test_the_command_converts_an_encoding(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = TABLE + "\u043a\u0438\u0440,a\n".encode("koi8-r") + b"\x81\x8d\n"
+    write("it's.tsv", content)
+    message = refusal("it's.tsv")
+    assert "line 22, offset" in message
+    run(message.rpartition("convert it: ")[2].replace("ENCODING", "LATIN1"), tmp_path)
+    assert (tmp_path / "new.tsv").read_bytes().decode() == content.decode("latin-1")
