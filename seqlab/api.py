@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seqlab.comparison.execution.progress import ProgressView
     from seqlab.exporters.quantize import QuantizedRun
     from seqlab.models.model import Model
-    from seqlab.speedrun.speedrun import Speedrun
+    from seqlab.speedruns.speedrun import Speedrun
     from seqlab.training.progress import Reporter
 
 ExportFormat = Literal["onnx", "transformers"]
@@ -186,7 +186,7 @@ def speedrun(
 
     >>> seqlab.speedrun("my.txt").attempts[0].path
     """
-    from seqlab.speedrun.speedrun import speedrun as run_speedrun
+    from seqlab.speedruns.speedrun import speedrun as run_speedrun
 
     items = None if source is None else source_items(source)
     return run_speedrun(items, minutes, seeds, _folder(out), _reporter(reporter))

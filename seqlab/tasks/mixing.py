@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from seqlab.baselines.kneser_ney import KneserNey, best_kneser_ney
+from seqlab.baselines.kneser_ney import FIT_TOKENS, KneserNey, best_kneser_ney
 from seqlab.data.batching import cut_by_count
 from seqlab.data.text.batches import NOT_SCORED, cut_windows, pad_windows
 from seqlab.data.text.tokens import TokenSplit
@@ -26,8 +26,7 @@ from seqlab.wording import counted
 
 FIT_SHARE = 0.02  # of the training split, if there is no test split
 LEAST_FIT, MOST_FIT = 5_000, 200_000  # tokens; but at most a tenth of the training split
-FIT_LOGITS = 1 << 23  # held in memory while the exponents are fitted
-COUNTED_TOKENS = 40_000_000  # read at most, from the end of the training split
+MAX_FIT_LOGITS = 1 << 23  # held in memory while the exponents are fitted
 
 
 def training_part(splits: Mapping[str, TokenSplit]) -> tuple[TokenSplit, TokenSplit]:
@@ -100,7 +99,7 @@ def _gained_nats(fitted: "_Predictions", scored: "_Predictions", order: int) -> 
 
 def count_split(split: TokenSplit, vocab_size: int, order: int | None = None) -> KneserNey:
     """The counts of a split, at the order that predicts its end best unless one is given."""
-    first = max(0, len(split) - COUNTED_TOKENS)
+    first = max(0, len(split) - FIT_TOKENS)
     starts_D = split.document_starts()[:-1]
     starts_D = np.append(0, starts_D[starts_D > first] - first)
     tokens_N = split.read(first, len(split))
@@ -125,7 +124,7 @@ class _Predictions(NamedTuple):
 def _predictions(model: LanguageModel, table: GramTable, split: TokenSplit, window: int) -> _Predictions:
     """In windows from a fresh state; of a long text, windows from all over it."""
     firsts_P, lengths_P, _ = cut_windows(split, window)
-    most = max(1, FIT_LOGITS // (window * model.vocab_size))
+    most = max(1, MAX_FIT_LOGITS // (window * model.vocab_size))
     chosen_P = np.unique(np.linspace(0, len(firsts_P) - 1, min(most, len(firsts_P))).astype(int))
     device, parts = next(model.parameters()).device, []
     for units_B in cut_by_count(chosen_P, 32):

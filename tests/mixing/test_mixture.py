@@ -18,7 +18,7 @@ V = 11
 
 @pytest.fixture(params=["lstm", "transformer", "feedforward"])
 def model(request: pytest.FixtureRequest) -> Any:
-    model = build(request.param, vocab_size=V, hidden=16, seed=1).eval()
+    model: Any = build(request.param, vocab_size=V, hidden=16, seed=1).eval()
     model.mixture = small_mixture(V)
     return model
 

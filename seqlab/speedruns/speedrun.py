@@ -12,7 +12,7 @@ from scipy.stats import t
 
 from seqlab.config.sections import MOST
 from seqlab.errors import UsageError
-from seqlab.recipes import read_recipe
+from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import CORPORA
 from seqlab.runs.directory import folder_name
 from seqlab.runs.machine import git_revision, machine
@@ -112,26 +112,38 @@ def speedrun(
     folder = out or Path("runs") / f"speedrun-{folder_name(name)}-{minutes}"
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"'{folder}' is not empty: choose another --out, or remove it.")
-    attempts: list[Attempt] = []
+    _refuse_examples(files)
+    record = None
     for seed in range(seeds or (SEEDS if source is None else 1)):
         reporter.log(f"seed {seed}: the clock runs, {minutes} minutes from raw text to result")
         run, attempt = _attempt(files, minutes, seed, folder / f"seed-{seed}", reporter)
-        attempts.append(attempt)
         record = Speedrun(
-            minutes, run.config["corpus"]["name"], attempts, run.settings.resolved(), machine(), git_revision(),
-            timestamp(),
-        )  # fmt: skip
+            minutes=minutes,
+            text=run.config["corpus"]["name"],
+            attempts=[*(record.attempts if record else []), attempt],
+            settings=run.settings.resolved(),
+            machine=machine(),
+            commit=git_revision(),
+            date=timestamp(),
+        )
         write_atomic(folder / "speedrun.json", to_json(record.as_dict()))
+    assert record is not None, "there is at least one seed"
     return record
 
 
-def _attempt(files: Sequence[str], minutes: int, seed: int, out: Path, reporter: "Reporter") -> tuple[Run, Attempt]:
+def _refuse_examples(files: list[str]) -> None:
+    task = settings_from_request(files, {}, {}, {}).task
+    if not isinstance(task.settings, LanguageSettings):
+        raise UsageError(
+            f"'{files[0]}' is for --task {task.name}, and a speedrun makes a language model: use seqlab train."
+        )
+
+
+def _attempt(files: list[str], minutes: int, seed: int, out: Path, reporter: "Reporter") -> tuple[Run, Attempt]:
     began = time.monotonic()
     seconds = 60 * minutes * (1 - RESERVED_SHARE) - RESERVE
     short = {"seconds": seconds, "seed": seed}
-    settings = settings_from_request(list(files), read_recipe(RECIPES[minutes]), {}, short, None, reporter.log)
-    if not isinstance(settings.task.settings, LanguageSettings):
-        raise UsageError(f"'{files[0]}' is for --task {settings.task.name}, and a speedrun makes a language model.")
+    settings = settings_from_request(files, read_recipe(RECIPES[minutes]), {}, short, None, reporter.log)
     # a single evaluation, at the end: no weights are chosen by it
     settings = settings.with_values(**{"train.evaluate_every": MOST, "train.sample_tokens": 0})
     run = train(settings, out, False, reporter)

@@ -1,0 +1,84 @@
+"""seqlab speedrun: one command from raw text to a mixed model, its record, and what it refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seqlab as library
+from seqlab.recipes import recipe as read_recipe
+from seqlab.speedruns import speedrun as module
+from seqlab.speedruns.speedrun import RECIPES, Attempt, Speedrun
+from seqlab.training import session
+from seqlab.training.loop import TrainingProgress
+
+WORDS = "the quick brown fox jumps over the lazy dog and runs to the sea where the cat sat on a mat. "
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    file = tmp_path / "my.txt"
+    file.write_text(WORDS * 120, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recipe with fewer units, and some steps instead of minutes."""
+    tables = {"backbone": {"name": "lstm", "hidden": 8}, "model": {"embedding": 8}}
+    tables["task"] = {"mix": "counts", "window": 16, "batch_size": 4}
+    monkeypatch.setattr(module, "read_recipe", lambda name: tables)
+    monkeypatch.setattr(module, "RESERVE", 299.0 - 0.03 * 300 + 0.5)  # half a second is left for training
+
+
+def test_the_command_gives_a_model_and_a_record(
+    text: Path, tmp_path: Path, small: None, seqlab: Callable[..., Any]
+) -> None:
+    out = tmp_path / "best"
+    answer = seqlab("speedrun", str(text), "--seeds", "2", "--out", str(out))
+    assert answer.code == 0 and "network alone" in answer.out and "Mean " in answer.out
+    record = json.loads((out / "speedrun.json").read_text(encoding="utf-8"))
+    assert len(record["attempts"]) == 2 and record["minutes"] == 5 and record["machine"] and record["interval"]
+    run = library.load(out / "seed-1")
+    assert run.model.mixture is not None and run.results is not None
+    assert record["attempts"][1]["steps"] == run.results.steps
+    assert record["attempts"][1]["window"] == pytest.approx(
+        run.results.validation["bits_per_char"] * 0.693147, rel=1e-4
+    )
+
+
+def test_no_weights_are_chosen_by_validation(
+    text: Path, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[TrainingProgress] = []
+    original = session.finish
+    monkeypatch.setattr(session, "finish", lambda *given: ended.append(given[1]) or original(*given))
+    library.speedrun(text, out=tmp_path / "best")
+    assert ended[0].best_step == ended[0].step
+
+
+def test_what_cannot_be_run_is_refused(text: Path, tmp_path: Path, seqlab: Callable[..., Any]) -> None:
+    assert "expected 5, 20, 60" in seqlab("speedrun", str(text), "--minutes", "7").err
+    assert "expected 1 to 100" in seqlab("speedrun", str(text), "--seeds", "0").err
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").touch()
+    answer = seqlab("speedrun", str(text), "--out", str(tmp_path / "full"))
+    assert answer.code == 2 and "not empty" in answer.err
+    table = tmp_path / "reviews.csv"
+    table.write_text("text,label\n" + "a good one,yes\na bad one,no\n" * 30, encoding="utf-8")
+    answer = seqlab("speedrun", str(table))
+    assert answer.code == 2 and "language model" in answer.err
+
+
+def test_attempts_that_took_too_long_are_said() -> None:
+    attempts = [Attempt(seed, "", 10, seconds, 1.5, 1.4, 1.6) for seed, seconds in enumerate((250.0, 312.0))]
+    record = Speedrun(5, "mine", attempts, {}, "a machine", None, "today")
+    assert any("seed 1 by 12 s" in sentence for sentence in record.sentences)
+
+
+@pytest.mark.parametrize("minutes", RECIPES)
+def test_recipes_are_mixed_with_counts_in_windows_of_256(minutes: int) -> None:
+    tables = read_recipe(RECIPES[minutes])
+    assert tables["task"]["mix"] == "counts" and tables["task"]["window"] == 256
