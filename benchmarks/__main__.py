@@ -2,6 +2,7 @@
 
 from benchmarks import (
     additive_attention,
+    counts,
     decoding,
     dropout,
     embedding,
@@ -21,6 +22,7 @@ if __name__ == "__main__":
         dropout,
         additive_attention,
         decoding,
+        counts,
         int8,
         scheduling,
         embedding,
