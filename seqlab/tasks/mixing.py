@@ -16,6 +16,7 @@ from seqlab.baselines.kneser_ney import FIT_TOKENS, KneserNey, best_kneser_ney
 from seqlab.data.batching import cut_by_count
 from seqlab.data.text.batches import NOT_SCORED, cut_windows, pad_windows
 from seqlab.data.text.tokens import TokenSplit
+from seqlab.errors import UsageError
 from seqlab.mixing.fit import fit_exponents
 from seqlab.mixing.gram_table import GramTable
 from seqlab.mixing.mixture import Mixture, count_predictions, no_context
@@ -38,7 +39,12 @@ def training_part(splits: Mapping[str, TokenSplit]) -> tuple[TokenSplit, TokenSp
     cut = len(train) - max(2, held_out)
     if train.stats.by_lines:  # a line is not cut
         starts = train.document_starts()
-        cut = int(starts[max(1, np.searchsorted(starts, cut, side="right") - 1)])
+        cut = int(starts[np.searchsorted(starts, cut, side="right") - 1])
+    if cut < 2:
+        raise UsageError(
+            "the training split is too short to be mixed with counts: nothing could be kept from the network to fit "
+            "the mixture on. Leave out --mix counts, or give more text."
+        )
     return train.slice(0, cut), train.slice(cut, len(train))
 
 

@@ -71,6 +71,13 @@ def test_lines_are_kept_whole_between_network_and_mixture(tmp_path: Path) -> Non
     assert network.document_starts()[-1] == len(network)
 
 
+def test_a_single_line_to_train_on_is_too_short(tmp_path: Path) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("a line of some words, " * 3 + "\n" + "another line of words, " * 3 + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="too short to be mixed with counts"):
+        train_small(lines, tmp_path / "run", mix="counts", documents="lines")
+
+
 def test_with_a_test_split_the_mixture_is_fitted_on_validation(text: Path, tmp_path: Path) -> None:
     run = train_small(text, tmp_path / "run", mix="counts", split_ratios="80/10/10")
     splits = run.task().splits
