@@ -69,13 +69,9 @@ def test_lines_are_kept_whole_between_network_and_mixture(tmp_path: Path) -> Non
     assert network.read(0, 1)[0] == held_out.read(0, 1)[0] == begin
     assert network.read(len(network) - 1, len(network))[0] == end
     assert network.document_starts()[-1] == len(network)
-
-
-def test_a_single_line_to_train_on_is_too_short(tmp_path: Path) -> None:
-    lines = tmp_path / "lines.txt"
-    lines.write_text("a line of some words, " * 3 + "\n" + "another line of words, " * 3 + "\n", encoding="utf-8")
+    one_line = network.slice(0, int(network.document_starts()[1]))
     with pytest.raises(UsageError, match="too short to be mixed with counts"):
-        train_small(lines, tmp_path / "run", mix="counts", documents="lines")
+        training_part({"train": one_line})
 
 
 def test_with_a_test_split_the_mixture_is_fitted_on_validation(text: Path, tmp_path: Path) -> None:
