@@ -6,6 +6,7 @@ from seqlab.comparison.execution.scores import RunScores
 from seqlab.comparison.judgment.memorization import SEARCHED
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.results import RunResult
+from seqlab.data.documents.pairs import RetrievalExamples
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.text.split import SplitText
 
@@ -19,7 +20,10 @@ def cap_warnings(runs: Sequence[RunResult], data: ComparisonData, scored: RunSco
     else:
         counted, total, unit = sum(scored.tokens_U), split.stats.scored_tokens, "tokens"
     warnings = []
-    if counted < total:
+    if counted < total and isinstance(data.dataset.data, RetrievalExamples):
+        unseen = "the others ask for documents that a training query has, too"
+        warnings.append(f"Verdicts are on {counted:,} of the {total:,} {name} queries: {unseen}.")
+    elif counted < total:
         warnings.append(f"Only the first {counted:,} of the {total:,} {name} {unit} were scored.")
     text = data.dataset.data
     if isinstance(text, SplitText) and (length := sum(map(len, text.blocks("train")))) > SEARCHED:
