@@ -145,3 +145,17 @@ def test_time_is_no_advice_if_timings_vary_by_more():
     assert (
         alone == "lstm has the best mean; no other model is noticeably cheaper: timings of gru and lstm vary too much."
     )
+
+
+def test_a_mixed_model_is_sized_by_its_bytes_and_a_tie_is_no_advantage():
+    mixed = {"task": {"mix": "counts"}}
+    entrants = [
+        replace(entrant("lstm+counts"), settings=mixed, file_bytes=9_000),
+        replace(entrant("lstm"), file_bytes=4_000),
+    ]
+    runs = [run for one in entrants for run in runs_of(one.name, [[1.0]] * 3, 100.0)]
+    pairs = [pair_of("lstm+counts", "lstm", 0.2, "better")]
+    result = {advice.lens: advice.sentence for advice in recommendation(entrants, runs, NATS, pairs)}
+    assert "lstm takes 0.44 of the bytes of lstm+counts and gives up 0.200" in result["size"]
+    assert "no other model is noticeably cheaper" in result["time"] and "fastest" not in result["time"]
+    assert "memory" not in result

@@ -36,6 +36,7 @@ CONTENDING = {
 LENSES = {
     "time": ("the fastest to train", "{} trains in {} of the time of {}"),
     "size": ("the smallest", "{} has {} of the total parameters of {}"),
+    "bytes": ("the smallest", "{} takes {} of the bytes of {}"),  # of weights and counts, where one has counts
     "memory": ("the lightest when generating", "{} needs {} of the memory of {} when generating"),
 }
 
@@ -61,12 +62,18 @@ def recommendation(
         "size": {entrant.name: entrant.parameters for entrant in scored},
         "memory": {entrant.name: entrant.state_bytes.get(MEMORY_LENGTH) for entrant in scored},
     }
+    if any(map(_is_mixed, scored)):
+        costs = {"time": costs["time"], "bytes": {entrant.name: entrant.file_bytes for entrant in scored}}
     for lens, cost in costs.items():
         known = {name: price for name, price in cost.items() if price is not None}
         if len(known) == len(scored):
             spread = {entrant.name: entrant.step_spread if lens == "time" else 0.0 for entrant in scored}
             advice.append(_economy(lens, known, spread, best, against, metric))
     return advice
+
+
+def _is_mixed(entrant: Entrant) -> bool:
+    return entrant.settings.get("task", {}).get("mix", "none") != "none"
 
 
 def _bottom_line(best: str, against: Mapping[str, Pair]) -> str:
@@ -118,6 +125,8 @@ def _economy(
     elif cheapest not in contenders:
         lost = amount(against[cheapest].difference, None, None, metric)
         words += f"; {saves.format(cheapest, times(cost[cheapest], cost[best]), best)} and gives up {lost}"
-    elif len(contenders) == 1:
+    elif len(contenders) == 1 and all(cost[name] > (1 + SAME) * cost[best] for name in against):
         words += f"; it is also {superlative}"
-    return Advice(lens, chosen, f"{words}.")
+    elif len(contenders) == 1 and against:
+        words += "; no other model is noticeably cheaper"
+    return Advice("size" if lens == "bytes" else lens, chosen, f"{words}.")
