@@ -57,5 +57,7 @@ def embed(
     if written.continued:
         console.print(f"Continued: {counted(written.continued, 'passage')} had been embedded before.")
     amounts = f"{counted(written.documents, 'document')}, {counted(written.passages, 'passage')}"
+    if written.done:
+        console.print("Already done: the documents, the run and the settings are the same. Nothing was written.")
     console.print(f"{amounts}, {written.dimensions:,} dimensions: {written.vectors}", markup=False, soft_wrap=True)
     console.print(f"Documents and offsets, row by row: {out / 'passages.jsonl'}", markup=False, soft_wrap=True)

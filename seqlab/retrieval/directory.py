@@ -148,6 +148,7 @@ def locked_index(path: Path) -> Iterator[IndexDirectory]:
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
     """Make a folder and hold its lock. Whoever stops the work with Ctrl-C is told that it can go on."""
+    new = not path.exists()
     with storage_errors(path, 0):
         path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path / LOCK)
@@ -161,6 +162,16 @@ def locked_folder(path: Path) -> Iterator[None]:
         raise WorkStopped(f"stopped; what is finished is kept in '{path}'. The same command goes on with it.") from None
     finally:
         lock.release()
+        _remove_empty(path, new)
+
+
+def _remove_empty(path: Path, new: bool) -> None:
+    """A call that failed before it wrote anything leaves nothing behind; a folder that was there stays."""
+    with storage_errors(path, 0):
+        if [item.name for item in path.iterdir()] == [LOCK]:
+            (path / LOCK).unlink()
+            if new:
+                path.rmdir()
 
 
 class WorkStopped(SeqlabError):
