@@ -14,8 +14,8 @@ from seqlab.retrieval.build import build_index
 from seqlab.retrieval.corpus_vectors import Source, VectorSettings
 from seqlab.retrieval.directory import IndexDirectory
 from seqlab.retrieval.index import Index
-from seqlab.retrieval.own_run import FEW_QUERIES, chance_note
 from seqlab.retrieval.progress import WorkProgress
+from seqlab.tasks.retrieval_wording import FEW_QUERIES, chance_note
 
 QUIET = WorkProgress()
 

@@ -31,7 +31,7 @@ from seqlab.data.files import existing_path, first_names, read_file, shorten
 from seqlab.data.folders import files_below, note_links
 from seqlab.data.text.corpus import readable_codec
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.wording import counted
+from seqlab.wording import counted, ended
 
 CORRECT = "Correct them."
 SAME_ID = "Give each an id of its own; without a column of ids, the file and line of a row are its id."
@@ -73,7 +73,7 @@ def read_documents(
             yield document
     names = ", ".join(f"'{source}'" for source in sources)
     if not seen:
-        said = "".join(f" {_capitalized(note)}." for note in fixes.notes())
+        said = "".join(f" {ended(_capitalized(note))}" for note in fixes.notes())
         raise DataError(f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{said}")
     if missing := [column for column in (columns or {}).values() if column not in fixes.named_columns]:
         raise DataError(f"no table in {names} has a column {quote_list(missing)}: correct --column, or leave it out.")
@@ -208,5 +208,5 @@ def _note_faults(faults: Sequence[str], repeated: int, total: int, path: Path, f
     of_all = f"{len(faults):,} of the {counted(total, 'document')} of '{path}'"
     if len(faults) > allowed or len(faults) == total:
         limit = f"at most {allowed:,} may be skipped" if len(faults) > allowed else "no other is left"
-        raise DataError(f"{of_all} cannot be used, and {limit}: {first}. {SAME_ID if repeated else CORRECT}")
+        raise DataError(f"{of_all} cannot be used, and {limit}: {ended(first)} {SAME_ID if repeated else CORRECT}")
     fixes.skipped.append(f"skipped {of_all} ({first})")
