@@ -134,7 +134,7 @@ class _Builder:
         hashes[BM25] = write_file(generation, BM25, npz_bytes(Bm25.fit(map(_as_document, snapshot.pieces())).arrays()))
         hashes = {f"{generation.name}/{name}": digest for name, digest in hashes.items()}
         if self.old is not None:
-            notes += update_notes(self.old, facts)
+            notes += update_notes(self.old, facts, snapshot)
         if embedding is not None:
             self._take_over_weight(facts, notes)
             hashes |= self._vectors(embedding, snapshot, generation, facts)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqlab.data.examples.lines import quote_list
 from seqlab.errors import UsageError
 from seqlab.retrieval.corpus_vectors import Source
@@ -24,14 +26,14 @@ def refuse_other_sources(old: Index, source: Source) -> None:
         )
 
 
-def update_notes(old: Index, facts: Mapping[str, Any]) -> list[str]:
-    """What becomes of an index besides its documents; facts: those of the new one."""
+def update_notes(old: Index, facts: Mapping[str, Any], documents: Snapshot) -> list[str]:
+    """What becomes of an index besides its documents; facts and documents: those of the new one."""
     notes = []
     before = {str(Path(path).resolve()): path for path in old.facts["sources"]}
     for path in facts["sources"]:
         if (name := before.get(str(Path(path).resolve()), path)) != path:
             notes.append(f"ids that are paths change: '{path}' was named '{name}' before")
-    if _cut(old.facts) != _cut(facts):
+    if _cut(old.facts) != _cut(facts) and not np.array_equal(old.documents.spans_N, documents.spans_N):
         length, overlap = _cut(facts)
         notes.append(
             f"passages are cut anew, at most {length:,} characters that overlap by {overlap:,}: {facts['passages']:,} "

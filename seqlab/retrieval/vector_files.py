@@ -133,7 +133,8 @@ def _finished(
     if any(facts.get(name) != value for name, value in made.items()):
         return None
     manifest.read_verified(out, path.name)
-    return EmbeddedCorpus(path, facts["documents"], *facts["shape"], 0, facts["notes"], done=True)
+    passages, dimensions = facts["shape"]
+    return EmbeddedCorpus(path, facts["documents"], passages, dimensions, 0, facts["notes"], done=True)
 
 
 def _begin(out: Path, format: VectorFormat) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from search_cases import write_documents
@@ -83,6 +84,9 @@ def test_passages_that_are_cut_anew_are_no_changed_documents(documents: Path, tm
     assert after > before and report.notes == [
         f"passages are cut anew, at most 100 characters that overlap by 10: {after} instead of {before}"
     ]
+    same = api.index(documents, tmp_path / "i", vectors=False, passage=5000, progress=QUIET)
+    assert "cut anew" in same.notes[0]
+    assert not api.index(documents, tmp_path / "i", vectors=False, passage=6000, progress=QUIET).notes  # one each
     with pytest.raises(UsageError, match=r"cannot overlap by 100: .* --overlap"):
         api.index(documents, tmp_path / "i", vectors=False, passage=100, overlap=100, progress=QUIET)
 
@@ -125,7 +129,8 @@ def test_vectors_that_are_there_are_not_made_again(language_run: api.Run, docume
     again = api.embed(language_run, documents, tmp_path / "v", progress=QUIET)
     assert again.done and not first.done and again.vectors.stat().st_mtime_ns == written
     assert (again.documents, again.passages, again.dimensions) == (first.documents, first.passages, first.dimensions)
-    for options in ({"dimensions": 3}, {"format": "safetensors"}, {"passage": 100}):
+    others: list[dict[str, Any]] = [{"dimensions": 3}, {"format": "safetensors"}, {"passage": 100}]
+    for options in others:
         with pytest.raises(UsageError, match="already has the vectors"):
             api.embed(language_run, documents, tmp_path / "v", progress=QUIET, **options)
     write_documents(documents, 39)

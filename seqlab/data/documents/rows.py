@@ -53,7 +53,7 @@ def _columns(
     found: dict[str, str] = {}
     for name, known in FIELDS.items():
         wanted = requested.get(name)
-        if wanted in names:
+        if wanted is not None and wanted in names:
             fixes.named_columns.add(wanted)
         elif wanted is not None and not required:
             fixes.own_columns.setdefault(wanted, []).append(str(path))
