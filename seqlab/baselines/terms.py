@@ -59,6 +59,11 @@ def words_of(text: str) -> list[str]:
     return [text[start:end] for start, end in word_spans(text)]
 
 
+def has_word(text: str) -> bool:
+    """Whether search by words can find a text at all."""
+    return WORD.search(text) is not None
+
+
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where each word of `words_of` starts and ends, if lower case has as many characters."""
     for word in WORD.finditer(text):

@@ -50,6 +50,8 @@ class Commands(TyperGroup):
             dashed = [word for word in sys.argv[1:] if word.startswith("-") and Path(word).is_file()]
             if dashed and hasattr(error, "option_name"):  # an unknown option
                 raise UsageError(f"'{dashed[0]}' begins with a dash, as options do: write ./{dashed[0]}") from None
+            if ctx.invoked_subcommand == "search" and "extra argument" in str(error):  # it is the second word
+                raise UsageError('put a query of several words in quotes: seqlab search INDEX "two words"') from None
             raise
 
 

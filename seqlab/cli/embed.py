@@ -34,7 +34,7 @@ def embed(
     from seqlab import api
     from seqlab.cli.show import console
     from seqlab.errors import refuse_given
-    from seqlab.wording import counted
+    from seqlab.wording import counted, ended
 
     if dimensions is None:
         refuse_given({"--reduce": reduce}, "without --dimensions")
@@ -53,9 +53,11 @@ def embed(
         overlap=overlap,
     )
     for note in written.notes:
-        console.print(f"Note: {note}.", markup=False, soft_wrap=True)
+        console.print(f"Note: {ended(note)}", markup=False, soft_wrap=True)
     if written.continued:
         console.print(f"Continued: {counted(written.continued, 'passage')} had been embedded before.")
     amounts = f"{counted(written.documents, 'document')}, {counted(written.passages, 'passage')}"
+    if written.done:
+        console.print("Already done: the documents, the run and the settings are the same. Nothing was written.")
     console.print(f"{amounts}, {written.dimensions:,} dimensions: {written.vectors}", markup=False, soft_wrap=True)
     console.print(f"Documents and offsets, row by row: {out / 'passages.jsonl'}", markup=False, soft_wrap=True)

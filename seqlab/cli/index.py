@@ -41,7 +41,7 @@ def index(
     from seqlab import api
     from seqlab.cli.show import console, next_steps
     from seqlab.errors import refuse_given
-    from seqlab.wording import counted
+    from seqlab.wording import counted, ended
 
     if dimensions is None:
         refuse_given({"--reduce": reduce}, "without --dimensions")
@@ -60,7 +60,7 @@ def index(
         overlap=overlap,
     )
     for note in report.notes:
-        console.print(f"Note: {note}.", markup=False, soft_wrap=True)
+        console.print(f"Note: {ended(note)}", markup=False, soft_wrap=True)
     facts = report.index.facts
     amounts = f"{counted(facts['documents'], 'document')}, {counted(facts['passages'], 'passage')}"
     kind = f"BM25 and vectors of {facts['dimensions']:,} dimensions" if facts["dimensions"] else "BM25 alone"

@@ -70,7 +70,7 @@ Reduce = Annotated[str | None, Option(help="How to get fewer: truncate (the defa
 PassageLength = Annotated[
     int | None, Option(help="Characters of a passage; default 2000, or fewer if the model reads fewer.")
 ]
-PassageOverlap = Annotated[int | None, Option(help="Characters that two passages share; default 200.")]
+PassageOverlap = Annotated[int | None, Option(help="Characters that two passages share; default a tenth, at most 200.")]
 DocumentColumns = Annotated[
     list[str] | None,
     Option(

@@ -2,7 +2,7 @@
 
 from seqlab.cli.show import console, table
 from seqlab.retrieval.evaluation import METRICS, Evaluation, Measured
-from seqlab.wording import counted
+from seqlab.wording import counted, ended
 
 SEEN = "seen: a relevant document is also relevant for a training query; remembering wins there"
 
@@ -32,7 +32,7 @@ def print_evaluation(found: Evaluation, as_json: bool) -> None:
     for name, about in found.about.items():
         console.print(f"{name}: {about}.", style="dim", markup=False, soft_wrap=True)
     for note in found.notes:
-        console.print(f"Note: {note.rstrip('.')}.", markup=False, soft_wrap=True)
+        console.print(f"Note: {ended(note)}", markup=False, soft_wrap=True)
 
 
 def _by_part(found: Evaluation, ranker: str, metric: str) -> str:

@@ -37,7 +37,7 @@ def search(
 
     from seqlab import api
     from seqlab.cli.show import console
-    from seqlab.wording import counted
+    from seqlab.wording import counted, ended
 
     if query == "-":
         query = sys.stdin.read()
@@ -59,7 +59,7 @@ def search(
             for sentence in explanation(hit, result.kept_weight):
                 console.print(f"     {sentence}", markup=False, soft_wrap=True)
     for note in result.notes:
-        console.print(f"Note: {note}.", markup=False, soft_wrap=True)
+        console.print(f"Note: {ended(note)}", markup=False, soft_wrap=True)
     found = counted(len(result.hits), "result") if result.hits else "Nothing found"
     console.print(f"{found}, by {result.by}, in {result.milliseconds:.1f} ms.")
 

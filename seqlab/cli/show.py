@@ -156,7 +156,7 @@ def print_sample(comparison: "Comparison") -> None:
 def using_command(run: "Run", place: str | None = None) -> str:
     """The command that uses a run: generate or predict."""
     place = place or shlex.quote(str(run.path))
-    return TASKS.load(run.settings.task.name).usage(place)[0].strip()
+    return TASKS.load(run.settings.task.name).usage_on(place, run.settings.corpus).strip()
 
 
 def next_steps(*commands: str) -> None:

@@ -8,6 +8,7 @@ from seqlab.data.files import HIDDEN, LINKED, InputFixes, first_names
 from seqlab.errors import StorageError
 from seqlab.wording import counted
 
+LOCK, BUILDING = ".lock", ".building"  # of an index that is being built
 BACKUP, BACKUP_ENDS = "an editor's backup", ("~", ".bak", ".orig")
 
 
@@ -56,4 +57,6 @@ def is_result(folder: Path) -> bool:
         path = folder / name
         if path.is_file() and any(kind in path.read_bytes() for kind in kinds):
             return True
+    if (folder / LOCK).is_file() and ((folder / BUILDING).is_dir() or len(list(folder.iterdir())) == 1):
+        return True  # an index that is being built
     return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from seqlab.baselines.bm25 import Bm25
+from seqlab.baselines.terms import has_word
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import LENGTH, Passage
 from seqlab.data.examples.lines import quote_list
-from seqlab.errors import MissingInput, UsageError
+from seqlab.errors import MissingInput
 from seqlab.retrieval.corpus_vectors import Embedding, Source, VectorSettings, fit, prepare
 from seqlab.retrieval.directory import (
     BM25,
@@ -36,11 +37,13 @@ from seqlab.retrieval.own_run import train_embedder
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.retrieval.shards import Shard, embed_blocks
 from seqlab.retrieval.snapshot import Snapshot, digest_of, load_snapshot, write_snapshot
+from seqlab.retrieval.upkeep import changes, refuse_other_sources, update_notes
 from seqlab.retrieval.vector_files import write_vectors
 from seqlab.runs import manifest
 from seqlab.runs.directory import CONFIG, LABELS, TOKENIZER, WEIGHTS, begin_run
 from seqlab.runs.run import Run
 from seqlab.storage import read_bytes, refuse_link, sha256, storage_errors
+from seqlab.wording import counted
 
 NEEDED = (CONFIG, TOKENIZER, LABELS, WEIGHTS)  # files of a run that embeds texts
 
@@ -75,7 +78,7 @@ def build_index(
         notes: list[str] = []
         old = existing_index(out, notes)
         if old is not None and not overwrite:
-            _refuse_other_sources(old, source)
+            refuse_other_sources(old, source)
         if vectors and run is None:
             if old is not None and old.has_vectors:
                 run = old.embedder.run
@@ -83,18 +86,6 @@ def build_index(
                 run = train_embedder(source, directory.building / "own", progress, notes)
         settings = settings or (old.settings if old is not None else VectorSettings())
         return _Builder(source, directory, old, run, settings, progress).build(notes, began)
-
-
-def _refuse_other_sources(old: Index, source: Source) -> None:
-    """UsageError if something that the index was made of is no longer named: its documents would be lost unsaid."""
-    named = {*source.paths} | {str(Path(path).resolve()) for path in source.paths}
-    before: list[str] = old.facts["sources"]
-    gone = [path for path in before if path not in named and str(Path(path).resolve()) not in named]
-    if gone:
-        raise UsageError(
-            f"'{old.path}' is an index of {quote_list(before, 3)}, and {quote_list(gone, 3)} is not named now: its "
-            f"documents would be removed. Name all sources, or another --out; --overwrite replaces the index."
-        )
 
 
 class _Builder:
@@ -113,8 +104,11 @@ class _Builder:
         self.embedded = 0
 
     def build(self, notes: list[str], began: float) -> IndexReport:
-        for document in self.source.documents(self.fixes):  # errors come before the work
-            del document
+        # errors come before the work
+        wordless = [document.id for document in self.source.documents(self.fixes) if not has_word(document.with_title)]
+        if wordless:
+            number = counted(len(wordless), "document")
+            notes.append(f"no search by words finds {number} without any word, such as {quote_list(wordless, 3)}")
         embedding = self._embedding()
         generation = self._begin()
         length = (self.settings.length or LENGTH) if embedding is None else embedding.length
@@ -139,13 +133,15 @@ class _Builder:
             return IndexReport(self.old, 0, 0, 0, 0, time.monotonic() - began, [*notes, *self.fixes.notes()])
         hashes[BM25] = write_file(generation, BM25, npz_bytes(Bm25.fit(map(_as_document, snapshot.pieces())).arrays()))
         hashes = {f"{generation.name}/{name}": digest for name, digest in hashes.items()}
+        if self.old is not None:
+            notes += update_notes(self.old, facts, snapshot)
         if embedding is not None:
             self._take_over_weight(facts, notes)
             hashes |= self._vectors(embedding, snapshot, generation, facts)
             hashes |= self._model(embedding, facts)
             notes += embedding.embedder.seen.notes(embedding.embedder.limit)
         self.directory.commit(hashes, facts)
-        counts = _changes(None if self.old is None else self.old.documents, snapshot)
+        counts = changes(None if self.old is None else self.old.documents, snapshot)
         seconds = time.monotonic() - began
         return IndexReport(Index(self.directory.path), *counts, self.embedded, seconds, [*notes, *self.fixes.notes()])
 
@@ -255,10 +251,3 @@ class _Builder:
 
 def _as_document(piece: Passage) -> Document:
     return Document("", piece.text, piece.document.title)
-
-
-def _changes(before: Snapshot | None, after: Snapshot) -> tuple[int, int, int]:
-    """How many documents were added, changed and removed."""
-    old, new = {} if before is None else before.document_digests(), after.document_digests()
-    changed = sum(old[name] != digest for name, digest in new.items() if name in old)
-    return len(new.keys() - old.keys()), changed, len(old.keys() - new.keys())

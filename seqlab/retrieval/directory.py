@@ -7,7 +7,7 @@ finds the old index or the new one, whenever the writer is stopped.
 import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -148,6 +148,7 @@ def locked_index(path: Path) -> Iterator[IndexDirectory]:
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
     """Make a folder and hold its lock. Whoever stops the work with Ctrl-C is told that it can go on."""
+    new = not path.exists()
     with storage_errors(path, 0):
         path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path / LOCK)
@@ -160,7 +161,17 @@ def locked_folder(path: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         raise WorkStopped(f"stopped; what is finished is kept in '{path}'. The same command goes on with it.") from None
     finally:
+        _remove_empty(path, new)  # while no other process can hold the lock
         lock.release()
+
+
+def _remove_empty(path: Path, new: bool) -> None:
+    """A call that failed before it wrote anything leaves nothing behind; a folder that was there stays."""
+    with suppress(OSError):  # what went wrong before matters more
+        if [item.name for item in path.iterdir()] == [LOCK]:
+            (path / LOCK).unlink()
+            if new:
+                path.rmdir()
 
 
 class WorkStopped(SeqlabError):

@@ -47,6 +47,7 @@ class ReadCounts:
     texts: int = 0
     tokens: int = 0
     unknown: int = 0  # tokens
+    unread: int = 0  # texts without a token that is known
     cut: int = 0  # texts that are longer than the model can read
 
     def notes(self, limit: int | None) -> list[str]:
@@ -58,6 +59,11 @@ class ReadCounts:
             )
         if self.unknown:
             notes.append(f"{self.unknown / self.tokens:.2%} of the tokens are unknown to the model")
+        if self.unread:
+            notes.append(
+                f"{self.unread:,} of {self.texts:,} texts have no token that the model knows: their vectors mean "
+                f"nothing"
+            )
         return notes
 
 
@@ -115,15 +121,19 @@ class TextEmbedder:
 
     def knows(self, text: str) -> bool:
         """Whether any token of a text is known: the vectors of others mean nothing."""
-        ids_T = self._ids(text)
-        return bool((ids_T != self.tokenizer.unknown).any() if self.tokenizer.has_unknown else len(ids_T))
+        return self._known(self._ids(text)) > 0
+
+    def _known(self, ids_T: np.ndarray) -> int:
+        """How many tokens are known."""
+        return int((ids_T != self.tokenizer.unknown).sum()) if self.tokenizer.has_unknown else len(ids_T)
 
     def _encode(self, text: str) -> np.ndarray:
         ids_T = self._ids(text)
         self.seen.texts += 1
         self.seen.tokens += len(ids_T)
-        if self.tokenizer.has_unknown:
-            self.seen.unknown += int((ids_T == self.tokenizer.unknown).sum())
+        known = self._known(ids_T)
+        self.seen.unknown += len(ids_T) - known
+        self.seen.unread += not known
         if self.limit is not None and len(ids_T) > self.limit:
             self.seen.cut += 1
             ids_T = ids_T[: self.limit]

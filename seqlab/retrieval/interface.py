@@ -125,12 +125,15 @@ def evaluate_index(
 
 def vector_settings(options: Mapping[str, Any]) -> "VectorSettings":
     """The settings of vectors from the options that were given; UsageError for an unknown one."""
+    from seqlab.data.documents.passages import default_overlap
     from seqlab.retrieval.corpus_vectors import VectorSettings
     from seqlab.retrieval.embedding import Pooled
 
     if unknown := options.keys() - {*VECTOR_OPTIONS}:
         raise UsageError(f"there is no option {' and '.join(sorted(unknown))}: expected {', '.join(VECTOR_OPTIONS)}.")
     given = {name: value for name, value in options.items() if value is not None}
+    if "passage" in given:
+        given = {"overlap": default_overlap(given["passage"]), **given}
     pooled = Pooled(given.pop("pooling", None), given.pop("layer", None))
     renamed = {"reduce": "method", "passage": "length"}
     return VectorSettings(pooled, **{renamed.get(name, name): value for name, value in given.items()})

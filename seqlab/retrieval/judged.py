@@ -9,6 +9,7 @@ from seqlab.data.documents.document import Qrels, Query
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.folds import held_out_queries, with_validation
 from seqlab.data.documents.open_pairs import open_collection
+from seqlab.data.examples.lines import quote_list
 from seqlab.errors import UsageError, refuse_given
 from seqlab.wording import counted
 
@@ -54,7 +55,12 @@ def open_judged(
     asked, judged = read_queries(queries, fixes), read_qrels(qrels, fixes)
     kept, said = match_queries(asked, judged, ids, str(qrels))
     notes = [*fixes.notes(), *said]
-    return JudgedQueries(kept, judged, _training(Path(qrels), training, asked, notes), notes)
+    learned = _training(Path(qrels), training, asked, notes)
+    known = {*judged, *(learned.qrels if learned else ())}
+    if unjudged := [query.id for query in asked if query.id not in known]:
+        number = counted(len(unjudged), "query", "queries")
+        notes.append(f"{number} without judgments in {Path(qrels).name}, not asked: {quote_list(unjudged, 3)}")
+    return JudgedQueries(kept, judged, learned, notes)
 
 
 def _from_collection(collection: Collection, split: str, ids: Sequence[str]) -> JudgedQueries:

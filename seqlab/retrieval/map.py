@@ -21,7 +21,7 @@ from seqlab.pages import clean_text, page_environment, page_style, policy
 from seqlab.plotting import COLORS, figure_bytes, light_grid, new_figure
 from seqlab.retrieval.index import Index
 from seqlab.retrieval.neighbor_embedding import tsne
-from seqlab.retrieval.search import query_vector
+from seqlab.retrieval.search import check_number, query_vector
 from seqlab.storage import as_bytes, write_atomic
 from seqlab.wording import counted
 
@@ -60,6 +60,10 @@ class DocumentMap:
 
 def document_vectors(index: Index) -> np.ndarray:
     """The mean of the vectors of a document's passages, of length 1 (M, D)."""
+    if not index.has_vectors:
+        raise UsageError(
+            f"'{index.path}' has no vectors, which maps and neighbors need: build it again with --run RUN."
+        )
     vectors_ND, starts_M = index.exact.vectors_ND.numpy(), index.documents.starts_M
     counts_M = np.diff(np.append(starts_M, len(vectors_ND)))
     means_MD = np.add.reduceat(vectors_ND, starts_M, axis=0) / counts_M[:, None]
@@ -186,6 +190,7 @@ def neighbors(index: Index, text: str, k: int = 10) -> Neighbors:
     """Of the document with this id or title, else of the text, with the nearest words of the documents."""
     if not text.strip():
         raise UsageError("neighbors of nothing were asked for: give the id or title of a document, or a word.")
+    check_number(k)
     vectors_MD, ids = document_vectors(index), index.documents.ids
     titles = [document.title for document in index.documents.read()]
     own = next((row for names in (ids, titles) for row, name in enumerate(names) if name == text), None)

@@ -4,9 +4,8 @@ The run lies in the folder where the index is being built, so that a stopped cal
 """
 
 import json
-import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from seqlab.wording import counted
 SECONDS = 60.0  # of training
 LENGTH, OVERLAP = 900, 100  # characters of a passage: about as many as the encoder reads
 SMALL: dict[str, Any] = {"task.name": "embed", "backbone.hidden": 64}  # most of it is static vectors
-FEW_QUERIES = 30  # held out: with fewer, the score of an embedder is said to mean little
 SINGLE = 1.5  # passages for each document, up to which a title belongs to one passage
 
 
@@ -48,23 +46,9 @@ def train_embedder(
     progress.log(f"no run was given: an embedder is trained on {counted(count, 'passage')} first: {amount}")
     run = _train(source, titled, folder, progress, seconds)
     results = run.results
-    score = "" if results is None else f"; {results.sentence.rstrip('.')}{chance_note(results.validation)}"
+    score = "" if results is None else f"; {results.sentence.rstrip('.')}"
     notes.append(f"trained an embedder on these documents in {time.monotonic() - began:.0f} s{score}")
     return run
-
-
-def chance_note(metrics: Mapping[str, float]) -> str:
-    """How little a score on few queries means: what a random order of the documents has, and the weight of one query.
-
-    Each query has one relevant document: of N, it is at each rank with a chance of 1/N."""
-    queries, documents = round(metrics["queries"]), round(metrics["documents"])
-    if queries >= FEW_QUERIES:
-        return ""
-    chance = sum(1 / math.log2(rank + 1) for rank in range(1, min(10, documents) + 1)) / max(1, documents)
-    return (
-        f". That says little: {counted(queries, 'query', 'queries')}, of which one changes it by up to "
-        f"{1 / max(1, queries):.2f}, and a random order has {chance:.2f}"
-    )
 
 
 def _train(source: Source, titled: bool, folder: Path, progress: WorkProgress, seconds: float) -> Run:

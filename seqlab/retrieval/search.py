@@ -29,6 +29,10 @@ OPERATORS = {  # what other search engines read as more than words
     "a leading minus": re.compile(r"(?<!\S)-\w"),
     "a leading plus": re.compile(r"(?<!\S)\+\w"),
     "an asterisk": re.compile(r"\w\*|\*\w"),
+    "a field before a colon": re.compile(r"(?<!\S)[^\W\d]\w*:(?!//|:)[\w\"]"),
+    "a question mark within a word": re.compile(r"\w\?\w"),
+    "a tilde": re.compile(r"\w~"),
+    "a caret": re.compile(r"\w\^\d"),
     "AND, OR and NOT": re.compile(r"(?<=\s)(?:AND|OR|NOT)(?=\s)"),
 }
 
@@ -87,9 +91,12 @@ def search(
     by = by or ("hybrid" if index.has_vectors else "bm25")
     _check_ways(by, weight, engine)
     notes: list[str] = []
-    words = query[:MAX_QUERY]
+    words = _shortened(query)
     if len(query) > MAX_QUERY:
-        notes.append(f"the query has {len(query):,} characters: its first {MAX_QUERY:,} are searched for")
+        notes.append(
+            f"the query has {len(query):,} characters: its first {MAX_QUERY:,} are searched for, as far as "
+            f"words are whole"
+        )
     if used := [name for name, pattern in OPERATORS.items() if pattern.search(words)]:
         notes.append(f"not supported, and read as words: {', '.join(used)}")
     _ = index.documents, (index.bm25 if by != "dense" else None), (index.embedder if by != "bm25" else None)
@@ -122,13 +129,28 @@ def default_weight(index: Index) -> float:
     return WEIGHT if index.weight is None else index.weight
 
 
+def _shortened(query: str) -> str:
+    """What is searched for of a query, without a part of a word at its end; of one endless word its beginning."""
+    if len(query) <= MAX_QUERY:
+        return query
+    words = query[:MAX_QUERY]
+    if not words[-1].isspace() and not query[MAX_QUERY].isspace():
+        words = words[: words.rfind(words.split()[-1])]
+    return words if words.strip() else query[:MAX_QUERY]
+
+
+def check_number(k: int) -> None:
+    """UsageError if so many results cannot be asked for."""
+    if not 1 <= k <= MAX_RESULTS:
+        raise UsageError(f"{k:,} results were asked for: expected 1 to {MAX_RESULTS:,}.")
+
+
 def _check_query(query: str, k: int) -> None:
     if not isinstance(query, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"{query!r} is not a query: expected a text.")
     if not query.strip():
         raise UsageError("the query is empty: give a question or a few words.")
-    if not 1 <= k <= MAX_RESULTS:
-        raise UsageError(f"{k:,} results were asked for: expected 1 to {MAX_RESULTS:,}.")
+    check_number(k)
 
 
 def _check_ways(by: str, weight: float | None, engine: str) -> None:
@@ -138,6 +160,8 @@ def _check_ways(by: str, weight: float | None, engine: str) -> None:
         raise UsageError(f"a weight does nothing in a search by {by}: leave it out.")
     if weight is not None and not 0 <= weight <= 1:
         raise UsageError(f"the weight is {weight}: expected a number from 0 (words alone) to 1 (vectors alone).")
+    if engine not in get_args(Engine):
+        raise UsageError(f"there is no engine '{engine}': expected {', '.join(get_args(Engine))}.")
     if engine != "exact" and by != "dense":
         raise UsageError(f"the engine {engine} finds the nearest vectors: search with it by dense.")
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -68,8 +69,8 @@ class Snapshot:
 
     def document_digests(self) -> dict[str, bytes]:
         """What changes with the content of a document, by its id."""
-        joined = np.split(self.digests_N, self.starts_M[1:])
-        return {name: part.tobytes() for name, part in zip(self.ids, joined, strict=True)}
+        rows = (self.content[start:end] for start, end in pairwise(self.lines_M.tolist()))
+        return {name: _digest(row) for name, row in zip(self.ids, rows, strict=True)}
 
 
 def write_snapshot(documents: Iterable[Document], folder: Path, length: int, overlap: int) -> dict[str, str]:
@@ -95,7 +96,11 @@ def write_snapshot(documents: Iterable[Document], folder: Path, length: int, ove
 
 
 def digest_of(passage: Passage) -> bytes:
-    return hashlib.blake2b(as_bytes(passage.with_title), digest_size=DIGEST).digest()
+    return _digest(as_bytes(passage.with_title))
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST).digest()
 
 
 def load_snapshot(read: Callable[[str], bytes], path: Path) -> Snapshot:

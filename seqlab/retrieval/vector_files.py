@@ -1,5 +1,6 @@
 """`seqlab embed`: the vectors of all documents as a file, with the ids and offsets of their passages beside it."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import Passage
 from seqlab.errors import UsageError
-from seqlab.retrieval.corpus_vectors import FIT_VECTORS, Source, VectorSettings, fit, prepare
+from seqlab.retrieval.corpus_vectors import FIT_VECTORS, Embedding, Source, VectorSettings, fit, prepare
 from seqlab.retrieval.directory import FITTED, locked_folder, npz_bytes, write_file
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.retrieval.shards import Shard, embed_blocks, remove_shards
@@ -36,12 +37,15 @@ class EmbeddedCorpus:
     dimensions: int
     continued: int
     notes: list[str]
+    done: bool = False  # it was there, made of the same documents in the same way
 
 
 def embed_corpus(
     run: Run, source: Source, out: Path, settings: VectorSettings, format: VectorFormat, progress: WorkProgress
 ) -> EmbeddedCorpus:
     """Embed all documents into the folder `out`; the same call continues one that was stopped."""
+    if done := _finished(run, source, out, settings, format):
+        return done
     _begin(out, format)
     with locked_folder(out):
         return _embed(run, source, out, settings, format, progress)
@@ -53,7 +57,7 @@ def _embed(
     fixes = DocumentFixes()
     documents = sum(1 for _ in source.documents(fixes))  # errors come before the work
     embedding = prepare(run, source.documents, settings)
-    total = sum(1 for _ in embedding.passages(source.documents()))
+    total, content = _count(embedding.passages(source.documents()))
     progress.begin("embedding", total, "passages")
     shards: list[Shard] = []
     continued = 0
@@ -84,10 +88,10 @@ def _embed(
         notes.append(f"the reduction was fitted to at most {FIT_VECTORS:,} of the {total:,} vectors, evenly spaced")
     facts: dict[str, Any] = {
         "run": str(run.path),
-        "fingerprint": sha256(embedding.fingerprint.encode()),
-        "settings": asdict(settings),
+        **_way(embedding),
         "passage": {"characters": embedding.length, "overlap": settings.overlap},
         "documents": documents,
+        "content": content,
         "shape": [total, reduction.dimensions],
         "notes": notes,
     }
@@ -97,6 +101,40 @@ def _embed(
     )
     remove_shards(out / SHARDS)
     return EmbeddedCorpus(path, documents, total, reduction.dimensions, continued, notes)
+
+
+def _way(embedding: Embedding) -> dict[str, Any]:
+    """What the vectors of the same passages depend on."""
+    return {"fingerprint": sha256(embedding.fingerprint.encode()), "settings": asdict(embedding.settings)}
+
+
+def _count(pieces: Iterable[Passage]) -> tuple[int, str]:
+    """The number of passages, and the SHA-256 of their rows and texts."""
+    total, digest = 0, hashlib.sha256()
+    for piece in pieces:
+        total += 1
+        digest.update(_row(piece) + as_bytes(f"{len(piece.text)} {piece.text}\n"))
+    return total, digest.hexdigest()
+
+
+def _finished(
+    run: Run, source: Source, out: Path, settings: VectorSettings, format: VectorFormat
+) -> EmbeddedCorpus | None:
+    """The vectors that are there, if this call would make the same ones again."""
+    path = out / f"vectors.{format}"
+    if not (out / manifest.NAME).is_file() or not path.is_file():
+        return None
+    files, about = manifest.read_manifest(out)
+    if about.get("format") != FORMAT or not {FACTS, path.name} <= files.keys():
+        return None
+    facts: dict[str, Any] = json.loads(manifest.read_verified(out, FACTS))
+    embedding = prepare(run, source.documents, settings)
+    made = {**_way(embedding), "content": _count(embedding.passages(source.documents()))[1]}
+    if any(facts.get(name) != value for name, value in made.items()):
+        return None
+    manifest.read_verified(out, path.name)
+    passages, dimensions = facts["shape"]
+    return EmbeddedCorpus(path, facts["documents"], passages, dimensions, 0, facts["notes"], done=True)
 
 
 def _begin(out: Path, format: VectorFormat) -> None:

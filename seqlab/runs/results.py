@@ -100,7 +100,7 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
         for section, values in settings.resolved().items()
     )
     baselines = "\n".join(f"- {baseline.name}: {baseline.about}." for baseline in results.baselines)
-    command, call = task.usage(str(where))
+    command, call = task.usage_on(str(where), settings.corpus), task.usage(str(where))[1]
     unknown = f" Unknown tokens: {results.unknown_share:.2%}."
     caution = f"\n\n{results.caution}" if results.caution else ""
     card = f"""# {settings.backbone.name} on {corpus["name"]}

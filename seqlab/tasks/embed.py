@@ -18,7 +18,7 @@ from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Loss, State
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.encoded import DocumentTable, PairBatches, PairSplit, distinct_batches, pair_generator
-from seqlab.data.documents.open_pairs import open_retrieval, open_unsplit
+from seqlab.data.documents.open_pairs import documents_to_name, open_retrieval, open_unsplit
 from seqlab.data.documents.pairs import JudgedQuery, RetrievalExamples
 from seqlab.data.examples.checks import few_examples_note
 from seqlab.errors import UsageError
@@ -40,6 +40,7 @@ from seqlab.tasks.encoder_start import start_weights
 from seqlab.tasks.examples import ExampleScores, encode_all, train_tokenizer
 from seqlab.tasks.mining import MinedNegatives, MiningRule, mine
 from seqlab.tasks.retrieval_baselines import fitted_rankers
+from seqlab.tasks.retrieval_wording import chance_note, ranking_wording
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tasks.vectors import embed_rows, rank_by_cosine, ranked_within
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -277,13 +278,17 @@ class EmbedTask(Task):
     def usage(cls, run: str) -> tuple[str, str]:
         return f"seqlab embed {run} notes/ --out vectors\n", 'run.embed(["Some text"])'
 
+    @classmethod
+    def usage_on(cls, run: str, corpus: CorpusSettings) -> str:
+        return f"seqlab embed {run} {documents_to_name(corpus)} --out vectors\n"
+
+    def result_sentence(
+        self, metrics: Mapping[str, float], baseline: tuple[str, Mapping[str, float]] | None = None
+    ) -> str:
+        return super().result_sentence(metrics, baseline) + chance_note(metrics)
+
     def wording(self, metrics: Mapping[str, float]) -> str:
-        seen = int(metrics.get("seen", 0))
-        others = f" (with the {seen:,} whose documents training had, too: {metrics.get('ndcg_10_all', 0):.3f})"
-        queries = counted(round(metrics["queries"]), "query", "queries")
-        documents = counted(round(metrics["documents"]), "document")
-        value = f"{self.headline_metric.label} {self.brief(metrics)}"
-        return f"{queries} over {documents}: {value}{others if seen else ''}"
+        return ranking_wording(metrics, f"{self.headline_metric.label} {self.brief(metrics)}")
 
     def brief(self, metrics: Mapping[str, float]) -> str:
         return f"{metrics[self.headline_metric.key]:.3f}"

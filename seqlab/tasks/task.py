@@ -14,7 +14,7 @@ import numpy as np
 from torch import Tensor
 
 from seqlab.baselines.role import BaselineRole
-from seqlab.config import RunSettings, VocabSizes
+from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, Scores, State
 from seqlab.data.content_notes import content_notes
 from seqlab.data.examples.example import Examples
@@ -199,6 +199,11 @@ class Task(ABC):
     def usage(cls, run: str) -> tuple[str, str]:
         """How to use a run: a command line, and a call of `run` in Python."""
         return f'seqlab predict {run} "Some text"\n', 'run.predict(["Some text"])'
+
+    @classmethod
+    def usage_on(cls, run: str, corpus: CorpusSettings) -> str:
+        """The command line of `usage`, on the data that the run was trained on if the command reads files."""
+        return cls.usage(run)[0]
 
     def brief(self, metrics: Mapping[str, float]) -> str:
         """The headline metric as one number of a sentence."""

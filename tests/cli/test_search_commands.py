@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from small_runs import small_run
 
 TEXT = "the cat sat on the mat. "
 
@@ -35,6 +36,7 @@ def test_index_and_search(notes: Path, seqlab) -> None:
     ("words", "code", "message"),
     [
         (["search", "i", ""], 2, "the query is empty"),
+        (["search", "i", "two", "dogs", "-k", "3"], 2, "a query of several words in quotes"),
         (["search", "none", "dog"], 66, "there is no index 'none'"),
         (["index", "gone", "--no-vectors", "--out", "i"], 66, "no file or folder 'gone'"),
         (["index", "notes", "--no-vectors", "--out", "i", "--column", "text"], 2, "--column text: expected"),
@@ -51,7 +53,8 @@ def test_wrong_commands(notes: Path, seqlab, words: list[str], code: int, messag
 
 def test_a_map_needs_vectors(notes: Path, seqlab) -> None:
     seqlab("index", "notes", "--no-vectors", "--out", "i")
-    assert "has no vectors" in seqlab("map", "i").err
+    shown = seqlab("map", "i").err
+    assert "has no vectors" in shown and "bm25" not in shown
     assert "-k does nothing without --neighbors" in seqlab("map", "i", "-k", "3").err
 
 
@@ -89,3 +92,17 @@ def test_a_query_of_a_megabyte_from_standard_input(notes: Path, seqlab, monkeypa
     monkeypatch.setattr("sys.stdin", io.StringIO("otter " * 170_000))
     shown = seqlab("search", "i", "-").out
     assert "The otter" in shown and "1,020,000 characters: its first 10,000 are searched for" in shown
+
+
+def test_finished_vectors_are_said(notes: Path, seqlab, tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = small_run(tmp_path_factory.mktemp("run"))
+    command = ["embed", str(run.path), "notes", "--out", "v"]
+    assert "Already done" not in seqlab(*command).out
+    again = seqlab(*command)
+    assert again.code == 0 and "Already done" in again.out
+
+
+def test_a_note_ends_once(notes: Path, seqlab) -> None:
+    (notes / "a.jsonl").write_text('{"text": "x"}\n' * 20 + "what?\n")
+    shown = seqlab("index", "notes", "--no-vectors", "--out", "i").out
+    assert "Note: " in shown and "?." not in shown and ".." not in shown

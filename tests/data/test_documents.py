@@ -11,7 +11,8 @@ import pytest
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import passages
-from seqlab.data.documents.read import read_documents, text_document
+from seqlab.data.documents.read import read_documents
+from seqlab.data.documents.text_files import text_document
 from seqlab.errors import DataError, MissingInput, UsageError
 
 
@@ -157,7 +158,8 @@ def test_pages_and_notebooks_are_read_without_their_markup(tmp_path: Path) -> No
         "b.ipynb": ("Seals", "They swim.\n\nprint(1)"),
     }
     assert fixes.notes() == [
-        "left out 3 files (no text, and no table of documents): c.ipynb, numbers.csv, package.json",
+        "left out 1 file (a notebook without cells): c.ipynb",
+        "left out 2 files (a table without a column of texts; --column text=NAME names one): numbers.csv, package.json",
         "outputs of 1 notebook cell not read, in b.ipynb",
     ]
     with pytest.raises(DataError, match="no notebook"):
@@ -182,7 +184,7 @@ def test_what_is_not_searched_is_said(tmp_path: Path) -> None:
     assert fixes.notes() == [
         "columns 'author', 'year' of a.csv not read (--column text=NAME reads another)",
         "lines of base64, as of attachments, read as words in 1 file: c.txt",
-        "1 document equal to an earlier one in title and text, such as '3' and '1': all are kept",
+        "1 document equal to an earlier one, such as '3' and '1': all are kept",
     ]
 
 

@@ -14,8 +14,8 @@ from seqlab.retrieval.build import build_index
 from seqlab.retrieval.corpus_vectors import Source, VectorSettings
 from seqlab.retrieval.directory import IndexDirectory
 from seqlab.retrieval.index import Index
-from seqlab.retrieval.own_run import FEW_QUERIES, chance_note
 from seqlab.retrieval.progress import WorkProgress
+from seqlab.tasks.retrieval_wording import FEW_QUERIES, chance_note
 
 QUIET = WorkProgress()
 
@@ -119,13 +119,28 @@ def test_a_damaged_manifest_is_one_story(documents: Path, tmp_path: Path, conten
         ("dog NOT cat", "AND, OR and NOT"),
         ("+dog", "a leading plus"),
         ("do*", "an asterisk"),
+        ("title:dog", "a field before a colon"),
+        ("the dog~ ran", "a tilde"),
+        ("the d?g ran", "a question mark within a word"),
+        ("dog^2", "a caret"),
     ],
 )
 def test_operators_are_said_to_be_words(documents: Path, tmp_path: Path, query: str, named: str) -> None:
     index = api.index(documents, tmp_path / "i", vectors=False, progress=QUIET).index
     notes = api.search(index, query).notes
     assert f"not supported, and read as words: {named}" in notes
-    for plain in ("the well-known dog", "3 - 2", "5'10\" dog", "a dog or not", "dog's"):
+    for plain in (
+        "the well-known dog",
+        "see https://a.org",
+        "std::sort",
+        "at 12:30",
+        "dog: a note",
+        "a dog?",
+        "3 - 2",
+        "5'10\" dog",
+        "a dog or not",
+        "dog's",
+    ):
         assert "not supported" not in " ".join(api.search(index, plain).notes)
 
 

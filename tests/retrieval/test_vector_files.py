@@ -156,7 +156,7 @@ def test_what_is_there_is_not_overwritten(language_run: api.Run, documents: Path
         api.embed(language_run, documents, tmp_path, progress=QUIET)
     api.embed(language_run, documents, tmp_path / "v", progress=QUIET)
     with pytest.raises(UsageError, match="already has the vectors"):
-        api.embed(language_run, documents, tmp_path / "v", progress=QUIET)
+        api.embed(language_run, documents, tmp_path / "v", dimensions=2, progress=QUIET)
     with pytest.raises(UsageError, match="already has"):
         api.embed(language_run, documents, language_run.path, progress=QUIET)
 

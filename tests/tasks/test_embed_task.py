@@ -16,7 +16,7 @@ from seqlab import api
 from seqlab.audit.origins import origins
 from seqlab.baselines.bm25 import Bm25
 from seqlab.baselines.cooccurrence import token_vectors
-from seqlab.config import build_settings
+from seqlab.config import CorpusSettings, build_settings
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.models.pooling import SIF
@@ -415,6 +415,21 @@ def test_a_result_in_words_counts(collection: Path) -> None:
     metrics = {"ndcg_10": 0.25, "queries": 1.0, "documents": 1200.0}
     assert task.wording(metrics) == "1 query over 1,200 documents: nDCG@10 0.250"
     assert task.wording({**metrics, "queries": 2.0, "documents": 1.0}) == "2 queries over 1 document: nDCG@10 0.250"
+
+
+def test_a_result_on_few_queries_says_what_chance_has(collection: Path) -> None:
+    task = task_of(case(collection))
+    said = task.result_sentence({"ndcg_10": 0.25, "queries": 5.0, "documents": 100.0})
+    assert said.startswith("5 queries over 100 documents") and "a random order has 0.05" in said
+    assert "random" not in task.result_sentence({"ndcg_10": 0.25, "queries": 50.0, "documents": 100.0})
+
+
+def test_the_command_that_is_advised_reads_what_is_there(collection: Path, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("query,document\nwho swims,the otter\n")
+    for source, read in {collection: str(collection), pairs: "notes/", tmp_path / "gone": "notes/"}.items():
+        command = EmbedTask.usage_on("RUN", CorpusSettings(source=(str(source),)))
+        assert command == f"seqlab embed RUN {read} --out vectors\n"
 
 
 def test_documents_do_not_come_from_standard_input() -> None:

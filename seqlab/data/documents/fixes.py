@@ -4,10 +4,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seqlab.data.examples.lines import MAX_FAULTS, quote_list
-from seqlab.data.files import InputFixes, first_names, shorten
+from seqlab.data.files import InputFixes, first_names, name_files, shorten
+from seqlab.errors import DataError
 from seqlab.wording import counted
 
 SKIP_LIMIT = 0.1  # the share of files and of rows that may be skipped
+
+
+class Unusable(DataError):
+    """A file that has no document. `reason`: why, in a few words, for the files that are left out of a folder."""
+
+    def __init__(self, message: str, reason: str = "no table of documents"):
+        super().__init__(message)
+        self.reason = reason
+
+
+class NoTextColumn(Unusable):
+    """A table without a column of texts."""
 
 
 @dataclass
@@ -20,7 +33,9 @@ class DocumentFixes(InputFixes):
     outputs: dict[str, int] = field(default_factory=dict)  # cells of notebooks that have some
     mail_parts: dict[str, int] = field(default_factory=dict)  # of e-mails, other than their text
     encoded: list[str] = field(default_factory=list)  # files with lines of base64
-    equal: int = 0  # documents with the title and text of another
+    named_columns: set[str] = field(default_factory=set)  # that were asked for, and that a table has
+    own_columns: dict[str, list[str]] = field(default_factory=dict)  # tables without a column that was asked for
+    equal: int = 0  # documents with the title and text of another; the name of a file is no title
     first_equal: tuple[str, str] = ("", "")  # the ids of two of them
 
     def notes(self) -> list[str]:
@@ -28,6 +43,8 @@ class DocumentFixes(InputFixes):
         for names, files in self.unused.items():
             columns = f"{'column' if len(names) == 1 else 'columns'} {quote_list(names, MAX_FAULTS)}"
             notes.append(f"{columns} of {first_names(files)} not read (--column text=NAME reads another)")
+        for name, files in self.own_columns.items():
+            notes.append(f"no column '{name}' in {name_files(files)}: read by the usual columns")
         if self.outputs:
             cells = counted(sum(self.outputs.values()), "notebook cell")
             notes.append(f"outputs of {cells} not read, in {first_names([*self.outputs])}")
@@ -40,7 +57,7 @@ class DocumentFixes(InputFixes):
         if self.equal:
             pair = f"'{shorten(self.first_equal[1], 40)}' and '{shorten(self.first_equal[0], 40)}'"
             documents = counted(self.equal, "document")
-            notes.append(f"{documents} equal to an earlier one in title and text, such as {pair}: all are kept")
+            notes.append(f"{documents} equal to an earlier one, such as {pair}: all are kept")
         if self.unreadable:
             reasons = "; ".join(f"{Path(name).name}: {why}" for name, why in [*self.unreadable.items()][:MAX_FAULTS])
             notes.append(f"skipped {counted(len(self.unreadable), 'file')} that cannot be read ({reasons})")

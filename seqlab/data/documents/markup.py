@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import PurePosixPath
 
 from seqlab.data.documents.document import Document
-from seqlab.errors import DataError
+from seqlab.data.documents.fixes import Unusable
 
 SKIPPED = frozenset({"script", "style", "svg", "template", "noscript", "head"})
 BLOCKS = frozenset(
@@ -66,14 +66,23 @@ def page_document(name: str, content: str) -> Document:
 
 
 def notebook_text(name: str, content: str) -> tuple[str, int]:
-    """The cells of a notebook, and how many have outputs, which are left out; DataError if it is none."""
+    """The cells of a notebook, and how many have outputs, which are left out; Unusable if it is none."""
     try:
-        cells = json.loads(content)["cells"]
-        sources = [cell["source"] for cell in cells]
+        notebook = json.loads(content)
+    except (ValueError, RecursionError):
+        message = f"'{name}' is no notebook: it is not whole JSON. Was it cut off?"
+        raise Unusable(message, "a notebook that is cut off or damaged") from None
+    try:
+        if "cells" in notebook:
+            cells = notebook["cells"]
+        else:  # format 3 and older: sheets of cells, the source of code is its "input"
+            cells = [cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]
+        sources = [cell["source"] if "source" in cell else cell["input"] for cell in cells]
         outputs = sum(bool(cell.get("outputs")) for cell in cells)
         return "\n\n".join(source if isinstance(source, str) else "".join(source) for source in sources), outputs
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise DataError(f"'{name}' is no notebook: expected JSON with cells and their sources.") from None
+    except (KeyError, TypeError, AttributeError):
+        message = f"'{name}' is no notebook: expected JSON with cells and their sources."
+        raise Unusable(message, "a notebook without cells") from None
 
 
 def mail_document(name: str, content: str) -> tuple[Document, int]:

@@ -1,5 +1,6 @@
 """Where the data of retrieval comes from: a collection with queries, documents alone, or a table of pairs."""
 
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +29,7 @@ from seqlab.data.examples.load import open_unsplit as open_unsplit_examples
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.files import STANDARD_INPUT, existing_path
 from seqlab.data.text.split import SPLIT_ENDS
-from seqlab.errors import DataError, UsageError
+from seqlab.errors import DataError, SeqlabError, UsageError
 from seqlab.registry import CORPORA
 from seqlab.wording import counted
 
@@ -73,6 +74,14 @@ def is_collection(source: Sequence[str]) -> bool:
     with suppress(OSError, ValueError):  # reading says what is wrong
         return path.is_dir() and all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
     return False
+
+
+def documents_to_name(corpus: CorpusSettings, default: str = "notes/") -> str:
+    """The source as a command line names it, if it is there and `seqlab embed` reads it: no table of pairs."""
+    with suppress(SeqlabError):
+        there = all(item in CORPORA or existing_path(item) is not None for item in corpus.source)
+        return shlex.join(corpus.source) if there and _pair_columns(corpus) is None else default
+    return default
 
 
 # --- a collection -----------------------------------------------------------------------------------------------------

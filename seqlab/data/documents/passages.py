@@ -29,13 +29,19 @@ class Passage:
         return f"{self.document.title}\n{self.text}" if self.document.title else self.text
 
 
+def default_overlap(length: int) -> int:
+    """Of passages whose length is given."""
+    return min(OVERLAP, length // 10)
+
+
 def passages(document: Document, length: int = LENGTH, overlap: int = OVERLAP) -> Iterator[Passage]:
     """Spans of at most `length` characters, each beginning about `overlap` before the end of the one before.
 
     They begin and end at whitespace, unless a word is longer than a passage. Together they are the whole text."""
     if not 0 <= overlap < length:
         raise UsageError(
-            f"passages of {length:,} characters cannot overlap by {overlap:,}: expected 0 <= overlap < length."
+            f"passages of {length:,} characters cannot overlap by {overlap:,}: expected 0 <= overlap < length. Give "
+            f"a smaller --overlap; by default it is a tenth of --passage, at most {OVERLAP:,}."
         )
     text, start = document.text, 0
     while len(text) - start > length:

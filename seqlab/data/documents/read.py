@@ -7,14 +7,13 @@ noted in the `fixes`.
 
 import hashlib
 import math
-import re
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from seqlab.data.documents.document import Document
-from seqlab.data.documents.fixes import DocumentFixes
+from seqlab.data.documents.fixes import DocumentFixes, Unusable
 from seqlab.data.documents.markup import (
     BASE64,
     MAIL,
@@ -24,27 +23,19 @@ from seqlab.data.documents.markup import (
     notebook_text,
     page_document,
 )
-from seqlab.data.examples.columns import LABELED
-from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
-from seqlab.data.examples.lines import JSON_LINES, MAX_FAULTS, TABLES, BadRow, Location, numbered_lines, quote_list
+from seqlab.data.documents.rows import FIELDS, row_documents
+from seqlab.data.documents.text_files import text_document
+from seqlab.data.examples.lines import MAX_FAULTS, TABLES, BadRow, quote_list
 from seqlab.data.examples.lines import suffix as suffix_of
-from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
 from seqlab.data.files import existing_path, first_names, read_file, shorten
 from seqlab.data.folders import files_below, note_links
 from seqlab.data.text.corpus import readable_codec
 from seqlab.errors import DataError, MissingInput, UsageError
-from seqlab.wording import counted
+from seqlab.wording import counted, ended
 
-FIELDS = {  # the names of the columns that are read, the first that a table has
-    "id": ("_id", "id", "doc_id", "docid"),
-    "title": ("title", "heading", "name"),
-    "text": ("text", "body", "contents", "content", "abstract"),
-}
-LAYOUT_COLUMNS = ("metadata",)  # of collections in the layout of BEIR, which nobody expects to be searched
-LONGEST_TITLE = 120  # characters of a first line that is taken for a title
+CORRECT = "Correct them."
+SAME_ID = "Give each an id of its own; without a column of ids, the file and line of a row are its id."
 COLLECTION = ("corpus.jsonl", "corpus.jsonl.gz")  # the documents of a folder in the layout of BEIR
-HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*\s*$")
-RULE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\s*$")  # above or below a heading
 
 
 class _File(NamedTuple):
@@ -63,30 +54,56 @@ def read_documents(
     fixes = DocumentFixes() if fixes is None else fixes
     if unknown := {*(columns or {})} - {*FIELDS}:
         raise UsageError(f"documents have no '{sorted(unknown)[0]}': name columns of {', '.join(FIELDS)}.")
-    files = list(chain.from_iterable(_files(str(source), fixes) for source in sources))
+    files = _all_files([str(source) for source in sources], fixes)
     seen: dict[bytes, tuple[int, int]] = {}  # of an id: number of the file, and line
     texts: dict[bytes, str] = {}
     for number, file in enumerate(files):
         try:
             found = _documents(file, fixes, columns or {})
-        except DataError:
+        except DataError as error:
             if not file.found:
                 raise
-            fixes.left_out[str(file.path)] = "no text, and no table of documents"
+            fixes.left_out[str(file.path)] = error.reason if isinstance(error, Unusable) else "no table of documents"
             continue
         for document in _distinct(found, number, [one.path for one in files], seen, fixes):
-            key = _digest(document.with_title)
+            key = _digest(_content(document).strip())
             if (first := texts.setdefault(key, document.id)) != document.id:
                 fixes.first_equal = fixes.first_equal if fixes.equal else (first, document.id)
                 fixes.equal += 1
             yield document
+    names = ", ".join(f"'{source}'" for source in sources)
     if not seen:
-        found = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.notes())
-        names = ", ".join(f"'{source}'" for source in sources)
-        raise DataError(f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{found}")
+        said = "".join(f" {ended(_capitalized(note))}" for note in fixes.notes())
+        raise DataError(f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{said}")
+    if missing := [column for column in (columns or {}).values() if column not in fixes.named_columns]:
+        raise DataError(f"no table in {names} has a column {quote_list(missing)}: correct --column, or leave it out.")
+
+
+def _content(document: Document) -> str:
+    """Title and text; the name of the file, which is the title of a file without one, says nothing."""
+    return document.text if document.title == Path(document.id).name else document.with_title
+
+
+def _capitalized(note: str) -> str:
+    return f"{note[0].upper()}{note[1:]}" if note.split()[0].isalpha() else note  # the name of a file stays as it is
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
+
+
+def _all_files(sources: Sequence[str], fixes: DocumentFixes) -> list[_File]:
+    """The files of all sources; one that several of them have is read once."""
+    files: dict[str, _File] = {}
+    repeated: list[str] = []
+    for file in (file for source in sources for file in _files(source, fixes)):
+        place = os.path.abspath(file.path)  # noqa: PTH100  (a link to a file is another document)
+        if before := files.get(place):
+            repeated.append(str(before.path))
+            file = before._replace(found=before.found and file.found)
+        files[place] = file
+    if repeated:
+        fixes.remarks.append(f"read {counted(len(repeated), 'file')} once that is named twice: {first_names(repeated)}")
+    return list(files.values())
 
 
 def _files(source: str, fixes: DocumentFixes) -> list[_File]:
@@ -130,20 +147,27 @@ def _documents(
     """With the line on which each begins."""
     suffix = suffix_of(file.path)
     if suffix in TABLES:
-        return _rows(file.path, fixes, columns)
+        return row_documents(file.path, fixes, columns, required=not file.found)
     name, content = file.path.as_posix(), "".join(read_file(file.path, fixes, file.codec))
     if suffix in PAGES:
-        return iter([(1, page_document(name, content))])
+        return _one(page_document(name, content))
     if suffix == MAIL:
         document, others = mail_document(name, content)
         fixes.mail_parts |= {name: others} if others else {}
-        return iter([(1, document)])
+        return _one(document)
     if suffix == NOTEBOOK:
         content, outputs = notebook_text(name, content)
         fixes.outputs |= {name: outputs} if outputs else {}
     elif BASE64.search(content):
         fixes.encoded.append(name)
-    return iter([(1, text_document(name, content))])
+    return _one(text_document(name, content))
+
+
+def _one(document: Document) -> Iterator[tuple[int, Document]]:
+    """The document of a file; Unusable if the file has nothing but whitespace and markup."""
+    if not _content(document).strip():
+        raise Unusable(f"'{document.id}' is empty: it has no document.", "empty")
+    return iter([(1, document)])
 
 
 def _distinct(
@@ -155,7 +179,7 @@ def _distinct(
 ) -> Iterator[Document]:
     """The documents of a file whose ids are new; the others and broken rows are skipped up to the limit."""
     faults: list[str] = []
-    total = 0
+    total = repeated = 0
     for line, item in found:
         total += 1
         if isinstance(item, BadRow):
@@ -166,104 +190,23 @@ def _distinct(
             seen[key] = (number, line)
             yield item
         else:
+            repeated += 1
             file, row = seen[key]
             where = "" if file == number else f" of '{paths[file]}'"
             faults.append(f"line {line}: the id '{shorten(item.id, 40)}' is that of line {row}{where}, too")
     if faults:
-        _note_faults(faults, total, paths[number], fixes)
+        _note_faults(faults, repeated, total, paths[number], fixes)
 
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def _note_faults(faults: Sequence[str], total: int, path: Path, fixes: DocumentFixes) -> None:
+def _note_faults(faults: Sequence[str], repeated: int, total: int, path: Path, fixes: DocumentFixes) -> None:
     allowed = math.ceil(fixes.skip_limit * total)
     first = "; ".join(faults[:MAX_FAULTS])
     of_all = f"{len(faults):,} of the {counted(total, 'document')} of '{path}'"
     if len(faults) > allowed or len(faults) == total:
-        raise DataError(f"{of_all} cannot be used, and at most {allowed:,} may be skipped: {first}. Correct them.")
+        limit = f"at most {allowed:,} may be skipped" if len(faults) > allowed else "no other is left"
+        raise DataError(f"{of_all} cannot be used, and {limit}: {ended(first)} {SAME_ID if repeated else CORRECT}")
     fixes.skipped.append(f"skipped {of_all} ({first})")
-
-
-# --- one document -----------------------------------------------------------------------------------------------------
-
-
-def text_document(name: str, text: str) -> Document:
-    """A text file: its title is the first heading, else a short first line, else the name; the text is what follows."""
-    lines = text.split("\n")
-    filled = [place for place, line in enumerate(lines) if line.strip()][:3]
-    title, end = "", 0
-    if filled:
-        place = filled[1] if RULE.match(lines[filled[0]]) and len(filled) > 1 else filled[0]
-        heading = HEADING.match(lines[place])
-        title = (heading[1] if heading else lines[place]).strip()
-        end = place + 1
-        if end < len(lines) and RULE.match(lines[end]):
-            end += 1
-    rest = "\n".join(lines[end:]).strip("\n")
-    if not title or len(title) > LONGEST_TITLE or not rest.strip():
-        return Document(name, text.strip("\n"), Path(name).name)
-    return Document(name, rest, title)
-
-
-def _rows(path: Path, fixes: DocumentFixes, columns: Mapping[str, str]) -> Iterator[tuple[int, Document | BadRow]]:
-    """The rows of a table; JSON lines are read one by one, so that memory is bounded for a file of any size."""
-    if suffix_of(path) in JSON_LINES:
-        lines = ((Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip())
-        rows: Iterator[TableRow | BadRow] = (parse_object(location, line) for location, line in lines)
-        first = [row for _, row in zip(range(KEYED_OBJECTS), rows, strict=False)]
-        if not first:
-            raise DataError(f"'{path}' is empty. Expected one JSON object per line.")
-        rows = chain(first, rows)
-        names = list(dict.fromkeys(key for row in first if isinstance(row, TableRow) for key in row.fields))
-    else:
-        table = open_table(path, LABELED, fixes)
-        rows, names = iter(table.all_rows()), table.names
-    found = _columns(path, names, columns)
-    if unused := tuple(name for name in names if name not in {*found.values(), *LAYOUT_COLUMNS}):
-        fixes.unused.setdefault(unused, []).append(str(path))
-    return ((row.location.line, row if isinstance(row, BadRow) else _row(row, found)) for row in rows)
-
-
-def _columns(path: Path, names: Sequence[str], requested: Mapping[str, str]) -> dict[str, str]:
-    """The column of each field, as the file names it; the text is required."""
-    found: dict[str, str] = {}
-    for name, known in FIELDS.items():
-        wanted = requested.get(name)
-        if wanted is not None and wanted not in names:
-            raise DataError(f"'{path}' has no column '{wanted}': there is {quote_list(names) or 'none'}.")
-        column = wanted or next((one for one in known if one in names), None)
-        if column is not None:
-            found[name] = column
-    if "text" not in found:
-        raise DataError(
-            f"'{path}' has no column of texts: expected one named {', '.join(FIELDS['text'])}, there is "
-            f"{quote_list(names) or 'none'}. Name it: --column text=NAME"
-        )
-    return found
-
-
-def _row(row: TableRow, columns: Mapping[str, str]) -> Document | BadRow:
-    try:
-        text, title = _string(row, columns["text"]), _string(row, columns.get("title"))
-        name = _string(row, columns.get("id")) or f"{row.location.path.as_posix()}:{row.location.line}"
-        (text + title + name).encode()
-    except UnicodeEncodeError:
-        return BadRow(row.location, "it contains half of a surrogate pair, which is not a character.")
-    except BadRow as fault:
-        return fault
-    if not text.strip() and not title.strip():
-        return BadRow(row.location, "it has neither text nor title.")
-    return Document(name, text, title.strip()) if text.strip() else Document(name, title.strip())
-
-
-def _string(row: TableRow, name: str | None) -> str:
-    value: Any = "" if name is None else row.fields.get(name)
-    if value is None:
-        return ""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        raise BadRow(row.location, f"'{name}' is {type_name(value)}, expected a text.")
-    return value

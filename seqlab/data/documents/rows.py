@@ -1,0 +1,97 @@
+"""The rows of tables and of JSON lines as documents."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from seqlab.data.documents.document import Document
+from seqlab.data.documents.fixes import DocumentFixes, NoTextColumn, Unusable
+from seqlab.data.examples.columns import LABELED
+from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
+from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, numbered_lines, quote_list
+from seqlab.data.examples.lines import suffix as suffix_of
+from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
+from seqlab.errors import DataError
+
+FIELDS = {  # the names of the columns that are read, the first that a table has
+    "id": ("_id", "id", "doc_id", "docid"),
+    "title": ("title", "heading", "name"),
+    "text": ("text", "body", "contents", "content", "abstract"),
+}
+NAME_IT = "Name it: --column text=NAME"
+LAYOUT_COLUMNS = ("metadata",)  # of collections in the layout of BEIR, which nobody expects to be searched
+
+
+def row_documents(
+    path: Path, fixes: DocumentFixes, columns: Mapping[str, str], required: bool = True
+) -> Iterator[tuple[int, Document | BadRow]]:
+    """The rows of a table, whose columns may be named; those that are not required are read where there are some.
+
+    JSON lines are read one by one, so that memory is bounded for a file of any size."""
+    if suffix_of(path) in JSON_LINES:
+        lines = ((Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip())
+        rows: Iterator[TableRow | BadRow] = (parse_object(location, line) for location, line in lines)
+        first = [row for _, row in zip(range(KEYED_OBJECTS), rows, strict=False)]
+        if not first:
+            raise Unusable(f"'{path}' is empty. Expected one JSON object per line.", "empty")
+        rows = chain(first, rows)
+        names = list(dict.fromkeys(key for row in first if isinstance(row, TableRow) for key in row.fields))
+    else:
+        table = open_table(path, LABELED, fixes)
+        rows, names = iter(table.all_rows()), table.names
+    found = _columns(path, names, columns, fixes, required)
+    if unused := tuple(name for name in names if name not in {*found.values(), *LAYOUT_COLUMNS}):
+        fixes.unused.setdefault(unused, []).append(str(path))
+    return ((row.location.line, row if isinstance(row, BadRow) else _row(row, found)) for row in rows)
+
+
+def _columns(
+    path: Path, names: Sequence[str], requested: Mapping[str, str], fixes: DocumentFixes, required: bool
+) -> dict[str, str]:
+    """The column of each field, as the file names it; the text is required."""
+    found: dict[str, str] = {}
+    for name, known in FIELDS.items():
+        wanted = requested.get(name)
+        if wanted is not None and wanted in names:
+            fixes.named_columns.add(wanted)
+        elif wanted is not None and not required:
+            fixes.own_columns.setdefault(wanted, []).append(str(path))
+            wanted = None
+        elif wanted is not None:
+            raise DataError(f"'{path}' has no column '{wanted}': there is {quote_list(names) or 'none'}.")
+        column = wanted or next((one for one in known if one in names), None)
+        if column is not None:
+            found[name] = column
+    if "text" not in found:
+        raise NoTextColumn(
+            f"'{path}' has no column of texts: expected one named {', '.join(FIELDS['text'])}, there is "
+            f"{quote_list(names) or 'none'}. {NAME_IT}",
+            "a table without a column of texts; --column text=NAME names one",
+        )
+    return found
+
+
+def _row(row: TableRow, columns: Mapping[str, str]) -> Document | BadRow:
+    try:
+        text, title = _string(row, columns["text"]), _string(row, columns.get("title"))
+        name = _string(row, columns.get("id")) or f"{row.location.path.as_posix()}:{row.location.line}"
+        (text + title + name).encode()
+    except UnicodeEncodeError:
+        return BadRow(row.location, "it contains half of a surrogate pair, which is not a character.")
+    except BadRow as fault:
+        return fault
+    if not text.strip() and not title.strip():
+        return BadRow(row.location, "it has neither text nor title.")
+    return Document(name, text, title.strip()) if text.strip() else Document(name, title.strip())
+
+
+def _string(row: TableRow, name: str | None) -> str:
+    value: Any = "" if name is None else row.fields.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise BadRow(row.location, f"'{name}' is {type_name(value)}, expected a text.")
+    return value

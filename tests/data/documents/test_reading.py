@@ -1,0 +1,126 @@
+"""Files as documents: what is a title, what is empty or equal, which columns are read, and why a file is left out."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seqlab.data.documents.collection import read_queries
+from seqlab.data.documents.document import Document
+from seqlab.data.documents.fixes import DocumentFixes
+from seqlab.data.documents.read import read_documents
+from seqlab.data.documents.text_files import text_document
+from seqlab.errors import DataError
+
+
+def read(*sources: Path, **options) -> tuple[list[Document], list[str]]:
+    fixes = DocumentFixes()
+    return list(read_documents(sources, fixes, **options)), fixes.notes()
+
+
+def test_equal_files_are_said_whatever_their_names(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.txt").write_text("the otter swims" if name != "c" else "the dog ran")
+    for name in ("d", "e"):
+        (tmp_path / f"{name}.md").write_text(f"# Heading {name}\n\nthe same below")
+    found, notes = read(tmp_path)
+    folder = tmp_path.as_posix()
+    assert len(found) == 5 and len(notes) == 1
+    assert notes[0].startswith("1 document equal to an earlier one, such as") and f"{folder}/"[:20] in notes[0]
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.txt", " \n\t\n"), ("a.html", "<p> </p>"), ("a.jsonl", "\n\n")])
+def test_blank_files_are_empty(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    (tmp_path / "b.txt").write_text("the otter swims")
+    found, notes = read(tmp_path)
+    assert [Path(one.id).name for one in found] == ["b.txt"] and notes == [f"left out 1 file (empty): {name}"]
+    with pytest.raises(DataError, match="is empty"):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "rest"),
+    [
+        (
+            "---\ntitle: The otter\ntags: [sea]\n---\n\n# Swimming\n\nWell.",
+            "The otter",
+            "tags: [sea]\n# Swimming\n\nWell.",
+        ),
+        ('---\ntitle: "The: otter"\n---\nIt swims.', "The: otter", "It swims."),
+        (
+            "---\ndate: 2024-01-01\ntags:\n  - a\n- b\n---\n# The otter\n\nIt.",
+            "The otter",
+            "date: 2024-01-01\ntags:\n  - a\n- b\nIt.",
+        ),
+        ("---\ndate: 1\n---\nIt swims.", "a.md", "date: 1\nIt swims."),
+        ("---\nThe otter\n---\nIt swims.", "The otter", "It swims."),  # lines around a heading
+        ("---\ntitle: no end\nIt swims.", "title: no end", "It swims."),
+    ],
+)
+def test_front_matter_is_not_the_title(text: str, title: str, rest: str) -> None:
+    assert text_document("notes/a.md", text) == Document("notes/a.md", rest, title)
+
+
+@given(st.text(alphabet='-a: \n#.t"', max_size=60))
+def test_no_word_of_a_text_is_lost(text: str) -> None:
+    """Whatever looks like front matter: every letter is in the title or in the text."""
+    document = text_document("A", f"---\ntitle: t\n{text}")
+    whole = f"title: t\n{text}"
+    kept = f"{document.title}{document.text}"
+    assert kept.count("a") == whole.count("a")
+
+
+def test_a_file_that_two_sources_have_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ch").mkdir()
+    for name in ("a", "b"):
+        Path(f"ch/{name}.txt").write_text(f"the text of {name}")
+    found, notes = read(Path("ch"), Path("./ch/../ch/a.txt"))
+    assert [one.id for one in found] == ["ch/a.txt", "ch/b.txt"]
+    assert notes == ["read 1 file once that is named twice: a.txt"]
+
+
+def test_rows_that_are_numbered_alike_say_how_to_go_on(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"id,text\n1,one {name}\n")
+    with pytest.raises(DataError, match=r"1 of the 1 document .* no other is left: .* a column of ids") as caught:
+        read(tmp_path)
+    assert "at most" not in str(caught.value)
+
+
+def test_a_column_is_read_where_a_folder_has_it(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,words\n1,the otter\n")
+    (tmp_path / "b.csv").write_text("id,text\n2,the dog\n")
+    found, notes = read(tmp_path, columns={"text": "words"})
+    assert [one.text for one in found] == ["the otter", "the dog"]
+    assert notes == ["no column 'words' in b.csv: read by the usual columns"]
+    with pytest.raises(DataError, match=r"no table in .* has a column 'wrds'"):
+        read(tmp_path, columns={"text": "wrds"})
+    with pytest.raises(DataError, match="no column 'words'"):  # of a file that is named itself
+        read(tmp_path / "b.csv", columns={"text": "words"})
+
+
+def test_every_file_that_is_left_out_has_its_own_reason(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b\n1;2\n")
+    with pytest.raises(DataError, match=r"--column text=NAME") as caught:
+        read(tmp_path)
+    assert "T.csv" not in str(caught.value)
+    (tmp_path / "cut.ipynb").write_text('{"cells": [{"source": "x"')
+    old = {"worksheets": [{"cells": [{"source": ["# Otters"]}, {"input": ["swim()"], "outputs": [{}]}]}], "nbformat": 3}
+    (tmp_path / "old.ipynb").write_text(json.dumps(old))
+    found, notes = read(tmp_path)
+    assert [(one.title, one.text) for one in found] == [("Otters", "swim()")]
+    joined = " ".join(notes)
+    assert "(a table without a column of texts; --column text=NAME names one): t.csv" in joined
+    assert "(a notebook that is cut off or damaged): cut.ipynb" in joined and "outputs of 1 notebook cell" in joined
+
+
+def test_queries_are_not_told_to_name_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("id,question\n1,who swims\n")
+    with pytest.raises(DataError, match=r"'id', 'question'\. Rename the column of the queries to text") as caught:
+        read_queries(path)
+    assert "--column" not in str(caught.value)
