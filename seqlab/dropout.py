@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from seqlab.kernels import is_forked
 from seqlab.kernels.uniform import keyed_word
 
 COMPILED = (torch.float32, torch.float64, torch.bfloat16)
@@ -65,11 +66,16 @@ def can_compile() -> bool:
     return True
 
 
+def is_plain() -> bool:
+    """Whether the plain form computes: without numba, or in a forked process, whose kernels would be compiled anew."""
+    return not can_compile() or is_forked()
+
+
 class _Drop(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, rate: float, key: int) -> Tensor:
         ctx.rate, ctx.key = rate, key
-        if not can_compile():
+        if is_plain():
             return drop_plain(x, rate, key)
         from seqlab.kernels import dropout
 
@@ -91,7 +97,7 @@ class _AddDropped(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, rate: float, key: int) -> Tensor:
         ctx.rate, ctx.key = rate, key
-        if not can_compile():
+        if is_plain():
             return x + drop_plain(y, rate, key)
         from seqlab.kernels import dropout
 

@@ -60,6 +60,10 @@ def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int)
     """Run a kernel on this many threads; its first use in a process compiles it or loads it from the cache."""
     import numba
 
+    _mark_parallel()
+    if is_forked():
+        _serial(kernel)(*arguments)
+        return
     numba.set_num_threads(min(threads, int(numba.config.NUMBA_NUM_THREADS)))  # pyright: ignore[reportAttributeAccessIssue]
     if getattr(kernel, "signatures", None):
         kernel(*arguments)
@@ -68,6 +72,28 @@ def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int)
         kernel(*arguments)
     # numba's first parallel loop sets the thread count of the OpenMP library that torch uses too
     torch.set_num_threads(threads)
+
+
+_parallel_since: int | None = None  # the process that has run a parallel kernel first
+
+
+def _mark_parallel() -> None:
+    global _parallel_since
+    _parallel_since = _parallel_since or os.getpid()
+
+
+def is_forked() -> bool:
+    """Whether this process was forked from one that has run parallel kernels: GNU's OpenMP would end it."""
+    return _parallel_since not in (None, os.getpid())
+
+
+@cache
+def _serial(kernel: Any) -> Any:
+    """The same kernel on one thread, with the same bits. It is not cached: numba would take one for the other."""
+    import numba
+
+    kept = {name: kernel.targetoptions[name] for name in ("error_model", "fastmath") if name in kernel.targetoptions}
+    return numba.njit(nogil=True, **kept)(kernel.py_func)
 
 
 @contextmanager

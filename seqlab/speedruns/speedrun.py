@@ -14,7 +14,7 @@ from seqlab.config.sections import MOST
 from seqlab.errors import UsageError
 from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import CORPORA
-from seqlab.runs.directory import folder_name
+from seqlab.runs.directory import folder_name, refuse_occupied
 from seqlab.runs.machine import git_revision, machine
 from seqlab.runs.results import timestamp
 from seqlab.runs.run import Run
@@ -110,8 +110,7 @@ def speedrun(
     files = [TEXT] if source is None else list(source)
     name = files[0] if files[0] in CORPORA else Path(files[0]).stem
     folder = out or Path("runs") / f"speedrun-{folder_name(name)}-{minutes}"
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"'{folder}' is not empty: choose another --out, or remove it.")
+    refuse_occupied(folder, overwrite=False)
     _refuse_examples(files)
     record = None
     for seed in range(seeds or (SEEDS if source is None else 1)):

@@ -13,7 +13,7 @@ from seqlab.__main__ import main
 from seqlab.training.progress import Reporter
 
 Command = Callable[..., tuple[int, str, str]]
-CHECKS, SKIPPED = 16, 3  # of a language model
+CHECKS, SKIPPED = 17, 4  # of a language model
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def test_a_run_that_is_right(text: Path, tmp_path: Path, seqlab: Command) -> Non
     assert [set(line) for line in json.loads(out)] == [{"name", "passed", "detail"}] * CHECKS
     assert [line["name"] for line in json.loads(out) if line["passed"] is None] == [
         "training carries its state",
+        "counts of the training text only",
         "what it started from saw no held-out data",
         "the test split was looked at rarely",
     ]

@@ -42,7 +42,7 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "task": (*TASKS,),
     "tokenizer": (*TOKENIZERS,),
     "arch": (*BACKBONES,),
-    "archs": ("rnn", "rnn,gru", "lstm,lstm", "transformer", "rnn,", ",", "gru,transformer-encoder"),
+    "archs": ("rnn", "rnn,gru", "rnn+counts", "lstm,lstm", "transformer", "rnn,", ",", "gru,transformer-encoder"),
     "encoder": (*BACKBONES,),
     "decoder": (*BACKBONES,),
     "kind": ("archs", "corpora", "tokenizers", "tasks", "measures", "recipes"),
@@ -78,6 +78,8 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
     "engine": ("plain", "compiled", "auto", "exact", "hnsw"),
     "format": ("onnx", "transformers", "npy", "safetensors"),
     "prompt": ("the ", "n7", "fish\n", "日"),
+    "mix": ("counts", "none"),
+    "precision": ("float32", "bf16", "auto"),
     "stop": ("\n", "fish", "a"),
     "column": ("text", "label", "1", "0", "nothere"),
     "texts": ("red fish", "n7 stone", "a", "日本"),
@@ -158,6 +160,14 @@ def _drawn_command(name: str, parameters: list[Any], seed: str, all_odd: bool) -
             words += _words(parameter, draw, draw.random() < odd)
     if name == "demo":  # it trains for minutes unless it is refused
         words, drawn = [name, "--out", draw.choice(("text.txt", "/dev/null/x", "x" * 300, "pipe", "loop"))], {"out"}
+    if name == "speedrun":  # likewise
+        at = [number for number, word in enumerate(words) if word.startswith("--out")]
+        for number in reversed(at):
+            del words[number : number + (1 if "=" in words[number] else 2)]
+        words, drawn = (
+            [*words, "--out", draw.choice(("text.txt", "runs/writer", "/dev/null/x", "x" * 300))],
+            {*drawn, "out"},
+        )
     for option, value in BOUNDS.get(name, {}).items():
         same = next((kind for kind in OF_ONE_KIND if option in kind), {option})
         if not same & drawn:

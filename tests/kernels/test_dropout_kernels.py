@@ -1,6 +1,9 @@
 """Dropout: the compiled kernel against the equation, and the masks against chance."""
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -254,3 +257,20 @@ def test_a_step_repeats_its_masks_and_twins_have_two() -> None:
     first, second = drop(x, 0.5), drop(x, 0.5)
     seed_generators(step_seed(3, 5))
     assert torch.equal(drop(x, 0.5), first) and torch.equal(drop(x, 0.5), second) and not torch.equal(first, second)
+
+
+def test_a_forked_process_drops_the_same(tmp_path: Path) -> None:
+    """GNU's OpenMP ends a forked process that enters a parallel kernel, so the plain form takes over."""
+    program = """
+import os, torch
+from seqlab.dropout import drop
+x = torch.ones(50_000)
+torch.manual_seed(1); expected = drop(x, 0.3)
+child = os.fork()
+if child == 0:
+    torch.manual_seed(1)
+    os._exit(0 if torch.equal(drop(x, 0.3), expected) else 1)
+print(os.waitpid(child, 0)[1])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.strip() == "0", done.stderr
