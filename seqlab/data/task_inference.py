@@ -30,6 +30,7 @@ from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quot
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
+from seqlab.data.text.forms import form_of_text
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 
@@ -122,6 +123,8 @@ def _unclear(path: Path) -> FileLayout | None:
         return None
     if suffix(path) not in TABLES:
         layout = recognize_layout(path)
+        if layout and not layout.certain and (form := form_of_text(path)) and not form.is_table:
+            return FileLayout("other", f"{path.name} looks like {form.looks_like}. {form.advice}")
         if layout and layout.kind == "table":
             with suppress(ValueError, csv.Error):  # reading says what is wrong
                 return _with_columns(layout, sample_table(path).rows)

@@ -6,10 +6,12 @@ convert them."""
 import re
 import shlex
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from seqlab.data.drawn_tables import drawn_lines
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.errors import DataError
@@ -18,8 +20,6 @@ MIN_LINES = 4
 FITTING = 0.95  # the share of lines that have the form
 FITTING_WORDS = 0.9  # the share of words that have a tag
 
-BOX_RULE = re.compile(r"\+(-+\+)+")
-BOX_ROW = re.compile(r"\|.*\|")
 R_FIELD = r'(?:"(?:[^"\\]|\\.|"")*"|-?[\d.eE+-]+|NA|TRUE|FALSE)'
 R_LINE = re.compile(rf"{R_FIELD}(?: {R_FIELD})+")
 TAGGED_WORD = re.compile(r"\S+/(?:[A-Z][A-Z0-9$|+*-]*|[^\w\s]{1,3}|-[A-Z]+-)")
@@ -38,6 +38,7 @@ class TextForm(NamedTuple):
 
     looks_like: str
     advice: str
+    is_table: bool = False  # that can be read as it is
 
 
 def form_of_text(path: Path) -> TextForm | None:
@@ -56,14 +57,13 @@ def _rtf(lines: Sequence[str], name: str) -> TextForm | None:
     return TextForm("RTF, which word processors write", f"To get its text: unrtf --text {name} > new.txt")
 
 
-def _box(lines: Sequence[str], name: str) -> TextForm | None:
-    fitting = [line for line in lines if BOX_RULE.fullmatch(line.strip()) or BOX_ROW.fullmatch(line.strip())]
-    if not BOX_RULE.fullmatch(lines[0].strip()) or len(lines) < MIN_LINES or len(fitting) < FITTING * len(lines):
+def _drawn(lines: Sequence[str], name: str) -> TextForm | None:
+    drawn = {*drawn_lines(lines)}
+    bars = Counter(line.count("|") for place, line in enumerate(lines) if place not in drawn)
+    if not drawn or bars.total() < MIN_LINES or bars.most_common(1)[0][1] < FITTING * bars.total():
         return None
-    cells = r"s/^| *//; s/ *|$//; s/ *| */\t/g"
     return TextForm(
-        "a table in a box, as the mysql client prints it",
-        f"To make a table of it: grep '^|' {name} | sed '{cells}' > new.tsv (or export it with mysql --batch)",
+        "a table as psql or mysql prints it", f"To read its rows: seqlab train {name} --task classify", is_table=True
     )
 
 
@@ -124,5 +124,5 @@ def _copy(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
-    *(_rtf, _box, _from_r, _archive, _dump, _tagged_words),
+    *(_rtf, _drawn, _from_r, _archive, _dump, _tagged_words),
 )

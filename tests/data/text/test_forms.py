@@ -17,15 +17,6 @@ from seqlab.data.text.forms import form_of_text
 Write = Callable[[str, str], Path]
 
 ROWS = [(f"the plot, it's good {at}", "pos") if at % 2 else (f"bad | worse {at}", "neg") for at in range(40)]
-PLAIN = [(text.replace(" |", ""), label) for text, label in ROWS]
-
-
-def box(rows: list[tuple[str, str]]) -> str:
-    rule = f"+----+{'-' * 32}+-------+\n"
-    body = "".join(f"| {at:>2} | {text:<30} | {label:<5} |\n" for at, (text, label) in enumerate(rows))
-    return f"{rule}| id | {'text':<30} | label |\n{rule}{body}{rule}"
-
-
 R_TABLE = '"text" "label"\n' + "".join(f'"{at}" "{text}" "{label}"\n' for at, (text, label) in enumerate(ROWS, 1))
 COPY = (
     "SET x = 0;\nCOPY public.r (text, label) FROM stdin;\n" + "".join("\t".join(row) + "\n" for row in ROWS) + "\\.\n"
@@ -57,7 +48,7 @@ def run(path: Path) -> Path:
     return next(path.parent.glob("new.*"))
 
 
-@pytest.mark.parametrize(("content", "rows"), [(box(PLAIN), PLAIN), (R_TABLE, ROWS), (COPY, ROWS)])
+@pytest.mark.parametrize(("content", "rows"), [(R_TABLE, ROWS), (COPY, ROWS)])
 def test_the_command_makes_a_table(write: Write, content: str, rows: list[tuple[str, str]]) -> None:
     made = run(write("my table.txt", content))
     with made.open(newline="") as stream:
