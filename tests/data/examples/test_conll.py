@@ -186,7 +186,10 @@ def test_what_is_no_word_by_itself_is_passed_over(write):
         TaggedSentence(("Go",), ("VERB",)),
     ]
     assert [located.location.line for located in examples] == [4, 9]
+    comments = sum(line.startswith("#") for line in UD.split("\n"))
     assert noticed.notes() == [
+        "columns of a.conllu: FORM is the word, UPOS its tag; the others are not used",
+        f"passed over lines of comments, which begin with #: {comments}",
         "passed over lines of multiword tokens, such as 1-2: 1",
         "passed over lines of empty nodes, such as 8.1: 1",
     ]
