@@ -60,7 +60,7 @@ def train(
     schedule: Annotated[str | None, Optimization(help="constant, cosine, linear, plateau or decay.")] = None,
     precision: options.Precision = None,
     seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
-    threads: Annotated[int | None, Optimization(help="CPU threads; default all cores.")] = None,
+    threads: Annotated[int | None, Optimization(help="CPU threads; default OMP_NUM_THREADS, or all cores.")] = None,
     out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,
     overwrite: Annotated[bool, Settings("--overwrite", help="Replace the run in that folder.")] = False,
     init: Annotated[Path | None, Settings(help="Start from the tokenizer and weights of this run.")] = None,
