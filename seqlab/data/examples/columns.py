@@ -35,6 +35,7 @@ LICENSE = 20  # characters at least with which every value of such a column begi
 FEWEST_ROWS = 10  # in which labels are seen to repeat
 MAX_NAME = 100  # characters of a column's name that a command repeats
 SEPARATORS = "Fields are separated by tabs, commas, semicolons or vertical bars"
+IDENTIFIER = re.compile(r"|unnamed: \d+|(.*[_ -])?(id|idx|index|uuid|guid)|row", re.IGNORECASE)
 LABELED = ColumnPair(
     ("text", "sentence", "review", "content", "comment", "document", "tweet", "message", "title", "body"),
     ("label", "class", "category", "sentiment", "tag", "target", "y", "intent"),
@@ -287,6 +288,11 @@ def _candidates(names: Sequence[str], known: Sequence[str], pair: ColumnPair) ->
 def is_name(field: str) -> bool:
     """Whether it is one word: a line with a sentence in it is not a header."""
     return re.fullmatch(r"\S{1,40}", field) is not None
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a column is named as one that numbers or identifies rows; pandas writes an index without a name."""
+    return IDENTIFIER.fullmatch(name.strip()) is not None
 
 
 def _is_language(name: str) -> bool:

@@ -42,6 +42,7 @@ from seqlab.data.examples.lines import (
 )
 from seqlab.data.examples.records import content_records
 from seqlab.data.examples.split_column import find_split_column
+from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 from seqlab.wording import counted
@@ -84,6 +85,7 @@ def _read(
     """The examples of a table; whitespace around labels is removed. `groups` and `splits` name columns of these;
     `trained` are the columns that the run was trained on which scores the table."""
     table = open_table(path, pair, fixes, columns)
+    refuse_unanswered(table.names, pair, trained or fixes.column_pairs, table.header, fixes.answered)
     columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
     usual = (*trained, (pair.first[0], pair.second[0]))[0]
     rename_to = None if fixes.trains else usual
@@ -93,6 +95,7 @@ def _read(
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
     split_name = split.name if split else None
     fixes.column_pairs.append((first, second))
+    fixes.answered += [str(path)] if fixes.trains else []
     infers = fixes.trains and not columns
     others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
     if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split_name}:
