@@ -28,6 +28,7 @@ from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
+from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
 from seqlab.data.text.forms import form_of_text
@@ -184,6 +185,9 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
     """What the rows are, if they are no rows of examples below the names of their columns."""
     if form := _in_one_object(path, sample):
         return FileLayout("other", form)
+    lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
+    if below := header_below(path, lines):
+        return FileLayout("other", below)
     if spans := _span_tags(sample.rows):
         return FileLayout("other", f"{path.name} has span tags in {quote_list(spans)}: a word on each row. {AS_LINES}")
     if sample.header or len(sample.names) < 2:

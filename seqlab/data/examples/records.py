@@ -7,13 +7,22 @@ from pathlib import Path
 
 from seqlab.data.drawn_tables import drawn_lines, undraw
 from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
-from seqlab.data.examples.lines import COMMENTS, BadRow, numbered_lines, suffix
+from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, suffix
 from seqlab.data.examples.quoting import read_tabbed
-from seqlab.data.files import InputFixes
+from seqlab.data.examples.title_lines import header_below
+from seqlab.data.file_layout import SAMPLE_BYTES
+from seqlab.data.files import InputFixes, read_beginning
+from seqlab.errors import DataError
 from seqlab.wording import counted
 
 DRAWN = "rules and row counts, which a program drew around the table"
 BAR = "|"
+
+
+def refuse_title(path: Path, header: Location) -> None:
+    """DataError if a line below the first looks like the header."""
+    if suffix(path) not in JSON_LINES and (below := header_below(path, read_beginning(path, SAMPLE_BYTES)[0])):
+        raise DataError(f"{header}: {below}")
 
 
 def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
