@@ -27,6 +27,7 @@ from seqlab.data.examples.delimiters import csv_fault
 from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
+from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
@@ -205,7 +206,10 @@ def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> File
     if not rows or len(rows[0]) < 2:
         return layout
     columns, pair = suggest_columns(rows), suggest_pair(rows)
-    labels = may_be_labels(rows, columns[1]) or pair is None
+    why = why_no_labels(rows, columns[1])
+    if why and pair is None:
+        return replace(layout, kind="other", reason=f"{layout.reason}. No column has labels: {why}")
+    labels = not why and (may_be_labels(rows, columns[1]) or pair is None)
     return replace(layout, columns=columns if labels else None, pair=pair)
 
 

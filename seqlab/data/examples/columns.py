@@ -13,6 +13,7 @@ from typing import Any
 
 from seqlab.data.alike import NUMBER
 from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
+from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.errors import DataError
 
 
@@ -35,7 +36,6 @@ LICENSE = 20  # characters at least with which every value of such a column begi
 FEWEST_ROWS = 10  # in which labels are seen to repeat
 MAX_NAME = 100  # characters of a column's name that a command repeats
 SEPARATORS = "Fields are separated by tabs, commas, semicolons or vertical bars"
-IDENTIFIER = re.compile(r"|unnamed: \d+|(.*[_ -])?(id|idx|index|uuid|guid)|row", re.IGNORECASE)
 LABELED = ColumnPair(
     ("text", "sentence", "review", "content", "comment", "document", "tweet", "message", "title", "body"),
     ("label", "class", "category", "sentiment", "tag", "target", "y", "intent"),
@@ -177,9 +177,9 @@ def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     text = max(first or [name for name in names if [name] != second], key=lambda name: _length(rows, name))
     labels = [name for name in second or names if name != text] or [name for name in names if name != text]
 
-    def unlikely(name: str) -> tuple[bool, float]:
+    def unlikely(name: str) -> tuple[bool, bool, float]:
         values = {str(row.get(name, "")) for row in rows}
-        return "" in values, len(values) if len(values) > 1 else math.inf
+        return why_no_labels(rows, name) is not None, "" in values, len(values) if len(values) > 1 else math.inf
 
     return text, min(reversed(labels), key=unlikely)
 
@@ -288,11 +288,6 @@ def _candidates(names: Sequence[str], known: Sequence[str], pair: ColumnPair) ->
 def is_name(field: str) -> bool:
     """Whether it is one word: a line with a sentence in it is not a header."""
     return re.fullmatch(r"\S{1,40}", field) is not None
-
-
-def is_identifier(name: str) -> bool:
-    """Whether a column is named as one that numbers or identifies rows; pandas writes an index without a name."""
-    return IDENTIFIER.fullmatch(name.strip()) is not None
 
 
 def _is_language(name: str) -> bool:

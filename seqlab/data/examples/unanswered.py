@@ -3,8 +3,9 @@
 import shlex
 from collections.abc import Sequence
 
-from seqlab.data.examples.columns import ColumnPair, is_identifier
+from seqlab.data.examples.columns import ColumnPair
 from seqlab.data.examples.lines import Location, quote_list
+from seqlab.data.examples.no_labels import is_identifier
 from seqlab.errors import DataError
 
 
