@@ -33,6 +33,7 @@ class DoubleEncoding:
             return []
         most = sorted(meant, key=lambda wrong: (-self.found[wrong], wrong))[:MAX_NAMED]
         named = ", ".join(f"'{wrong}' for '{meant[wrong]}' ({self.found[wrong]:,})" for wrong in most)
+        named += f" and {len(meant) - MAX_NAMED:,} more kinds" if len(meant) > MAX_NAMED else ""
         return [
             f"UTF-8 that was encoded twice: {places:,} places look so, {named}, read as they are. If the whole file is "
             f"so: iconv -f UTF-8 -t WINDOWS-1252 FILE > NEW"

@@ -59,7 +59,7 @@ def _zipped(name: str) -> tuple[str, str]:
         with zipfile.ZipFile(name) as packed:
             entries = packed.namelist()
             kind = packed.read(MIMETYPE).decode(errors="replace").strip() if MIMETYPE in entries else ""
-    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
         return archive  # it is damaged, encrypted, or packed once more
     known = (ZIPPED[mark] for mark in (kind, *entries) if mark in ZIPPED)
     return next(known, (f"a zip archive of {counted(len(entries), 'file')}", archive[1]))
