@@ -183,7 +183,9 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
         elif len(fields) == 1:
             yield BadRow(location, "one column only. Expected a word and its tag, separated by a tab or space.")
         elif len(fields) != usual.number:
-            yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.")
+            spaces = not usual.tabs and len(fields) > usual.number
+            hint = " Where a word has spaces in it, separate all columns by tabs." if spaces else ""
+            yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.{hint}")
         else:
             yield location, fields[0], fields[-1]
 

@@ -270,3 +270,11 @@ def test_a_header_is_no_word(write):
     assert fixes.notes() == ["a.conll: line 1 is a header and no word: Word Tag"]
     (found,) = read_columns(write("b.conll", "word\tlabel\nprice\tlabel\n"), InputFixes())
     assert found.example.words == ("word", "price"), "its tag occurs again"
+
+
+def test_a_word_with_spaces_needs_tabs(write):
+    words = "Mary B-PER\nsaw O\n\n" * 5 + "New York B-LOC\n\n"
+    with pytest.raises(DataError, match=r"3 columns, but most lines have 2\. Where a word has spaces .* by tabs"):
+        read_columns(write("a.conll", words), InputFixes())
+    tabs = words.replace(" B", "\tB").replace(" O", "\tO")
+    assert read_columns(write("b.conll", tabs), InputFixes())[-1].example.words == ("New York",)
