@@ -43,7 +43,7 @@ def train(
     embedding: options.Embedding = None,
     dropout: options.Dropout = None,
     mix: Annotated[str | None, Model(help="counts: predict together with the n-grams of the training text.")] = None,
-    mix_size: Annotated[float | None, Model(help="Most megabytes of the counts; default 64.")] = None,
+    mix_size: Annotated[float | None, Model(metavar="MB", help="Most megabytes of the counts; default 64.")] = None,
     steps: Annotated[int | None, Budget(help="Number of training steps.")] = None,
     epochs: Annotated[float | None, Budget(help="Number of passes over the training data, instead of steps.")] = None,
     seconds: Annotated[float | None, Budget(help="Approximate training time, instead of steps.")] = None,
