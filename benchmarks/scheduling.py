@@ -12,7 +12,7 @@ from seqlab.comparison.execution.jobs import Job
 from seqlab.comparison.execution.pool import Pool
 from seqlab.comparison.execution.progress import ProgressView
 from seqlab.config import RunSettings, build_settings
-from seqlab.threads import default_threads
+from seqlab.threads import available_cores
 
 ARCHS = {"gru": 1.2, "lstm": 1.0, "lstm-attention": 1.6, "transformer": 2.0}  # and about how long a run takes
 SEEDS = 2
@@ -45,7 +45,7 @@ def measure(folder: Path, workers: int, threads: int) -> list[float]:
 
 
 def main() -> None:
-    cores = default_threads()
+    cores = available_cores()
     with tempfile.TemporaryDirectory() as place:
         beside = measure(Path(place) / "beside", cores, 1)
         after = measure(Path(place) / "after", 1, cores)

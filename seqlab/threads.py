@@ -63,4 +63,11 @@ def own_generator() -> Iterator[None]:
 
 
 def default_threads() -> int:
+    """As many as OMP_NUM_THREADS says, as for other programs that compute; without it, one for each core."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # further numbers are for nested threads
+    given = int(asked) if asked.isascii() and asked.isdigit() else 0
+    return min(given, MAX_THREADS) or available_cores()
+
+
+def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -16,6 +16,7 @@ from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
 from seqlab.data.boilerplate import boilerplate_notes
+from seqlab.data.double_encoding import double_encoding_notes
 from seqlab.data.invisible import show_invisible
 from seqlab.data.overlap import Overlap, measure_overlap
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
@@ -120,6 +121,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
         text = split_text(corpus, settings)
         beginning = show_invisible("".join(slice_text(corpus.blocks(), 0, BEGINNING)))
         notes += [f"the text begins: {beginning}", *boilerplate_notes(text.corpus)]
+        notes += double_encoding_notes(text.corpus.blocks())
         log("scoring baselines")
         baselines, baselines_on = _score_baselines(text)
         suggestion = suggest_settings(scan, settings.documents)

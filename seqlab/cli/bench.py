@@ -13,7 +13,7 @@ EXAMPLES = ("seqlab bench runs/my-gru-1", "seqlab bench runs/my-gru-1 runs/my-tr
 def bench(
     runs: Annotated[list[Path], Argument(help="Folders of language models.")],
     engine: Annotated[str | None, Option(help="plain or compiled; default compiled if available.")] = None,
-    threads: Annotated[int | None, Option(help="CPU threads; default all cores.")] = None,
+    threads: Annotated[int | None, Option(help="CPU threads; default OMP_NUM_THREADS, or all cores.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Measure generation: tokens per second alone, in a batch and at long context; bytes of weights and state."""

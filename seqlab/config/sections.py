@@ -176,7 +176,9 @@ class TrainSettings(Settings):
         default=None, gt=0, description="of a step beside float32: measured for precision=bf16 and auto, then kept"
     )
     seed: int = Field(default=0, ge=0, lt=2**63, description="of initialization, batches and dropout")
-    threads: int | None = Field(default=None, ge=1, le=MAX_THREADS, description="all cores if unset")
+    threads: int | None = Field(
+        default=None, ge=1, le=MAX_THREADS, description="if unset, OMP_NUM_THREADS or all cores"
+    )
     device: str = Field(default="cpu", description="cpu, cuda or mps")
 
     @model_validator(mode="after")

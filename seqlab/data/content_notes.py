@@ -4,6 +4,7 @@ from itertools import chain
 
 from seqlab.data.accents import accent_notes, count_characters
 from seqlab.data.boilerplate import boilerplate_notes
+from seqlab.data.double_encoding import DoubleEncoding
 from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.invisible import invisible_notes
@@ -16,8 +17,10 @@ def content_notes(data: SplitText | Examples) -> list[str]:
     if isinstance(data, Examples):
         return [*label_notes(data.splits), *invisible_in_examples(data)]
     blocks = (block for split in data.splits for block in data.blocks(split))
-    counts = count_characters(blocks)
-    return [*overlap_notes(data), *boilerplate_notes(data.corpus), *invisible_notes(counts), *accent_notes(counts)]
+    twice = DoubleEncoding()
+    counts = count_characters(twice.watch(blocks))
+    seen = [*invisible_notes(counts), *accent_notes(counts), *twice.notes()]
+    return [*overlap_notes(data), *boilerplate_notes(data.corpus), *seen]
 
 
 def invisible_in_examples(data: Examples) -> list[str]:
@@ -25,5 +28,6 @@ def invisible_in_examples(data: Examples) -> list[str]:
     examples = [example for split in data.splits.values() for example in split]
     answers = ([example.target] if isinstance(example, TextPair) else labels_of(example) for example in examples)
     texts = chain((example.input for example in examples), chain.from_iterable(answers))
-    counts = count_characters(texts)
-    return [*invisible_notes(counts), *accent_notes(counts)]
+    twice = DoubleEncoding()
+    counts = count_characters(twice.watch(texts))
+    return [*invisible_notes(counts), *accent_notes(counts), *twice.notes()]

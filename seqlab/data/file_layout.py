@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from seqlab.data.drawn_tables import drawn_lines
 from seqlab.data.files import read_beginning
 
 SAMPLE_BYTES = 64 * 1024
@@ -37,9 +38,14 @@ def recognize_layout(path: Path) -> FileLayout | None:
         lines, _ = read_beginning(path, SAMPLE_BYTES)
     except (OSError, EOFError, zlib.error):
         return None  # reading the text reports it
+    drawn = {*drawn_lines(lines)}
+    lines = [line for place, line in enumerate(lines) if place not in drawn]
     filled = [ENTITY.sub("", line) for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
     if len(filled) < MIN_LINES:
         return None
+    if drawn:
+        boxed = all(line.strip().startswith("|") and line.strip().endswith("|") for line in filled)
+        return _table(path.name, [line.strip().strip("|") for line in filled] if boxed else filled)
     return _tagged(path.name, lines, filled) or _table(path.name, filled)
 
 

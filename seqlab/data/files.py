@@ -44,6 +44,7 @@ class InputFixes:
     run_folders: int = 0  # left out of a folder of texts
     tables: list[str] = field(default_factory=list)  # files of a text that look like tables
     markup: list[str] = field(default_factory=list)  # files of a text that are HTML or XML
+    forms: dict[str, dict[str, str]] = field(default_factory=dict)  # by what files of a text look like: how to convert
     left_out: dict[str, str] = field(default_factory=dict)  # files and folders left out of a folder, and why
     remarks: list[str] = field(default_factory=list)  # notes on how files of examples were read
     blank_rows: int = 0  # of tables
@@ -54,6 +55,7 @@ class InputFixes:
     skip_limit: float = 0.0  # the share of bad rows that may be skipped
     trains: bool = True  # not where a run only scores or predicts, with its own skip limit
     column_pairs: list[tuple[str, str]] = field(default_factory=list)  # those that were read, of each table
+    answered: list[str] = field(default_factory=list)  # tables to train on or to hold out
     skipped: list[str] = field(default_factory=list)  # notes on them
     encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
 
@@ -97,6 +99,9 @@ class InputFixes:
             notes.append(f"{read}: column names or keys, delimiters, quotes and escapes are part of the text")
         if self.markup:
             notes.append(f"read {name_files(self.markup)} as running text: tags and entities are part of it")
+        for form, advice in self.forms.items():
+            first = next(iter(advice.values()))
+            notes.append(f"read {name_files([*advice])} as running text, but it looks like {form}. {first}")
         for why in dict.fromkeys(self.left_out.values()):
             files = [file for file, reason in self.left_out.items() if reason == why]
             noun, nouns = LEFT_OUT_NOUNS.get(why, ("file", "files"))

@@ -1,4 +1,4 @@
-"""What a folder has to read: its visible files, without backups, without runs and comparisons."""
+"""What a folder has to read: its visible files, without backups, files of the desktop, runs and comparisons."""
 
 import os
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from seqlab.wording import counted
 
 LOCK, BUILDING = ".lock", ".building"  # of an index that is being built
 BACKUP, BACKUP_ENDS = "an editor's backup", ("~", ".bak", ".orig")
+DESKTOP, DESKTOP_FILES = "a file of the desktop", ("thumbs.db", "ehthumbs.db", "desktop.ini")
 
 
 def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
@@ -34,6 +35,8 @@ def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
             for path in (Path(place, name) for name in names if name not in hidden):
                 if path.name.endswith(BACKUP_ENDS):
                     fixes.left_out[str(path)] = BACKUP
+                elif path.name.casefold() in DESKTOP_FILES:
+                    fixes.left_out[str(path)] = DESKTOP
                 elif path.is_file():
                     files.append(path)
                 else:

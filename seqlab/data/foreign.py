@@ -1,17 +1,31 @@
 """Files that are no text, whatever they are called: what they are, and how to get their text."""
 
 import shlex
+import zipfile
+import zlib
 from pathlib import Path
 
 from seqlab.errors import DataError
+from seqlab.wording import counted
 
-WORKBOOK = (
-    "a workbook (xlsx, ods or xls) or another packed file",
-    "Save the sheet as CSV, or unpack the file, and give that.",
-)
+SHEET, PLAIN = "Save the sheet as CSV, and give that.", "Get its text: pandoc FILE -t plain -o new.txt"
+ZIPPED = {  # what a zip archive is, by the name of an entry, or the type that one says
+    "xl/workbook.xml": ("a workbook (xlsx)", SHEET),
+    "word/document.xml": ("a document of a word processor (docx)", PLAIN),
+    "ppt/presentation.xml": ("a presentation (pptx)", "Save it as plain text, and give that."),
+    "application/vnd.oasis.opendocument.spreadsheet": ("a workbook (ods)", SHEET),
+    "application/vnd.oasis.opendocument.text": ("a document of a word processor (odt)", PLAIN),
+    "application/epub+zip": ("an ebook (epub)", PLAIN),
+}
+ZIP, MIMETYPE = b"PK\x03\x04", "mimetype"
+TAR, TAR_AT = b"ustar", 257
+UNPACK_ALL = "Unpack it, and give the files in it: "
 FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
-    b"PK\x03\x04": WORKBOOK,
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": WORKBOOK,
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": (
+        "an old file of Office (xls, doc or ppt)",
+        "Save a sheet as CSV, a document as plain text, and give that.",
+    ),
+    b"7z\xbc\xaf\x27\x1c": ("packed by 7-Zip", f"{UNPACK_ALL}7z x FILE"),
     b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE new.txt"),
     b"\x1f\x8b\x08": ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > NEW"),
     b"BZh91AY&SY": ("packed by bzip2", "Unpack it: bzip2 -dc < FILE > NEW"),
@@ -24,12 +38,31 @@ ARCHIVES = (".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst")
 
 def refuse_foreign(beginning: bytes, name: str) -> None:
     """DataError for a file that is recognized as something else than text."""
-    for mark, (what, advice) in FOREIGN.items():
-        if beginning.startswith(mark):
-            is_archive = "NEW" in advice and Path(_unpacked(name)).suffix.lower() in ARCHIVES
-            advice = "Unpack it, and give the files in it: tar -xf FILE" if is_archive else advice
-            command = advice.replace("FILE", shlex.quote(name)).replace("NEW", new_name(name))
-            raise DataError(f"'{name}' is {what}, not text. {command}")
+    found = next((FOREIGN[mark] for mark in FOREIGN if beginning.startswith(mark)), None)
+    if beginning.startswith(ZIP):
+        found = _zipped(name)
+    elif beginning[TAR_AT:].startswith(TAR):
+        found = ("an archive (tar)", f"{UNPACK_ALL}tar -xf FILE")
+    if found is None:
+        return
+    what, advice = found
+    if "NEW" in advice and Path(_unpacked(name)).suffix.lower() in ARCHIVES:
+        advice = f"{UNPACK_ALL}tar -xf FILE"
+    command = advice.replace("FILE", shlex.quote(name)).replace("NEW", new_name(name))
+    raise DataError(f"'{name}' is {what}, not text. {command}")
+
+
+def _zipped(name: str) -> tuple[str, str]:
+    """What a zip archive is, by its entries, and how to get its text."""
+    archive = ("a zip archive", f"{UNPACK_ALL}unzip FILE")
+    try:
+        with zipfile.ZipFile(name) as packed:
+            entries = packed.namelist()
+            kind = packed.read(MIMETYPE).decode(errors="replace").strip() if MIMETYPE in entries else ""
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
+        return archive  # it is damaged, encrypted, or packed once more
+    known = (ZIPPED[mark] for mark in (kind, *entries) if mark in ZIPPED)
+    return next(known, (f"a zip archive of {counted(len(entries), 'file')}", archive[1]))
 
 
 def new_name(name: str) -> str:

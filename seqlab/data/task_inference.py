@@ -27,9 +27,12 @@ from seqlab.data.examples.delimiters import csv_fault
 from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
+from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
+from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
+from seqlab.data.text.forms import form_of_text
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 
@@ -122,6 +125,8 @@ def _unclear(path: Path) -> FileLayout | None:
         return None
     if suffix(path) not in TABLES:
         layout = recognize_layout(path)
+        if layout and not layout.certain and (form := form_of_text(path)) and not form.is_table:
+            return FileLayout("other", f"{path.name} looks like {form.looks_like}. {form.advice}")
         if layout and layout.kind == "table":
             with suppress(ValueError, csv.Error):  # reading says what is wrong
                 return _with_columns(layout, sample_table(path).rows)
@@ -181,6 +186,9 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
     """What the rows are, if they are no rows of examples below the names of their columns."""
     if form := _in_one_object(path, sample):
         return FileLayout("other", form)
+    lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
+    if below := header_below(path, lines):
+        return FileLayout("other", below)
     if spans := _span_tags(sample.rows):
         return FileLayout("other", f"{path.name} has span tags in {quote_list(spans)}: a word on each row. {AS_LINES}")
     if sample.header or len(sample.names) < 2:
@@ -198,7 +206,10 @@ def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> File
     if not rows or len(rows[0]) < 2:
         return layout
     columns, pair = suggest_columns(rows), suggest_pair(rows)
-    labels = may_be_labels(rows, columns[1]) or pair is None
+    why = why_no_labels(rows, columns[1])
+    if why and pair is None:
+        return replace(layout, kind="other", reason=f"{layout.reason}. No column has labels: {why}")
+    labels = not why and (may_be_labels(rows, columns[1]) or pair is None)
     return replace(layout, columns=columns if labels else None, pair=pair)
 
 

@@ -9,8 +9,9 @@ from seqlab.config import RunSettings, TrainSettings
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
+from seqlab.threads import default_threads
 from seqlab.training.step import TrainingStep
-from seqlab.training.timing import take_step, time_rounds
+from seqlab.training.timing import disturbance, take_step, time_rounds, watch_other_programs
 
 FASTER = 1.15  # how many times as fast a step in bf16 has to be for precision=auto
 SLOWER = 0.95  # below this, precision=bf16 is refused
@@ -26,16 +27,21 @@ def with_measured_precision(
     asked, train = settings.train.precision, settings.train
     if asked == "float32" or train.bf16_speed is not None:
         return settings
-    speed = bf16_speed(model, task, train)
+    with watch_other_programs() as others:
+        speed = bf16_speed(model, task, train)
+    rough = disturbance(others, 0.0, train.threads or default_threads())
     measured = f"a step in bf16 is {speed:.2f} times as fast as in float32 ({TIMED_ROUNDS} or more timed of each)"
     of = f"{name}: " if name else ""
     if asked == "bf16" and speed < SLOWER:
         raise UsageError(
             f"{of}train.precision is bf16, which is slower here: {measured}.{_why(train.device)} Use float32, or auto."
+            + (f" {rough}" if rough else "")
         )
     chosen = "bf16" if asked == "bf16" or speed >= FASTER else "float32"
     least = "" if asked == "bf16" else f"; bf16 has to be {FASTER:g} times as fast"
     log(f"{of}{measured}: training in {chosen}{least}")
+    if rough:
+        log(rough)
     return settings.with_values(**{"train.precision": chosen, "train.bf16_speed": round(speed, 3)})
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from seqlab.config import TrainSettings
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
-from seqlab.threads import default_threads
+from seqlab.threads import available_cores
 from seqlab.training.evaluations import EVALUATED_TOKENS
 from seqlab.training.step import TrainingStep
 from seqlab.wording import counted
@@ -114,7 +114,7 @@ def watch_other_programs() -> Iterator[OtherPrograms]:
 
 def disturbance(others: OtherPrograms, spread: float, cores: int) -> str | None:
     """Why timings are rough, in a sentence, if they are: `cores` are those that the work will need."""
-    available = default_threads()
+    available = available_cores()
     if others.cores is not None and others.cores + min(cores, available) > available + ROOM:
         return (
             f"The machine is busy: other programs used about {others.cores:.1f} of its "

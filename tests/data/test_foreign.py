@@ -6,6 +6,7 @@ import lzma
 import shutil
 import subprocess
 import tarfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,7 +61,10 @@ def test_no_file_is_overwritten(write: Write, tmp_path: Path, monkeypatch: pytes
     assert refusal("reviews.csv.bz2").endswith("> new.csv")
 
 
-@pytest.mark.parametrize(("name", "mode"), [("a.tar.bz2", "w:bz2"), ("my a.tar.xz", "w:xz"), ("a.tbz2", "w:bz2")])
+@pytest.mark.parametrize(("name", "mode"), [
+    ("a.tar.bz2", "w:bz2"), ("my a.tar.xz", "w:xz"), ("a.tbz2", "w:bz2"),
+    ("a.tar.gz", "w:gz"), ("a.tgz", "w:gz"), ("a.tar", "w"), ("texts.txt", "w"),
+])  # fmt: skip
 def test_the_files_of_an_archive_are_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mode: str
 ) -> None:
@@ -92,3 +96,27 @@ def test_the_command_converts_an_encoding(write: Write, tmp_path: Path, monkeypa
     assert "line 22, offset" in message
     run(message.rpartition("convert it: ")[2].replace("ENCODING", "LATIN1"), tmp_path)
     assert (tmp_path / "new.tsv").read_bytes().decode() == content.decode("latin-1")
+
+
+@pytest.mark.parametrize(("entries", "what", "advice"), [
+    ({"[Content_Types].xml": "", "word/document.xml": "x"}, "a document of a word processor (docx)", "pandoc 'a b' -t"),
+    ({"[Content_Types].xml": "", "xl/workbook.xml": "x"}, "a workbook (xlsx)", "Save the sheet as CSV"),
+    ({"mimetype": "application/vnd.oasis.opendocument.spreadsheet"}, "a workbook (ods)", "Save the sheet as CSV"),
+    ({"mimetype": "application/epub+zip", "a.html": "x"}, "an ebook (epub)", "pandoc 'a b' -t plain -o new.txt"),
+    ({"a.txt": "one", "word/b.txt": "two"}, "a zip archive of 2 files", "give the files in it: unzip 'a b'"),
+])  # fmt: skip
+def test_what_is_zipped_is_told_by_its_entries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: dict[str, str], what: str, advice: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile("a b", "w") as packed:
+        for name, content in entries.items():
+            packed.writestr(name, content)
+    message = refusal("a b")
+    assert f"is {what}, not text. " in message and advice in message
+
+
+def test_a_damaged_zip_archive_is_one(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("a.csv", b"PK\x03\x04 and nothing else")
+    assert "is a zip archive, not text. Unpack it" in refusal("a.csv")

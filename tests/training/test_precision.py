@@ -50,6 +50,7 @@ def speed_is(monkeypatch: pytest.MonkeyPatch, speed: float) -> list[str]:
         return speed
 
     monkeypatch.setattr(measured, "bf16_speed", known)
+    monkeypatch.setattr(measured, "disturbance", lambda *_: None)
     return calls
 
 
@@ -114,6 +115,18 @@ def test_auto_takes_what_is_measured_to_be_faster_says_and_records_it(
     assert f"{speed:.2f} times as fast" in message and f"training in {chosen}" in message
     api.resume(tmp_path / "run", 2, Reporter())
     assert len(calls) == 1, "a resumed run keeps the choice"
+
+
+def test_a_busy_machine_is_said(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    speed_is(monkeypatch, 2.0)
+    monkeypatch.setattr(measured, "disturbance", lambda *_: "The machine is busy.")
+    said = Said()
+    api.train(text, out=tmp_path / "run", reporter=said, precision="auto", steps=1, **SMALL)
+    assert "The machine is busy." in said.messages
+    speed_is(monkeypatch, 0.3)
+    monkeypatch.setattr(measured, "disturbance", lambda *_: "The machine is busy.")
+    with pytest.raises(UsageError, match=r"which is slower here: .* The machine is busy"):
+        api.train(text, out=tmp_path / "other", precision="bf16", steps=1, **SMALL)
 
 
 def test_settings_of_a_run_are_measured_anew(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from seqlab.threads import default_threads
+from seqlab.threads import available_cores
 from seqlab.training import timing
 from seqlab.training.timing import Duration, OtherPrograms, disturbance, duration, time_rounds, watch_other_programs
 
@@ -32,7 +32,7 @@ def test_every_round_takes_one_repeat_of_each_and_the_first_does_not_count(monke
 
 
 def test_a_busy_machine_is_noticed_and_said() -> None:
-    cores = default_threads()
+    cores = available_cores()
     assert disturbance(OtherPrograms(0.0), 0.0, cores) is None
     assert disturbance(OtherPrograms(None), 0.0, cores) is None
     said = disturbance(OtherPrograms(0.5), 0.0, cores)
@@ -55,4 +55,4 @@ def test_another_program_is_counted_and_this_one_is_not() -> None:
     finally:
         busy.kill()
         busy.wait()
-    assert others.cores is not None and 0.1 < others.cores <= default_threads() + 0.1
+    assert others.cores is not None and 0.1 < others.cores <= available_cores() + 0.1

@@ -15,7 +15,7 @@ from seqlab.comparison.plan.trials import TrialSettings, first_trials, trial_sha
 from seqlab.comparison.plan.warnings import dropout_note, plan_warnings
 from seqlab.config import LARGE_VOCABULARY, RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
-from seqlab.threads import default_threads
+from seqlab.threads import available_cores, default_threads
 from seqlab.training.budget import most_steps
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.progress import clock
@@ -43,7 +43,7 @@ class SizedModels:
 
 
 def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Plan:
-    threads = data.shared.train.threads or max(1, default_threads() // jobs_of(request))
+    threads = data.shared.train.threads or max(1, min(default_threads(), available_cores() // jobs_of(request)))
     sized = steps = None
     sizes = _sizes(request, data)
     for size in sizes:

@@ -7,18 +7,17 @@ scored as a mistake, as published results do.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from seqlab.data.alike import ALIKE, NUMBER, difference, same_form, same_label
+from seqlab.data.alike import ALIKE, difference, same_form, same_label
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
+from seqlab.data.examples.odd_values import missing_texts, odd_labels
 from seqlab.data.examples.untagged import where_tags_are
 from seqlab.data.files import shorten
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
 FEWEST_EXAMPLES = 200  # to judge by
-MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-", r"\n"}  # \N in dumps of databases
 LABELS_NAMED = 10  # in a note
-FEWEST_NUMBERS = 20  # different ones, that look measured
 ALIKE_NAMED = 3  # sets of labels that a note names
 
 
@@ -37,8 +36,9 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
             notes += check_labels(split, splits[split], labels)
         everywhere = sum(map(count_labels, splits.values()), Counter[str]())
         notes += _labels_alike(everywhere)
-        notes += [*_missing_values(everywhere), *_measured(everywhere)] if noun == "label" else []
-    return notes + _repeated_inputs(splits)
+        notes += odd_labels(everywhere) if noun == "label" else []
+    examples = [located.example for some in splits.values() for located in some]
+    return notes + missing_texts(examples) + _repeated_inputs(splits)
 
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:
@@ -84,26 +84,6 @@ def _labels_alike(labels: Counter[str]) -> list[str]:
         f"{'; '.join(alike[:ALIKE_NAMED])}{f'; and {len(alike) - ALIKE_NAMED:,} more' if alike[ALIKE_NAMED:] else ''} "
         f"differ {how}: they are different labels"
         for how, alike in found.items()
-    ]
-
-
-def _missing_values(labels: Counter[str]) -> list[str]:
-    """A note on labels that other programs write where there is none."""
-    found = [label for label in labels if label.casefold() in MISSING_VALUES]
-    if not found:
-        return []
-    named = quote_list(found, counts=labels)
-    return [f"{named} may stand for a missing label: it is learned like any other. Delete such rows if so"]
-
-
-def _measured(labels: Counter[str]) -> list[str]:
-    """A note on labels that are measurements: many different numbers, hardly any of them twice."""
-    numbers = [label for label in labels if NUMBER.fullmatch(label)]
-    if len(numbers) < max(FEWEST_NUMBERS, len(labels)) or 2 * len(numbers) < labels.total():
-        return []
-    return [
-        f"the {len(numbers):,} different labels look like measured numbers, such as {quote_list(numbers, 3)}: each is "
-        "learned as a class of its own, and being near the right one does not count. Divide them into a few ranges"
     ]
 
 

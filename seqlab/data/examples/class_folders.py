@@ -20,17 +20,21 @@ from seqlab.wording import counted
 UNLABELED = ("unsup", "unlabeled", "unlabelled")  # names of folders whose texts have no label
 TEXTS = ("", ".txt")  # suffixes of texts
 FEWEST_TEXTS, FEWEST_IN_ALL = 2, 10  # of each label, where nobody says that folders are labels
-OTHER_FILES = 0.1  # the share of files beside the folders, at most, in the same case
+OTHER_FILES = 0.1  # the share of files beside the folders, and of other files in them, at most, in the same case
+DATA = (*TABLES, *COLUMNS, CONLLU)  # suffixes of files that have many examples
 
 
 def labels_of_folders(folder: Path) -> list[str]:
     """The names of folders that may be labels of the texts in them; none if they are folders of something else."""
     places = [] if is_result(folder) else [path.relative_to(folder).parts for path in files_below(folder)]
     inner = [parts for parts in places if len(parts) > 1]
+    others = [parts for parts in inner if suffix(Path(parts[-1])) not in TEXTS]
     counts = Counter(parts[0] for parts in inner)
-    texts = all(len(parts) == 2 and suffix(Path(parts[1])) in TEXTS for parts in inner)
-    many = len(inner) >= FEWEST_IN_ALL and min(counts.values()) >= FEWEST_TEXTS
-    if not texts or not many or len(places) - len(inner) > OTHER_FILES * len(places):
+    counts.subtract(parts[0] for parts in others)
+    flat = all(len(parts) == 2 for parts in inner) and not any(suffix(Path(parts[-1])) in DATA for parts in others)
+    many = counts.total() >= FEWEST_IN_ALL and min(counts.values()) >= FEWEST_TEXTS
+    few_others = len(others) <= OTHER_FILES * len(inner) and len(places) - len(inner) <= OTHER_FILES * len(places)
+    if not flat or not many or not few_others:
         return []
     labels = sorted(name for name in counts if name.casefold() not in UNLABELED)
     return labels if len(labels) > 1 and not all(map(split_named, labels)) else []
@@ -76,7 +80,7 @@ def _labeled_files(folder: Path, fixes: InputFixes) -> list[tuple[str, Path]]:
             f"the folders {quote_list(labels)} of '{folder}' are named after splits, not after labels. Leave out "
             f"--split-ratios, or name the folders of the splits: one to train on, others for --validation and --test."
         )
-    if data := [str(path) for _, path in found if suffix(path) in (*TABLES, *COLUMNS, CONLLU)]:
+    if data := [str(path) for _, path in found if suffix(path) in DATA]:
         raise DataError(
             f"'{folder}' has {counted(len(data), 'table')} below it, {first_names(data)}, where each file would be one "
             f"text. Name the tables to read."

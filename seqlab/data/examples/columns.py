@@ -13,6 +13,7 @@ from typing import Any
 
 from seqlab.data.alike import NUMBER
 from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
+from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.errors import DataError
 
 
@@ -176,9 +177,9 @@ def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     text = max(first or [name for name in names if [name] != second], key=lambda name: _length(rows, name))
     labels = [name for name in second or names if name != text] or [name for name in names if name != text]
 
-    def unlikely(name: str) -> tuple[bool, float]:
+    def unlikely(name: str) -> tuple[bool, bool, float]:
         values = {str(row.get(name, "")) for row in rows}
-        return "" in values, len(values) if len(values) > 1 else math.inf
+        return why_no_labels(rows, name) is not None, "" in values, len(values) if len(values) > 1 else math.inf
 
     return text, min(reversed(labels), key=unlikely)
 

@@ -58,7 +58,7 @@ def read_words(
     """The words of each sentence as training reads them, whether or not they are tagged, by the line of the first one.
 
     A sentence with a bad line has no words, and is noted."""
-    words = _conllu_words(path, columns, fixes) if conllu else _column_words(path, fixes, fewest=1)
+    words = _conllu_words(path, columns, fixes, tagged=False) if conllu else _column_words(path, fixes, fewest=1)
     sentences: dict[int, tuple[str, ...]] = {}
     faults: list[BadRow] = []
     for sentence in _grouped(words):
@@ -183,7 +183,9 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
         elif len(fields) == 1:
             yield BadRow(location, "one column only. Expected a word and its tag, separated by a tab or space.")
         elif len(fields) != usual.number:
-            yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.")
+            spaces = not usual.tabs and len(fields) > usual.number
+            hint = " Where a word has spaces in it, separate all columns by tabs." if spaces else ""
+            yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.{hint}")
         else:
             yield location, fields[0], fields[-1]
 
@@ -219,13 +221,17 @@ def _first_tag(word: TaggedWord, fixes: InputFixes) -> TaggedWord:
 
 
 def _conllu_words(
-    path: Path, columns: tuple[str, str] | None, fixes: InputFixes
+    path: Path, columns: tuple[str, str] | None, fixes: InputFixes, tagged: bool = True
 ) -> Iterator[TaggedWord | BadRow | None]:
     word, tag = (_conllu_column(name) for name in columns or ("FORM", "UPOS"))
+    read = f"{CONLLU[word]} is the word{f', {CONLLU[tag]} its tag' if tagged else ''}"
+    fixes.remarks.append(f"columns of {path.name}: {read}; the others are not used")
     for number, line in numbered_lines(path, fixes):
         if not line.strip():
             yield None
-        elif not line.startswith("#"):
+        elif line.startswith("#"):
+            fixes.passed_over[COMMENTS] += 1
+        else:
             fields = line.split("\t")
             location = Location(path, number)
             if len(fields) != len(CONLLU):

@@ -79,10 +79,27 @@ def _has_rows(fields: Mapping[str, Any]) -> bool:
 
 def form_of_line(path: Path, beginning: str) -> str:
     """What a file is whose first line is no object, with the command."""
+    if has_comma(beginning):
+        return f"{path.name} has a comma after each object; {commas_command(path)}"
     if beginning.lstrip().startswith("{"):
         one_line = f"jq -c . {shlex.quote(str(path))} > new.jsonl"
         return f"{path.name} has objects of several lines each, not an object per line; to convert them: {one_line}"
     return f"{path.name} has no JSON object on its first line, as JSON lines do; {_array_command(path)}"
+
+
+def has_comma(line: str) -> bool:
+    """Whether a line is an object and a comma, as in the middle of an array."""
+    try:
+        return line.rstrip().endswith(",") and isinstance(json.loads(line.rstrip().removesuffix(",")), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def commas_command(path: Path) -> str:
+    source = shlex.quote(str(path))
+    remove = "sed 's/,[[:space:]]*$//'"
+    rewrite = f"gzip -dc {source} | {remove}" if path.suffix == ".gz" else f"{remove} {source}"
+    return f"to remove the commas: {rewrite} > new.jsonl"
 
 
 def _rewrite(path: Path, rows: str, pandas: bool = True) -> str:

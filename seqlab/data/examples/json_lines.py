@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.examples.json_forms import form_of_text
+from seqlab.data.examples.json_forms import commas_command, form_of_text, has_comma
 from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -60,6 +60,8 @@ def parse_object(location: Location, line: str, twice: list[str] | None = None) 
     except RecursionError:
         return BadRow(location, f"JSON nested too deeply. {advice}")
     except ValueError as error:  # JSONDecodeError, or an integer of thousands of digits
+        if has_comma(line):
+            return BadRow(location, f"a comma follows the object. {advice}; {commas_command(location.path)}")
         return BadRow(location, f"this is not JSON: {error}. {advice}")
     if not isinstance(fields, dict):
         return BadRow(location, f"{type_name(fields)}. {advice}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqlab.data.alike import same_form
-from seqlab.data.examples.example import LabeledText
+from seqlab.data.examples.example import LabeledText, TaggedSentence
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError
@@ -56,10 +56,13 @@ def _shuffle(
     unit_of = dict(zip((located.example.input for located in examples), unit_N, strict=True))
     sizes_I = np.bincount(list(unit_of.values()))  # in different inputs
     if len(sizes_I) < MIN_INPUTS:
-        what = f"groups of '{groups}'" if groups else "different inputs"
+        nouns = (f"group of '{groups}'", f"groups of '{groups}'") if groups else ("different input",)
+        what = counted(len(sizes_I), *nouns)
+        one = len(examples) == 1 and isinstance(examples[0].example, TaggedSentence)
+        blank = " No blank line separates its sentences: put one after each." if one else ""
         raise DataError(
-            f"'{examples[0].location.path}' has {len(sizes_I)} {what} in {counted(len(examples), 'example')}; "
-            f"splitting needs at least {MIN_INPUTS}. Give more examples, or files for corpus.validation."
+            f"'{examples[0].location.path}' has {what} in {counted(len(examples), 'example')}; "
+            f"splitting needs at least {MIN_INPUTS}.{blank} Give more examples, or files for corpus.validation."
         )
     ends = {split: int(sizes_I.sum()) * percent // 100 for split, percent in SPLIT_ENDS[ratios].items()}
     rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(sizes_I))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqlab.data.drawn_tables import drawn_lines, undraw
 from seqlab.data.examples.columns import is_name
 from seqlab.data.examples.delimiters import detect_delimiter, split_fields, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
@@ -42,6 +43,8 @@ def sample_table(path: Path) -> TableSample:
         rows = [parse_object(Location(path, 1), line) for line in filled[:SAMPLE_ROWS]]
         objects = [row.fields for row in rows if isinstance(row, TableRow)]
         return TableSample(keys_of(objects), objects)
+    drawn = {*drawn_lines(lines)}
+    lines = ["" if place in drawn else line for place, line in enumerate(lines)]
     delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
     filled = [line for place, line in enumerate(lines) if line.strip() and place not in (named, *comments)]
     if not filled:
@@ -53,6 +56,8 @@ def sample_table(path: Path) -> TableSample:
     else:
         header = next(csv.reader([filled[0]], delimiter=delimiter, strict=True))
         rows = [split_fields(line, delimiter) for line in filled[1 : SAMPLE_ROWS + 1]]
+        if drawn:
+            header, *rows = undraw([header, *rows])
     names = [name.strip() for name in header]
     rows = [[field.strip() for field in row] for row in rows if len(row) == len(names) and row != header]
     if _is_header(names, rows):

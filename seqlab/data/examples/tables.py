@@ -1,7 +1,7 @@
 """Labeled texts and pairs from tables: TSV, CSV and JSON lines.
 
 The first line names the columns; in JSON lines, the keys of the first objects do. columns.py finds the two to read,
-delimiters.py what separates them, quoting.py whether fields of TSV are in quotes.
+records.py reads what stands between the delimiters.
 """
 
 import json
@@ -21,29 +21,29 @@ from seqlab.data.examples.columns import (
     PAIRS,
     ColumnPair,
     find_columns,
+    known_columns,
     other_columns,
     readable_columns,
     refuse_numbers,
     refuse_other_answers,
 )
-from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
+from seqlab.data.examples.delimiters import Record
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import AUTO, NONE, find_group_column, group_of
 from seqlab.data.examples.json_lines import TableRow, keys_of, read_objects, type_name
 from seqlab.data.examples.lines import (
-    COMMENTS,
     JSON_LINES,
     MAX_FAULTS,
     BadRow,
     LocatedExample,
     Location,
     collect,
-    numbered_lines,
     quote_list,
     suffix,
 )
-from seqlab.data.examples.quoting import read_tabbed
+from seqlab.data.examples.records import content_records, refuse_title
 from seqlab.data.examples.split_column import find_split_column
+from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 from seqlab.wording import counted
@@ -86,6 +86,9 @@ def _read(
     """The examples of a table; whitespace around labels is removed. `groups` and `splits` name columns of these;
     `trained` are the columns that the run was trained on which scores the table."""
     table = open_table(path, pair, fixes, columns)
+    if not columns and known_columns(table.names, pair) is None:
+        refuse_title(path, table.header)
+    refuse_unanswered(table.names, pair, trained or fixes.column_pairs, table.header, fixes.answered)
     columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
     usual = (*trained, (pair.first[0], pair.second[0]))[0]
     rename_to = None if fixes.trains else usual
@@ -95,6 +98,7 @@ def _read(
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
     split_name = split.name if split else None
     fixes.column_pairs.append((first, second))
+    fixes.answered += [str(path)] if fixes.trains else []
     infers = fixes.trains and not columns
     others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
     if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split_name}:
@@ -142,7 +146,7 @@ def open_table(
         if not objects:
             raise rows[0] if isinstance(rows[0], BadRow) else AssertionError
         return ExampleTable(objects[0].location, keys_of(row.fields for row in objects[:KEYED_OBJECTS]), rows)
-    records = _records(path, fixes, keep_blank)
+    records = content_records(path, fixes, keep_blank)
     header = next((record for record in records if not isinstance(record, BadRow)), None)
     if header is None:
         if records:
@@ -197,37 +201,6 @@ def _another_header(location: Location, fields: Sequence[str]) -> str:
 
 
 # --- separated fields -----------------------------------------------------------------------------------------------
-
-
-def _records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
-    """The records from the header on that have content; blank lines are passed over, and rows of empty cells are
-    counted or kept. In a table of one column, a blank line is such a row."""
-    lines = [line for _, line in numbered_lines(path, fixes)]
-    delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
-    for place in (*comments, *(() if named is None else (named,))):
-        lines[place] = ""  # blank, so that the others keep their numbers
-    fixes.passed_over.update([COMMENTS] * len(comments))
-    if named is not None:
-        fixes.delimiters[path.name] = f"{DELIMITERS.get(delimiter, repr(delimiter))}, as its first line says"
-    elif delimiter != usual_delimiter(path):
-        fixes.delimiters[path.name] = DELIMITERS[delimiter]
-    skip = math.ceil(fixes.skip_limit * len(lines))
-    if delimiter == "\t" and suffix(path) != ".csv":
-        records, note = read_tabbed(path, lines, skip)
-        fixes.remarks += [note] if note else []
-    else:
-        records = read_records(path, lines, delimiter, skip)
-    kept: list[Record | BadRow] = []
-    width = 0  # of the header
-    for record in records:
-        if isinstance(record, BadRow) or any(map(str.strip, record[1])):
-            kept.append(record)
-            width = width or (0 if isinstance(record, BadRow) else len(record[1]))
-        elif keep_blank and (width == 1 or (width and len(record[1]) > 1)):
-            kept.append((record[0], record[1] or [""]))
-        elif len(record[1]) > 1:
-            fixes.blank_rows += 1
-    return kept
 
 
 @dataclass(frozen=True)

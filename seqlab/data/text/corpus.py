@@ -26,6 +26,7 @@ from seqlab.data.files import (
     shorten,
 )
 from seqlab.data.folders import files_below, is_result, note_links
+from seqlab.data.text.forms import form_of_text
 from seqlab.data.text.symbols import join_symbols
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
@@ -101,10 +102,20 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
         fixes.left_out[str(path)] = "its content is that of another file"
         del codecs[path]
     note_links([path for path in codecs if path not in named], fixes)
-    fixes.tables += [str(path) for path in codecs if suffix(path) in TABLES]
-    fixes.markup += [str(path) for path in codecs if suffix(path) in MARKUP]
+    _note_forms([*codecs], fixes)
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
     return corpus_from_files(codecs, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more", fixes)
+
+
+def _note_forms(paths: Sequence[Path], fixes: InputFixes) -> None:
+    """Note the files that are no prose, by their suffixes or first lines."""
+    for path in paths:
+        if suffix(path) in TABLES:
+            fixes.tables.append(str(path))
+        elif suffix(path) in MARKUP:
+            fixes.markup.append(str(path))
+        elif form := form_of_text(path):
+            fixes.forms.setdefault(form.looks_like, {})[str(path)] = form.advice
 
 
 def corpus_from_files(codecs: Mapping[Path, str], name: str, fixes: InputFixes) -> Corpus:

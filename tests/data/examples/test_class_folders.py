@@ -152,6 +152,24 @@ def test_what_may_be_labels(reviews: Path, imdb: Path, tmp_path: Path) -> None:
     assert labels_of_folders(tmp_path / "books") == []
 
 
+def test_stray_files_hide_no_labels(reviews: Path) -> None:
+    (reviews / "pos" / "Thumbs.db").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0")
+    (reviews / "desktop.ini").write_text("[.ShellClassInfo]\n")
+    (reviews / "neg" / "photo.jpg").write_bytes(b"\xff\xd8\xff\0\0")
+    assert labels_of_folders(reviews) == ["neg", "pos"]
+    result = open_examples("labeled", corpus(reviews))
+    assert sum(map(len, result.splits.values())) == 40
+    assert "left out 2 files (a file of the desktop): desktop.ini, Thumbs.db" in result.notes
+    for at in range(5):
+        (reviews / "neg" / f"{at}.jpg").write_bytes(b"\xff\xd8\xff\0\0")
+    assert labels_of_folders(reviews) == []  # more than a tenth
+
+
+def test_a_table_in_a_folder_is_no_stray_file(reviews: Path) -> None:
+    (reviews / "pos" / "all.csv").write_text("text,label\n")
+    assert labels_of_folders(reviews) == []  # --task classify refuses it
+
+
 def test_the_doctor_reads_them_too(reviews: Path) -> None:
     done = CliRunner().invoke(app, ["doctor", str(reviews), "--task", "classify"])
     assert done.exit_code == 0, done.output

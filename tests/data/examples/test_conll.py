@@ -186,7 +186,10 @@ def test_what_is_no_word_by_itself_is_passed_over(write):
         TaggedSentence(("Go",), ("VERB",)),
     ]
     assert [located.location.line for located in examples] == [4, 9]
+    comments = sum(line.startswith("#") for line in UD.split("\n"))
     assert noticed.notes() == [
+        "columns of a.conllu: FORM is the word, UPOS its tag; the others are not used",
+        f"passed over lines of comments, which begin with #: {comments}",
         "passed over lines of multiword tokens, such as 1-2: 1",
         "passed over lines of empty nodes, such as 8.1: 1",
     ]
@@ -267,3 +270,11 @@ def test_a_header_is_no_word(write):
     assert fixes.notes() == ["a.conll: line 1 is a header and no word: Word Tag"]
     (found,) = read_columns(write("b.conll", "word\tlabel\nprice\tlabel\n"), InputFixes())
     assert found.example.words == ("word", "price"), "its tag occurs again"
+
+
+def test_a_word_with_spaces_needs_tabs(write):
+    words = "Mary B-PER\nsaw O\n\n" * 5 + "New York B-LOC\n\n"
+    with pytest.raises(DataError, match=r"3 columns, but most lines have 2\. Where a word has spaces .* by tabs"):
+        read_columns(write("a.conll", words), InputFixes())
+    tabs = words.replace(" B", "\tB").replace(" O", "\tO")
+    assert read_columns(write("b.conll", tabs), InputFixes())[-1].example.words == ("New York",)

@@ -45,7 +45,7 @@ def test_equal_inputs_are_dealt_out_together(numbers, split):
     inputs = [str(number) for number in numbers]
     different = len(set(inputs))
     if different < MIN_INPUTS:
-        with pytest.raises(DataError, match=f"has {different} different inputs in {len(inputs)} example"):
+        with pytest.raises(DataError, match=f"has {different} different inputs? in {len(inputs)} example"):
             split_examples({"train": placed(inputs)}, split)
         return
     splits = {name: list(part) for name, part in split_examples({"train": placed(inputs)}, split).splits.items()}
@@ -105,3 +105,11 @@ def test_labels_of_their_own_are_no_labels(write):
     rows = [(f"text {number}", f"label {number}") for number in range(20)]
     with pytest.raises(DataError, match="almost every example has its own label"):
         open_examples("labeled", corpus(write("a.tsv", reviews(*rows))))
+
+
+def test_sentences_without_blank_lines_between_them_are_said(write):
+    path = write("a.conll", "Mary B-PER\nsaw O\nit O\n" * 30)
+    with pytest.raises(
+        DataError, match=r"has 1 different input in 1 example; .* No blank line separates its sentences"
+    ):
+        open_examples("tagged", corpus(path))

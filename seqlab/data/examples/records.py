@@ -1,0 +1,80 @@
+"""The records of a table of separated fields: delimiters.py finds what separates them, quoting.py whether fields of TSV
+are in quotes, drawn_tables.py what a program drew around them."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqlab.data.drawn_tables import drawn_lines, undraw
+from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
+from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, suffix
+from seqlab.data.examples.quoting import read_tabbed
+from seqlab.data.examples.title_lines import header_below
+from seqlab.data.file_layout import SAMPLE_BYTES
+from seqlab.data.files import InputFixes, read_beginning
+from seqlab.errors import DataError
+from seqlab.wording import counted
+
+DRAWN = "rules and row counts, which a program drew around the table"
+BAR = "|"
+
+
+def refuse_title(path: Path, header: Location) -> None:
+    """DataError if a line below the first looks like the header."""
+    if suffix(path) not in JSON_LINES and (below := header_below(path, read_beginning(path, SAMPLE_BYTES)[0])):
+        raise DataError(f"{header}: {below}")
+
+
+def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
+    """The records from the header on that have content; blank lines are passed over, and rows of empty cells are
+    counted or kept. In a table of one column, a blank line is such a row."""
+    lines = [line for _, line in numbered_lines(path, fixes)]
+    drawn = drawn_lines(lines)
+    for place in drawn:
+        lines[place] = ""  # blank, so that the others keep their numbers
+    delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
+    for place in (*comments, *(() if named is None else (named,))):
+        lines[place] = ""
+    fixes.passed_over.update([COMMENTS] * len(comments) + [DRAWN] * len(drawn))
+    if named is not None:
+        fixes.delimiters[path.name] = f"{DELIMITERS.get(delimiter, repr(delimiter))}, as its first line says"
+    elif delimiter != usual_delimiter(path):
+        fixes.delimiters[path.name] = DELIMITERS[delimiter]
+    skip = math.ceil(fixes.skip_limit * len(lines))
+    if delimiter == "\t" and suffix(path) != ".csv":
+        records, note = read_tabbed(path, lines, skip)
+        fixes.remarks += [note] if note else []
+    else:
+        records = read_records(path, lines, delimiter, skip)
+    if delimiter == BAR:
+        records = _without_padding(path, records, fixes, bool(drawn))
+    return _with_content(records, fixes, keep_blank)
+
+
+def _without_padding(
+    path: Path, records: Sequence[Record | BadRow], fixes: InputFixes, drawn: bool
+) -> list[Record | BadRow]:
+    """Records without the spaces around their cells, which a note counts; of a drawn table, without its box."""
+    rows = [record for record in records if not isinstance(record, BadRow) and record[1]]
+    padded = sum(field != field.strip() for _, fields in rows for field in fields)
+    if not padded:
+        return [*records]
+    cells = counted(padded, "cell")
+    fixes.remarks.append(f"removed the spaces around {cells} of {path.name}, between its bars")
+    bare = [[field.strip() for field in fields] for _, fields in rows]
+    bare = iter(undraw(bare) if drawn else bare)
+    return [record if isinstance(record, BadRow) or not record[1] else (record[0], next(bare)) for record in records]
+
+
+def _with_content(records: Sequence[Record | BadRow], fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
+    kept: list[Record | BadRow] = []
+    width = 0  # of the header
+    for record in records:
+        if isinstance(record, BadRow) or any(map(str.strip, record[1])):
+            kept.append(record)
+            width = width or (0 if isinstance(record, BadRow) else len(record[1]))
+        elif keep_blank and (width == 1 or (width and len(record[1]) > 1)):
+            kept.append((record[0], record[1] or [""]))
+        elif len(record[1]) > 1:
+            fixes.blank_rows += 1
+    return kept

@@ -1,0 +1,128 @@
+"""Texts that are something else, whatever they are called: tables as a program prints them, dumps, tagged words, RTF.
+
+They can be read as running text, and then their marks are part of it: a note says what they look like, and how to
+convert them."""
+
+import re
+import shlex
+import zlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from seqlab.data.drawn_tables import drawn_lines
+from seqlab.data.file_layout import SAMPLE_BYTES
+from seqlab.data.files import read_beginning
+from seqlab.errors import DataError
+
+MIN_LINES = 4
+FITTING = 0.95  # the share of lines that have the form
+FITTING_WORDS = 0.9  # the share of words that have a tag
+
+R_FIELD = r'(?:"(?:[^"\\]|\\.|"")*"|-?[\d.eE+-]+|NA|TRUE|FALSE)'
+R_LINE = re.compile(rf"{R_FIELD}(?: {R_FIELD})+")
+TAGGED_WORD = re.compile(r"\S+/(?:[A-Z][A-Z0-9$|+*-]*|[^\w\s]{1,3}|-[A-Z]+-)")
+CAPITAL_TAG = re.compile(r"\w/[A-Z][A-Z0-9$]*$")
+ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
+INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VALUES\b", re.IGNORECASE)
+COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
+WITHOUT_ROW_NAMES = (
+    'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" ")]; '
+    "csv.writer(sys.stdout).writerows(row[-len(rows[0]):] for row in rows)"
+)
+
+
+class TextForm(NamedTuple):
+    """What a text looks like, and how to convert it."""
+
+    looks_like: str
+    advice: str
+    is_table: bool = False  # that can be read as it is
+
+
+def form_of_text(path: Path) -> TextForm | None:
+    """The form of the first lines; None for running text, or a file that cannot be read."""
+    try:
+        lines = [line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip()]
+    except (OSError, EOFError, zlib.error, DataError):
+        return None  # reading the text reports it
+    name = shlex.quote(str(path))
+    return next((form for find in FORMS if lines and (form := find(lines, name))), None)
+
+
+def _rtf(lines: Sequence[str], name: str) -> TextForm | None:
+    if not lines[0].startswith("{\\rtf"):
+        return None
+    return TextForm("RTF, which word processors write", f"To get its text: unrtf --text {name} > new.txt")
+
+
+def _drawn(lines: Sequence[str], name: str) -> TextForm | None:
+    drawn = {*drawn_lines(lines)}
+    bars = Counter(line.count("|") for place, line in enumerate(lines) if place not in drawn)
+    if not drawn or bars.total() < MIN_LINES or bars.most_common(1)[0][1] < FITTING * bars.total():
+        return None
+    return TextForm(
+        "a table as psql or mysql prints it", f"To read its rows: seqlab train {name} --task classify", is_table=True
+    )
+
+
+def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
+    """Fields in quotes between spaces, and names of the rows, which the header does not have."""
+    fitting = [line for line in lines if R_LINE.fullmatch(line.strip())]
+    if not lines[0].startswith('"') or len(lines) < MIN_LINES or len(fitting) < FITTING * len(lines):
+        return None
+    program = shlex.quote(WITHOUT_ROW_NAMES)
+    return TextForm(
+        "a table with spaces between its fields, as R's write.table writes it",
+        f"To make a table of it: python3 -c {program} < {name} > new.csv (or in R: write.csv with row.names = FALSE)",
+    )
+
+
+def _tagged_words(lines: Sequence[str], name: str) -> TextForm | None:
+    words = [word for line in lines for word in line.split()]
+    tagged = sum(TAGGED_WORD.fullmatch(word) is not None for word in words)
+    with_letters = sum(CAPITAL_TAG.search(word) is not None for word in words)
+    if (
+        len(lines) < MIN_LINES
+        or len(words) < 2 * len(lines)
+        or tagged < FITTING_WORDS * len(words)
+        or 2 * with_letters < len(words)
+    ):
+        return None
+    example = next(word for word in words if CAPITAL_TAG.search(word))
+    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed 's:/\([^/]*\)$:\t\1:' > new.conll"
+    return TextForm(f"words with their tags, such as {example}", f"To learn to tag: {command}")
+
+
+def _archive(lines: Sequence[str], name: str) -> TextForm | None:
+    if not ARCHIVE.match(lines[0]):
+        return None
+    return TextForm(
+        "JavaScript with JSON in it, as an archive of Twitter has",
+        f"To get the JSON: sed '1s/^[^=]*= *//' {name} > new.json",
+    )
+
+
+def _dump(lines: Sequence[str], name: str) -> TextForm | None:
+    """Statements of SQL that hold most of the text."""
+    found = [(line, match) for line in lines if (match := INSERT.match(line))]
+    if 2 * sum(len(line) for line, _ in found) > sum(map(len, lines)):
+        table = found[0][1][1].strip("`\"'")
+        advice = f"mysql --batch -e {shlex.quote(f'SELECT * FROM {table}')} DATABASE > new.tsv"
+        return TextForm("a dump of a database, statements of SQL", f"Export the table instead, such as: {advice}")
+    return _copy(lines, name)
+
+
+def _copy(lines: Sequence[str], name: str) -> TextForm | None:
+    match = next((match for line in lines if (match := COPY.fullmatch(line.strip()))), None)
+    if match is None:
+        return None
+    header = r"\t".join(column.strip(' "') for column in match[2].split(","))
+    rows = rf"sed -n '/^COPY {match[1]} /,/^\\\.$/p' {name} | sed '1c\{header}' | sed '$d' > new.tsv"
+    return TextForm("a dump of a database, a COPY of PostgreSQL", f"To make a table of it: {rows}")
+
+
+FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
+    *(_rtf, _drawn, _from_r, _archive, _dump, _tagged_words),
+)

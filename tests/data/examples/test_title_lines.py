@@ -1,0 +1,38 @@
+"""A table below a title: the line that looks like its header is named, and the printed command removes the title."""
+
+import gzip
+import subprocess
+
+import pytest
+
+from seqlab.data.examples.lines import InputFixes
+from seqlab.data.examples.tables import read_labeled
+from seqlab.data.task_inference import infer_task
+from seqlab.errors import DataError, UsageError
+from seqlab.training.request import settings_from_request
+
+ROWS = "text,label,stars\n" + "".join(f"a fine film {at},{'odd' if at % 2 else 'even'},5\n" for at in range(20))
+TITLES = ["Reviews export 2024,,\n", "Reviews export 2024\n", "Reviews of 2024\n\n", "Reviews, and more of them\n"]
+
+
+@pytest.mark.parametrize("name", ["my reviews.csv", "reviews.csv.gz"])
+@pytest.mark.parametrize("title", TITLES)
+def test_the_command_removes_the_title(write, tmp_path, monkeypatch, title: str, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = (title + ROWS).encode()
+    path = write(name, gzip.compress(content) if name.endswith("gz") else content)
+    header = title.count("\n") + 1
+    with pytest.raises(DataError, match=rf"line {header} of .* looks like the header \('text', 'label', 'stars'\)"):
+        read_labeled(path, None, InputFixes())
+    with pytest.raises(UsageError, match="like a title: ") as asked:
+        settings_from_request(path, {}, {}, {})
+    command = str(asked.value).partition("like a title: ")[2].partition(" > new.csv")[0]
+    subprocess.run(["bash", "-c", f"{command} > new.csv"], check=True)
+    assert len(read_labeled(tmp_path / "new.csv", None, InputFixes())) == 20
+    assert infer_task([str(tmp_path / "new.csv")])
+
+
+def test_other_first_lines_are_no_titles(write) -> None:
+    path = write("a.csv", "review_text,verdict\n" + ROWS.partition("\n")[2].replace(",5", ""))
+    with pytest.raises(DataError, match="name the two columns"):
+        read_labeled(path, None, InputFixes())

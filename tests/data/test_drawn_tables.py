@@ -1,0 +1,65 @@
+"""Tables as psql, mysql and Markdown draw them: rows are read without what was drawn, to train and to predict."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seqlab.data.drawn_tables import drawn_lines
+from seqlab.data.examples.inputs import read_inputs
+from seqlab.data.examples.tables import read_labeled
+from seqlab.data.files import InputFixes
+from seqlab.data.text.corpus import open_corpus
+from seqlab.errors import UsageError
+from seqlab.training.request import settings_from_request
+
+Write = Callable[[str, str], Path]
+
+ROWS = [(f"a fine film {at}", "pos") if at % 2 else (f'a "bad" film {at}', "neg") for at in range(8)]
+CELLS = "".join(f" {at:>2} | {text:<20} | {label:<5} " + "\n" for at, (text, label) in enumerate(ROWS))
+PSQL = f" id |         text         | label \n----+----------------------+-------\n{CELLS}(8 rows)\n\n"
+RULE = "+----+----------------------+-------+\n"
+BOXED = "".join(f"|{line}|\n" for line in CELLS.splitlines())
+MYSQL = f"{RULE}| id | text                 | label |\n{RULE}{BOXED}{RULE}8 rows in set (0.00 sec)\n"
+MARKDOWN = f"| id | text | label |\n|---|:--|--:|\n{BOXED}"
+DRAWN = {"psql": (PSQL, 2), "mysql": (MYSQL, 4), "markdown": (MARKDOWN, 1)}
+
+
+@pytest.mark.parametrize("program", DRAWN)
+def test_predict_reads_what_training_reads(write: Write, program: str) -> None:
+    content, drawn = DRAWN[program]
+    path, fixes = write("rows.txt", content), InputFixes()
+    examples = [located.example for located in read_labeled(path, None, fixes)]
+    assert [(example.text, example.label) for example in examples] == ROWS
+    assert f"passed over lines of rules and row counts, which a program drew around the table: {drawn}" in fixes.notes()
+    (said,) = [note for note in fixes.notes() if note.startswith("removed the spaces around")]
+    assert re.fullmatch(r"removed the spaces around \d+ cells of rows\.txt, between its bars", said)
+    assert [*read_inputs("labeled", path, None, InputFixes()).values()] == [text for text, _ in ROWS]
+
+
+@pytest.mark.parametrize("program", DRAWN)
+def test_they_are_offered_to_classify_and_never_to_tag(write: Write, program: str) -> None:
+    path = write("rows.txt", DRAWN[program][0])
+    with pytest.raises(UsageError) as asked:
+        settings_from_request(path, {}, {}, {})
+    tasks = re.findall(r"--task (\w+)", str(asked.value))
+    assert "classify" in tasks and "tag" not in tasks
+    columns = next(word for word in shlex.split(str(asked.value), comments=True) if word.startswith("corpus.columns="))
+    assert json.loads(columns.partition("=")[2]) == ["text", "label"]
+    (note,) = open_corpus([str(path)]).fixes.source_notes
+    assert "looks like a table as psql or mysql prints it" in note
+
+
+def test_padding_between_bars_is_removed_without_a_rule_too(write: Write) -> None:
+    path, fixes = write("a.csv", "text | label\n" + "a film | pos\nno film |neg\n" * 5), InputFixes()
+    read = {(located.example.text, located.example.label) for located in read_labeled(path, None, fixes)}
+    assert read == {("a film", "pos"), ("no film", "neg")}
+    assert "removed the spaces around 17 cells of a.csv, between its bars" in fixes.notes()
+
+
+@pytest.mark.parametrize("text", ["---\ntitle: a\n---\n", "a\n--+--\nb\n", "a | b\nc | d\n", "", "1 | 2\n-----\n"])
+def test_nothing_is_drawn_elsewhere(text: str) -> None:
+    assert drawn_lines(text.split("\n")) == []

@@ -1,0 +1,87 @@
+"""Texts that look like something else are said, and the printed command converts them."""
+
+import csv
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seqlab.config import CorpusSettings
+from seqlab.data.examples.conll import read_columns
+from seqlab.data.examples.load import open_examples
+from seqlab.data.files import InputFixes
+from seqlab.data.text.corpus import open_corpus
+from seqlab.data.text.forms import form_of_text
+
+Write = Callable[[str, str], Path]
+
+ROWS = [(f"the plot, it's good {at}", "pos") if at % 2 else (f"bad | worse {at}", "neg") for at in range(40)]
+R_TABLE = '"text" "label"\n' + "".join(f'"{at}" "{text}" "{label}"\n' for at, (text, label) in enumerate(ROWS, 1))
+COPY = (
+    "SET x = 0;\nCOPY public.r (text, label) FROM stdin;\n" + "".join("\t".join(row) + "\n" for row in ROWS) + "\\.\n"
+)
+INSERTS = "-- MySQL dump\nINSERT INTO `r` VALUES " + ",".join(f"({at},'{text}')" for at, (text, _) in enumerate(ROWS))
+TAGGED = "Mary/NNP often/RB saw/VBD 1/2/CD cats/NNS ./.\n" * 12
+ARCHIVE = 'window.YTD.tweets.part0 = [ {\n "tweet" : { "full_text" : "hello" }\n} ]\n'
+RTF = "{\\rtf1\\ansi\\deff0 the river and the fox\\par\n" + "more of it\\par\n" * 9 + "}\n"
+PROSE = [
+    "Either/or, he said.\nAnd/or both.\nSo it was.\nThe end.\n" * 4,
+    "https://a.com/A\nhttps://a.com/B\n" * 9,
+    "INSERT INTO t VALUES (1);\nThis statement adds a row, as we have seen in the chapter before this one.\n" * 5,
+    '"Yes," he said.\n"No."\n"Why not?"\n"So."\n' * 5,
+    "+1 for that\n| a | b |\nplain words\nmore of them\n",
+    "The command COPY reads rows.\n" * 5,
+    "",
+]
+
+
+def command(path: Path) -> str:
+    (note,) = open_corpus([str(path)]).fixes.source_notes
+    assert f"read {path.name} as running text, but it looks like " in note
+    return note.partition(": ")[2].partition(" (or ")[0] if "To " in note else note
+
+
+def run(path: Path) -> Path:
+    words = command(path)
+    subprocess.run(["bash", "-c", words], cwd=path.parent, check=True)
+    return next(path.parent.glob("new.*"))
+
+
+@pytest.mark.parametrize(("content", "rows"), [(R_TABLE, ROWS), (COPY, ROWS)])
+def test_the_command_makes_a_table(write: Write, content: str, rows: list[tuple[str, str]]) -> None:
+    made = run(write("my table.txt", content))
+    with made.open(newline="") as stream:
+        read = [*csv.DictReader(stream, delimiter="," if made.suffix == ".csv" else "\t")]
+    assert [(row["text"], row["label"]) for row in read] == rows
+    examples = open_examples("labeled", CorpusSettings(source=(str(made),))).splits.values()
+    assert sum(map(len, examples)) == len(rows)
+
+
+def test_the_command_writes_a_word_and_its_tag_on_each_line(write: Write) -> None:
+    sentences = [located.example for located in read_columns(run(write("a.txt", TAGGED)), InputFixes())]
+    assert len(sentences) == 12
+    assert sentences[0].words == ("Mary", "often", "saw", "1/2", "cats", ".")
+    assert sentences[0].tags == ("NNP", "RB", "VBD", "CD", "NNS", ".")
+
+
+def test_the_command_gets_the_json_of_an_archive(write: Write) -> None:
+    assert run(write("tweets.js", ARCHIVE)).read_text().startswith('[ {\n "tweet"')
+
+
+def test_what_only_other_programs_convert_is_said(write: Write) -> None:
+    assert "unrtf --text" in command(write("a.txt", RTF))
+    assert "SELECT * FROM r" in command(write("dump.sql", INSERTS))
+
+
+@pytest.mark.parametrize("content", PROSE)
+def test_running_text_has_no_such_form(write: Write, content: str) -> None:
+    assert form_of_text(write("a.txt", content)) is None
+
+
+def test_a_folder_has_one_note_for_each_form(write: Write) -> None:
+    folder = write("texts/a.txt", RTF).parent
+    write("texts/b.txt", RTF + " ")
+    write("texts/c.txt", PROSE[0])
+    (note,) = open_corpus([str(folder)]).fixes.source_notes
+    assert note.startswith("read a.txt, b.txt as running text, but it looks like RTF")

@@ -1,0 +1,31 @@
+"""How many threads compute, where no setting says it."""
+
+import pytest
+import torch
+
+from seqlab import threads
+from seqlab.config.sections import MAX_THREADS
+from seqlab.threads import available_cores, compute_threads, default_threads
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", 1), ("3", 3), (" 2 ", 2), ("2,4", 2), ("99999999", MAX_THREADS)])
+def test_the_environment_gives_the_default(monkeypatch: pytest.MonkeyPatch, value: str, expected: int) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert default_threads() == expected
+
+
+@pytest.mark.parametrize("value", [None, "", "0", "many", "-1", "²"])
+def test_without_a_number_it_is_all_cores(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if value is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
+    assert default_threads() == available_cores()
+
+
+def test_a_setting_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr(threads, "default_threads", default_threads)  # the own one, not that of tests
+    with compute_threads(1):
+        assert torch.get_num_threads() == 1
+    with compute_threads(None):
+        assert torch.get_num_threads() == 2
