@@ -264,6 +264,7 @@ def test_a_forked_process_drops_the_same(tmp_path: Path) -> None:
     program = """
 import os, torch
 from seqlab.dropout import drop
+torch.set_num_threads(1)  # torch's own threads do not survive a fork
 x = torch.ones(50_000)
 torch.manual_seed(1); expected = drop(x, 0.3)
 child = os.fork()
@@ -272,5 +273,7 @@ if child == 0:
     os._exit(0 if torch.equal(drop(x, 0.3), expected) else 1)
 print(os.waitpid(child, 0)[1])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=120
+    )
     assert done.stdout.strip() == "0", done.stderr
