@@ -5,6 +5,7 @@ rounds the inputs of matrix products and of the LSTM kernel. Evaluations run wit
 """
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -22,6 +23,24 @@ def is_rounding(device: torch.device) -> bool:
 def unrounded(device: torch.device) -> AbstractContextManager[object]:
     """While entered, nothing is rounded: for our own kernels and for losses."""
     return torch.autocast(device.type, enabled=False) if is_rounding(device) else nullcontext()
+
+
+def lstm_precision(device: torch.device) -> AbstractContextManager[object]:
+    """While entered, torch's LSTM kernel rounds as the rest does, or not at all where it has no bfloat16 form."""
+    return nullcontext() if device.type != "cpu" or not is_rounding(device) or lstm_rounds() else unrounded(device)
+
+
+@cache
+def lstm_rounds() -> bool:
+    """Whether the CPU's LSTM kernel takes bfloat16, which depends on the processor: tried, not looked up."""
+    weights = [torch.zeros(8, 2), torch.zeros(8, 2), torch.zeros(8), torch.zeros(8)]
+    start = [torch.zeros(1, 1, 2), torch.zeros(1, 1, 2)]
+    try:
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+            torch.lstm(torch.zeros(1, 1, 2), start, weights, True, 1, 0.0, False, False, True)
+    except RuntimeError:
+        return False
+    return True
 
 
 def full(x: Tensor) -> Tensor:

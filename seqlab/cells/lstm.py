@@ -8,7 +8,7 @@ from torch import Tensor
 
 from seqlab.cells.cell import RecurrentCell, last_kept
 from seqlab.contracts import Recorded, TensorTree, Trace, record
-from seqlab.precision import full
+from seqlab.precision import full, lstm_precision
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ class LstmCell(RecurrentCell):
         if mask_BT is not None:
             x_BTD, weights = self._hold_at_padding(x_BTD, mask_BT)
         start = [full(vector_BH)[None].contiguous() for vector_BH in (state.h_BH, state.c_BH)]
-        computed = torch.lstm(full(x_BTD), start, weights, True, 1, 0.0, self.training, False, True)
+        with lstm_precision(x_BTD.device):
+            computed = torch.lstm(full(x_BTD), start, weights, True, 1, 0.0, self.training, False, True)
         y_BTH, h_1BH, c_1BH = map(full, computed)
         h_BH = h_1BH[0] if mask_BT is None else last_kept(y_BTH, state.h_BH, mask_BT)
         return y_BTH, LstmState(h_BH, c_1BH[0])
