@@ -17,6 +17,7 @@ from seqlab.retrieval.interface import search as search
 from seqlab.runs.evaluation import EvaluationResult
 from seqlab.runs.run import Run, run_path
 from seqlab.runs.run import load as load
+from seqlab.scale.interface import plan as plan
 from seqlab.training.request import least_sizes, settings_from_request, settings_of
 
 if TYPE_CHECKING:

@@ -19,6 +19,9 @@ class FeedforwardSettings(BackboneSettings):
     def keeps_output(self) -> bool:
         return True
 
+    def sequential_steps(self, length: int) -> int:
+        return self.layers  # all positions at once
+
     def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
         """The window of each position, every layer's output, and its rounded copy where another layer reads it."""
         n = number_bytes(precision)

@@ -87,6 +87,9 @@ class TransformerSettings(BackboneSettings):
         """The table of learned positions."""
         return self.context * self.hidden if self.positions == "learned" else 0
 
+    def sequential_steps(self, length: int) -> int:
+        return self.layers  # all positions at once
+
     def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
         """All layers, the residual stream after the last, and the input where a projection reads it."""
         n = number_bytes(precision)

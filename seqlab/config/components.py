@@ -136,6 +136,11 @@ class BackboneSettings(Settings):
         The default, no shapes, says that the start state is fixed: a decoder then needs attention."""
         return ()
 
+    def sequential_steps(self, length: int) -> int:
+        """Steps of the forward pass over a sequence of `length` positions, each of which waits for the one before. By
+        default it goes through all positions in every layer, as a recurrence does."""
+        return self.layers * length
+
     @property
     def keeps_output(self) -> bool:
         """Whether the output itself is among the tensors that the backward pass of the architecture needs."""
