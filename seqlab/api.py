@@ -18,6 +18,7 @@ from seqlab.runs.evaluation import EvaluationResult
 from seqlab.runs.run import Run, run_path
 from seqlab.runs.run import load as load
 from seqlab.scale.interface import plan as plan
+from seqlab.training.memory_limit import read_limit
 from seqlab.training.request import least_sizes, settings_from_request, settings_of
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ def train(
     like: str | Path | Run | None = None,
     recipe: str | None = None,
     settings: Mapping[str, Any] | None = None,
-    fit: bool = False,
-    memory: str | int | None = None,
     reporter: "Reporter | None" = None,
     **short: Any,
 ) -> Run:
@@ -53,8 +52,8 @@ def train(
     like: a run, or a comparison, whose settings are used.
     recipe: a recipe with one model, or RECIPE/MODEL; a name (`seqlab list recipes`) or the path of a TOML file.
     settings: any setting, as {"train.lr": 0.003} or as nested tables like those of a TOML file.
-    fit: divide the batch until training fits into the free memory, or into `memory`, such as "2GB" or bytes.
     short: common settings by one word: arch, task, tokenizer, hidden, layers, steps, epochs, seconds, lr, ...
+    `fit=True` divides the batch until training fits into the free memory, `fit="2GB"` into so much.
 
     >>> run = seqlab.train("my.txt", arch="gru", hidden=256, seconds=60)
     """
@@ -66,9 +65,8 @@ def train(
         raise UsageError(
             "overwrite does nothing without 'out', since a new folder is made: name the folder to replace."
         )
-    if memory is not None and not fit:
-        raise UsageError("a limit of memory does nothing without --fit (fit=True): add it, or leave the limit out.")
     _check_recipe(recipe)
+    limit = read_limit(short.pop("fit", None))
     base = settings_of(run_path(like)) if like else read_recipe(recipe) if recipe else {}
     start = run_path(init) if init else None
     messages: list[str] = []
@@ -76,11 +74,8 @@ def train(
     refuse_unfit(resolved)
     refuse_absurd(resolved, least_sizes(resolved))
 
-    from seqlab.training.fit import parse_size
-    from seqlab.training.session import MemoryLimit
     from seqlab.training.session import train as train_run
 
-    limit = MemoryLimit(fit, None if memory is None else parse_size(str(memory)))
     reporter = _reporter(reporter)
     for message in messages:
         reporter.log(message)

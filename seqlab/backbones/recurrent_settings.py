@@ -47,7 +47,6 @@ class RecurrentSettings(BackboneSettings):
         below = [inputs] + [self.width] * (self.layers - 1)
         return sum(self.directions * self.gates * self.hidden * (width + self.hidden + 2) for width in below)
 
-
     def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
         """What the cells of every layer read, and what they keep of each step."""
         below = [inputs] + [self.width] * (self.layers - 1)
@@ -120,15 +119,12 @@ class LstmSettings(RecurrentSettings):
     working = LSTM_WORKING
     forget_bias: float = Field(default=1.0, ge=-100, le=100, description="initial bias of the forget gate")
 
-    @property
-    def keeps_output(self) -> bool:
-        return not (self.bidirectional or self.residual or self.plain)
-
     def plain_step_bytes(self, precision: str) -> int:
         return super().plain_step_bytes(precision) - (4 if precision == "bf16" else 0)  # h is kept rounded only
 
     def _shares_input(self, layer: int, precision: str) -> bool:
-        return layer > 0 and self.keeps_output and not self.dropout_rate and precision == "float32"
+        changed = self.bidirectional or self.residual or self.dropout_rate or precision != "float32"
+        return layer > 0 and not changed
 
     def kernel_step_bytes(self, inputs: int, length: int, precision: str) -> int:
         """h, and oneDNN's workspace: four gates, and states and their gradients, one more of them than positions, some

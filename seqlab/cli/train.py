@@ -80,6 +80,10 @@ def train(
     short = {name: value for name, value in locals().items() if name not in {*named, "named"}}
     from seqlab import api
     from seqlab.cli.show import next_steps, print_run, using_command
+    from seqlab.errors import refuse_given
+
+    if not fit:
+        refuse_given({"--memory": memory}, "without --fit")
 
     run = api.train(
         source or None,
@@ -89,8 +93,7 @@ def train(
         like=like,
         recipe=recipe,
         settings=options.read_settings(config, assignments),
-        fit=fit,
-        memory=memory,
+        fit=memory if memory is not None else fit,
         **short,
     )
     print_run(run)

@@ -159,8 +159,8 @@ class BackboneSettings(Settings):
         return 0
 
     def working_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
-        """Gradients on their way through the layers, for one sequence, at the largest moment: beside `activation_bytes`,
-        so it is below 0 where part of those is gone by then. By default a quarter of a layer's activations."""
+        """Gradients on their way through the layers, for one sequence, at the largest moment: beside
+        `activation_bytes`, so it is below 0 where part of those is gone. By default a quarter of a layer's."""
         return self.activation_bytes(inputs, length, precision) // (4 * self.layers)
 
     def cross_activation_bytes(self, length: int, source: int, memory: int, precision: str = "float32") -> int:

@@ -58,11 +58,11 @@ def free_memory() -> int | None:
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, group = line.split(":", 2)
-            free += _free_in_group(controllers, group)
+            free += free_in_group(controllers, group)
     return min(free, default=None)
 
 
-def _free_in_group(controllers: str, group: str) -> list[int]:
+def free_in_group(controllers: str, group: str) -> list[int]:
     """What a control group and those around it leave, in the layout of version 1 or 2."""
     if controllers and "memory" not in controllers.split(","):
         return []

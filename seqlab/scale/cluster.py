@@ -25,7 +25,7 @@ class Cluster:
     devices: int
     flops: float  # peak of one device, per second, in the precision of training
     memory: float  # bytes of one device
-    utilization: float = 0.45
+    utilization: float = 0.47  # suits the published trainings of benchmarks/published.py
     bandwidth: float = 25e9
     node_bandwidth: float = 300e9
     devices_per_node: int = 8
@@ -44,8 +44,11 @@ class Cluster:
                 raise UsageError(f"--{name.replace('_', '-')} is {value:g}: expected more than 0 and at most {most:g}.")
 
     def between(self, devices: int) -> float:
-        """Bytes per second of a ring over so many devices: its slowest link counts."""
-        return self.node_bandwidth if devices <= self.devices_per_node else self.bandwidth
+        """Bytes per second of rings over so many devices. Between nodes there is a ring for each device of a node, with
+        its share of the bytes, so a node sends with the bandwidth of all its devices."""
+        if devices <= self.devices_per_node:
+            return self.node_bandwidth
+        return min(self.node_bandwidth, self.devices_per_node * self.bandwidth)
 
 
 MOST = {"devices": 1e7, "devices_per_node": 1e4, "latency": 1.0, "overhead": 10.0, "watts": 1e6}

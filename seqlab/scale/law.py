@@ -1,8 +1,10 @@
 """A scaling law, L = E + A / N^a + B / D^b, fitted to runs of several sizes N and amounts of data D (Hoffmann et al.
 2022), and what it predicts, with an interval.
 
-Residuals of log L are minimized with a robust loss. The interval is a bootstrap: losses are drawn anew around the fitted
-law with the spread of its residuals, fitted and extrapolated again. A law that the runs do not determine is refused."""
+Residuals of log L are minimized with a robust loss. The interval is a bootstrap: losses are drawn anew around the
+fitted law with the spread of its residuals, fitted and extrapolated again. A law that the runs do not determine is
+refused.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,9 +82,9 @@ def fit_law(points: Sequence[TrainedPoint]) -> ScalingLaw:
     explained = 1 - float(residuals.var() / log_losses.var()) if log_losses.var() else 0.0
     if explained < LEAST_EXPLAINED:
         raise DataError(
-            f"the law explains {explained:.0%} of the variance of the losses, and {LEAST_EXPLAINED:.0%} are needed: the "
-            f"runs differ by more than size and data. Use runs of one architecture, tuned alike, with enough steps, and "
-            f"more seeds."
+            f"the law explains {explained:.0%} of the variance of the losses, and {LEAST_EXPLAINED:.0%} are needed: "
+            f"the runs differ by more than size and data. Use runs of one architecture, tuned alike, with enough "
+            f"steps, and more seeds."
         )
     noise = float(np.sqrt((residuals**2).sum() / max(1, len(points) - len(values))))
     e, big_a, big_b = np.exp(values[:3])
@@ -94,9 +96,9 @@ def extrapolate(law: ScalingLaw, parameters: float, tokens: float) -> tuple[floa
     loss, (low, high) = law.loss(parameters, tokens), law.interval(parameters, tokens)
     if (high - low) / loss > WIDEST:
         raise DataError(
-            f"the runs do not say what a model of {parameters:.3g} parameters reaches with {tokens:.3g} tokens: the law "
-            f"gives {loss:.3f} nats, and anything from {low:.3f} to {high:.3f} fits them. Add larger models trained on "
-            f"more text, or ask for less."
+            f"the runs do not say what a model of {parameters:.3g} parameters reaches with {tokens:.3g} tokens: the "
+            f"law gives {loss:.3f} nats, and anything from {low:.3f} to {high:.3f} fits them. Add larger models "
+            f"trained on more text, or ask for less."
         )
     return loss, low, high
 
@@ -104,8 +106,8 @@ def extrapolate(law: ScalingLaw, parameters: float, tokens: float) -> tuple[floa
 def _refuse_narrow(points: Sequence[TrainedPoint]) -> None:
     if len(points) < LEAST_RUNS:
         raise DataError(
-            f"a law of size and data needs at least {LEAST_RUNS} runs of one architecture, such as {LEAST_VALUES} sizes "
-            f"by {LEAST_VALUES} amounts of data; here are {len(points)}."
+            f"a law of size and data needs at least {LEAST_RUNS} runs of one architecture, such as {LEAST_VALUES} "
+            f"sizes by {LEAST_VALUES} amounts of data; here are {len(points)}."
         )
     for name, values in {
         "sizes": [point.parameters for point in points],
@@ -137,9 +139,7 @@ def _log_loss(values: np.ndarray, sizes: np.ndarray, amounts: np.ndarray) -> np.
     return np.logaddexp.reduce(terms, axis=0)
 
 
-def _solve(
-    sizes: np.ndarray, amounts: np.ndarray, log_losses: np.ndarray, starts: Sequence[np.ndarray]
-) -> np.ndarray:
+def _solve(sizes: np.ndarray, amounts: np.ndarray, log_losses: np.ndarray, starts: Sequence[np.ndarray]) -> np.ndarray:
     """The values (log E, log A, log B, a, b) with the least robust loss."""
     log_sizes, log_amounts = np.log(sizes), np.log(amounts)
 

@@ -4,6 +4,7 @@ compute  = tokens · FLOPs per token / (devices · peak · utilization)
 gradients, ring all-reduce = 2 (d - 1)/d · 4 N bytes over d devices, once per step
 sharded  = (d - 1)/d · (2 · 2 N · parts + 4 N) bytes: weights gathered in bfloat16 for the forward and the backward pass
            of every part of a batch, gradients scattered once
+           (between nodes, a ring for each device of a node, so these bytes go with the bandwidth of the whole node)
 tensor parallel = 4 all-reduces of the residual stream per layer, within a node; each waits
 recurrence = 3 · steps · max(latency, weights of a step / memory bandwidth): steps wait, whatever the number of devices
 
@@ -169,7 +170,9 @@ def best_layout(model: SizedModel, cluster: Cluster, batch: int) -> Layout | Non
     """The fastest of those that split as few matrices as memory allows; of equally fast ones the simplest. None if none
     fits."""
     fitting = layouts(model, cluster, batch)
-    return min(fitting, key=lambda one: (one.tensor, round(one.step_seconds, 9), one.sharded, one.recompute), default=None)
+    return min(
+        fitting, key=lambda one: (one.tensor, round(one.step_seconds, 9), one.sharded, one.recompute), default=None
+    )
 
 
 def least_memory(model: SizedModel, cluster: Cluster, batch: int) -> int:

@@ -58,24 +58,24 @@ class SizedModel:
 
 
 def model_of_size(
-    arch: str, size: float, vocab_size: int, length: int, layers: int | None = None, hidden: int | None = None
+    arch: str, size: float, vocab_size: int, window: int, layers: int | None = None, hidden: int | None = None
 ) -> SizedModel:
     """The model of an architecture with about `size` parameters; `layers` and `hidden` set its shape."""
     if not LEAST <= size <= MOST:
         raise UsageError(f"--params is {size:g}: expected {LEAST:g} to {MOST:g} parameters.")
     arch = BACKBONES.canonical(arch)
     if hidden is not None:
-        return _model(arch, hidden, layers or _layers(arch, hidden), vocab_size, length)
+        return _model(arch, hidden, layers or _layers(arch, hidden), vocab_size, window)
     low, high = 1, 65_536 // _unit(arch)
     while low < high:  # the widest that is not above the size
         middle = (low + high + 1) // 2
         width = middle * _unit(arch)
-        if _model(arch, width, layers or _layers(arch, width), vocab_size, length).parameters <= size:
+        if _model(arch, width, layers or _layers(arch, width), vocab_size, window).parameters <= size:
             low = middle
         else:
             high = middle - 1
     near = [max(1, low + step) * _unit(arch) for step in (0, 1)]
-    models = [_model(arch, width, layers or _layers(arch, width), vocab_size, length) for width in near]
+    models = [_model(arch, width, layers or _layers(arch, width), vocab_size, window) for width in near]
     best = min(models, key=lambda model: abs(model.parameters - size))
     if abs(best.parameters / size - 1) > CLOSE:
         raise UsageError(

@@ -125,8 +125,8 @@ def make_plan(model: SizedModel, cluster: Cluster, tokens: float, batch_tokens: 
     if layout is None:
         least = least_memory(model, cluster, batch)
         raise UsageError(
-            f"a {model.arch} of {model.parameters:,} parameters does not fit: shared by all {cluster.devices:,} devices, "
-            f"with one sequence of {model.length:,} tokens and activations computed twice, a device needs "
+            f"a {model.arch} of {model.parameters:,} parameters does not fit: shared by all {cluster.devices:,} "
+            f"devices, with one sequence of {model.length:,} tokens and activations computed twice, a device needs "
             f"{in_units(least)} and may use {in_units(cluster.memory * cluster.usable_memory)}. Use more devices or "
             f"devices with more memory, a smaller model, or a shorter --window."
         )

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
 
 COLUMNS = (
-    "architecture", "layout", "bound by", "scales to", "devices", "time", "efficiency", "memory", "sent per step", "MWh",
-)  # fmt: skip
+    *("architecture", "layout", "bound by", "scales to", "devices"),
+    *("time", "efficiency", "memory", "sent per step", "MWh"),
+)
 
 
 def in_time(seconds: float) -> str:

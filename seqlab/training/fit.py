@@ -11,27 +11,19 @@ from contextlib import contextmanager
 
 import torch
 
-from seqlab.config import BatchShape, RunSettings, VocabSizes
+from seqlab.config import BatchShape, RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.errors import TrainingFailed, UsageError
 from seqlab.models.parameter_count import in_units
 from seqlab.runs.machine import free_memory
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.training.footprint import Footprint, footprint
+from seqlab.training.memory_limit import MemoryLimit
 
 # of a limit: the allocator keeps freed blocks, in pieces too small for the next tensor (benchmarks/memory.py)
 ALLOCATOR_SHARE = 0.15
-UNITS = {"": 1, "b": 1, **{f"{k}{b}": f**e for b, f in (("b", 1000), ("ib", 1024)) for e, k in enumerate("kmgt", 1)}}
 # what torch says on a CPU, whose error has no class of its own
 CPU_ALLOCATION = re.compile(r"can't allocate memory|not enough memory|could not create a memory", re.IGNORECASE)
-
-
-def parse_size(text: str) -> int:
-    """'2GB', '512 MiB' or a number of bytes."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b?)\s*", text.lower())
-    if not found or found[2] not in UNITS or not float(found[1]):
-        raise UsageError(f"'{text}' is not an amount of memory: write 2GB, 512MiB or a number of bytes.")
-    return int(float(found[1]) * UNITS[found[2]])
 
 
 def largest_shape(settings: RunSettings, dataset: AnyDataset) -> BatchShape:
@@ -46,18 +38,18 @@ def largest_shape(settings: RunSettings, dataset: AnyDataset) -> BatchShape:
 
 
 def fit_memory(
-    settings: RunSettings, dataset: AnyDataset, limit: int | None, asked: bool, log: Callable[[str], None]
+    settings: RunSettings, dataset: AnyDataset, limit: MemoryLimit, log: Callable[[str], None]
 ) -> RunSettings:
     """Settings that fit into the limit, or into the free memory, if that is asked for; otherwise the settings as they
     are, with a warning if they do not fit."""
     estimate = _estimate(settings, dataset)
-    available = free_memory() if limit is None else limit
+    available = free_memory() if limit.size is None else limit.size
     if available is None:
-        if asked:
+        if limit.asked:
             raise UsageError("this system does not say how much memory is free: give a limit, such as --memory 2GB.")
         return settings
-    whose = "free here" if limit is None else "the limit"
-    if not asked:
+    whose = "free here" if limit.size is None else "the limit"
+    if not limit.asked:
         if estimate.peak > available:
             log(
                 f"training needs about {in_units(estimate.peak)} of memory ({in_words(estimate)}), and "
@@ -105,8 +97,8 @@ def memory_errors(settings: RunSettings, dataset: AnyDataset, folder: str) -> It
         estimate = _estimate(settings, dataset)
         raise TrainingFailed(
             f"there is not enough memory: training needs about {in_units(estimate.peak)} ({in_words(estimate)}). "
-            f"Divide the batch with --fit, or make the batch or the model smaller. Nothing is lost: the last checkpoint "
-            f"is in '{folder}'."
+            f"Divide the batch with --fit, or make the batch or the model smaller. Nothing is lost: the last "
+            f"checkpoint is in '{folder}'."
         ) from error
 
 

@@ -2,7 +2,7 @@
 
 Weights, gradients and moments are there all the time, or from the first backward pass on. The rest comes and goes, so
 the peak is the largest of the phases of a step: the loss, the backward pass through the layers, the update, and the
-copies that a checkpoint writes.
+copies that a checkpoint writes; or the comparison of precisions before the first step.
 """
 
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ class Footprint:
     working: int  # gradients on their way through a layer
     layers: int
     accumulates: bool  # so that gradients are there before the first backward pass
+    copies: int  # of model and optimizer beside the model, while precisions are compared
 
     @property
     def held(self) -> int:
@@ -44,6 +45,7 @@ class Footprint:
             "last layer": before + through - self.untouched * (self.layers - 1) // self.layers,
             "first layer": self.held + self.rounded + through // self.layers,
             "update": self.held,
+            "comparing precisions": self.weights + self.copies * self.held + through if self.copies else 0,
             "checkpoint": self.held + self.weights + 2 * self.moments,
         }
 
@@ -77,4 +79,5 @@ def footprint(settings: RunSettings, sizes: VocabSizes | int, shape: BatchShape 
         working=shape.rows * backbone.working_bytes(*per_sequence),
         layers=backbone.layers,
         accumulates=train.accumulate > 1,
+        copies=2 if train.precision != "float32" and train.bf16_speed is None else 0,
     )

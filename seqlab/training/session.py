@@ -7,7 +7,7 @@ trains, finish.py writes the results.
 import shlex
 import shutil
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from seqlab.config import RunSettings
@@ -34,18 +34,11 @@ from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
 from seqlab.training.fit import fit_memory, memory_errors
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
+from seqlab.training.memory_limit import UNLIMITED, MemoryLimit
 from seqlab.training.precision import with_measured_precision
 from seqlab.training.progress import Reporter
 from seqlab.training.start import TrainingSession, plan_summary, run_config
 from seqlab.wording import counted
-
-
-@dataclass(frozen=True)
-class MemoryLimit:
-    """`asked`: the batch is divided until training fits into `size` bytes, or into the free memory."""
-
-    asked: bool = False
-    size: int | None = None
 
 
 def train(
@@ -54,7 +47,7 @@ def train(
     overwrite: bool,
     reporter: Reporter,
     init: Path | None = None,
-    memory: MemoryLimit = MemoryLimit(),
+    memory: MemoryLimit = UNLIMITED,
 ) -> Run:
     """Train a new run; `init` is a run whose vocabulary and weights it starts from."""
     with compute_threads(settings.train.threads), ExitStack() as held:
@@ -87,7 +80,7 @@ def _open_session(
     dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
     try:
         settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
-        settings = fit_memory(settings, dataset, memory.size, memory.asked, reporter.log)
+        settings = fit_memory(settings, dataset, memory, reporter.log)
         return _new_session(settings, dataset, out, overwrite, reporter, source, held)
     finally:
         if dataset.stdin_copy is not None:  # a copy of standard input, which the run now has
