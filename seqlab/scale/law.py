@@ -8,6 +8,7 @@ refused.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -87,8 +88,9 @@ def fit_law(points: Sequence[TrainedPoint]) -> ScalingLaw:
             f"steps, and more seeds."
         )
     noise = float(np.sqrt((residuals**2).sum() / max(1, len(points) - len(values))))
-    e, big_a, big_b = np.exp(values[:3])
-    return ScalingLaw(float(e), float(big_a), float(big_b), *map(float, values[3:]), noise, explained, tuple(points))
+    offset, size_factor, data_factor = (float(np.exp(value)) for value in values[:3])
+    a, b = float(values[3]), float(values[4])
+    return ScalingLaw(offset, size_factor, data_factor, a, b, noise, explained, tuple(points))
 
 
 def extrapolate(law: ScalingLaw, parameters: float, tokens: float) -> tuple[float, float, float]:
@@ -155,9 +157,10 @@ def _solve(sizes: np.ndarray, amounts: np.ndarray, log_losses: np.ndarray, start
 
     low = [-10.0, -10.0, -10.0, EXPONENTS[0], EXPONENTS[0]]
     high = [5.0, 60.0, 60.0, EXPONENTS[1], EXPONENTS[1]]
+    jacobian: Any = slopes  # scipy's annotation allows names only
     solved = [
         least_squares(
-            residuals, np.clip(start, low, high), slopes, bounds=(low, high), loss="soft_l1", f_scale=ROBUST,
+            residuals, np.clip(start, low, high), jac=jacobian, bounds=(low, high), loss="soft_l1", f_scale=ROBUST,
             x_scale="jac", max_nfev=200, ftol=1e-6, xtol=1e-6, gtol=1e-6,
         )
         for start in starts

@@ -21,7 +21,7 @@ from seqlab.training.footprint import Footprint, footprint
 from seqlab.training.memory_limit import MemoryLimit
 
 # of a limit: the allocator keeps freed blocks, in pieces too small for the next tensor (benchmarks/memory.py)
-ALLOCATOR_SHARE = 0.15
+ALLOCATOR_SHARE = 0.25
 # what torch says on a CPU, whose error has no class of its own
 CPU_ALLOCATION = re.compile(r"can't allocate memory|not enough memory|could not create a memory", re.IGNORECASE)
 

@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 import seqlab
 from seqlab.cli.app import app
@@ -75,7 +74,7 @@ def test_more_devices_than_sequences_have_nothing_to_do() -> None:
 @pytest.mark.parametrize("name", ASSUMPTIONS)
 def test_absurd_assumptions_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match=name.replace("_", "-")):
-        plan_of(devices=64, **{name: -1})
+        seqlab.plan("gru", params=1e9, tokens=2e10, devices=64, **HARDWARE, **{name: -1})
 
 
 def test_the_command_prints_a_sheet_a_table_and_json() -> None:
