@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seqlab.api import export as export
     from seqlab.api import index as index
     from seqlab.api import load as load
+    from seqlab.api import plan as plan
     from seqlab.api import quantize as quantize
     from seqlab.api import resume as resume
     from seqlab.api import search as search
@@ -33,8 +34,8 @@ if "OMP_WAIT_POLICY" not in os.environ:
 __version__ = "0.1.0"
 __all__ = [
     "Comparison", "Run", "__version__",
-    "build", "compare", "distill", "embed", "evaluate", "evaluate_index", "export", "index", "load", "quantize",
-    "resume", "search", "speedrun", "train",
+    "build", "compare", "distill", "embed", "evaluate", "evaluate_index", "export", "index", "load", "plan",
+    "quantize", "resume", "search", "speedrun", "train",
 ]  # fmt: skip
 
 

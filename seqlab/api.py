@@ -17,6 +17,8 @@ from seqlab.retrieval.interface import search as search
 from seqlab.runs.evaluation import EvaluationResult
 from seqlab.runs.run import Run, run_path
 from seqlab.runs.run import load as load
+from seqlab.scale.interface import plan as plan
+from seqlab.training.memory_limit import read_limit
 from seqlab.training.request import least_sizes, settings_from_request, settings_of
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def train(
     recipe: a recipe with one model, or RECIPE/MODEL; a name (`seqlab list recipes`) or the path of a TOML file.
     settings: any setting, as {"train.lr": 0.003} or as nested tables like those of a TOML file.
     short: common settings by one word: arch, task, tokenizer, hidden, layers, steps, epochs, seconds, lr, ...
+    `fit=True` divides the batch until training fits into the free memory, `fit="2GB"` into so much.
 
     >>> run = seqlab.train("my.txt", arch="gru", hidden=256, seconds=60)
     """
@@ -63,6 +66,7 @@ def train(
             "overwrite does nothing without 'out', since a new folder is made: name the folder to replace."
         )
     _check_recipe(recipe)
+    limit = read_limit(short.pop("fit", None))
     base = settings_of(run_path(like)) if like else read_recipe(recipe) if recipe else {}
     start = run_path(init) if init else None
     messages: list[str] = []
@@ -75,7 +79,7 @@ def train(
     reporter = _reporter(reporter)
     for message in messages:
         reporter.log(message)
-    return train_run(resolved, _folder(out), overwrite, reporter, start)
+    return train_run(resolved, _folder(out), overwrite, reporter, start, limit)
 
 
 def _folder(out: str | Path | None) -> Path | None:

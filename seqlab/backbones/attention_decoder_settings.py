@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from seqlab.config import BackboneSettings, Settings
+from seqlab.config import BackboneSettings, BatchShape, Settings, number_bytes
 from seqlab.errors import UsageError
 
 
@@ -64,3 +64,19 @@ class AttentionDecoderSettings(Settings):
         else:
             scores = context * (memory + 1) if context != memory else 0
         return core + scores + inner.width * (context + inner.width)
+
+    def activation_bytes(
+        self, inner: BackboneSettings, inputs: int, memory: int, shape: BatchShape, precision: str = "float32"
+    ) -> int:
+        """For one source of `length` and one target of `target` positions: the inner architecture, keys and values,
+        queries, weights, and the joined vectors."""
+        steps, source, n = shape.target, shape.length, number_bytes(precision)
+        row = inner.activation_bytes(self.inner_inputs(inner, inputs, memory), steps, precision)
+        if self.attention == "none":
+            return row
+        context, exponentials = self.context_width(inner, memory), 2 if self.attention == "additive" else 1
+        keys = source * (n * memory + 4 * context + 4 * exponentials * inner.hidden)
+        queries = steps * 4 * exponentials * self.query_width(inner)
+        joined = steps * (n * (context + inner.width) + 4 * inner.width)
+        weights = 4 * steps * source * (2 if self.reads_first else 1)
+        return row + keys + queries + weights + joined

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from seqlab.backbones.recurrent_settings import LstmSettings
-from seqlab.config import BackboneSettings
+from seqlab.config import BackboneSettings, number_bytes
 
 
 class LstmAttentionSettings(BackboneSettings):
@@ -58,3 +58,28 @@ class LstmAttentionSettings(BackboneSettings):
         """The LSTM, and for additive scores two matrices, a bias and v."""
         scores = self.hidden * (2 * self.recurrent.width + 2) if self.score == "additive" else 0
         return self.recurrent.core_parameters(inputs) + scores
+
+    def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """The LSTM and the attention."""
+        attention = self._attention_bytes(length, precision)
+        return self.recurrent.activation_bytes(inputs, length, precision) + length * attention
+
+    def _attention_bytes(self, length: int, precision: str) -> int:
+        """Per position: the LSTM's outputs as values, queries and keys (additive: also their exponentials), and the
+        weights."""
+        n, states, keys = number_bytes(precision), 4 * self.recurrent.width, 4 * self.key_width
+        rounded = 0 if n == 4 else 2 * n * self.recurrent.width
+        if self.plain:
+            pairs = n * self.hidden if self.score == "additive" else 0  # the tanh of every pair
+            return states + rounded + keys * (self.score == "additive") + length * (pairs + 4 + n)
+        if self.score == "additive":
+            return states + rounded + 4 * keys + 4 * length
+        return states + 2 * keys + 4 * length
+
+    def working_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """When the backward pass reaches the LSTM, the attention is done."""
+        recurrent = self.recurrent.working_bytes(inputs, length, precision)
+        return recurrent - length * self._attention_bytes(length, precision)
+
+    def untouched_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        return self.recurrent.untouched_bytes(inputs, length, precision)

@@ -25,3 +25,12 @@ class TransformerEncoderSettings(TransformerSettings):
         norm = self.norm_parameters if self.input_norm else 0
         pooler = self.hidden * (self.hidden + 1) if self.pooler else 0
         return super().core_parameters(inputs) + self.segments * self.hidden + norm + pooler
+
+    @property
+    def keeps_output(self) -> bool:
+        return self.pooler
+
+    def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        norm = self._norm_bytes() if self.input_norm else 0
+        pooled = 4 * self.hidden if self.pooler else 0  # a view of all positions
+        return super().activation_bytes(inputs, length, precision) + length * (norm + pooled)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqlab.config import BackboneSettings
+from seqlab.config import BackboneSettings, number_bytes
 
 
 class TransformerSettings(BackboneSettings):
@@ -86,3 +86,51 @@ class TransformerSettings(BackboneSettings):
     def position_parameters(self) -> int:
         """The table of learned positions."""
         return self.context * self.hidden if self.positions == "learned" else 0
+
+    def sequential_steps(self, length: int) -> int:
+        return self.layers  # all positions at once
+
+    def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """All layers, the residual stream after the last, and the input where a projection reads it."""
+        n = number_bytes(precision)
+        enter = n * inputs if inputs != self.hidden else 0
+        last = self._norm_bytes() if self.norm_position == "before" else 0
+        return length * (enter + self.layers * self._block_bytes(length, precision) + last)
+
+    def _block_bytes(self, length: int, precision: str) -> int:
+        """Per position: two norms and what they feed, attention, and the feedforward layer."""
+        n = number_bytes(precision)
+        norms = 2 * (self._norm_bytes() + (n if self.norm_position == "before" or n == 2 else 4) * self.hidden)
+        return norms + self._attention_bytes(length, precision) + n * self._kept_inner * self.inner
+
+    def _norm_bytes(self) -> int:
+        """The input of a norm and its mean and deviation; torch's RMSNorm keeps the normalized vector, too."""
+        return 4 * self.hidden + 8 if self.norm == "layer" else 8 * self.hidden + 4
+
+    @property
+    def _kept_inner(self) -> int:
+        """Vectors of the inner width that the backward pass needs: before and after the activation."""
+        return {"gelu": 2, "relu": 1, "relu2": 2, "swiglu": 4}[self.activation]
+
+    def _attention_bytes(self, length: int, precision: str) -> int:
+        """Queries, keys, values and the output, rotated or normalized copies, and what the kernel or the equation keeps
+        of the weights."""
+        n = number_bytes(precision)
+        changed = 2 * self.hidden if self.positions == "rotary" or self.qk_norm else 0
+        normalized = 8 * self.hidden if self.qk_norm and n == 2 else 0
+        if self.plain or self.attention_dropout:
+            copied = n * (4 + 3 * (self.qk_norm and n == 4)) * self.hidden  # for the products of all heads
+            return copied + normalized + self.heads * length * (4 + n)
+        mask = n * length if self.context < length or not self.causal else 0
+        return n * (4 * self.hidden + changed) + normalized + 4 * self.heads + mask
+
+    def working_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """The gradients inside a feedforward layer and of the residual stream."""
+        return length * (number_bytes(precision) * max(1, self._kept_inner // 2) * self.inner + 4 * self.hidden)
+
+    def cross_activation_bytes(self, length: int, source: int, memory: int, precision: str = "float32") -> int:
+        """In each layer a norm, queries and the output, and keys and values of the source."""
+        n = number_bytes(precision)
+        weights = self.heads * source * (4 + n) if self.plain or self.attention_dropout else n * source
+        position = self._norm_bytes() + 3 * n * self.hidden + 4 * self.heads + weights
+        return self.layers * (length * position + n * source * 2 * self.hidden) + n * source * memory

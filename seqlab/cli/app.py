@@ -24,6 +24,7 @@ from seqlab.cli.inspect import inspect
 from seqlab.cli.learn import learn
 from seqlab.cli.listing import list_registered
 from seqlab.cli.map import map as draw_map
+from seqlab.cli.plan import plan
 from seqlab.cli.predict import predict
 from seqlab.cli.quantize import quantize
 from seqlab.cli.report import report
@@ -82,7 +83,7 @@ def options(
 
 
 PANELS = {
-    "Train": (train, resume, speedrun, demo),
+    "Train": (train, resume, speedrun, demo, plan),
     "Use": (generate, predict, evaluate, quantize, export),
     "Search": (index, search, draw_map, embed),
     "Compare": (compare, distill, report, runs, results, bench),

@@ -61,6 +61,8 @@ def train(
     precision: options.Precision = None,
     seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
     threads: Annotated[int | None, Optimization(help="CPU threads; default OMP_NUM_THREADS, or all cores.")] = None,
+    fit: Annotated[bool, Optimization("--fit", help="Divide the batch until training fits into the memory.")] = False,
+    memory: Annotated[str | None, Optimization(help="The limit of --fit, such as 2GB; default what is free.")] = None,
     out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,
     overwrite: Annotated[bool, Settings("--overwrite", help="Replace the run in that folder.")] = False,
     init: Annotated[Path | None, Settings(help="Start from the tokenizer and weights of this run.")] = None,
@@ -74,10 +76,14 @@ def train(
     assignments: options.Assignments = None,
 ) -> None:
     """Train a model on text or on labeled examples."""
-    named = {"source", "out", "overwrite", "init", "like", "recipe", "config", "assignments"}
+    named = {"source", "fit", "memory", "out", "overwrite", "init", "like", "recipe", "config", "assignments"}
     short = {name: value for name, value in locals().items() if name not in {*named, "named"}}
     from seqlab import api
     from seqlab.cli.show import next_steps, print_run, using_command
+    from seqlab.errors import refuse_given
+
+    if not fit:
+        refuse_given({"--memory": memory}, "without --fit")
 
     run = api.train(
         source or None,
@@ -87,6 +93,7 @@ def train(
         like=like,
         recipe=recipe,
         settings=options.read_settings(config, assignments),
+        fit=memory if memory is not None else fit,
         **short,
     )
     print_run(run)

@@ -4,13 +4,16 @@ A default is written once, in sections.py or in the settings beside a registered
 classes). Importing this never imports torch, so wrong settings are refused at once. run_settings.py resolves them.
 """
 
+from seqlab.config.components import Activations as Activations
 from seqlab.config.components import BackboneSettings as BackboneSettings
+from seqlab.config.components import BatchShape as BatchShape
 from seqlab.config.components import Component as Component
 from seqlab.config.components import ExampleKind as ExampleKind
 from seqlab.config.components import Parameters as Parameters
 from seqlab.config.components import TaskSettings as TaskSettings
 from seqlab.config.components import TokenizerSettings as TokenizerSettings
 from seqlab.config.components import VocabSizes as VocabSizes
+from seqlab.config.components import number_bytes as number_bytes
 from seqlab.config.run_settings import LARGE_VOCABULARY as LARGE_VOCABULARY
 from seqlab.config.run_settings import RunSettings as RunSettings
 from seqlab.config.run_settings import merge as merge

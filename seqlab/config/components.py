@@ -21,6 +21,11 @@ Shape = tuple[int, ...]
 ExampleKind = Literal["labeled", "tagged", "pairs", "documents"]
 
 
+def number_bytes(precision: str) -> int:
+    """Bytes of what a matrix product reads and writes in training."""
+    return 2 if precision == "bf16" else 4
+
+
 class Component(Settings, Generic[AnySettings]):
     """A registered name and the settings of what it names, read and written as one flat table."""
 
@@ -64,6 +69,24 @@ class Parameters:
     @property
     def total(self) -> int:
         return self.embedding + self.core + self.output + self.positions
+
+
+@dataclass(frozen=True)
+class BatchShape:
+    """The largest batch of one forward pass: sequences, and their longest length; `target` is of the other side."""
+
+    rows: int
+    length: int
+    target: int = 0
+
+
+@dataclass(frozen=True)
+class Activations:
+    """Bytes of one batch: what the backward pass needs of embeddings and backbones, and what output layer and loss take
+    at their largest, with their gradients."""
+
+    core: int
+    loss: int
 
 
 class BackboneSettings(Settings):
@@ -113,6 +136,37 @@ class BackboneSettings(Settings):
         The default, no shapes, says that the start state is fixed: a decoder then needs attention."""
         return ()
 
+    def sequential_steps(self, length: int) -> int:
+        """Steps of the forward pass over a sequence of `length` positions, each of which waits for the one before. By
+        default it goes through all positions in every layer, as a recurrence does."""
+        return self.layers * length
+
+    @property
+    def keeps_output(self) -> bool:
+        """Whether the output itself is among the tensors that the backward pass of the architecture needs."""
+        return False
+
+    def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """Bytes that the backward pass needs of one sequence, of all layers, without copies of weights: the input
+        counts, the output only if `keeps_output`.
+
+        The default, for an architecture that does not say, is twelve vectors of each layer and position in float32."""
+        return 4 * length * (inputs + 12 * self.layers * max(self.hidden, self.width))
+
+    def untouched_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """Of `activation_bytes`, what a layer reserves and first writes to in its own backward pass: a CPU has no
+        memory for it before."""
+        return 0
+
+    def working_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """Gradients on their way through the layers, for one sequence, at the largest moment: beside
+        `activation_bytes`, so it is below 0 where part of those is gone. By default a quarter of a layer's."""
+        return self.activation_bytes(inputs, length, precision) // (4 * self.layers)
+
+    def cross_activation_bytes(self, length: int, source: int, memory: int, precision: str = "float32") -> int:
+        """Bytes that attending to a source of `source` vectors of width `memory` adds, if `cross_attends`."""
+        return 0
+
     @property
     def has_dropout(self) -> bool:
         """Whether `dropout` acts anywhere: between layers, it needs more than one."""
@@ -145,6 +199,28 @@ class TaskSettings(Settings):
     @abstractmethod
     def parameters(self, settings: "RunSettings", sizes: VocabSizes) -> Parameters:
         """Parameters of the model that a run with these settings trains, in closed form."""
+
+    @property
+    def batch_shape(self) -> BatchShape:
+        """The largest batch that the settings allow; the data may have none that is so large."""
+        return self.shape_within(self.sequence_length, self.sequence_length)
+
+    def shape_within(self, longest: int, target: int) -> BatchShape:
+        """The largest batch of sequences, and of targets, up to these lengths."""
+        tokens = self.option("batch_tokens", None)
+        rows = self.batch_size if tokens is None else max(1, tokens // max(longest, target))
+        return BatchShape(rows, longest, target)
+
+    def activations(self, settings: "RunSettings", sizes: VocabSizes, shape: BatchShape) -> Activations:
+        """Bytes that a batch takes beside the weights. By default those of the backbone and its output."""
+        return Activations(shape.rows * self.backbone_bytes(settings, settings.model.embedding, shape.length), 0)
+
+    def backbone_bytes(self, settings: "RunSettings", inputs: int, length: int) -> int:
+        """For one sequence: the backbone, its output as the next layer reads it, and the ids."""
+        backbone, precision = settings.backbone.settings, settings.train.precision
+        dropped = bool(settings.model.output_dropout) or precision == "bf16"
+        output = 0 if backbone.keeps_output and not dropped else number_bytes(precision) * backbone.width
+        return backbone.activation_bytes(inputs, length, precision) + length * (output + 8)
 
     @property
     @abstractmethod

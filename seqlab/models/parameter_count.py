@@ -3,7 +3,7 @@
 import os
 import sys
 
-from seqlab.config import BackboneSettings, ModelSettings, Parameters, RunSettings, VocabSizes
+from seqlab.config import BackboneSettings, ModelSettings, Parameters, RunSettings, VocabSizes, number_bytes
 from seqlab.errors import UsageError
 
 MAX_VOCABULARY = 2**24
@@ -19,6 +19,15 @@ def token_parameters(model: ModelSettings, backbone: BackboneSettings, vocab_siz
     core = backbone.core_parameters(model.embedding)
     output = backbone.width * model.embedding + rows if model.tie_embeddings else (backbone.width + 1) * vocab_size
     return Parameters(rows * model.embedding, core, output, backbone.position_parameters)
+
+
+def logit_bytes(settings: RunSettings, vocab_size: int, smoothing: float = 0.0) -> int:
+    """What the logits of one prediction take when the backward pass begins: log-probabilities, their gradient and that
+    of the logits; with label smoothing one more, with a cap the capped ones; rounded copies in bf16. A tied output
+    layer also reads a narrower vector."""
+    model, n = settings.model, number_bytes(settings.train.precision)
+    vectors = 12 + (4 if smoothing else 0) + (4 if model.logit_cap is not None else 0) + (n if n == 2 else 0)
+    return vectors * vocab_size + (n * model.embedding if model.tie_embeddings else 0)
 
 
 def parameters(settings: RunSettings, sizes: VocabSizes | int) -> Parameters:

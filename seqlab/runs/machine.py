@@ -46,3 +46,41 @@ def peak_memory() -> int | None:
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
     return None
+
+
+def free_memory() -> int | None:
+    """Bytes that programs can still take without swapping, as the system and the control groups of this process allow;
+    None if the system does not tell."""
+    free: list[int] = []
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free.append(int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]) * 1024)
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, group = line.split(":", 2)
+            free += free_in_group(controllers, group)
+    return min(free, default=None)
+
+
+def free_in_group(controllers: str, group: str) -> list[int]:
+    """What a control group and those around it leave, in the layout of version 1 or 2."""
+    if controllers and "memory" not in controllers.split(","):
+        return []
+    root = Path("/sys/fs/cgroup/memory" if controllers else "/sys/fs/cgroup")
+    most, used = ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
+    inner, found = root / group.lstrip("/"), []
+    for folder in (inner, *inner.parents):
+        if folder.is_relative_to(root):
+            with suppress(OSError, ValueError):  # "max": no limit; a container may not see its own group
+                left = int((folder / most).read_text()) - int((folder / used).read_text()) + _cached(folder)
+                found.append(max(0, left))
+    return found
+
+
+def _cached(folder: Path) -> int:
+    """Bytes of files in memory, which the system gives up when programs need them."""
+    for line in (folder / "memory.stat").read_text().splitlines():
+        name, _, value = line.partition(" ")
+        if name in ("total_inactive_file", "inactive_file"):
+            return int(value)
+    return 0

@@ -18,11 +18,17 @@ DTYPES = {
 
 
 def to_bytes(tensors: dict[str, Tensor]) -> bytes:
-    # copies, because a state may contain a tensor twice, which the library refuses to write
-    copies = {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()
-    }
-    return safetensors.torch.save(copies)
+    """The content of a file. A state may contain a tensor twice, which the library refuses to write: such a tensor is
+    copied. The others are not, since the moments of a large model are most of its memory."""
+    ready: dict[str, Tensor] = {}
+    storages: set[int] = set()
+    for name, tensor in tensors.items():
+        plain = tensor.detach().cpu().contiguous()
+        storage = plain.untyped_storage()
+        is_shared = storage.data_ptr() in storages or storage.nbytes() > plain.nbytes
+        ready[name] = plain.clone() if is_shared else plain
+        storages.add(storage.data_ptr())
+    return safetensors.torch.save(ready)
 
 
 def from_bytes(content: bytes, path: Path, expected: dict[str, Tensor]) -> dict[str, Tensor]:

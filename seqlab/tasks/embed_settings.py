@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.config import Activations, BatchShape, Parameters, RunSettings, TaskSettings, VocabSizes
 from seqlab.data.documents.pairs import PAIR_KINDS, PairKind
 from seqlab.errors import UsageError
 
@@ -136,3 +136,12 @@ class EmbedSettings(TaskSettings):
         core += width * (width + 2) if self.pooling == "attention" else 0
         output = width * self.width(settings) if self.residual or self.dimensions is not None else 0
         return Parameters(embedding, core, output, backbone.position_parameters)
+
+    def activations(self, settings: RunSettings, sizes: VocabSizes, shape: BatchShape) -> Activations:
+        """Anchors, documents and negatives, `cache_batch` of them at a time, then the cosines of all pairs."""
+        texts = shape.rows * (2 + self.negatives)
+        at_once = min(texts, self.cache_batch or texts)
+        row = self.backbone_bytes(settings, settings.model.embedding, shape.length)
+        pooled = 4 * shape.length * settings.backbone.settings.width
+        pairs = 12 * shape.rows * shape.rows * (1 + self.negatives) * (1 + len(self.matryoshka))
+        return Activations(at_once * (row + pooled), pairs + 16 * texts * self.width(settings))

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
-from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.config import Activations, BatchShape, Parameters, RunSettings, TaskSettings, VocabSizes, number_bytes
 from seqlab.decode.limits import LONGEST_TARGET
 from seqlab.errors import UsageError
-from seqlab.models.parameter_count import CHAR_FILTER
+from seqlab.models.parameter_count import CHAR_FILTER, logit_bytes
 
 
 def _backbone_counts(settings: RunSettings, inputs: int) -> tuple[int, int, int]:
@@ -17,6 +17,8 @@ def _backbone_counts(settings: RunSettings, inputs: int) -> tuple[int, int, int]
     backbone = settings.backbone.settings
     return backbone.width, backbone.core_parameters(inputs), backbone.position_parameters
 
+
+LETTERS = 12  # of the longest word of a batch, when memory is estimated
 
 # How long a translation may get, beyond the training pairs.
 ROOM_FACTOR, ROOM = 1.5, 10
@@ -73,6 +75,12 @@ class ClassifySettings(ExampleSettings):
         embedding = sizes.vocab_size * settings.model.embedding
         return Parameters(embedding, core + weighing, (width + 1) * sizes.labels, positions)
 
+    def activations(self, settings: RunSettings, sizes: VocabSizes, shape: BatchShape) -> Activations:
+        """Pooling keeps a masked copy of the outputs, or the scores that weigh them."""
+        pooled = 0 if self.pooling == "last" else 4 * settings.backbone.settings.width
+        row = self.backbone_bytes(settings, settings.model.embedding, shape.length) + shape.length * pooled
+        return Activations(shape.rows * row, 12 * shape.rows * sizes.labels)
+
 
 class TagSettings(ExampleSettings):
     examples = "tagged"
@@ -113,6 +121,16 @@ class TagSettings(ExampleSettings):
         chain = sizes.labels * (sizes.labels + 2) if self.output_layer == "crf" else 0
         spelling = self._spelling_parameters() if spells else 0
         return Parameters(embedding, core + spelling, (width + 1) * sizes.labels + chain, positions)
+
+    def activations(self, settings: RunSettings, sizes: VocabSizes, shape: BatchShape) -> Activations:
+        """With the spelling of every word, as if all were distinct; a CRF keeps the scores of all pairs of tags."""
+        spells = self.spells(settings.tokenizer.name)
+        inputs = settings.model.embedding + (self.char_width if spells else 0)
+        words = shape.rows * shape.length
+        core = shape.rows * self.backbone_bytes(settings, inputs, shape.length)
+        core += 4 * words * LETTERS * (2 * self.char_embedding + 2 * self.char_width) if spells else 0
+        pairs = 3 * sizes.labels if self.output_layer == "crf" else 0
+        return Activations(core, 4 * words * sizes.labels * (3 + 2 * pairs))
 
     def _spelling_parameters(self) -> int:
         if self.char_encoder == "convolution":
@@ -223,3 +241,18 @@ class TranslateSettings(ExampleSettings):
         tied = decoder.width * model.embedding + sizes.target
         output = tied if model.tie_embeddings else (decoder.width + 1) * sizes.target
         return Parameters(embedding, core, output, positions)
+
+    def activations(self, settings: RunSettings, sizes: VocabSizes, shape: BatchShape) -> Activations:
+        """The encoder reads sources of `length`, the decoder writes targets of `target` tokens."""
+        model, precision = settings.model, settings.train.precision
+        assert settings.decoder is not None
+        decoder, memory = settings.decoder.settings, settings.backbone.settings.width
+        row = self.backbone_bytes(settings, model.embedding, shape.length)
+        if decoder.cross_attends:
+            row += decoder.activation_bytes(model.embedding, shape.target, precision)
+            row += decoder.cross_activation_bytes(shape.target, shape.length, memory, precision)
+        else:
+            row += self.reader.activation_bytes(decoder, model.embedding, memory, shape, precision)
+        row += shape.target * (number_bytes(precision) * decoder.width + 8)
+        logits = logit_bytes(settings, sizes.target, self.label_smoothing)
+        return Activations(shape.rows * row, shape.rows * shape.target * logits)

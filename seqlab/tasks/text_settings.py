@@ -4,8 +4,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqlab.config import Parameters, RunSettings, TaskSettings, VocabSizes
-from seqlab.models.parameter_count import token_parameters
+from seqlab.config import Activations, BatchShape, Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.models.parameter_count import logit_bytes, token_parameters
 
 
 class TextSettings(TaskSettings):
@@ -33,6 +33,11 @@ class TextSettings(TaskSettings):
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         return token_parameters(settings.model, settings.backbone.settings, sizes.vocab_size, self.symbols)
+
+    def activations(self, settings: RunSettings, sizes: VocabSizes, shape: BatchShape) -> Activations:
+        core = shape.rows * self.backbone_bytes(settings, settings.model.embedding, shape.length)
+        predictions = shape.rows * shape.length
+        return Activations(core, predictions * logit_bytes(settings, sizes.vocab_size + self.symbols))
 
 
 class LanguageSettings(TextSettings):

@@ -32,7 +32,9 @@ from seqlab.threads import compute_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
+from seqlab.training.fit import fit_memory, memory_errors
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
+from seqlab.training.memory_limit import UNLIMITED, MemoryLimit
 from seqlab.training.precision import with_measured_precision
 from seqlab.training.progress import Reporter
 from seqlab.training.start import TrainingSession, plan_summary, run_config
@@ -40,18 +42,33 @@ from seqlab.wording import counted
 
 
 def train(
-    settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None = None
+    settings: RunSettings,
+    out: Path | None,
+    overwrite: bool,
+    reporter: Reporter,
+    init: Path | None = None,
+    memory: MemoryLimit = UNLIMITED,
 ) -> Run:
     """Train a new run; `init` is a run whose vocabulary and weights it starts from."""
     with compute_threads(settings.train.threads), ExitStack() as held:
         check_trainable(settings)
-        session = _open_session(settings, out, overwrite, reporter, init, held)
-        trainer = make_trainer(session, reporter)
+        session = _open_session(settings, out, overwrite, reporter, init, held, memory)
+        return _run(session, make_trainer(session, reporter), reporter)
+
+
+def _run(session: TrainingSession, trainer: Trainer, reporter: Reporter) -> Run:
+    with memory_errors(session.settings, session.dataset, str(session.directory.checkpoints)):
         return finish(session, trainer.run(), reporter.log)
 
 
 def _open_session(
-    settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None, held: ExitStack
+    settings: RunSettings,
+    out: Path | None,
+    overwrite: bool,
+    reporter: Reporter,
+    init: Path | None,
+    held: ExitStack,
+    memory: MemoryLimit,
 ) -> TrainingSession:
     """A new run and everything to train it; `held` keeps the lock of its folder."""
     if out is not None:
@@ -62,6 +79,8 @@ def _open_session(
     vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
     dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
     try:
+        settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
+        settings = fit_memory(settings, dataset, memory, reporter.log)
         return _new_session(settings, dataset, out, overwrite, reporter, source, held)
     finally:
         if dataset.stdin_copy is not None:  # a copy of standard input, which the run now has
@@ -100,7 +119,6 @@ def _new_session(
     source: Run | None,
     held: ExitStack,
 ) -> TrainingSession:
-    settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
     model = _new_model(settings, dataset, source)
     task = make_task(settings, dataset)
     settings = with_measured_precision(settings, model, task, reporter.log)
@@ -178,7 +196,7 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
             at = f"step {done.step} of {settings.train.steps}"
             raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
         reporter.log(f"resuming after step {done.step} of {settings.train.steps}")
-        return finish(session, trainer.run(), reporter.log)
+        return _run(session, trainer, reporter)
 
 
 def _resume_finished(
@@ -204,7 +222,7 @@ def _train_further(session: TrainingSession, checkpoint: Path, more: int, report
     trainer.reopen()
     warmup = f"the learning rate warms up again to {settings.train.lr:g}"
     reporter.log(f"{counted(more, 'more step')} from step {done}: {warmup}")
-    return finish(session, trainer.run(), reporter.log)
+    return _run(session, trainer, reporter)
 
 
 def make_trainer(session: TrainingSession, reporter: Reporter) -> Trainer:

@@ -1,0 +1,88 @@
+"""Plans from plain values, as the command line and Python give them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seqlab.errors import UsageError
+from seqlab.registry import BACKBONES
+from seqlab.scale.cluster import ASSUMPTIONS, Cluster
+from seqlab.scale.law import ScalingLaw, extrapolate, fit_law
+from seqlab.scale.model import model_of_size
+from seqlab.scale.plan import ScalePlan, make_plan, most_devices
+from seqlab.scale.trained import trained_points
+
+# the options of a model and its batch; None: by the size
+SHAPE = {"window": 2048, "vocab_size": 32_000, "layers": None, "hidden": None, "batch_tokens": None}
+
+
+@dataclass(frozen=True)
+class ExpectedLoss:
+    """What a law says of a plan: nats per token, and the 95% interval."""
+
+    law: ScalingLaw
+    loss: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, Any]:
+        law = self.law
+        fitted = {key: getattr(law, key) for key in ("E", "A", "B", "a", "b", "spread", "explained")}
+        return {"loss": self.loss, "low": self.low, "high": self.high, "law": fitted, "runs": len(law.points)}
+
+
+@dataclass(frozen=True)
+class PlannedTraining:
+    """A plan, where more devices stop helping and why, and the loss if there are runs to fit."""
+
+    plan: ScalePlan
+    most_devices: int
+    limited_by: str
+    expected: ExpectedLoss | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        expected = {} if self.expected is None else {"expected_loss": self.expected.as_dict()}
+        scaling = {"most_devices": self.most_devices, "limited_by": self.limited_by}
+        return {**self.plan.as_dict(), **scaling, **expected}
+
+
+def plan(
+    arch: str | Sequence[str],
+    *,
+    params: float,
+    tokens: float,
+    devices: int | Sequence[int],
+    flops_per_device: float,
+    memory_per_device: float,
+    runs: Sequence[str | Path] = (),
+    **options: Any,
+) -> list[PlannedTraining]:
+    """Plan the training of a language model on devices: time, energy, memory, layout, and where scaling stops.
+
+    arch: one name or several; "all" for every architecture. devices: one number or several.
+    params, tokens: size of the model, and of the text that it is trained on.
+    runs: finished comparisons or runs of the architecture: the loss is extrapolated from them.
+    options: window, vocab_size, layers, hidden, batch_tokens, and what is assumed: utilization, bandwidth,
+    node_bandwidth, devices_per_node, memory_bandwidth, latency, watts, overhead, usable_memory.
+
+    >>> seqlab.plan("transformer", params=1e9, tokens=2e10, devices=64, flops_per_device=4e14, memory_per_device=80e9)
+    """
+    if unknown := [name for name in options if name not in (*ASSUMPTIONS, *SHAPE)]:
+        known = ", ".join((*SHAPE, *ASSUMPTIONS))
+        raise UsageError(f"'{unknown[0]}' is no option of a plan. Known: {known}.")
+    shape: dict[str, Any] = {name: options.get(name, default) for name, default in SHAPE.items()}
+    batch_tokens = shape.pop("batch_tokens")
+    assumed = {name: value for name, value in options.items() if name in ASSUMPTIONS}
+    names = [arch] if isinstance(arch, str) else list(arch)
+    names = list(BACKBONES) if names == ["all"] else names
+    planned: list[PlannedTraining] = []
+    for name in names:
+        model = model_of_size(name, params, **shape)
+        law = fit_law(trained_points(map(Path, runs), name)) if runs else None
+        expected = law and ExpectedLoss(law, *extrapolate(law, model.parameters, tokens))
+        for count in [devices] if isinstance(devices, int) else devices:
+            cluster = Cluster(count, flops_per_device, memory_per_device, **assumed)
+            one = make_plan(model, cluster, tokens, batch_tokens)
+            planned.append(PlannedTraining(one, *most_devices(model, cluster, one.layout.batch), expected))
+    return planned

@@ -1,0 +1,94 @@
+"""A plan in words: the sheet of one, the row of a table, and what is assumed."""
+
+from typing import TYPE_CHECKING
+
+from seqlab.models.parameter_count import in_units
+from seqlab.scale.cluster import ASSUMPTIONS, Cluster
+
+if TYPE_CHECKING:
+    from seqlab.scale.interface import PlannedTraining
+
+COLUMNS = (
+    *("architecture", "layout", "bound by", "scales to", "devices"),
+    *("time", "efficiency", "memory", "sent per step", "MWh"),
+)
+
+
+def in_time(seconds: float) -> str:
+    """90,000 to '25.0 hours'."""
+    for unit, size in (("years", 365 * 86_400), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds:,.1f} seconds"
+
+
+def in_energy(kilowatt_hours: float) -> str:
+    return f"{kilowatt_hours / 1000:,.1f} MWh" if kilowatt_hours >= 1000 else f"{kilowatt_hours:,.1f} kWh"
+
+
+def plan_lines(planned: "PlannedTraining") -> list[str]:
+    one, layout = planned.plan, planned.plan.layout
+    model, backbone = one.model, one.model.settings.backbone.settings
+    batch = layout.batch * model.length
+    recompute = ", activations computed twice" if layout.recompute else ""
+    tensor = "\n            seqlab does not split matrices between devices: this needs another engine"
+    idle = layout.cluster.devices - layout.used
+    lines = [
+        f"model       {model.arch}, {model.parameters:,} parameters: {backbone.layers} layers, {backbone.hidden} wide, "
+        f"vocabulary {model.vocab_size:,}, sequences of {model.length:,}",
+        f"compute     {one.flops:.3g} FLOPs: {one.tokens:.3g} tokens at {model.flops_per_token():.3g}",
+        f"layout      {layout.name}{tensor if layout.tensor > 1 else ''}",
+        f"batch       {batch:,} tokens: {layout.replicas:,} x {layout.rows} sequences"
+        + (f" in {layout.parts} parts" if layout.parts > 1 else "")
+        + recompute
+        + (f"; {idle:,} devices have nothing to do" if idle else ""),
+        f"memory      {in_units(layout.memory)} of {in_units(layout.cluster.memory)} per device",
+        f"a step      {layout.step_seconds:.3g} s: computing {layout.compute_seconds:.3g}, beside it sending "
+        f"{in_units(layout.gradient_bytes)} {layout.gradient_seconds:.3g}, waiting {layout.waiting_seconds:.3g}",
+        f"time        {in_time(one.seconds)} for {one.steps:,} steps, {one.device_hours:,.0f} device hours, bound by "
+        f"{layout.bound}",
+        f"energy      {in_energy(one.kilowatt_hours)}",
+        f"scaling     {_scaling(planned)}",
+    ]
+    if planned.expected is not None:
+        expected, law = planned.expected, planned.expected.law
+        lines.append(
+            f"loss        {expected.loss:.3f} nats/token, 95% from {expected.low:.3f} to {expected.high:.3f}: "
+            f"{law.E:.3g} + {law.A:.3g}/N^{law.a:.2f} + {law.B:.3g}/D^{law.b:.2f}, fitted to {len(law.points)} runs"
+        )
+    return [*lines, f"settings    {one.command}", *assumption_lines(layout.cluster)]
+
+
+def _scaling(planned: "PlannedTraining") -> str:
+    if not planned.most_devices:
+        return f"no number of devices is used at half its speed: {planned.limited_by}"
+    return (
+        f"up to {planned.most_devices:,} devices are used at half their speed or better; beyond that, it is bound by "
+        f"{planned.limited_by}"
+    )
+
+
+def assumption_lines(cluster: Cluster) -> list[str]:
+    """Every assumption, with its option."""
+    lines = [
+        f"            --{name.replace('_', '-')} {getattr(cluster, name):g}: {about}"
+        for name, about in ASSUMPTIONS.items()
+    ]
+    return ["assumed     weights, gradients and moments in float32, products in bfloat16; AdamW", *lines]
+
+
+def table_row(planned: "PlannedTraining") -> list[str]:
+    one, layout = planned.plan, planned.plan.layout
+    sent = in_units(layout.gradient_bytes + layout.tensor_bytes)
+    return [
+        one.model.arch,
+        layout.name + (", recomputing" if layout.recompute else ""),
+        layout.bound,
+        f"{planned.most_devices:,}",
+        f"{layout.cluster.devices:,}",
+        in_time(one.seconds),
+        f"{layout.efficiency:.0%}",
+        in_units(layout.memory),
+        sent,
+        f"{one.kilowatt_hours / 1000:,.2f}",
+    ]

@@ -1,0 +1,103 @@
+"""Plans on paper: every architecture, whatever layout memory asks for, and refusals in words."""
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import seqlab
+from seqlab.cli.app import app
+from seqlab.errors import SeqlabError, UsageError
+from seqlab.registry import BACKBONES
+from seqlab.scale.cluster import ASSUMPTIONS
+from seqlab.scale.interface import PlannedTraining
+
+HARDWARE: dict[str, Any] = {"flops_per_device": 4e14, "memory_per_device": 80e9}
+OPTIONS = ["--flops-per-device", "4e14", "--memory-per-device", "80e9"]
+
+
+def invoke(*words: str) -> Result:
+    return CliRunner().invoke(app, words)
+
+
+def plan_of(arch: str = "transformer", params: float = 1e9, devices: int = 64, **options: Any) -> PlannedTraining:
+    return seqlab.plan(arch, params=params, tokens=2e10, devices=devices, **{**HARDWARE, **options})[0]
+
+
+@pytest.mark.parametrize("arch", list(BACKBONES))
+def test_every_architecture_has_a_plan(arch: str) -> None:
+    planned = plan_of(arch)
+    one = planned.plan
+    assert one.model.parameters == pytest.approx(1e9, rel=0.1)
+    assert one.layout.memory < 80e9
+    assert one.layout.batch * one.model.length * one.steps >= 2e10
+    assert 0 < one.layout.efficiency < 1 + 1e-9
+
+
+def test_compute_is_six_flops_per_parameter_and_token() -> None:
+    """And the scores of attention, which are few at this length."""
+    one = plan_of(params=1e10).plan
+    assert one.flops == pytest.approx(6 * one.model.parameters * 2e10, rel=0.15)
+
+
+def test_memory_decides_the_layout() -> None:
+    assert plan_of(params=1e9).plan.layout.name == "data parallel"
+    assert plan_of(params=2e10).plan.layout.name == "sharded data parallel"
+    tensor = plan_of(params=1e12, devices=4096, memory_per_device=20e9).plan.layout
+    assert tensor.tensor > 1 and tensor.memory <= 20e9
+    with pytest.raises(UsageError, match="does not fit: shared by all 8 devices"):
+        plan_of(params=1e12, devices=8)
+
+
+def test_a_recurrence_stops_scaling_long_before_attention() -> None:
+    """Its steps wait for each other however many devices there are."""
+    recurrent, attention = plan_of("lstm", devices=512), plan_of("transformer", devices=512)
+    assert recurrent.plan.layout.bound == "steps that wait for each other"
+    assert recurrent.most_devices < attention.most_devices
+    assert recurrent.plan.seconds > 5 * attention.plan.seconds
+
+
+def test_ring_bytes() -> None:
+    """2 (d - 1)/d of the gradients in float32, by hand."""
+    layout = plan_of(devices=4).plan.layout
+    assert not layout.sharded
+    assert layout.gradient_bytes == pytest.approx(2 * 3 / 4 * 4 * layout.model.parameters)
+
+
+def test_more_devices_than_sequences_have_nothing_to_do() -> None:
+    layout = plan_of(devices=8, batch_tokens=4 * 2048).plan.layout
+    assert layout.used == 4
+    assert layout.efficiency <= 0.5
+
+
+@pytest.mark.parametrize("name", ASSUMPTIONS)
+def test_absurd_assumptions_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=name.replace("_", "-")):
+        seqlab.plan("gru", params=1e9, tokens=2e10, devices=64, **HARDWARE, **{name: -1})
+
+
+def test_the_command_prints_a_sheet_a_table_and_json() -> None:
+    base = ["plan", "--params", "1e9", "--tokens", "2e10", *OPTIONS]
+    sheet = invoke(*base, "--arch", "transformer", "--devices", "64").stdout
+    assert all(word in sheet for word in ("layout", "energy", "memory", "settings", "--utilization 0.47"))
+    table = invoke(*base, "--arch", "transformer,lstm", "--devices", "8,512").stdout
+    assert table.count("lstm") == 2 and "steps that wait for each other" in table
+    content = json.loads(invoke(*base, "--arch", "gru", "--devices", "8", "--json").stdout)
+    assert content[0]["device_hours"] == pytest.approx(content[0]["seconds"] * 8 / 3600)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--params", "1", "--tokens", "1e9", "--devices", "8"], "--params is 1"),
+        (["--params", "1e9", "--tokens", "1", "--devices", "8"], "--tokens is 1"),
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "many"], "--devices is 'many'"),
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "0"], "--devices is 0"),
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--batch-tokens", "5"], "--batch-tokens is 5"),
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--from", "nothing"], "nothing"),
+    ],
+)
+def test_absurd_options_are_refused(options: list[str], message: str) -> None:
+    error = invoke("plan", "--arch", "transformer", *options, *OPTIONS).exception
+    assert isinstance(error, SeqlabError) and error.exit_code in (2, 66) and message in str(error)
