@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seqlab.config import DataSource, VocabSizes, build_settings, expand_short_names, source_items
+from seqlab.distributed.world import launched
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
@@ -100,6 +101,8 @@ def _reporter(reporter: "Reporter | None") -> "Reporter":
 
     if reporter is not None and not isinstance(reporter, Reporter):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"reporter is {reporter!r}: expected a seqlab.training.progress.Reporter.")
+    if reporter is None and not launched().is_writer:
+        return Reporter()  # of several processes one reports
     return reporter or reporter_for_stderr()
 
 

@@ -97,6 +97,10 @@ class Batch(TensorTree):
 
     fresh: bool = field(default=True, kw_only=True)  # starts without a state from the previous batch
 
+    def part(self, rows: slice) -> Self:
+        """Some of its rows, padded as they are; by default the first axis of all tensors."""
+        return self.map(lambda leaf: leaf[rows])
+
 
 @dataclass(frozen=True)
 class TextBatch(Batch):

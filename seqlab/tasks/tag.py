@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +52,15 @@ class TagBatch(Batch):
     ends_BW: Tensor | None = None
     words_BW: Tensor | None = None
     spellings: tuple[Tensor, Tensor] | None = None
+
+    def part(self, rows: slice) -> "TagBatch":
+        """With the spellings of its own words."""
+        if self.words_BW is None or self.spellings is None:
+            return super().part(rows)
+        used_N, words_BW = torch.unique(self.words_BW[rows], return_inverse=True)
+        characters_NC, mask_NC = self.spellings
+        part = replace(self, words_BW=None, spellings=None).part(rows)
+        return replace(part, words_BW=words_BW, spellings=(characters_NC[used_N], mask_NC[used_N]))
 
 
 class TagTask(ExampleTask):
@@ -119,7 +128,7 @@ class TagTask(ExampleTask):
 
     def loss(self, model: Tagger, batch: TagBatch, carry: State | None, step: int) -> Loss:
         scored_BW = batch.targets_BW != NOT_SCORED
-        return Loss(tag_nats(model, emissions(model, batch), batch).sum(), max(1, int(scored_BW.sum())))
+        return Loss(tag_nats(model, emissions(model, batch), batch).sum(), int(scored_BW.sum()))
 
     @classmethod
     def can_read(cls, text: Any) -> bool:

@@ -20,6 +20,7 @@ from seqlab.data.examples.example import TextPair
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.decode.limits import MAX_BEAM, require_between
 from seqlab.decode.translation import attention_weights, search, translate
+from seqlab.distributed.rows import rand_rows
 from seqlab.errors import refuse_given
 from seqlab.metrics.bleu import bleu_signature
 from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
@@ -272,7 +273,7 @@ def free_running_logits(model: Translator, batch: PairBatch, teacher_ratio: floa
     logits: list[Tensor] = []
     for t in range(batch.inputs_BT.shape[1]):
         if t:
-            true_B = torch.rand(len(token_B), device=token_B.device) < teacher_ratio
+            true_B = rand_rows(token_B.shape, token_B.device) < teacher_ratio
             token_B = torch.where(true_B, batch.inputs_BT[:, t], logits[-1].detach().argmax(1))
         logits_BV, state = model.step(token_B, state)
         logits.append(logits_BV)

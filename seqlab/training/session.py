@@ -6,7 +6,7 @@ trains, finish.py writes the results.
 
 import shlex
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,14 +15,16 @@ from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.given_splits import with_training_corpus
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.text_generator import TextGenerator
+from seqlab.distributed.group import from_writer, same_weights, share_work
+from seqlab.distributed.world import joined, restarts
 from seqlab.errors import DataError, UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.model import Model
 from seqlab.registry import CORPORA, TASKS
-from seqlab.runs.checkpoint import WEIGHTS, load_weights, step_of, weights_of
+from seqlab.runs.checkpoint import WEIGHTS, checkpoints, load_weights, step_of, weights_of
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
 from seqlab.runs.load import build_model, load_parts, load_run
-from seqlab.runs.lock import locked_run
+from seqlab.runs.lock import is_own_launch, locked_run
 from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
 from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
@@ -34,6 +36,7 @@ from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
 from seqlab.training.precision import with_measured_precision
+from seqlab.training.processes import check_processes
 from seqlab.training.progress import Reporter
 from seqlab.training.start import TrainingSession, plan_summary, run_config
 from seqlab.wording import counted
@@ -43,8 +46,15 @@ def train(
     settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None = None
 ) -> Run:
     """Train a new run; `init` is a run whose vocabulary and weights it starts from."""
-    with compute_threads(settings.train.threads), ExitStack() as held:
+    with share_work(), ExitStack() as held:
         check_trainable(settings)
+        check_processes(settings, out)
+        if out is not None and from_writer(is_own_launch(out)):
+            if from_writer(bool(checkpoints(RunDirectory(out).checkpoints))):
+                reporter.log(f"torchrun has started the processes again ({restarts()}): resuming '{out}'")
+                return resume(out, None, reporter)
+            overwrite = True  # stopped before there was a checkpoint
+        held.enter_context(compute_threads(settings.train.threads))
         session = _open_session(settings, out, overwrite, reporter, init, held)
         trainer = make_trainer(session, reporter)
         return finish(session, trainer.run(), reporter.log)
@@ -54,7 +64,7 @@ def _open_session(
     settings: RunSettings, out: Path | None, overwrite: bool, reporter: Reporter, init: Path | None, held: ExitStack
 ) -> TrainingSession:
     """A new run and everything to train it; `held` keeps the lock of its folder."""
-    if out is not None:
+    if out is not None and joined().is_writer:  # the others may come when it has begun
         _check_out(settings, out, overwrite)
     source = load_run(init) if init is not None else None
     if source is not None:
@@ -104,23 +114,26 @@ def _new_session(
     model = _new_model(settings, dataset, source)
     task = make_task(settings, dataset)
     settings = with_measured_precision(settings, model, task, reporter.log)
-    out = out or free_run_path(dataset.name, settings.backbone.name)
-    directory = held.enter_context(new_run(out, overwrite))
+    out = out or Path(from_writer(str(free_run_path(dataset.name, settings.backbone.name))))
+    writes = joined().is_writer
+    directory = held.enter_context(new_run(out, overwrite)) if writes else RunDirectory(out)
     if dataset.stdin_copy is not None:
         with storage_errors(directory.stdin_copy, dataset.stdin_copy.stat().st_size):
             shutil.copyfile(dataset.stdin_copy, directory.stdin_copy)
         corpus = open_corpus(settings.corpus.source, directory.stdin_copy, settings.corpus.layout)
         dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
     budget = settings.train.budget
-    settings = settings.with_values(**budget_in_steps(settings, model, task, reporter))
+    settings = settings.with_values(**from_writer(budget_in_steps(settings, model, task, reporter)))
     tokens = len(dataset.splits["train"])
     settings = with_default_dropout(settings, dataset.vocabulary.sizes, tokens, reporter.log)
     model = _new_model(settings, dataset, source)
     config = run_config(settings, dataset, budget, source)
-    directory.write_vocabulary(dataset.vocabulary)
-    directory.write_config(config)
+    if writes:
+        directory.write_vocabulary(dataset.vocabulary)
+        directory.write_config(config)
     for name, content in task.prepare(reporter.log).items():
-        directory.write_file(name, to_json(content))
+        if writes:
+            directory.write_file(name, to_json(content))
     session = TrainingSession(directory, settings, config, dataset, task, model)
     reporter.log(plan_summary(session))
     return session
@@ -132,6 +145,7 @@ def _new_model(settings: RunSettings, dataset: AnyDataset, source: Run | None) -
     task = TASKS.load(settings.task.name)
     first = task.first_weights(model, settings, dataset, source.model if source is not None else None)
     load_weights(model, weights_of(model) | first)
+    same_weights(model)
     return model
 
 
@@ -141,7 +155,7 @@ def resume(path: Path, more: int | None, reporter: Reporter) -> Run:
         raise UsageError(f"cannot train for {more!r} more steps: expected a whole number, at least 1.")
     _refuse_comparison(path, more)
     RunDirectory(path).config()  # a lock is put into a run only
-    with locked_run(path):
+    with share_work() as world, locked_run(path) if world.is_writer else nullcontext():
         return _resume(path, more, reporter)
 
 
@@ -162,6 +176,7 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     directory, config, settings, vocabulary = load_parts(path)
     with compute_threads(settings.train.threads):
         check_trainable(settings)
+        check_processes(settings, path)
         checkpoint = newest_checkpoint(directory, settings.train.start_step, reporter.log)
         dataset = reopen(directory, config, settings, vocabulary)
         task = make_task(settings, dataset)
@@ -197,7 +212,8 @@ def _train_further(session: TrainingSession, checkpoint: Path, more: int, report
     done = step_of(checkpoint)
     settings = session.settings.with_values(**{"train.steps": done + more, "train.start_step": done})
     config = {**session.config, "settings": settings.resolved()}
-    session.directory.write_config(config)
+    if joined().is_writer:
+        session.directory.write_config(config)
     session = replace(session, settings=settings, config=config)
     trainer = make_trainer(session, reporter)
     trainer.restore(checkpoint)

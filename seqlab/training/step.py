@@ -8,10 +8,14 @@ evaluation changes nothing.
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from seqlab.config import TrainSettings
 from seqlab.contracts import State
+from seqlab.distributed.gradients import sum_gradients
+from seqlab.distributed.group import sum_array
+from seqlab.distributed.world import joined
 from seqlab.models.model import Model
 from seqlab.precision import full, training_precision
 from seqlab.tasks.task import Task
@@ -46,23 +50,43 @@ class TrainingStep:
         self.optimizer.zero_grad(set_to_none=True)
         device = self.parameters[0].device
         loss_sum, count, scale, cross_entropy = 0.0, 0, 0, None
+        world = joined()
         for micro in range(self.settings.accumulate):
             index = step * self.settings.accumulate + micro
             batch = self.task.batch("train", self.settings.seed, index).to(device)
             with training_precision(self.settings.precision, device):
-                loss = self.task.loss(self.model, batch, self.carry, step)
+                if world.size == 1:
+                    loss = self.task.loss(self.model, batch, self.carry, step)
+                else:
+                    loss = self.task.loss_of_rows(
+                        self.model, batch, world.rows(len(batch.tensors()[0])), self.carry, step
+                    )
             scale = scale or loss.count
-            (loss.total / scale).backward()
+            (loss.total / (scale or 1)).backward()
             self.carry = loss.carry and loss.carry.map(full)
             loss_sum += float(loss.total.detach())
             if loss.cross_entropy is not None:
                 cross_entropy = (cross_entropy or 0.0) + float(loss.cross_entropy)
             count += loss.count
-        if count != scale:  # several batches: the mean is over all of them
+        loss_sum, count, cross_entropy = self._sum_up(loss_sum, count, scale or 1, cross_entropy)
+        return StepLoss(loss_sum, count, clip(self.parameters, self.settings), cross_entropy)
+
+    def _sum_up(
+        self, loss_sum: float, count: int, scale: int, cross_entropy: float | None
+    ) -> tuple[float, int, float | None]:
+        """Sums over all processes; gradients, which are those of the sum divided by `scale`, become those of the
+        mean."""
+        if joined().size > 1:
+            exist = [parameter.grad is not None for parameter in self.parameters]
+            sums = [loss_sum, count, cross_entropy or 0.0, cross_entropy is not None, *exist]
+            loss_sum, total, summed, has_plain, *having = sum_array(np.array(sums, dtype=np.float64)).tolist()
+            count, cross_entropy = int(total), summed if has_plain else None
+            sum_gradients(self.parameters, [number > 0 for number in having], scale / max(1, count))
+        elif count not in (0, scale):  # several batches: the mean is over all of them
             for parameter in self.parameters:
                 if parameter.grad is not None:
                     parameter.grad.mul_(scale / count)
-        return StepLoss(loss_sum, count, clip(self.parameters, self.settings), cross_entropy)
+        return loss_sum, max(1, count), cross_entropy
 
     def update(self, learning_rate: float | None = None) -> None:
         """Apply the optimizer update, at the given rate or at the peak rate of the settings."""
