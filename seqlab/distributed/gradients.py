@@ -1,8 +1,8 @@
 """Gradients of several processes: sums, whatever rows each of them had.
 
-torch's DistributedDataParallel is not used for this. It averages over processes, where one that has fewer rows, or none,
-would weigh as much as the others; it counts on every process calling `forward` of one module, where our losses also
-call `step` and `start`, and a process may have no rows. What remains is a sum of buffers, which torch.distributed has.
+torch's DistributedDataParallel is not used for this. It averages over processes, where one that has fewer rows, or
+none, would weigh as much as the others; it counts on every process calling `forward` of one module, where our losses
+also call `step` and `start`. What remains is a sum of buffers, which torch.distributed has.
 """
 
 from collections.abc import Iterator, Sequence

@@ -22,7 +22,8 @@ from seqlab.errors import TrainingFailed
 # a lost machine is noticed within this time: torch's 30 minutes are too long to wait for it
 TIMEOUT = timedelta(minutes=5)
 PATIENCE = timedelta(days=7)  # with the writer, while it alone computes baselines or reads a corpus
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 _patient: list[Any] = []  # the group whose members wait that long
 
 
@@ -130,6 +131,11 @@ def gather_json(value: Any) -> list[Any]:
     if joined().size == 1:
         return [value]
     return [json.loads(content) for content in gather_bytes(json.dumps(value).encode())]
+
+
+def gather_items(items: dict[int, R]) -> dict[int, R]:
+    """The items of all processes, by number, in a form that JSON can hold; on all of them."""
+    return {int(number): item for part in gather_json(items) for number, item in part.items()}
 
 
 def from_writer(value: Any) -> Any:

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from seqlab.distributed.world import Rows
 
-
 _computing: Rows | None = None
 
 

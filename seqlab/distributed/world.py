@@ -89,6 +89,24 @@ def working_as(world: World) -> Iterator[World]:
         _joined = before
 
 
+SHARED = ("train", "resume", "evaluate", "embed")  # commands whose work several processes share
+
+
+def refuse_several(command: str) -> None:
+    """UsageError for a command that several processes would do several times."""
+    if launched().size == 1:
+        return
+    if command == "compare":
+        raise UsageError(
+            "seqlab compare trains many models, each in a process of its own: start it without torchrun, and say how "
+            "many at once with --jobs; --launcher ray uses several machines."
+        )
+    raise UsageError(
+        f"seqlab {command} computes in one process: start it without torchrun. Several processes share the work of "
+        f"{', '.join(SHARED[:-1])} and {SHARED[-1]}."
+    )
+
+
 def restarts() -> int:
     """How often torchrun has started this process again after one of them failed."""
     given = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")

@@ -16,6 +16,7 @@ from seqlab.distributed.world import joined
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
 from seqlab.models.model import Model
 from seqlab.registry import with_plugins
+from seqlab.runs.carried import gather_state
 from seqlab.runs.checkpoint import (
     averaged,
     checkpoints,
@@ -25,7 +26,6 @@ from seqlab.runs.checkpoint import (
     step_of,
     verify_checkpoint,
 )
-from seqlab.runs.carried import gather_state
 from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
 from seqlab.runs.manifest import read_verified

@@ -12,7 +12,7 @@ def check_processes(settings: RunSettings, out: Path | None) -> None:
     """UsageError for settings that several processes cannot share, and for restarts without a folder to resume from."""
     if may_restart() and out is None:
         raise UsageError(
-            "torchrun --max-restarts starts a run again where it was stopped: name its folder with --out, so that it is "
+            "torchrun --max-restarts continues a run where it was stopped: name its folder with --out, so that it is "
             "found."
         )
     if joined().size == 1:

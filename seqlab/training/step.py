@@ -58,9 +58,8 @@ class TrainingStep:
                 if world.size == 1:
                     loss = self.task.loss(self.model, batch, self.carry, step)
                 else:
-                    loss = self.task.loss_of_rows(
-                        self.model, batch, world.rows(len(batch.tensors()[0])), self.carry, step
-                    )
+                    rows = world.rows(len(batch.tensors()[0]))
+                    loss = self.task.loss_of_rows(self.model, batch, rows, self.carry, step)
             scale = scale or loss.count
             (loss.total / (scale or 1)).backward()
             self.carry = loss.carry and loss.carry.map(full)
