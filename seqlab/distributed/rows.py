@@ -15,8 +15,13 @@ from seqlab.distributed.world import Rows
 _computing: Rows | None = None
 
 
+def computed_rows() -> Rows | None:
+    """The rows that tensors are now; None for the whole batch."""
+    return _computing
+
+
 @contextmanager
-def batch_rows(rows: Rows) -> Iterator[None]:
+def batch_rows(rows: Rows | None) -> Iterator[None]:
     """While entered, tensors are these rows of a batch: their first axis, or a multiple of it."""
     # no ContextVar: torch computes the gradients of a GPU, and with them what is computed again, in its own threads
     global _computing

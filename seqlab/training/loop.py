@@ -12,6 +12,7 @@ from pathlib import Path
 
 from seqlab.config import TrainSettings
 from seqlab.distributed.group import from_writer, largest
+from seqlab.distributed.sharding import shard, whole
 from seqlab.distributed.world import joined
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
 from seqlab.models.model import Model
@@ -21,10 +22,12 @@ from seqlab.runs.checkpoint import (
     averaged,
     checkpoints,
     load_checkpoint,
+    load_weights,
     read_progress,
     save_checkpoint,
     step_of,
     verify_checkpoint,
+    weights_of,
 )
 from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
@@ -33,6 +36,7 @@ from seqlab.storage import validated
 from seqlab.tasks.task import Task
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_interval
 from seqlab.training.optimization import PLATEAU_FACTOR, PLATEAU_PATIENCE, learning_rate
+from seqlab.training.processes import layers_to_shard
 from seqlab.training.progress import EvaluationEvent, Reporter
 from seqlab.training.signals import Interrupts
 from seqlab.training.step import TrainingStep
@@ -66,12 +70,15 @@ class Trainer:
         model: Model,
         task: Task,
         reporter: Reporter,
-        sample: Callable[[], str],
+        sample: Callable[[Model], str],
+        build: Callable[[], Model] | None = None,
     ):
         assert settings.steps is not None, "budgets are turned into steps before the loop"
         self.directory, self.settings, self.model, self.task = directory, settings, model, task
-        self.reporter, self.sample = reporter, sample
+        self.reporter, self.sample, self.build = reporter, sample, build
         self.world = joined()
+        if settings.shard and self.world.size > 1:
+            shard(model, layers_to_shard(model), settings.offload)
         self.steps = settings.steps
         self.every = evaluation_interval(settings, self.steps)
         self.training = TrainingStep(model, task, settings)
@@ -87,7 +94,7 @@ class Trainer:
             raise DataError(f"'{checkpoint}' is at step {self.progress.step}, and the run has {self.steps}.")
         next_batch = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
         rows = len(next_batch.tensors()[0])
-        start = None if next_batch.fresh else self.model.backbone.start(rows)
+        start = None if next_batch.fresh else self._whole_model().backbone.start(rows)
         carry = load_checkpoint(checkpoint, self.model, self.training.optimizer, start)
         self.training.carry = carry and carry.map(lambda leaf: leaf[self.world.rows(rows).slice])
         if self.progress.best_loss is not None:  # a damaged file should fail now, not at the end
@@ -169,7 +176,8 @@ class Trainer:
         progress = self.progress
         self.model.eval()
         others = self._checkpoints_to_average()
-        model = averaged(self.model, others) if others else self.model
+        current = self._whole_model()
+        model = averaged(current, others) if others else current
         scores = self.task.validate(model, EVALUATED_TOKENS)
         loss, criterion = scores.loss, scores.criterion
         is_finite = math.isfinite(loss)
@@ -183,7 +191,7 @@ class Trainer:
         else:
             progress.evaluations_since_best += 1
             self._count_against_patience()
-        sample = self.sample() if is_finite and self.world.is_writer else ""
+        sample = self.sample(current) if is_finite and self.world.is_writer else ""
         # reported if another metric than the loss selects the best weights
         metric = None if criterion == loss else self.task.headline_metric
         value = self.task.metrics(scores)[metric.key] if metric else None
@@ -231,11 +239,26 @@ class Trainer:
         if self._saved_step != self.progress.step:
             optimizer, progress, needed = self.training.optimizer, asdict(self.progress), self._checkpoints_to_average()
             carry = gather_state(self.training.carry)
-            if self.world.is_writer:
-                save_checkpoint(
-                    self.directory.checkpoints, self.progress.step, self.model, optimizer, carry, progress, needed
-                )
+            save_checkpoint(
+                self.directory.checkpoints,
+                self.progress.step,
+                self.model,
+                optimizer,
+                carry,
+                progress,
+                needed,
+                writes=self.world.is_writer,
+            )
             self._saved_step = self.progress.step
+
+    def _whole_model(self) -> Model:
+        """The model; a copy with all weights, where they are sharded."""
+        if not self.training.sharded:
+            return self.model
+        assert self.build is not None, "a sharded model is built again to be evaluated"
+        copy = self.build().to(self.training.parameters[0].device)
+        load_weights(copy, {name: whole(weight) for name, weight in weights_of(self.model).items()})
+        return copy.eval()
 
     def _seconds(self) -> float:
         return self._seconds_before + time.monotonic() - self._began

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.config import TrainSettings
+from seqlab.distributed.sharding import whole
 from seqlab.training.muon import MuonAdamW, hidden_matrices
 
 PLATEAU_FACTOR = 0.5
@@ -62,7 +63,7 @@ def clip(parameters: Sequence[Tensor], settings: TrainSettings) -> float:
 
     If the norm is not finite, the gradients stay as they are, so the tensor that caused it can be named."""
     gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.nn.utils.get_total_norm(gradients)
+    norm = whole(torch.nn.utils.get_total_norm(gradients))
     if not bool(torch.isfinite(norm)):
         return float(norm)
     if settings.clip_value is not None:

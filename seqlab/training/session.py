@@ -8,6 +8,7 @@ import shlex
 import shutil
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from seqlab.config import RunSettings
@@ -226,10 +227,10 @@ def _train_further(session: TrainingSession, checkpoint: Path, more: int, report
 def make_trainer(session: TrainingSession, reporter: Reporter) -> Trainer:
     train = session.settings.train
 
-    def sample() -> str:
-        if not (train.sample_tokens and isinstance(session.model, LanguageModel)):
+    def sample(model: Model) -> str:
+        if not (train.sample_tokens and isinstance(model, LanguageModel)):
             return ""
-        generator = TextGenerator(session.model, session.dataset.vocabulary.tokenizer)
+        generator = TextGenerator(model, session.dataset.vocabulary.tokenizer)
         sampling = SamplingSettings(temperature=0.8, seed=train.seed)
         try:
             # the plain engine generates the same text on every machine
@@ -237,4 +238,5 @@ def make_trainer(session: TrainingSession, reporter: Reporter) -> Trainer:
         except DataError:  # logits that are not finite: the loop handles them
             return ""
 
-    return Trainer(session.directory, train, session.model, session.task, reporter, sample)
+    build = partial(build_model, session.settings, session.dataset.vocabulary.sizes)
+    return Trainer(session.directory, train, session.model, session.task, reporter, sample, build)
