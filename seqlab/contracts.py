@@ -185,6 +185,7 @@ class Backbone(nn.Module, ABC):
     Settings: ClassVar[type[BackboneSettings]]
     fast: ClassVar[str] = "torch operations"  # what the fused implementation calls, in words
     carries: bool = True  # whether the State that `forward` gets changes its output
+    recomputes: bool = False  # whether `forward` calls its layers by `seqlab.recomputation.call_layer`
     reads_memory: bool = False  # whether `start` takes a Memory: see BackboneSettings.cross_attends
     # "module:Class" of decode/engines/compiled.py and exporters/onnx/backbone.py; without: the plain loop, and no ONNX
     compiled_engine: ClassVar[str | None] = None

@@ -32,6 +32,7 @@ class Recurrent(Backbone):
     """The stack that all three share."""
 
     fast = "torch's recurrent loop"
+    recomputes = True
 
     def __init__(self, settings: RecurrentSettings, inputs: int):
         super().__init__(settings, inputs)

@@ -198,6 +198,7 @@ class Transformer(Backbone):
     compiled_engine = "seqlab.decode.engines.transformer:TransformerEngine"
     onnx_backbone = "seqlab.exporters.onnx.transformer:TransformerOnnx"
     settings: TransformerSettings
+    recomputes = True
 
     def __init__(self, settings: TransformerSettings, inputs: int, memory: int | None = None):
         super().__init__(settings, inputs)

@@ -30,6 +30,7 @@ OPTIMIZER_STATE = {
     torch.optim.SGD: ("momentum_buffer",),
     torch.optim.RMSprop: ("step", "square_avg"),
 }
+STEP = torch.zeros((), dtype=torch.float32)  # how an optimizer counts its steps
 WEIGHTS, OPTIMIZER, CARRY = "weights.safetensors", "optimizer.safetensors", "carry.safetensors"
 
 
@@ -167,7 +168,7 @@ def _expected(optimizer: torch.optim.Optimizer, present: Collection[str]) -> dic
     groups = [(p, group.get("state_keys", common)) for group in optimizer.param_groups for p in group["params"]]
     expected: dict[str, Tensor] = {}
     for index, (parameter, keys) in enumerate(groups):
-        state = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in keys}
+        state = {f"{index}.{key}": STEP if key == "step" else parameter for key in keys}
         if not state.keys().isdisjoint(present):
             expected |= state
     return expected

@@ -6,6 +6,7 @@ from torch import nn
 
 from seqlab.backbones.transformer import Block
 from seqlab.config import RunSettings
+from seqlab.contracts import Backbone
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.distributed.world import joined, may_restart
 from seqlab.errors import UsageError
@@ -61,6 +62,13 @@ def _drops(settings: RunSettings) -> bool:
     rates = [settings.model.embedding_dropout, settings.model.output_dropout]
     rates += [settings.backbone.settings.option(name, 0.0) for name in ("dropout", "attention_dropout")]
     return any(rates) or bool(settings.task.settings.option("word_dropout", 0.0))
+
+
+def check_recompute(settings: RunSettings, model: nn.Module) -> None:
+    """UsageError if no layer of the model can be computed again."""
+    backbones = [module for module in model.modules() if isinstance(module, Backbone)]
+    if settings.train.recompute and not any(backbone.recomputes for backbone in backbones):
+        raise UsageError(f"train.recompute does nothing for {settings.backbone.name}: leave it out.")
 
 
 def layers_to_shard(model: nn.Module) -> list[nn.Module]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from seqlab.config import RunSettings
 from seqlab.data.text.corpus import open_corpus
@@ -31,13 +32,13 @@ from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
 from seqlab.storage import storage_errors, to_json
 from seqlab.tasks.dataset import AnyDataset
-from seqlab.threads import compute_threads
+from seqlab.threads import compute_threads, default_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
 from seqlab.training.precision import with_measured_precision
-from seqlab.training.processes import check_processes
+from seqlab.training.processes import check_processes, check_recompute
 from seqlab.training.progress import Reporter
 from seqlab.training.start import TrainingSession, plan_summary, run_config
 from seqlab.wording import counted
@@ -113,6 +114,7 @@ def _new_session(
 ) -> TrainingSession:
     settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
     model = _new_model(settings, dataset, source)
+    check_recompute(settings, model)
     task = make_task(settings, dataset)
     settings = with_measured_precision(settings, model, task, reporter.log)
     out = out or Path(from_writer(str(free_run_path(dataset.name, settings.backbone.name))))
@@ -175,7 +177,7 @@ def _refuse_comparison(path: Path, more: int | None) -> None:
 
 def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     directory, config, settings, vocabulary = load_parts(path)
-    with compute_threads(settings.train.threads):
+    with compute_threads(_threads(settings, config, reporter)):
         check_trainable(settings)
         check_processes(settings, path)
         checkpoint = newest_checkpoint(directory, settings.train.start_step, reporter.log)
@@ -195,6 +197,19 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
             raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
         reporter.log(f"resuming after step {done.step} of {settings.train.steps}")
         return finish(session, trainer.run(), reporter.log)
+
+
+def _threads(settings: RunSettings, config: dict[str, Any], reporter: Reporter) -> int | None:
+    """Those of the run; with another number of processes, those that each of them gets."""
+    before, now = config.get("processes", 1), joined().size
+    if before == now:
+        return settings.train.threads
+    threads = default_threads()
+    each = " each" * (now > 1)
+    reporter.log(
+        f"begun by {counted(before, 'process', 'processes')}, continued by {now} on {counted(threads, 'thread')}{each}"
+    )
+    return threads
 
 
 def _resume_finished(

@@ -56,6 +56,7 @@ def run_config(
         "tokenizer_fingerprint": vocabulary.fingerprint,
         "parameters": {**asdict(count), "total": count.total},
         "threads": settings.train.threads,
+        "processes": joined().size,
         "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
         "machine": f"{platform.system()} {platform.machine()}",
         "git": git_revision(),

@@ -128,4 +128,5 @@ def step_seed(seed: int, step: int) -> int:
 def seed_generators(number: int) -> None:
     torch.default_generator.manual_seed(number)  # a thousand times as fast as torch.manual_seed
     if torch.cuda.is_initialized():
-        torch.cuda.manual_seed(number)
+        # masks of torch's own do not depend on the row: each process draws others
+        torch.cuda.manual_seed((number + joined().rank) % 2**63)

@@ -1,11 +1,11 @@
-"""Trains golden cases, as any number of processes: `torchrun --nproc-per-node 2 -m tests.distributed.golden_worker`.
+"""What the tests let several processes do: `torchrun --nproc-per-node 2 -m tests.distributed.golden_worker JOBS`.
 
-Arguments: the folder of the runs, float64 or float32, changed settings as JSON, and the names of cases.
+JOBS is a list of jobs in JSON, done one after the other by whatever number of processes there is.
 """
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +20,42 @@ from tests.golden.golden_cases import CASES, DATA
 QUICK = {"train.sample_tokens": 0, "train.evaluate_every": 25}
 
 
-def train_cases(folder: Path, precision: str, names: Iterable[str], changes: Mapping[str, Any]) -> None:
+def train_case(folder: str, case: str, precision: str = "float64", **changes: Any) -> None:
+    """Train a golden case in folder/case."""
+    one, out = CASES[case], Path(folder)
+    settings = {**one.settings, **QUICK, **changes}
+    if "task.batch_tokens" in settings:  # which replaces the number of examples that all cases share
+        del settings["task.batch_size"]
     torch.set_default_dtype(torch.float64 if precision == "float64" else torch.float32)
     try:
-        for name in names:
-            case = CASES[name]
-            source = write_data(folder, case.task)
-            settings = {**case.settings, **QUICK, **changes}
-            if "task.batch_tokens" in settings:  # which replaces the number of examples that all cases share
-                del settings["task.batch_size"]
-            if case.teacher is not None:
-                teacher = folder / f"teacher of {name}"
-                taught = {**case.teacher, **QUICK, "train.steps": 10}
-                seqlab.train(source, out=teacher, settings=taught, reporter=Reporter())
-                settings["task.teacher"] = str(teacher)
-            seqlab.train(source, out=folder / name, settings=settings, reporter=Reporter())
+        source = write_data(out, one.task)
+        if one.teacher is not None:
+            taught = {**one.teacher, **QUICK, "train.steps": 10}
+            seqlab.train(source, out=out / f"{case} teacher", settings=taught, reporter=Reporter())
+            settings["task.teacher"] = str(out / f"{case} teacher")
+        seqlab.train(source, out=out / case, settings=settings, reporter=Reporter())
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def resume(run: str, precision: str = "float64") -> None:
+    torch.set_default_dtype(torch.float64 if precision == "float64" else torch.float32)
+    try:
+        seqlab.resume(run, reporter=Reporter())
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def evaluate(run: str, out: str, mode: str | None = None) -> None:
+    """Score a run, and write what all processes know, by their number."""
+    result = seqlab.evaluate(run, mode=mode)
+    with share_work() as world:
+        Path(f"{out}.{world.rank}").write_text(json.dumps([result.metrics, result.scores.nats_U.tolist()]))
+        wait_for_all()
+
+
+def embed(run: str, source: str, out: str) -> None:
+    seqlab.embed(run, source, out)
 
 
 def write_data(folder: Path, task: str) -> Path:
@@ -49,5 +68,10 @@ def write_data(folder: Path, task: str) -> Path:
     return folder / name
 
 
+JOBS = {"train": train_case, "resume": resume, "evaluate": evaluate, "embed": embed}
+
 if __name__ == "__main__":
-    train_cases(Path(sys.argv[1]), sys.argv[2], sys.argv[4:], json.loads(sys.argv[3]))
+    # torch warns of outputs that are views, which nothing here changes in place
+    warnings.filterwarnings("ignore", "FSDP2-wrapped module", UserWarning)
+    for job in json.loads(sys.argv[1]):
+        JOBS[job.pop("do")](**job)
