@@ -10,18 +10,18 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from seqlab.distributed.world import Rows
+from seqlab.distributed.world import RowSpan
 
-_computing: Rows | None = None
+_computing: RowSpan | None = None
 
 
-def computed_rows() -> Rows | None:
+def computed_rows() -> RowSpan | None:
     """The rows that tensors are now; None for the whole batch."""
     return _computing
 
 
 @contextmanager
-def batch_rows(rows: Rows | None) -> Iterator[None]:
+def batch_rows(rows: RowSpan | None) -> Iterator[None]:
     """While entered, tensors are these rows of a batch: their first axis, or a multiple of it."""
     # no ContextVar: torch computes the gradients of a GPU, and with them what is computed again, in its own threads
     global _computing

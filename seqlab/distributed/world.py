@@ -16,7 +16,7 @@ DEFAULTS = {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowSpan:
     """The rows from `first` up to `last` of a batch of `total` rows."""
 
     first: int
@@ -45,11 +45,11 @@ class World:
         """Whether this process writes files, logs and results: one does."""
         return self.rank == 0
 
-    def rows(self, total: int) -> Rows:
+    def rows(self, total: int) -> RowSpan:
         """The rows of a batch that this process takes: a contiguous part, at most one row more than others take."""
         share, more = divmod(total, self.size)
         first = self.rank * share + min(self.rank, more)
-        return Rows(first, first + share + (self.rank < more), total)
+        return RowSpan(first, first + share + (self.rank < more), total)
 
     def part(self, items: Sequence[T]) -> Sequence[T]:
         """Every n-th item, beginning with this process's own: neighbors take about the same time."""

@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy, normalize
 from seqlab.contracts import Batch, Loss
 from seqlab.distributed.gradients import gather_rows
 from seqlab.distributed.rows import batch_rows
-from seqlab.distributed.world import Rows
+from seqlab.distributed.world import RowSpan
 from seqlab.models.text_encoder import TextEncoder
 from seqlab.precision import is_rounding, training_precision, unrounded
 from seqlab.tasks.embed_settings import EmbedSettings
@@ -34,13 +34,13 @@ class ContrastiveBatch(Batch):
     documents_NT: Tensor
     document_mask_NT: Tensor | None
 
-    def document_rows(self, rows: Rows) -> Rows:
+    def document_rows(self, rows: RowSpan) -> RowSpan:
         """The documents that the process with these anchors encodes: as large a share of them."""
         documents = len(self.documents_NT)
-        return Rows(documents * rows.first // rows.total, documents * rows.last // rows.total, documents)
+        return RowSpan(documents * rows.first // rows.total, documents * rows.last // rows.total, documents)
 
 
-def contrastive_loss(model: TextEncoder, batch: ContrastiveBatch, rows: Rows, settings: EmbedSettings) -> Loss:
+def contrastive_loss(model: TextEncoder, batch: ContrastiveBatch, rows: RowSpan, settings: EmbedSettings) -> Loss:
     """What some anchors add to the loss of a batch. Each is compared with all documents: the vectors of those that
     other processes encode come from there."""
     encode = partial(_encode_rows, model, chunk=settings.cache_batch)
@@ -82,7 +82,7 @@ def prefix_nats(
     )
 
 
-def _sum_of_rows(nats_B: Tensor, rows: Rows) -> Tensor:
+def _sum_of_rows(nats_B: Tensor, rows: RowSpan) -> Tensor:
     """The loss of these rows, with the gradient of all: what another row's loss says about the vectors of these."""
     if len(rows) == rows.total:
         return nats_B.sum()
@@ -91,7 +91,7 @@ def _sum_of_rows(nats_B: Tensor, rows: Rows) -> Tensor:
 
 
 def _encode_rows(
-    model: TextEncoder, tokens_BT: Tensor, mask_BT: Tensor | None, rows: Rows, chunk: int | None
+    model: TextEncoder, tokens_BT: Tensor, mask_BT: Tensor | None, rows: RowSpan, chunk: int | None
 ) -> Tensor:
     """The vectors_BD of all rows; those that are not `rows` come from other processes, without their gradient."""
     if len(rows) == rows.total:

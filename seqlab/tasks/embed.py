@@ -21,7 +21,7 @@ from seqlab.data.documents.encoded import DocumentTable, PairBatches, PairSplit,
 from seqlab.data.documents.open_pairs import documents_to_name, open_retrieval, open_unsplit
 from seqlab.data.documents.pairs import JudgedQuery, RetrievalExamples
 from seqlab.data.examples.checks import few_examples_note
-from seqlab.distributed.world import Rows
+from seqlab.distributed.world import RowSpan
 from seqlab.errors import UsageError
 from seqlab.metrics.example_metric import find_metric, mean_average_precision, mrr, ndcg_10, recall_100
 from seqlab.models.model import Model
@@ -183,10 +183,10 @@ class EmbedTask(Task):
 
     def loss(self, model: TextEncoder, batch: ContrastiveBatch, carry: State | None, step: int) -> Loss:
         pairs = len(batch.anchors_BT)
-        return contrastive_loss(model, batch, Rows(0, pairs, pairs), self.settings)
+        return contrastive_loss(model, batch, RowSpan(0, pairs, pairs), self.settings)
 
     def loss_of_rows(
-        self, model: TextEncoder, batch: ContrastiveBatch, rows: Rows, carry: State | None, step: int
+        self, model: TextEncoder, batch: ContrastiveBatch, rows: RowSpan, carry: State | None, step: int
     ) -> Loss:
         return contrastive_loss(model, batch, rows, self.settings)
 

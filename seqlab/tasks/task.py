@@ -21,7 +21,7 @@ from seqlab.data.content_notes import content_notes
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
 from seqlab.distributed.rows import batch_rows
-from seqlab.distributed.world import Rows
+from seqlab.distributed.world import RowSpan
 from seqlab.errors import UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.models.model import Model
@@ -164,7 +164,7 @@ class Task(ABC):
     def loss(self, model: Any, batch: Any, carry: State | None, step: int) -> Loss:
         """The summed loss of a batch, with `carry` as the state before it and `step` for schedules."""
 
-    def loss_of_rows(self, model: Any, batch: Any, rows: Rows, carry: State | None, step: int) -> Loss:
+    def loss_of_rows(self, model: Any, batch: Any, rows: RowSpan, carry: State | None, step: int) -> Loss:
         """What some rows add to `loss`: the sum over all parts of a batch is the loss of the batch, and so are the
         gradients. By default rows are independent of each other, and `carry` has the states of these rows."""
         if not len(rows):

@@ -16,7 +16,7 @@ from seqlab.contracts import Batch, Loss, State
 from seqlab.distributed.gradients import sum_gradients
 from seqlab.distributed.group import sum_array
 from seqlab.distributed.sharding import is_sharded, own_part
-from seqlab.distributed.world import Rows, joined
+from seqlab.distributed.world import RowSpan, joined
 from seqlab.models.model import Model
 from seqlab.precision import full, training_precision
 from seqlab.recomputation import recomputation
@@ -76,7 +76,7 @@ class TrainingStep:
             return self.task.loss(self.model, batch, self.carry, step)
         rows = world.rows(total)
         if self.sharded and not len(rows):  # the others need its weights: it computes a row that does not count
-            idle = self.task.loss_of_rows(self.model, batch, Rows(0, 1, total), None, step)
+            idle = self.task.loss_of_rows(self.model, batch, RowSpan(0, 1, total), None, step)
             return Loss(idle.total * 0.0, 0)
         return self.task.loss_of_rows(self.model, batch, rows, self.carry, step)
 

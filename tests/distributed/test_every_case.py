@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 FLOAT64, FLOAT32 = 1e-9, 1e-4
 # chunks of a batch draw other masks on several processes, which is refused: see test_refusals.py
 NO_DROPOUT = {"model.embedding_dropout": 0.0, "model.output_dropout": 0.0}
-WITHOUT_ROWS = {"task.batch_size": 2}  # fewer than four processes
+WITHOUT_ROWS: dict[str, Any] = {"task.batch_size": 2}  # fewer than four processes
 ONE_FOR_EACH_TASK = [
     *("lstm language dropout", "transformer-encoder masked", "lstm classify", "lstm tag", "transformer translate"),
     *("gru embed residual", "lstm language stream", "gru language distilled", "lstm language accumulate"),
