@@ -8,6 +8,7 @@ from benchmarks import (
     embedding,
     encoding,
     int8,
+    processes,
     scheduling,
     training,
     transformer,
@@ -25,6 +26,7 @@ if __name__ == "__main__":
         counts,
         int8,
         scheduling,
+        processes,
         embedding,
         vector_search,
     ):

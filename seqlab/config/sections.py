@@ -180,6 +180,15 @@ class TrainSettings(Settings):
         default=None, ge=1, le=MAX_THREADS, description="if unset, OMP_NUM_THREADS or all cores"
     )
     device: str = Field(default="cpu", description="cpu, cuda or mps")
+    recompute: bool = Field(
+        default=False, description="compute the inside of layers again for the gradient: less memory, more time"
+    )
+    shard: bool = Field(
+        default=False, description="divide weights, gradients and moments among the processes of torchrun (FSDP2)"
+    )
+    offload: bool = Field(
+        default=False, description="with shard on a GPU, keep them in the CPU's memory; experimental: never run on one"
+    )
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:

@@ -22,7 +22,7 @@ from seqlab.mixing.gram_table import GramTable
 from seqlab.mixing.mixture import Mixture, count_predictions, no_context
 from seqlab.models.language_model import LanguageModel
 from seqlab.tasks.dataset import Log
-from seqlab.tasks.text import as_batch
+from seqlab.tasks.text_scores import as_batch
 from seqlab.wording import counted
 
 FIT_SHARE = 0.02  # of the training split, if there is no test split

@@ -11,6 +11,7 @@ from seqlab import __version__
 from seqlab.config import RunSettings
 from seqlab.data.documents.encoded import PairSplit
 from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.distributed.world import joined
 from seqlab.models.model import Model
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
@@ -55,6 +56,7 @@ def run_config(
         "tokenizer_fingerprint": vocabulary.fingerprint,
         "parameters": {**asdict(count), "total": count.total},
         "threads": settings.train.threads,
+        "processes": joined().size,
         "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
         "machine": f"{platform.system()} {platform.machine()}",
         "git": git_revision(),
@@ -74,9 +76,15 @@ def plan_summary(session: TrainingSession) -> str:
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{size_in_words(session.dataset.vocabulary.tokenizer, settings.tokenizer.settings)}\n"
         f"{config['corpus']['name']}{about}: {_amounts(session.dataset, settings)}\n"
-        f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {counted(threads or 1, 'thread')}, "
+        f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {_computing(threads or 1)}, "
         f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"
     )
+
+
+def _computing(threads: int) -> str:
+    if joined().size == 1:
+        return counted(threads, "thread")
+    return f"{joined().size} processes with {counted(threads, 'thread')} each"
 
 
 def _evaluated(validation: Any) -> str:
