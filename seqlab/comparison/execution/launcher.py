@@ -29,13 +29,17 @@ class Stopped(SeqlabError):
 class Launcher(ABC):
     """Runs lists of jobs, one after another; entered and left as a context."""
 
-    def __init__(self, directory: Path, view: ProgressView):
-        self.directory, self.view = directory, view
+    def __init__(self, directory: Path, view: ProgressView, threads: int = 1):
+        self.directory, self.view, self.threads = directory, view, threads
         self._running: dict[str, Job] = {}
         self._waiting: list[tuple[float, Job]] = []  # not before that time; the first is the next
         self._deaths: Counter[str] = Counter()
         self._errors: list[SeqlabError] = []
         self._stopping = False
+
+    def places(self, threads: int, device: str) -> int | None:
+        """How many jobs with so many threads run at once; None if that is for the request to say."""
+        return None
 
     @abstractmethod
     def has_room(self, running: int) -> bool:
@@ -92,12 +96,13 @@ class Launcher(ABC):
     def _start_jobs(self) -> None:
         now = time.monotonic()
         for entry in [entry for entry in self._waiting if entry[0] <= now]:
+            if not self.has_room(len(self._running)):
+                return
             job = entry[1]
+            self._waiting.remove(entry)
             if job.is_done(self.directory):
-                self._waiting.remove(entry)
                 self.view.event(job, {"kind": "done"})  # by another command on the same comparison
-            elif self.has_room(len(self._running)):
-                self._waiting.remove(entry)
+            else:
                 self._running[job.place] = job
                 self.start(job)
 

@@ -6,7 +6,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from seqlab.comparison.execution.jobs import Job
+from seqlab.comparison.execution.jobs import LOGS, Job
 from seqlab.comparison.execution.launcher import Launcher
 from seqlab.comparison.execution.process import (
     ENDS,
@@ -23,8 +23,8 @@ class Pool(Launcher):
     """Worker processes, reused from one list of jobs to the next."""
 
     def __init__(self, directory: Path, workers: int, threads: int, view: ProgressView):
-        super().__init__(directory, view)
-        self.workers, self.threads = workers, threads
+        super().__init__(directory, view, threads)
+        self.workers = workers
         self._processes: list[WorkerProcess | None] = [None] * workers
         self._jobs: dict[int, Job] = {}  # by the index of the worker
         self._replaced = [0] * workers  # how often
@@ -70,7 +70,7 @@ class Pool(Launcher):
         self._heard.put((index, replaced, event))
 
     def _log(self, index: int) -> Path:
-        return self.directory / "logs" / f"worker-{index}.log"
+        return self.directory / LOGS / f"worker-{index}.log"
 
     def stop(self) -> None:
         running = [process for process in self._processes if process is not None]

@@ -43,7 +43,7 @@ class SizedModels:
 
 
 def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Plan:
-    threads = data.shared.train.threads or max(1, min(default_threads(), available_cores() // jobs_of(request)))
+    threads = data.shared.train.threads or _default_threads(request)
     sized = steps = None
     sizes = _sizes(request, data)
     for size in sizes:
@@ -73,6 +73,13 @@ def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Pla
         vocab_sizes=data.dataset.vocabulary.sizes,
         warnings=plan_warnings(models, data) + _time_warnings(request, sized, estimate, threads),
     )
+
+
+def _default_threads(request: ComparisonRequest) -> int:
+    """The cores of this machine for the runs that share it; one for each run on a cluster, whose nodes may be smaller."""
+    if request.comparison.launcher == "ray":
+        return 1
+    return max(1, min(default_threads(), available_cores() // jobs_of(request)))
 
 
 def with_winners(
