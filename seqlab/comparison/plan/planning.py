@@ -76,7 +76,7 @@ def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Pla
 
 
 def _default_threads(request: ComparisonRequest) -> int:
-    """The cores of this machine for the runs that share it; one for each run on a cluster, whose nodes may be smaller."""
+    """The cores of this machine for the runs that share it; one thread on a cluster, whose nodes may be smaller."""
     if request.comparison.launcher == "ray":
         return 1
     return max(1, min(default_threads(), available_cores() // jobs_of(request)))

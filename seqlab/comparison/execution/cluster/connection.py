@@ -3,6 +3,7 @@
 import os
 import secrets
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 from seqlab.errors import SeqlabError, UsageError
 from seqlab.threads import available_cores
-from seqlab.wording import counted
+from seqlab.wording import counted, ended
 
 OBJECT_STORE = 1 << 28  # bytes; events are small, and large files spill to disk
 TOKEN_FILE = Path(".ray") / "auth_token"  # in the home directory; Ray's own place for it
@@ -44,18 +45,20 @@ def connected(address: str | None, safe_folder: Path) -> Iterator[Any]:
     options: dict[str, Any] = {"address": address or "local", "log_to_driver": False, "configure_logging": False}
     if address is None:
         options |= {"num_cpus": available_cores(), "include_dashboard": False, "object_store_memory": OBJECT_STORE}
-    before = signal.getsignal(signal.SIGTERM)
+    before = signal.getsignal(signal.SIGTERM)  # Ray sets a handler of its own
     try:
         with chdir(safe_folder):  # Ray lets its workers import from the working directory
             ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        where = f"to the Ray cluster at '{address}'" if address else "to a local Ray"
+        if address is None:
+            raise SeqlabError(f"Ray cannot be started on this machine: {ended(reason)}") from None
         raise SeqlabError(
-            f"cannot connect {where}: {reason} Is it running, and is this machine part of it ('ray status')?"
+            f"cannot connect to the Ray cluster at '{address}': {ended(reason)} Is it running, is this machine part of "
+            f"it ('ray status'), and is the token the same?"
         ) from None
     finally:
-        if before is not None:
+        if before is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)
     try:
         yield ray
@@ -78,6 +81,8 @@ def _use_token(address: str | None) -> None:
     if address is None:
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # for this process and those it starts
         os.environ["RAY_AUTH_MODE"] = "token"
+        # if this process is killed, Ray's helpers look for it so many seconds, a minute by default
+        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "10")
         return
     mode = os.environ.get("RAY_AUTH_MODE", "token")
     if mode != "token":

@@ -1,4 +1,4 @@
-"""The launcher for Ray clusters: every job is a task that sends back events, and its files where they are not shared."""
+"""The launcher for Ray clusters: a job is a task that sends back events, and its files where they are not shared."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from seqlab.comparison.execution.process import ENDS, STOP_TIMEOUT, Event
 from seqlab.comparison.execution.progress import ProgressView
 from seqlab.errors import SeqlabError, UsageError
 from seqlab.storage import storage_errors, write_atomic
-from seqlab.wording import counted
+from seqlab.wording import counted, ended
 
 DESCRIBE_TIMEOUT = 120.0  # seconds for a node to start a process
 SAID_EVERY = 30.0  # seconds between two lines that nothing runs yet
@@ -127,8 +127,8 @@ class RayLauncher(Launcher):
         if not node.is_shared:
             self._unshared.add(node.host)
             self._say_once(
-                f"{node.host} does not share '{self.directory}': texts are sent there, finished runs are sent back, and "
-                f"a run that is stopped begins again unless the same node continues it"
+                f"{node.host} does not share '{self.directory}': texts are sent there, finished runs are sent back, "
+                f"and a run that is stopped begins again unless the same node continues it"
             )
 
     def _say_once(self, message: str) -> None:
@@ -249,4 +249,4 @@ def _first_line(error: BaseException) -> str:
     error = cause if isinstance(cause, BaseException) else error
     text = str(error).strip()
     line = text.splitlines()[0] if text else type(error).__name__
-    return line if line.endswith((".", "?", "!")) else f"{line}."
+    return ended(line)

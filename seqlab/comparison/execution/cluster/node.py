@@ -55,7 +55,7 @@ class Errand:
 
     @property
     def scratch(self) -> Path:
-        """A folder of this machine that stands for that of the comparison; the same whenever the command is repeated."""
+        """A folder here that stands for that of the comparison; the same whenever the command is repeated."""
         name = hashlib.sha256(f"{self.directory}\n{self.cwd}".encode()).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"seqlab-{os.getuid()}" / name
 
@@ -123,8 +123,9 @@ def work_in_scratch(job: str, errand: Errand, inputs: dict[str, bytes]) -> Itera
         files = files_of(folder / "comparison", place)
         total = sum(path.stat().st_size for path in files)
         if total > MAX_UPLOAD:
-            message = f"a node sends back {MAX_UPLOAD:,} bytes at most, and it has {total:,}. Share the folder with the nodes."
-            yield json.dumps({"kind": "failed", "message": message, "code": StorageError.exit_code})
+            message = f"a node sends back {MAX_UPLOAD:,} bytes at most, and it has {total:,}."
+            hint = "Share the folder with the nodes."
+            yield json.dumps({"kind": "failed", "message": f"{message} {hint}", "code": StorageError.exit_code})
             return
         yield from contents(files, folder / "comparison")
         yield done
