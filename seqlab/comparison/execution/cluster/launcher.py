@@ -41,6 +41,7 @@ class RayTask:
     job: Job
     upload: Upload
     host: str = ""  # of the node, once it has started
+    node: str = ""  # its id, since nodes may share a host
     ended: bool = False
 
 
@@ -196,7 +197,7 @@ class RayLauncher(Launcher):
         event: Event = json.loads(item)
         if event["kind"] == "node":
             node = Node(**{name: value for name, value in event.items() if name != "kind"})
-            task.host = node.host
+            task.host, task.node = node.host, node.id
             self._check(node)
             return []
         if event["kind"] == "file":

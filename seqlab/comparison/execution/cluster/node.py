@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import seqlab
 from seqlab.comparison.execution.process import (
@@ -68,6 +69,7 @@ class Node:
     """What a node says of itself before it works."""
 
     host: str
+    id: str  # in the cluster
     is_shared: bool
     authentication: str  # RAY_AUTH_MODE of its processes
     versions: dict[str, str]
@@ -83,13 +85,19 @@ def versions() -> dict[str, str]:
     return found
 
 
+def node_id() -> str:
+    import ray
+
+    return ray.get_runtime_context().get_node_id() if ray.is_initialized() else ""
+
+
 def describe(errand: str) -> str:
     """A task that only says what the node is like, as JSON."""
     shared = Errand(**json.loads(errand)).is_shared
-    return json.dumps(asdict(Node(platform.node(), shared, os.environ.get("RAY_AUTH_MODE", ""), versions())))
+    return json.dumps(asdict(Node(platform.node(), node_id(), shared, os.environ.get("RAY_AUTH_MODE", ""), versions())))
 
 
-def run_on_node(job: str, errand: str, inputs: list[object]) -> Iterator[Item]:
+def run_on_node(job: str, errand: str, inputs: list[Any]) -> Iterator[Item]:
     """The task: what happens to a job, and its files if the node does not share the folder of the comparison.
 
     inputs: a reference to the files that the job reads, by their paths; empty if all nodes share the folders.
@@ -104,9 +112,7 @@ def run_on_node(job: str, errand: str, inputs: list[object]) -> Iterator[Item]:
         return
     import ray
 
-    files = ray.get(inputs[0])
-    assert isinstance(files, dict)
-    yield from work_in_scratch(job, given, files)
+    yield from work_in_scratch(job, given, ray.get(inputs[0]))
 
 
 def work_in_scratch(job: str, errand: Errand, inputs: dict[str, bytes]) -> Iterator[Item]:
@@ -170,6 +176,14 @@ def contents(files: list[Path], directory: Path) -> Iterator[Item]:
 _kept: dict[str, tuple[WorkerProcess, "queue.SimpleQueue[Event]"]] = {}  # the worker process of this Ray worker
 
 
+def stop_worker() -> None:
+    """Let it write a checkpoint and exit."""
+    for process, _ in _kept.values():
+        process.terminate()
+        process.close(time.monotonic() + STOP_TIMEOUT)
+    _kept.clear()
+
+
 def work(job: str, errand: Errand, directory: Path, cwd: Path) -> Iterator[str]:
     """Let a worker process do the job, and yield its events, the last one of the kinds ENDS."""
     process, heard = _worker(errand, directory, cwd)
@@ -184,18 +198,13 @@ def work(job: str, errand: Errand, directory: Path, cwd: Path) -> Iterator[str]:
                     break
     finally:  # canceled: with a checkpoint
         if not ended:
-            _kept.clear()
-            process.terminate()
-            process.close(time.monotonic() + STOP_TIMEOUT)
+            stop_worker()
 
 
 def _worker(errand: Errand, directory: Path, cwd: Path) -> tuple[WorkerProcess, "queue.SimpleQueue[Event]"]:
     key = json.dumps([str(directory), str(cwd), errand.threads, os.environ.get("CUDA_VISIBLE_DEVICES")])
     if key not in _kept or not _kept[key][0].alive:
-        for process, _ in _kept.values():
-            process.terminate()
-            process.close(time.monotonic() + STOP_TIMEOUT)
-        _kept.clear()
+        stop_worker()
         heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
         log = directory / "logs" / f"worker-{platform.node()}-{os.getpid()}.log"
         if errand.plugins:
