@@ -163,8 +163,8 @@ def compare(
     The same call with the same `out` continues a comparison that was stopped.
     recipe: models, measures and settings; a name (`seqlab list recipes`) or the path of a TOML file.
     settings: settings of all models, as in `train`.
-    options: archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible, and the one-word settings of
-    `train` for all models.
+    options: archs, seeds, match, budget, minutes, tune, tune_over, jobs, launcher, address, negligible, and the
+    one-word settings of `train` for all models.
     command: how the report says that it can be repeated; this call if not given.
     view: receives the progress of all runs; shows it on standard error if not given.
 

@@ -63,7 +63,7 @@ def one_thread() -> Iterator[None]:
             "threads",
             "training.budget",
             "training.session",
-            "comparison.plan.planning",
+            "comparison.plan.estimate",
             "analysis.suggestion",
         ):
             patch.setattr(f"seqlab.{module}.default_threads", lambda: 1)

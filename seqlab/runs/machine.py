@@ -5,6 +5,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,9 +35,12 @@ def git_revision() -> str | None:
 _IMPORTS = "import json, sys; sys.path += [path for path in json.loads(sys.argv.pop()) if path not in sys.path]\n"
 
 
-def python_command(program: str, *arguments: str) -> list[str]:
-    """The command that runs a program of ours in a process of its own."""
-    return [sys.executable, "-P", "-c", _IMPORTS + program, *arguments, json.dumps(sys.path)]
+def python_command(program: str, *arguments: str, paths: Sequence[str] | None = None) -> list[str]:
+    """The command that runs a program of ours in a process of its own; `paths` are those of this process if None."""
+    return [
+        *(sys.executable, "-P", "-c", _IMPORTS + program, *arguments),
+        json.dumps(sys.path if paths is None else list(paths)),
+    ]
 
 
 def peak_memory() -> int | None:
