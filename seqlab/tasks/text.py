@@ -13,13 +13,12 @@ from torch.nn.functional import cross_entropy
 
 from seqlab.baselines.role import BaselineRole
 from seqlab.baselines.text import TextBaseline, score_text_baselines
-from seqlab.config import CorpusSettings, RunSettings, VocabSizes
+from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import State, TextBatch, TextScores
 from seqlab.data.batching import cut_by_count
 from seqlab.data.text.batches import NOT_SCORED, Batches, TokenRows, choose_batches, cut_windows, pad_windows
-from seqlab.data.text.corpus import open_corpus
-from seqlab.data.text.given_splits import read_text
-from seqlab.data.text.split import SplitText, split_text
+from seqlab.data.text.given_splits import read_text, read_whole
+from seqlab.data.text.split import SplitText
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.errors import UsageError
 from seqlab.metrics.descriptions import BITS_PER_CHAR, NATS_PER_CHAR
@@ -61,16 +60,13 @@ class TextTask(Task):
 
     @classmethod
     def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> TextDataset:
-        layout, documents = settings.corpus.layout, settings.corpus.documents
-        whole = CorpusSettings(source=source, layout=layout, documents=documents, split_ratios="whole")
-        corpus = open_corpus(source, layout=layout)
+        text = read_whole(source, settings.corpus)
         try:
-            text = split_text(corpus, whole)
             warn_of_notes(text)
             return text_dataset(text, settings, vocabulary)
         finally:
-            if corpus.stdin_copy is not None:  # standard input, by now encoded
-                corpus.stdin_copy.unlink(missing_ok=True)
+            if text.corpus.stdin_copy is not None:  # standard input, by now encoded
+                text.corpus.stdin_copy.unlink(missing_ok=True)
 
     @classmethod
     def fit_settings(cls, settings: RunSettings, dataset: TextDataset, log: Log) -> RunSettings:
@@ -244,10 +240,8 @@ class ScoreAccumulator:
 
     def pieces(self, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """First token, length and document of every piece that begins within the first `limit` tokens."""
-        firsts_P, lengths_P, document_P = cut_windows(self.split, length)
-        last = len(firsts_P) if self.limit is None else int(np.searchsorted(firsts_P, self.limit))
-        self.document_P = document_P[:last]
-        return firsts_P[:last], lengths_P[:last], document_P[:last]
+        firsts_P, lengths_P, self.document_P = cut_windows(self.split, length, self.limit)
+        return firsts_P, lengths_P, self.document_P
 
     def windows(self, model: TokenModel, window: int) -> Iterator[tuple[np.ndarray, TokenRows]]:
         """The windows of the split, laid end to end, in batches of similar length: their numbers and their ids."""

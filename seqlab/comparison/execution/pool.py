@@ -14,7 +14,7 @@ from typing import Any, Self
 from seqlab.comparison.execution.jobs import Job
 from seqlab.comparison.execution.progress import ProgressView
 from seqlab.errors import SeqlabError, TrainingFailed
-from seqlab.runs.machine import python_command
+from seqlab.processes import python_command
 from seqlab.training.signals import Interrupts
 
 DEATHS = 5  # of workers on one job before the pool gives up
