@@ -3,7 +3,8 @@
 `python -m benchmarks.large_corpus ratio` measures the speed of one and of two workers on a part of the text.
 `python -m benchmarks.large_corpus` encodes all of it (5 GB), and draws docs/scale/memory.png.
 
-The text is the language reference of Python, repeated; in every copy, one word in ten is replaced by another.
+The text is the language reference of Python, repeated: copies in which one word in ten is replaced by another, in
+random order, each below a heading of its own.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from seqlab.registry import TOKENIZERS
 PICTURE = Path(__file__).parents[1] / "docs" / "scale" / "memory.png"
 SOURCE = "\n\n".join(topics[name] for name in sorted(topics))
 FILE = 250_000_000  # bytes of each file
+COPIES = 100
 EVERY = 0.5  # seconds between two looks at the memory
 
 
@@ -45,14 +47,16 @@ def perturbed(draw: random.Random) -> str:
 def make_corpus(folder: Path, size: int) -> None:
     """Files of 250 MB: plain text, one of them a single line, and the last tenth JSON lines that gzip packs."""
     made, number = 0, 0
+    draw = random.Random(0)
+    copies = [perturbed(draw) for _ in range(COPIES)]
     while made < size:
-        draw, wanted = random.Random(number), min(FILE, size - made)
+        wanted = min(FILE, size - made)
         written = 0
         as_rows = made >= 0.9 * size
         path = folder / (f"{number:03d}.jsonl.gz" if as_rows else f"{number:03d}.txt")
         with gzip.open(path, "wb", 1) if as_rows else path.open("wb") as stream:
             while written < wanted:
-                text = perturbed(draw)
+                text = f"Copy {draw.randrange(10**9)}\n\n{draw.choice(copies)}\n"
                 text = text.replace("\n", " ") if number == 1 else text
                 rows = (json.dumps({"text": part, "id": written}) + "\n" for part in text.split("\n\n"))
                 raw = ("".join(rows) if as_rows else text).encode()
@@ -151,15 +155,13 @@ def whole(parent: Path, size: int, tokenizer: str) -> None:
     began = time.monotonic()
     make_corpus(folder, size)
     stored = sum(path.stat().st_size for path in folder.iterdir())
-    print(
-        f"made {stored:,} bytes in {len(list(folder.iterdir()))} files in {time.monotonic() - began:.0f} s", flush=True
-    )
+    files, seconds = len(list(folder.iterdir())), time.monotonic() - began
+    print(f"made {stored:,} bytes in {files} files in {seconds:.0f} s", flush=True)
     imported = psutil.Process().memory_info().rss / 1e6
     with own_cache(parent), MemoryWatch() as watch:
         seconds, read, tokens = encode(folder, tokenizer, 2)
-    print(
-        f"{read:,} bytes of text, {tokens:,} tokens ({tokenizer}) in {seconds:.0f} s: {read / seconds / 1e6:.1f} MB/s"
-    )
+    speed = f"{read / seconds / 1e6:.1f} MB/s"
+    print(f"{read:,} bytes of text, {tokens:,} tokens ({tokenizer}) in {seconds:.0f} s: {speed}")
     print(f"resident: {imported:.0f} MB after the imports, at most {watch.peak:.0f} MB in all processes")
     draw(watch, imported, f"{read / 1e9:.1f} GB of text into shards by two workers ({tokenizer})")
     shutil.rmtree(folder)

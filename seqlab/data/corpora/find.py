@@ -155,7 +155,9 @@ def _codec(beginning: bytes, name: str, form: Form) -> str:
     codec = recognize_encoding([whole_lines]) or UTF8
     if b"\0" in beginning and codec == UTF8:
         raise Unusable(f"'{name}' is binary, not text: it has NUL bytes.", "binary")
-    if codec not in (UTF8, "cp1252") or (codec != UTF8 and form == "rows"):
+    if form == "rows" and codec == "cp1252":  # JSON is UTF-8: rows with other bytes are counted
+        return UTF8
+    if codec not in (UTF8, "cp1252"):
         raise DataError(
             f"'{name}' is {ENCODING_NAMES[codec]}, and a large corpus is read as UTF-8. Convert it: "
             f"iconv -f {codec.upper()} -t UTF-8 FILE > NEW"

@@ -60,8 +60,8 @@ class LargeText(SplitText):
 
     @property
     def notes(self) -> list[str]:
-        remarks = self.corpus.fixes.notes()
-        return [*remarks, f"split {self.rule}"]
+        rule = [] if self.splits == ["whole"] else [f"split {self.rule}"]
+        return [*self.corpus.fixes.notes(), *rule]
 
     @property
     def rule(self) -> str:
@@ -202,7 +202,7 @@ def open_large(settings: CorpusSettings) -> LargeText:
         if items:
             parts[split] = CorpusPart(find_sources(items, settings.text_column, fixes), {split: 100})
     _refuse_shared({name: part.sources for name, part in parts.items()})
-    first = settings.source[0].rstrip("/").rpartition("/")[2].split(".")[0] or "corpus"
+    first = settings.source[0].rstrip("/").rpartition("/")[2].split(".")[0].strip("*?") or "corpus"
     name = first if len(settings.source) == 1 else f"{first}-and-{len(settings.source) - 1}-more"
     paths = tuple(Path(one.name) for part in parts.values() for one in part.sources if not is_address(one.name))
 

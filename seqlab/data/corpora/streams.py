@@ -36,7 +36,8 @@ def source_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise MissingInput(f"there is no '{name}'.") from None
+        unreachable = ", or it cannot be reached" if is_address(name) else ""
+        raise MissingInput(f"there is no '{name}'{unreachable}.") from None
     except ImportError as error:
         raise UsageError(f"'{name}' cannot be read: {error}. Install what it needs: {NEEDS_EXTRA}") from None
     except OSError as error:
