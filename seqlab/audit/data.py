@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -105,9 +104,10 @@ def _train(text: SplitText, settings: RunSettings, splits: Sequence[str]) -> Tok
 
 def _covers(text: LargeText) -> bool:
     """Whether each document is in one split; sums of hashes do not depend on the order."""
-    hashes = {split: [hash(document) for document in text.lines(split)] for split in text.splits}
-    apart = len({*chain.from_iterable(map(set, hashes.values()))}) == sum(len({*some}) for some in hashes.values())
-    return apart and sum(map(sum, hashes.values())) == sum(map(hash, text.corpus.blocks()))
+    hashes = [np.unique(np.fromiter(map(hash, text.lines(split)), np.int64)) for split in text.splits]
+    apart = len(np.unique(np.concatenate(hashes))) == sum(map(len, hashes))
+    joined = sum(hash(document) for split in text.splits for document in text.lines(split))
+    return apart and joined == sum(map(hash, text.corpus.blocks()))
 
 
 def _misplaced(text: SplitText) -> bool:

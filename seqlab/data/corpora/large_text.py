@@ -15,7 +15,7 @@ from seqlab.data.corpora.documents import STRETCH, CorpusDocument
 from seqlab.data.corpora.encoding import EncodedCorpus, encode_corpus
 from seqlab.data.corpora.faults import Faults
 from seqlab.data.corpora.find import find_sources
-from seqlab.data.corpora.plan import SAMPLE_BYTES, Span, divide, read_spans, sample_spans
+from seqlab.data.corpora.plan import MAX_SAMPLE_BYTES, Span, divide, read_spans, sample_spans
 from seqlab.data.corpora.pool import Log
 from seqlab.data.corpora.shard import choose_split
 from seqlab.data.corpora.sharded_tokens import ShardedTokens
@@ -132,7 +132,7 @@ class LargeText(SplitText):
         self_sample = self.sample
         for part in self._parts_with(split):
             for span in sample_spans(part.sources):
-                room = SAMPLE_BYTES if span.last is None else span.last - span.first
+                room = MAX_SAMPLE_BYTES if span.last is None else span.last - span.first
                 whole = span.last is None
                 for document in _of_split(split, part, read_spans(part.sources, [span], Faults())):
                     if not whole and room <= 0:

@@ -16,7 +16,7 @@ from seqlab.data.corpora.streams import ByteWindow, opened, unpacked
 
 PIECE = 64 * STRETCH  # bytes of text in a shard
 UNPACKED = 4  # the size of a packed text beside its packed size, about
-SAMPLE_BYTES, SAMPLE_STRETCHES = 1 << 25, 64  # of the training text, from which a tokenizer is learned
+MAX_SAMPLE_BYTES, SAMPLE_STRETCHES = 1 << 25, 64  # of the training text, from which a tokenizer is learned
 
 
 class Span(NamedTuple):
@@ -132,9 +132,9 @@ def sample_spans(sources: Sequence[TextSource]) -> list[Span]:
     Of files that can only be read from their beginnings, it is these."""
     sizes = [max(0, source.size) * (UNPACKED if source.packing else 1) for source in sources]
     total = sum(sizes)
-    if total <= SAMPLE_BYTES and all(source.size >= 0 for source in sources):
+    if total <= MAX_SAMPLE_BYTES and all(source.size >= 0 for source in sources):
         return [Span(number) for number in range(len(sources))]
-    size = SAMPLE_BYTES // SAMPLE_STRETCHES
+    size = MAX_SAMPLE_BYTES // SAMPLE_STRETCHES
     chosen: dict[tuple[int, int], int] = {}
     for place in range(SAMPLE_STRETCHES):
         at, number = total * (2 * place + 1) // (2 * SAMPLE_STRETCHES), 0

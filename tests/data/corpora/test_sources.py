@@ -155,7 +155,7 @@ def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
 
 def test_the_sample_of_the_tokenizer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From all over the files, of the training split alone, and no more than is allowed."""
-    monkeypatch.setattr("seqlab.data.corpora.plan.SAMPLE_BYTES", 6400)
+    monkeypatch.setattr("seqlab.data.corpora.plan.MAX_SAMPLE_BYTES", 6400)
     monkeypatch.setattr("seqlab.data.corpora.plan.STRETCH", 64)
     paths = [write_rows(tmp_path / f"{name}.jsonl", some_texts(300, 1000 * at)) for at, name in enumerate("abc")]
     text = large_text(*paths).with_sample()
