@@ -48,6 +48,16 @@ class CorpusSettings(Settings):
     columns: tuple[str, str] | None = Field(
         default=None, description="names of the columns of text and label (or source and target); inferred if unset"
     )
+    text_column: str = Field(
+        default="auto",
+        min_length=1,
+        description="column of the text in JSON lines or Parquet files of running text; auto: one with a known name",
+    )
+    sharded: bool | None = Field(
+        default=None,
+        description="encode a running text into shards, split by documents; if unset, where it is larger than 256 MB, "
+        "packed by zstd, in rows or at an address",
+    )
     groups: str = Field(
         default="auto",
         min_length=1,

@@ -6,7 +6,7 @@ text.py has what tasks on running text share, examples.py what tasks on labeled 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from seqlab.baselines.role import BaselineRole
 from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, Scores, State
 from seqlab.data.content_notes import content_notes
+from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
 from seqlab.distributed.rows import batch_rows
@@ -85,6 +86,8 @@ class Task(ABC):
     def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> AnyDataset:
         """The data in splits; without a vocabulary, one is built from the training split."""
         data = cls.read(settings)
+        if isinstance(data, LargeText):
+            data = replace(data, log=log)  # encoding it takes long
         for note in (*data.notes, *content_notes(data)):
             log(note)
         dataset = cls.encode_splits(data, settings, vocabulary)

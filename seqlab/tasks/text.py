@@ -10,12 +10,11 @@ import numpy as np
 
 from seqlab.baselines.role import BaselineRole
 from seqlab.baselines.text import TextBaseline, score_text_baselines
-from seqlab.config import CorpusSettings, RunSettings, VocabSizes
+from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import TextScores
 from seqlab.data.text.batches import Batches, choose_batches
-from seqlab.data.text.corpus import open_corpus
-from seqlab.data.text.given_splits import read_text
-from seqlab.data.text.split import SplitText, split_text
+from seqlab.data.text.given_splits import read_text, read_whole
+from seqlab.data.text.split import SplitText
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.errors import UsageError
 from seqlab.metrics.descriptions import BITS_PER_CHAR, NATS_PER_CHAR
@@ -55,16 +54,13 @@ class TextTask(Task):
 
     @classmethod
     def open_unsplit(cls, source: tuple[str, ...], settings: RunSettings, vocabulary: Vocabulary) -> TextDataset:
-        layout, documents = settings.corpus.layout, settings.corpus.documents
-        whole = CorpusSettings(source=source, layout=layout, documents=documents, split_ratios="whole")
-        corpus = open_corpus(source, layout=layout)
+        text = read_whole(source, settings.corpus)
         try:
-            text = split_text(corpus, whole)
             warn_of_notes(text)
             return text_dataset(text, settings, vocabulary)
         finally:
-            if corpus.stdin_copy is not None:  # standard input, by now encoded
-                corpus.stdin_copy.unlink(missing_ok=True)
+            if text.corpus.stdin_copy is not None:  # standard input, by now encoded
+                text.corpus.stdin_copy.unlink(missing_ok=True)
 
     @classmethod
     def fit_settings(cls, settings: RunSettings, dataset: TextDataset, log: Log) -> RunSettings:

@@ -40,10 +40,8 @@ class ScoreAccumulator:
 
     def pieces(self, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """First token, length and document of every piece that begins within the first `limit` tokens."""
-        firsts_P, lengths_P, document_P = cut_windows(self.split, length)
-        last = len(firsts_P) if self.limit is None else int(np.searchsorted(firsts_P, self.limit))
-        self.document_P = document_P[:last]
-        return firsts_P[:last], lengths_P[:last], document_P[:last]
+        firsts_P, lengths_P, self.document_P = cut_windows(self.split, length, self.limit)
+        return firsts_P, lengths_P, self.document_P
 
     def windows(self, model: TokenModel, window: int) -> Iterator[tuple[np.ndarray, TokenRows]]:
         """The windows of the split, laid end to end, in batches of similar length: their numbers and their ids."""

@@ -10,7 +10,7 @@ from reliability_runs import TEXT, TINY_OPTIONS, Command, environment, refused, 
 
 from seqlab.comparison.execution.process import worker_command
 from seqlab.data.text.corpus import open_corpus
-from seqlab.runs.machine import python_command
+from seqlab.processes import python_command
 
 pytestmark = pytest.mark.usefixtures("folder")
 OPTIONS = ["--steps", "1", *TINY_OPTIONS]

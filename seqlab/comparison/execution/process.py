@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from seqlab.runs.machine import python_command
+from seqlab.processes import python_command
 
 Event = dict[str, Any]  # with its "kind"
 ENDS = ("done", "taken", "failed", "stopped", "died")  # the kinds of the last event of a job

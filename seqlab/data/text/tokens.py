@@ -54,6 +54,8 @@ class SplitStats:
 class TokenSplit:
     """One split of a corpus as ids. Every access maps the file again, so touched pages do not stay resident."""
 
+    permuted = False  # whether windows are taken in the order of a keyed permutation, rather than drawn
+
     def __init__(self, directory: Path, split: str, dtype: np.dtype, stats: SplitStats, unknown: int | None = None):
         self.stats = stats
         self._path = directory / f"{split}.ids"
