@@ -24,8 +24,8 @@ def shard(model: nn.Module, layers: Sequence[nn.Module], offload: bool) -> None:
         fully_shard(module, mesh=mesh, offload_policy=CPUOffloadPolicy() if offload else OffloadPolicy())
     for module in model.modules():
         if isinstance(module, FSDPModule):
-            # gradients are sums, divided by the number of predictions later. torch would average, and gloo does not
-            # know how: it sums, and nothing divides (pytorch#162338)
+            # gradients are sums, divided by the number of predictions later. torch would average over processes, and
+            # has done so wrongly, without a word, on gloo (pytorch#162338)
             module.set_force_sum_reduction_for_comms(True)
             module.set_gradient_divide_factor(1.0)
 

@@ -25,7 +25,7 @@ CASES = (
     "gru embed residual",
     "gru translate scheduled",
 )
-SHARDED = "transformer language dropout"  # in float32: of float64, torch makes sums by itself
+SHARDED = "transformer language dropout"  # in float32, which torch reduces in another way than float64
 SGD = {"train.optimizer": "sgd", "train.lr": 3e-2}  # whose update is as large as the gradient
 
 
@@ -63,7 +63,7 @@ def test_results_are_those_of_one(folders: tuple[Path, Path], case: str) -> None
 
 
 def test_a_sharded_model_learns_the_same(folders: tuple[Path, Path]) -> None:
-    """In float32, where gloo's own average would be wrong by the number of processes."""
+    """In float32, where torch would average gradients over processes unless told to sum them."""
     one, two = (folder / SHARDED for folder in folders)
     assert norms(two) == pytest.approx(norms(one), rel=FLOAT32)
     assert max(apart(one, two)) < FLOAT32
