@@ -53,22 +53,21 @@ def survive(
     process = start(command, folder)
     seen: dict[Path, int] = {}
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        time.sleep(pauses())
-        for scored in folder.glob("runs/*/scores.json"):
-            assert seen.setdefault(scored, scored.stat().st_mtime_ns) == scored.stat().st_mtime_ns, "done twice"
-        if process.poll() is not None:
-            if process.returncode == 0:
-                return
-            assert process.returncode == -signal.SIGKILL, (folder.parent / "log").read_text()[-3000:]
-            process = start(command, folder)
-        else:
-            victim = kill(process.pid)
-            if victim is not None:
+    try:
+        while process.poll() != 0:
+            assert time.monotonic() < until, (folder.parent / "log").read_text()[-3000:]
+            for scored in folder.glob("runs/*/scores.json"):
+                assert seen.setdefault(scored, scored.stat().st_mtime_ns) == scored.stat().st_mtime_ns, "done twice"
+            if process.returncode is not None:
+                assert process.returncode == -signal.SIGKILL, (folder.parent / "log").read_text()[-3000:]
+                process = start(command, folder)
+            elif (victim := kill(process.pid)) is not None:
                 with suppress(ProcessLookupError):
                     os.kill(victim, signal.SIGKILL)
-    process.kill()
-    raise AssertionError((folder.parent / "log").read_text()[-3000:])
+            time.sleep(pauses())
+    finally:
+        process.kill()
+        process.wait()
 
 
 def done_at_once(command: list[str]) -> None:
