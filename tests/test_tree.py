@@ -20,7 +20,7 @@ ORDER = {
     "registry": {"errors"},
     "config": {"registry"},
     "cache": {"storage"},
-    "distributed": {"errors"},
+    "distributed": {"storage"},
     "threads": {"config", "distributed"},
     "recomputation": {"distributed"},
     "precision": set(),
