@@ -21,7 +21,7 @@ ORDER = {
     "registry": {"errors"},
     "config": {"registry"},
     "cache": {"storage"},
-    "distributed": {"errors"},
+    "distributed": {"storage"},
     "threads": {"config", "distributed"},
     "recomputation": {"distributed"},
     "precision": set(),

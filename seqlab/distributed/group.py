@@ -16,6 +16,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from seqlab.distributed.meeting import agree_on_name
 from seqlab.distributed.world import ALONE, World, joined, launched, working_as
 from seqlab.errors import TrainingFailed
 
@@ -60,9 +61,11 @@ def _join(world: World) -> None:
         torch.cuda.set_device(world.local_rank % torch.cuda.device_count())
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     try:
-        dist.init_process_group(backend, timeout=TIMEOUT)
+        store, _, _ = next(dist.rendezvous("env://", timeout=TIMEOUT))
+        attempt = dist.PrefixStore(agree_on_name(store, world, TIMEOUT.total_seconds()), store)
+        dist.init_process_group(backend, store=attempt, rank=world.rank, world_size=world.size, timeout=TIMEOUT)
         _patient.append(dist.new_group(backend="gloo", timeout=PATIENCE))
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, TimeoutError) as error:
         raise ProcessLost(error) from error
     atexit.register(_leave)
 
