@@ -55,7 +55,7 @@ def cluster(*cpus: int, authentication: dict[str, str] = TOKEN) -> Iterator[Clus
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, cpus)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "200", **authentication},
+        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0", **authentication},
     )  # fmt: skip
     assert process.stdin is not None and process.stdout is not None
     try:
