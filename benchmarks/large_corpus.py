@@ -134,8 +134,8 @@ def _settings(tokenizer: str) -> TokenizerSettings:
 
 
 def ratio(parent: Path, size: int) -> None:
-    """A slow tokenizer gets a tenth of the text."""
-    for tokenizer, wanted, repeats in (("char", size, 2), ("bpe", size // 10, 1)):
+    """A slow tokenizer gets a thirtieth of the text."""
+    for tokenizer, wanted, repeats in (("char", size, 2), ("bpe", size // 30, 1)):
         folder = parent / tokenizer
         folder.mkdir()
         make_corpus(folder, wanted)
