@@ -47,10 +47,12 @@ def large_text(*source: Path | str, **settings: Any) -> LargeText:
 
 
 def encode(text: LargeText, tokenizer: str | Tokenizer = "byte", workers: int = 0) -> dict[str, ShardedTokens]:
-    if isinstance(tokenizer, str):
-        kind = TOKENIZERS.load(tokenizer)
-        tokenizer = kind.train(text.sample_chunks(), kind.Settings())
-    return text.encode(tokenizer, workers)[1]
+    return text.encode(learned(text, tokenizer) if isinstance(tokenizer, str) else tokenizer, workers)[1]
+
+
+def learned(text: LargeText, name: str) -> Tokenizer:
+    kind = TOKENIZERS.load(name)
+    return kind.train(text.sample_chunks(), kind.Settings())
 
 
 def in_one_pass(text: LargeText, split: str, tokenizer: Tokenizer) -> np.ndarray:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpus_files import encode, in_one_pass, large_text, set_sizes, shard_records, some_texts, write_rows
+from corpus_files import encode, in_one_pass, large_text, learned, set_sizes, shard_records, some_texts, write_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -61,8 +61,7 @@ def mixed_corpus(folder: Path) -> list[Path]:
 def test_shards_are_the_text_encoded_in_one_pass(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     set_sizes(monkeypatch, 400, 100, 4)
     text = large_text(*mixed_corpus(tmp_path / "corpus"))
-    kind = TOKENIZERS.load(name)
-    tokenizer = kind.train(text.sample_chunks(), kind.Settings())
+    tokenizer = learned(text, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeqlabWarning)  # some held-out words are unknown
         splits = encode(text, tokenizer)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from seqlab.errors import DataError, MissingInput, SeqlabWarning, UsageError
 from seqlab.tokenization.byte import ByteTokenizer
 
 
-def write_parquet(path: Path, **columns: list[object]) -> Path:
+def write_parquet(path: Path, **columns: Sequence[object]) -> Path:
     import pyarrow
     import pyarrow.parquet
 
