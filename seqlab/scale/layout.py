@@ -4,7 +4,6 @@ compute  = tokens · FLOPs per token / (devices · peak · utilization)
 gradients, ring all-reduce = 2 (d - 1)/d · 4 N bytes over d devices, once per step
 sharded  = (d - 1)/d · (2 · 2 N · parts + 4 N) bytes: weights gathered in bfloat16 for the forward and the backward pass
            of every part of a batch, gradients scattered once
-           (between nodes, a ring for each device of a node, so these bytes go with the bandwidth of the whole node)
 tensor parallel = 4 all-reduces of the residual stream per layer, within a node; each waits
 recurrence = 3 · steps · max(latency, weights of a step / memory bandwidth): steps wait, whatever the number of devices
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from seqlab.comparison.results import NAME, read_comparison
+from seqlab.comparison.results import read_comparison
 from seqlab.errors import DataError, UsageError
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.load import load_parts
@@ -19,7 +19,7 @@ def trained_points(folders: Iterable[Path], arch: str) -> list[TrainedPoint]:
     points: list[TrainedPoint] = []
     texts: dict[tuple[str, str], Path] = {}
     for folder in folders:
-        found, text = _of_comparison(folder, arch) if (folder / NAME).is_file() else _of_run(folder, arch)
+        found, text = _of_run(folder, arch) if RunDirectory(folder).is_run() else _of_comparison(folder, arch)
         points += found
         texts.setdefault(text, folder)
     if len(texts) > 1:
