@@ -9,6 +9,7 @@ from seqlab.config import BackboneSettings, number_bytes
 
 # bytes of each hidden unit and position, measured: gradients on their way, and what a kernel reserves for them
 RNN_WORKING, GRU_WORKING, LSTM_WORKING, LSTM_UNTOUCHED = 10, 19, 10, 32
+RNN_ROUNDED = 7  # beside it in bf16: inputs and outputs in both precisions
 
 
 class RecurrentSettings(BackboneSettings):
@@ -88,6 +89,10 @@ class RnnSettings(RecurrentSettings):
     kept_vectors = 1  # h
     working = RNN_WORKING
     activation: Literal["tanh", "relu", "sigmoid"] = Field(default="tanh", description="of the state")
+
+    def working_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        rounded = 0 if precision == "float32" else length * self.directions * self.hidden * RNN_ROUNDED
+        return super().working_bytes(inputs, length, precision) + rounded
 
     def kernel_step_bytes(self, inputs: int, length: int, precision: str) -> int:
         """h"""
