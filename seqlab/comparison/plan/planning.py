@@ -283,7 +283,7 @@ def _planned_models(
 def tokens_per_step(data: ComparisonData, name: str) -> float:
     """Tokens read per step: an average if sequences have unequal lengths."""
     settings = data.models[name]
-    train, task = data.dataset.splits["train"], data.task(settings)
+    train, task = data.trained_split, data.task(settings)
     if isinstance(train, ExampleSplit):
         tokens = train.tokens / task.steps_per_epoch
     elif train.stats.by_lines:
