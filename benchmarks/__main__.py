@@ -2,6 +2,7 @@
 
 from benchmarks import (
     additive_attention,
+    busy,
     counts,
     decoding,
     dropout,
@@ -9,7 +10,9 @@ from benchmarks import (
     encoding,
     int8,
     processes,
+    roofline,
     scheduling,
+    time_to_loss,
     training,
     transformer,
     vector_search,
@@ -21,6 +24,9 @@ if __name__ == "__main__":
         training,
         transformer,
         dropout,
+        roofline,
+        busy,
+        time_to_loss,
         additive_attention,
         decoding,
         counts,
