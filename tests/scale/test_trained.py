@@ -48,7 +48,7 @@ def test_real_runs_give_a_law_or_a_reason(tmp_path: Path) -> None:
             )  # fmt: skip
     points = trained_points(folders, "gru")
     largest = max(points, key=lambda point: (point.parameters, point.tokens))
-    asked = {"params": 1e5, "tokens": 3e5, "vocab_size": 64, "window": 32, **HARDWARE}
+    asked = {"params": 2e5, "tokens": 3e5, "vocab_size": 256, "window": 32, **HARDWARE}
     try:
         (planned,) = seqlab.plan("gru", runs=folders, **asked)
     except DataError as error:
