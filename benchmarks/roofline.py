@@ -142,10 +142,10 @@ def draw(machine: Machine, points: list[Point], path: Path) -> None:
     axes = figure.add_subplot()
     light_grid(axes)
     intensities = [point.flops / point.bytes for point in points]
-    left, right = min(intensities) / 3, max(intensities) * 4
+    knees = [peak / machine.bytes for peak in machine.flops.values()]
+    left, right = min(*intensities, *knees) / 3, max(intensities) * 4
     for (precision, peak), style in zip(machine.flops.items(), ("-", "--"), strict=True):
-        knee = peak / machine.bytes
-        xs = [left, knee, max(right, knee * 2)]
+        xs = [left, peak / machine.bytes, right]
         ys = [min(peak, machine.bytes * x) / 1e9 for x in xs]
         axes.plot(xs, ys, style, color="#555555", linewidth=1.2)
         axes.annotate(f"{precision}: {peak / 1e9:.0f} GFLOP/s", (xs[2], ys[2]), ha="right", va="bottom", fontsize=8)
@@ -156,6 +156,9 @@ def draw(machine: Machine, points: list[Point], path: Path) -> None:
             axes.scatter(point.flops / point.bytes, point.speed / 1e9, s=42, edgecolors=COLORS[index], facecolors=face,
                          linewidths=1.5, label=arch if point.precision == "float32" else None)  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="operations per byte that has to be moved", ylabel="GFLOP/s")
+    for axis, ticks in ((axes.xaxis, (2, 5, 10, 20, 50, 100, 200, 500)), (axes.yaxis, (50, 100, 200, 400))):
+        axis.set_ticks(ticks, labels=[str(tick) for tick in ticks])
+        axis.set_ticks([], minor=True)
     axes.set_title("Training steps under the roofline: filled float32, open bf16", fontsize=10, loc="left")
     axes.legend(frameon=False, fontsize=8, loc="lower right")
     write_figure(figure, path)

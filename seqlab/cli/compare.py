@@ -11,8 +11,7 @@ from seqlab.registry import BACKBONES
 EXAMPLES = (
     "seqlab compare my.txt",
     "seqlab compare my.txt --archs lstm,transformer --seeds 5 --minutes 30",
-    "seqlab compare --recipe demo --out runs/demo",
-    "seqlab compare my.txt --launcher ray --address 192.168.0.10:6379   # on many machines: docs/scale.md",
+    "seqlab compare my.txt --launcher ray --address 192.168.0.10:6379",
 )
 
 

@@ -14,12 +14,9 @@ if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
 
 EXAMPLES = (
-    "seqlab plan --arch transformer --params 1e9 --tokens 2e10 --devices 64 --flops-per-device 4e14 "
-    "--memory-per-device 80e9",
-    "seqlab plan --arch all --params 1e9 --tokens 2e10 --devices 8,64,512 --flops-per-device 4e14 "
-    "--memory-per-device 80e9",
-    "seqlab plan --arch lstm --params 1e7 --tokens 1e9 --devices 1 --flops-per-device 1e14 --memory-per-device 24e9 "
-    "--from comparisons/small --from comparisons/large",
+    "seqlab plan --arch transformer --params 1e9 --tokens 2e10 --devices 64",
+    "seqlab plan --arch all --params 1e9 --tokens 2e10 --devices 8,64,512",
+    "seqlab plan --arch lstm --params 1e7 --tokens 1e9 --devices 1 --from small",
 )
 
 Assumed = partial(Option, rich_help_panel="Assumptions")
@@ -32,8 +29,10 @@ def plan(
     params: Annotated[float, Option(help="Parameters of the model, such as 1e9.")],
     tokens: Annotated[float, Option(help="Tokens to train on, such as 2e10.")],
     devices: Annotated[str, Option(help="Number of devices; several with commas.")],
-    flops_per_device: Annotated[float, Option(help="Peak FLOPs per second of a device, in the training precision.")],
-    memory_per_device: Annotated[float, Option(help="Bytes of memory of a device.")],
+    flops_per_device: Annotated[
+        float, Option(help="Peak FLOPs per second of a device, in the training precision; default that of an A100.")
+    ] = 3.12e14,
+    memory_per_device: Annotated[float, Option(help="Bytes of memory of a device; default that of an A100.")] = 80e9,
     runs: Annotated[
         list[Path] | None, Option("--from", help="Comparison or run to extrapolate the loss from; repeat for several.")
     ] = None,

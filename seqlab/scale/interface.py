@@ -11,7 +11,6 @@ from seqlab.scale.cluster import ASSUMPTIONS, Cluster
 from seqlab.scale.law import ScalingLaw, extrapolate, fit_law
 from seqlab.scale.model import model_of_size
 from seqlab.scale.plan import ScalePlan, make_plan, most_devices
-from seqlab.scale.trained import trained_points
 
 # the options of a model and its batch; None: by the size
 SHAPE = {"window": 2048, "vocab_size": 32_000, "layers": None, "hidden": None, "batch_tokens": None}
@@ -53,8 +52,8 @@ def plan(
     params: float,
     tokens: float,
     devices: int | Sequence[int],
-    flops_per_device: float,
-    memory_per_device: float,
+    flops_per_device: float = 3.12e14,
+    memory_per_device: float = 80e9,
     runs: Sequence[str | Path] = (),
     **options: Any,
 ) -> list[PlannedTraining]:
@@ -79,10 +78,16 @@ def plan(
     planned: list[PlannedTraining] = []
     for name in names:
         model = model_of_size(name, params, **shape)
-        law = fit_law(trained_points(map(Path, runs), name)) if runs else None
+        law = _law(runs, name) if runs else None
         expected = law and ExpectedLoss(law, *extrapolate(law, model.parameters, tokens))
         for count in [devices] if isinstance(devices, int) else devices:
             cluster = Cluster(count, flops_per_device, memory_per_device, **assumed)
             one = make_plan(model, cluster, tokens, batch_tokens)
             planned.append(PlannedTraining(one, *most_devices(model, cluster, one.layout.batch), expected))
     return planned
+
+
+def _law(runs: Sequence[str | Path], arch: str) -> ScalingLaw:
+    from seqlab.scale.trained import trained_points  # imports torch
+
+    return fit_law(trained_points(map(Path, runs), arch))

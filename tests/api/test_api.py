@@ -185,7 +185,7 @@ def test_every_tokenizer_trains_and_writes(folder: Path, tokenizer: str) -> None
 def test_the_public_names_are_those_of_the_interface() -> None:
     functions = {name for name in seqlab.__all__ if name.islower() and not name.startswith("_")}
     models = ("train", "load", "resume", "compare", "distill", "quantize", "export", "build", "evaluate")
-    assert functions == {*models, "speedrun", "embed", "index", "search", "evaluate_index"}
+    assert functions == {*models, "speedrun", "embed", "index", "search", "evaluate_index", "plan"}
     for name in functions:
         assert getattr(seqlab, name) is getattr(api, name)
         assert ">>> " in (getattr(api, name).__doc__ or ""), f"seqlab.{name} shows no example"

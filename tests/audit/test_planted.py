@@ -211,23 +211,23 @@ def test_dropout_that_is_left_on(text: Path, kind: type[TokenModel]) -> None:
 # --- 8: a token that is scored twice --------------------------------------------------------------------------------
 
 
-def one_longer(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def one_longer(part: TokenSplit, window: int, limit: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Windows whose last target is the next one's first."""
-    firsts_P, lengths_P, document_P = cut_windows(part, window)
+    firsts_P, lengths_P, document_P = cut_windows(part, window, limit)
     lasts_P = np.append(document_P[1:] != document_P[:-1], True)
     return firsts_P, lengths_P + ~lasts_P, document_P
 
 
-def one_back(part: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def one_back(part: TokenSplit, window: int, limit: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The second half of the windows begins one token early: as many tokens are scored as should be."""
-    firsts_P, lengths_P, document_P = cut_windows(part, window)
+    firsts_P, lengths_P, document_P = cut_windows(part, window, limit)
     return firsts_P - (np.arange(len(firsts_P)) >= len(firsts_P) // 2), lengths_P, document_P
 
 
 @pytest.mark.parametrize("wrong", [one_longer, one_back])
 @pytest.mark.parametrize("arch", ["lstm", "transformer"])
 def test_a_token_that_is_scored_twice(text: Path, monkeypatch: pytest.MonkeyPatch, wrong: Any, arch: str) -> None:
-    monkeypatch.setattr("seqlab.tasks.text.cut_windows", wrong)
+    monkeypatch.setattr("seqlab.tasks.text_scores.cut_windows", wrong)
     run = untrained(text, arch=arch)
     assert ONCE in red(run) <= {ONCE, BY_HAND}
 

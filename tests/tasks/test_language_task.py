@@ -16,7 +16,7 @@ from seqlab.config import ModelSettings, resolve
 from seqlab.contracts import TextBatch
 from seqlab.data.text.tokens import SplitStats, TokenSplit
 from seqlab.models.language_model import LanguageModel
-from seqlab.tasks import language, text
+from seqlab.tasks import language, text_scores
 from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.text import fit_sizes
 from seqlab.tasks.text_settings import LanguageSettings
@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def small_passes(monkeypatch):
     """So that even short texts take several forward passes."""
-    monkeypatch.setattr(text, "SCORED_AT_ONCE", 200)
+    monkeypatch.setattr(text_scores, "SCORED_AT_ONCE", 200)
     monkeypatch.setattr(language, "CARRIED_AT_ONCE", 8)
 
 
