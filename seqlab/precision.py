@@ -4,7 +4,8 @@ Weights, their gradients and moments, residual streams, carried states, logits a
 rounds the inputs of matrix products and of the LSTM kernel. Evaluations run without it.
 """
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 
 import torch
@@ -28,6 +29,17 @@ def unrounded(device: torch.device) -> AbstractContextManager[object]:
 def lstm_precision(device: torch.device) -> AbstractContextManager[object]:
     """While entered, torch's LSTM kernel rounds as the rest does, or not at all where it has no bfloat16 form."""
     return nullcontext() if device.type != "cpu" or not is_rounding(device) or lstm_rounds() else unrounded(device)
+
+
+@contextmanager
+def attention_precision(device: torch.device) -> Iterator[Callable[[Tensor], Tensor]]:
+    """While entered, torch's attention kernel does not round on a CPU, where it takes twice as long in bfloat16; what
+    it reads has to pass the function."""
+    if device.type != "cpu":
+        yield lambda x: x
+        return
+    with unrounded(device):
+        yield full
 
 
 @cache

@@ -16,7 +16,7 @@ from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import scaled_dot
 from seqlab.contracts import Recorded, Trace, record
 from seqlab.dropout import drop
-from seqlab.precision import full
+from seqlab.precision import attention_precision, full
 
 KeysValues = tuple[Tensor, Tensor]
 QK_EPSILON = 1e-6
@@ -131,7 +131,9 @@ def attend_heads(
     """Every head. No mask means causal. The equation computes it if it is `plain`, if there is a trace, and if
     `dropout` applies to the weights, which torch's kernel never stores."""
     if trace is None and not plain and not dropout:
-        return scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, mask, is_causal=mask is None)
+        with attention_precision(q_BNTK.device) as rounded:
+            q_BNTK, k_BNSK, v_BNSK = map(rounded, (q_BNTK, k_BNSK, v_BNSK))
+            return scaled_dot_product_attention(q_BNTK, k_BNSK, v_BNSK, mask, is_causal=mask is None)
     if mask is None:
         mask = torch.ones(q_BNTK.shape[2], k_BNSK.shape[2], dtype=torch.bool, device=q_BNTK.device).tril()
     attended = scaled_dot(q_BNTK, k_BNSK, v_BNSK, mask, trace)
