@@ -75,9 +75,7 @@ def train(
     config: options.Config = None,
     assignments: options.Assignments = None,
 ) -> None:
-    """Train a model on text or on labeled examples.
-
-    To get the best language model of a text within some minutes, without choices, use seqlab speedrun."""
+    """Train a model on text or on labeled examples. For the best model of a text without choices: seqlab speedrun."""
     named = {"source", "fit", "memory", "out", "overwrite", "init", "like", "recipe", "config", "assignments"}
     short = {name: value for name, value in locals().items() if name not in {*named, "named"}}
     from seqlab import api

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES
 from seqlab.scale.cluster import ASSUMPTIONS, Cluster
-from seqlab.scale.law import ScalingLaw, extrapolate, fit_law
 from seqlab.scale.model import model_of_size
 from seqlab.scale.plan import ScalePlan, make_plan, most_devices
+
+if TYPE_CHECKING:
+    from seqlab.scale.law import ScalingLaw
 
 # the options of a model and its batch; None: by the size
 SHAPE = {"window": 2048, "vocab_size": 32_000, "layers": None, "hidden": None, "batch_tokens": None}
@@ -20,7 +22,7 @@ SHAPE = {"window": 2048, "vocab_size": 32_000, "layers": None, "hidden": None, "
 class ExpectedLoss:
     """What a law says of a plan: nats per token, and the 95% interval."""
 
-    law: ScalingLaw
+    law: "ScalingLaw"
     loss: float
     low: float
     high: float
@@ -78,8 +80,7 @@ def plan(
     planned: list[PlannedTraining] = []
     for name in names:
         model = model_of_size(name, params, **shape)
-        law = _law(runs, name) if runs else None
-        expected = law and ExpectedLoss(law, *extrapolate(law, model.parameters, tokens))
+        expected = _expected_loss(runs, name, model.parameters, tokens) if runs else None
         for count in [devices] if isinstance(devices, int) else devices:
             cluster = Cluster(count, flops_per_device, memory_per_device, **assumed)
             one = make_plan(model, cluster, tokens, batch_tokens)
@@ -87,7 +88,9 @@ def plan(
     return planned
 
 
-def _law(runs: Sequence[str | Path], arch: str) -> ScalingLaw:
+def _expected_loss(runs: Sequence[str | Path], arch: str, parameters: int, tokens: float) -> ExpectedLoss:
+    from seqlab.scale.law import extrapolate, fit_law  # imports scipy
     from seqlab.scale.trained import trained_points  # imports torch
 
-    return fit_law(trained_points(map(Path, runs), arch))
+    law = fit_law(trained_points(map(Path, runs), arch))
+    return ExpectedLoss(law, *extrapolate(law, parameters, tokens))

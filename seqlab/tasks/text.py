@@ -40,7 +40,7 @@ class TextTask(Task):
 
     def make_batches(self, split: TokenSplit) -> Batches:
         settings = self.settings if split.stats.by_lines else fit_sizes(self.settings, split)
-        return choose_batches(split, settings.batching, settings.batch_size, settings.window)
+        return choose_batches(split, settings.batching, settings.batch_size, settings.trained_window)
 
     @classmethod
     def read(cls, settings: RunSettings, stdin_copy: Path | None = None) -> SplitText:

@@ -15,6 +15,25 @@ class TextSettings(TaskSettings):
         default="windows", description="random windows, or contiguous rows whose state is carried from step to step"
     )
     window: int = Field(default=128, ge=1, le=65_536, description="tokens per sequence")
+    train_window: int | None = Field(
+        default=None,
+        ge=1,
+        le=65_536,
+        description="tokens per sequence in training, if other than those that are scored",
+    )
+
+    @model_validator(mode="after")
+    def _is_not_longer(self) -> Self:
+        if self.train_window is not None and self.train_window > self.window:
+            raise ValueError(
+                f"train_window is {self.train_window}, more than the window of {self.window} that is scored"
+            )
+        return self
+
+    @property
+    def trained_window(self) -> int:
+        """Never longer than the window, which a short text makes smaller."""
+        return min(self.train_window or self.window, self.window)
 
     @property
     def sequence_length(self) -> int:
