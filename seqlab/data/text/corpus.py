@@ -179,14 +179,20 @@ def unchanged(corpus: Corpus, stats: CorpusStats) -> Corpus:
     return replace(corpus, blocks=blocks)
 
 
-def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
-    """The files of an item, each with its encoding; `fixes` records what is left out of a folder."""
+def require_existing(item: str) -> Path:
+    """The file or folder; MissingInput if there is none."""
     path = existing_path(item)
     if path is None:
         raise MissingInput(
             f"there is no file, folder or built-in corpus '{shorten(item)}'{did_you_mean(item, CORPORA)}. "
             f"Built in: {', '.join(CORPORA)}."
         )
+    return path
+
+
+def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
+    """The files of an item, each with its encoding; `fixes` records what is left out of a folder."""
+    path = require_existing(item)
     if path.is_dir() and is_result(path):
         name = shlex.quote(item)
         raise DataError(
