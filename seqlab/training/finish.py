@@ -63,7 +63,7 @@ def finish(session: TrainingSession, progress: TrainingProgress, log: Callable[[
         lower_rate = f"Train again with a lower --lr than {settings.train.lr:g}."
         results = replace(results, caution=loss_caution("The model", gap, lower_rate))
     write_results(directory, results)
-    title = f"{settings.backbone.name} on {session.dataset.name}"
+    title = f"{settings.model_name} on {session.dataset.name}"
     draw_curves(metrics_log, title, directory.path / "curves.png")
     write_card(directory, settings, session.config, results)
     run.model.cpu()
