@@ -32,7 +32,7 @@ from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
 
-MARKUP = (".html", ".htm", ".xhtml", ".xml", ".tmx", ".svg")  # suffixes
+MARKUP = (".html", ".htm", ".xhtml", ".xml", ".tmx", ".xliff", ".xlf", ".po", ".svg")  # suffixes
 READING_COUNTS = ("byte_order_marks", "crlf_lines", "cr_lines", "added_newlines")  # of InputFixes, in each reading
 
 
