@@ -11,7 +11,7 @@ from typing import Any
 from seqlab.data.files import read_beginning
 from seqlab.errors import DataError
 
-NESTED_ROWS, MAX_PLACES = 100, 6  # rows in which nested texts are looked for, and places that are named
+NESTED_ROWS, PLACES_NAMED = 100, 6  # rows in which nested texts are looked for, and places that are named
 MAX_BYTES = 64 * 1024**2  # of a file that is read to tell its form, where its beginning does not
 
 
@@ -47,7 +47,7 @@ def form_of_text(path: Path, text: str) -> str | None:
     if _is_list_of_objects(content):
         kind = "one array with a table by rows, not an object per line"
         if nested := _nested_fields(content):
-            where = ", ".join(f"'{place}'" for place in nested[:MAX_PLACES])
+            where = ", ".join(f"'{place}'" for place in nested[:PLACES_NAMED])
             return f"{path.name} is {kind}, whose texts are in nested fields ({where}); {_flat_command(path, nested)}"
         return f"{path.name} is {kind}; {_array_command(path)}"
     if isinstance(content, list) and len(content) > 1 and all(_is_column(row, content[0]) for row in content):
