@@ -86,7 +86,7 @@ def print_run(run: "Run") -> None:
     windows = f", {run.settings.task.settings.evaluation}" if results.window else ""
     console.print()
     rows = [
-        (run.settings.backbone.name, results.validation),
+        (run.settings.model_name, results.validation),
         *((baseline.name, baseline.metrics) for baseline in results.baselines),
     ]
     title = f"validation, {scored_amount(results.validation)}{windows}"

@@ -28,6 +28,12 @@ class RunSettings(Settings):
     task: Component[TaskSettings]
     train: TrainSettings = TrainSettings()
 
+    @property
+    def model_name(self) -> str:
+        """The architecture, and what it is mixed with, as comparisons name their models: lstm, lstm+counts."""
+        mixed_with = self.task.settings.option("mix", "none")
+        return self.backbone.name if mixed_with == "none" else f"{self.backbone.name}+{mixed_with}"
+
     def resolved(self) -> dict[str, Any]:
         """Every setting with its value, as JSON-ready tables."""
         return {

@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
+from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding, undecodable
 from seqlab.data.foreign import new_name, refuse_foreign
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
 BLOCK = 1 << 20
 MAX_NAMED = 5  # files in a note
+PAIRED = (".tmx", ".xliff", ".xlf", ".po")  # suffixes of files with texts and their translations
 STANDARD_INPUT = "-"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
@@ -99,6 +100,9 @@ class InputFixes:
             notes.append(f"{read}: column names or keys, delimiters, quotes and escapes are part of the text")
         if self.markup:
             notes.append(f"read {name_files(self.markup)} as running text: tags and entities are part of it")
+        if pairs := [file for file in self.markup if file.removesuffix(".gz").lower().endswith(PAIRED)]:
+            what = "texts with their translations, by the suffix"
+            notes.append(f"{name_files(pairs)}: {what}. To learn from them, make a table of source and target")
         for form, advice in self.forms.items():
             first = next(iter(advice.values()))
             notes.append(f"read {name_files([*advice])} as running text, but it looks like {form}. {first}")
@@ -218,7 +222,7 @@ def decode(
             text = newlines.unify(decoder.decode(raw, final=not block), final=not block)
         except UnicodeError as error:
             line += _lines_before(error, b"\r" if cr_ends_lines else b"\n")
-            raise _undecodable(name, codec, error, end - len(raw) - pending, line) from None
+            raise undecodable(name, codec, error, end - len(raw) - pending, line) from None
         if "\0" in text:
             line += text[: text.index("\0")].count("\n")
             raise DataError(
@@ -275,16 +279,3 @@ def _remove_mark(raw: bytes, fixes: InputFixes) -> bytes:
 
 def _lines_before(error: UnicodeError, newline: bytes) -> int:
     return error.object[: error.start].count(newline) if isinstance(error, UnicodeDecodeError) else 0
-
-
-def _undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int) -> DataError:
-    if not isinstance(error, UnicodeDecodeError):  # UTF-16 that ends after half a mark
-        return DataError(f"'{name}' is not {ENCODING_NAMES[codec]}: {error}.")
-    if codec == UTF8 and b"\0" in error.object:
-        return DataError(f"'{name}' is binary, not text: it has NUL bytes. Give a file of text.")
-    byte = error.object[error.start]
-    return DataError(
-        f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
-        f"If the file has another encoding, convert it: "
-        f"iconv -f ENCODING -t UTF-8 {shlex.quote(name)} > {new_name(name)}"
-    )

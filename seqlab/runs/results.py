@@ -103,7 +103,7 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
     command, call = task.usage_on(str(where), settings.corpus), task.usage(str(where))[1]
     unknown = f" Unknown tokens: {results.unknown_share:.2%}."
     caution = f"\n\n{results.caution}" if results.caution else ""
-    card = f"""# {settings.backbone.name} on {corpus["name"]}
+    card = f"""# {settings.model_name} on {corpus["name"]}
 
 A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
 output {count["output"]:,}), trained on {_amount(corpus, settings)} of `{corpus["name"]}`{about}

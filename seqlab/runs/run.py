@@ -42,7 +42,7 @@ class Run:
     model: Any
 
     def __repr__(self) -> str:
-        return f"Run('{self.path}': {self.settings.backbone.name} on {self.config['corpus']['name']})"
+        return f"Run('{self.path}': {self.settings.model_name} on {self.config['corpus']['name']})"
 
     @property
     def path(self) -> Path:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from scipy.stats import t
 
 from seqlab.config.sections import MOST
+from seqlab.data.files import STANDARD_INPUT
+from seqlab.data.text.corpus import require_existing
 from seqlab.errors import UsageError
 from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import CORPORA
@@ -115,6 +117,9 @@ def speedrun(
     folder = out or Path("runs") / f"speedrun-{folder_name(name)}-{minutes}"
     refuse_occupied(folder, overwrite=False)
     _refuse_examples(files)
+    for item in files:  # before the clock runs
+        if item not in (*CORPORA, STANDARD_INPUT):
+            require_existing(item)
     record = None
     for seed in range(seeds or (SEEDS if source is None else 1)):
         reporter.log(f"seed {seed}: the clock runs, {minutes} minutes from raw text to result")

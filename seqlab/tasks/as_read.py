@@ -108,6 +108,20 @@ def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
     )
 
 
+def borrowed_note(splits: Mapping[str, Any], vocabulary: Vocabulary, run: str) -> str:
+    """The share of training tokens that the tokenizer of another run does not know, where there are more than a few."""
+    train = splits["train"]
+    known = isinstance(train, TokenSplit)
+    share = train.stats.unknown / max(1, train.stats.tokens) if known else unknown_share(train, vocabulary) or 0.0
+    if share < SAID_FROM:
+        return ""
+    warning = "warning: " if share >= MOSTLY else ""
+    return (
+        f"{warning}{share:.1%} of the training tokens are unknown to the tokenizer of '{run}', which this run starts "
+        f"from: all of them are read as the same token. Without --init, a tokenizer is trained on this data"
+    )
+
+
 def all_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> int:
     """How many inputs have no known token."""
     return sum(bool((ids == vocabulary.tokenizer.unknown).all()) for ids in split.inputs)

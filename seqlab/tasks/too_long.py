@@ -10,7 +10,7 @@ from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import quote_list
 from seqlab.errors import DataError
 from seqlab.tasks.dataset import AnyDataset
-from seqlab.tasks.example_settings import MOST_TOKENS, ExampleSettings
+from seqlab.tasks.example_settings import LONGEST_EXAMPLE, ExampleSettings
 from seqlab.wording import counted
 
 
@@ -60,7 +60,7 @@ def lost_labels_note(train: ExampleSplit, limit: int) -> str:
     have = [not lost.keys().isdisjoint(count_labels_of([example])) for example in train.examples]
     enough = int(train.longest_N[have].max())
     advice = f"raise the limit: --set task.max_length={enough}"
-    if enough > MOST_TOKENS:
+    if enough > LONGEST_EXAMPLE:
         advice = f"divide its examples, which have up to {enough:,} tokens"
     noun = _noun(train) if len(lost) == 1 else f"{_noun(train)}s"
     return f"no training example is left of the {noun} {named}, so the model cannot learn it; {advice}"

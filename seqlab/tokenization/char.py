@@ -18,7 +18,10 @@ BLOCK = 1 << 16  # characters looked up at once: the intermediate arrays stay in
 class CharTokenizer(Tokenizer):
     name = "char"
     has_unknown = True
-    unknown_reason = ("never occurs in the training text", "never occur in the training text")
+    unknown_reason = (
+        "never occurs in the text that the tokenizer was trained on",
+        "never occur in the text that the tokenizer was trained on",
+    )
 
     def __init__(self, characters: Sequence[str], documents: bool = False):
         super().__init__([character.encode() for character in characters], documents)

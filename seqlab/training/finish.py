@@ -91,7 +91,7 @@ def _write(session: TrainingSession, progress: TrainingProgress, run: Run, score
         lower_rate = f"Train again with a lower --lr than {settings.train.lr:g}."
         results = replace(results, caution=loss_caution("The model", gap, lower_rate))
     write_results(directory, results)
-    title = f"{settings.backbone.name} on {session.dataset.name}"
+    title = f"{settings.model_name} on {session.dataset.name}"
     draw_curves(metrics_log, title, directory.path / "curves.png")
     write_card(directory, settings, session.config, results)
     run.model.cpu()

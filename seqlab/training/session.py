@@ -31,6 +31,7 @@ from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
 from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
 from seqlab.storage import storage_errors, to_json
+from seqlab.tasks.as_read import borrowed_note
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.threads import compute_threads, default_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
@@ -90,6 +91,8 @@ def _open_session(
         _check_vocabulary(settings, source)
     vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
     dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
+    if source is not None and (note := borrowed_note(dataset.splits, source.vocabulary, str(source.path))):
+        reporter.log(note)
     try:
         settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
         settings = fit_memory(settings, dataset, memory, reporter.log)

@@ -10,7 +10,7 @@ import torch
 
 import seqlab
 from seqlab import api
-from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.errors import DataError, MissingInput, SeqlabWarning, UsageError
 from seqlab.training.progress import Reporter
 
 TEXT = "".join(f"the {w} sat on the {v}.\n" for w in ("cat", "dog", "hen", "fox") for v in ("mat", "hut", "sea")) * 30
@@ -150,6 +150,25 @@ def test_lines_are_written_from_nothing(folder: Path) -> None:
     # of the held-out lines none counts as training text
     held_out = [name for name, old in zip(names, run.known(names), strict=True) if not old]
     assert len(held_out) == len(names) - len(names) * 9 // 10
+
+
+class Listener(Reporter):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def log(self, message: str) -> None:
+        self.said.append(message)
+
+
+def test_init_says_how_much_its_tokenizer_does_not_know(run: seqlab.Run, folder: Path) -> None:
+    (folder / "greek.txt").write_text("αβγδ εζηθ\n" * 300, encoding="utf-8")
+    short = {key: SMALL[key] for key in ("window", "batch_size", "threads")}
+    listener = Listener()
+    with pytest.warns(SeqlabWarning, match="in the text that the tokenizer was trained on"):
+        seqlab.train(folder / "greek.txt", init=run.path, steps=1, out=folder / "greek", reporter=listener, **short)
+    (note,) = [line for line in listener.said if "unknown to the tokenizer of" in line]
+    assert note.startswith("warning: 80.0% of the training tokens")
+    assert f"'{run.path}', which this run starts from" in note
 
 
 def test_init_takes_over_tokenizer_and_weights(run: seqlab.Run, folder: Path) -> None:

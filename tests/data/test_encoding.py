@@ -2,6 +2,8 @@
 
 import codecs
 import gzip
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -133,3 +135,12 @@ def test_a_file_is_named_once(tmp_path):
     path.write_text("plain\n")
     with pytest.raises(UsageError, match="is given twice"):
         open_corpus([str(path), str(tmp_path)])
+
+
+def test_one_bad_byte_in_utf8_is_removed_without_damage_to_the_rest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_bytes("Zoë naïve café\n".encode() * 20 + b"caf\xe9\n" + "Zoë\n".encode() * 20)
+    with pytest.raises(DataError, match=r"line 21, .*The text around it is UTF-8") as refused:
+        list(read_file(Path("a.txt"), InputFixes()))
+    subprocess.run(str(refused.value).rpartition(": ")[2], shell=True, check=False)
+    assert Path("new.txt").read_text("utf-8") == "Zoë naïve café\n" * 20 + "caf\n" + "Zoë\n" * 20

@@ -15,6 +15,7 @@ from seqlab import api
 from seqlab.audit.audit import audit
 from seqlab.audit.data import counts as counts_check
 from seqlab.baselines.kneser_ney import KneserNey
+from seqlab.cli.show import print_run
 from seqlab.errors import DataError, UsageError
 from seqlab.mixing.gram_table import GramTable
 from seqlab.mixing.mixture import MIXTURE_FILE, Mixture
@@ -35,12 +36,16 @@ def run(text: Path, tmp_path_factory: pytest.TempPathFactory) -> api.Run:
     return train_small(text, tmp_path_factory.mktemp("runs") / "mixed", mix="counts", steps=20)
 
 
-def test_a_mixed_run_is_better_than_its_parts_and_says_so(run: api.Run) -> None:
+def test_a_mixed_run_is_better_than_its_parts_and_says_so(run: api.Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert run.results is not None
     losses = {one.name: one.metrics["nats_per_token"] for one in run.results.baselines}
     kneser_ney = next(loss for name, loss in losses.items() if name.startswith("kneser-ney"))
     assert run.results.validation["nats_per_token"] < min(kneser_ney, losses["network alone"])
-    assert "network alone" in (run.path / "README.md").read_text(encoding="utf-8")
+    card = (run.path / "README.md").read_text(encoding="utf-8")
+    assert "network alone" in card
+    assert card.startswith(f"# {run.settings.backbone.name}+counts on ")
+    print_run(run)
+    assert f"{run.settings.backbone.name}+counts " in capsys.readouterr().out
 
 
 def test_a_loaded_run_scores_as_the_trained_one_did(run: api.Run) -> None:

@@ -75,6 +75,9 @@ def test_what_cannot_be_run_is_refused(text: Path, tmp_path: Path, seqlab: Calla
     table.write_text("text,label\n" + "a good one,yes\na bad one,no\n" * 30, encoding="utf-8")
     answer = seqlab("speedrun", str(table))
     assert answer.code == 2 and "language model" in answer.err
+    answer = seqlab("speedrun", str(tmp_path / "nofile.txt"))
+    assert answer.code == 66 and "there is no file" in answer.err
+    assert "clock" not in answer.err + answer.out
 
 
 def test_attempts_that_took_too_long_are_said() -> None:

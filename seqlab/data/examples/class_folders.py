@@ -10,7 +10,7 @@ from pathlib import Path
 
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExample, Location, quote_list, suffix
-from seqlab.data.files import InputFixes, first_names, read_file
+from seqlab.data.files import MAX_NAMED, InputFixes, first_names, read_file
 from seqlab.data.folders import files_below, is_result, note_links
 from seqlab.data.split_files import split_named
 from seqlab.data.text.corpus import readable_codec
@@ -20,7 +20,7 @@ from seqlab.wording import counted
 UNLABELED = ("unsup", "unlabeled", "unlabelled")  # names of folders whose texts have no label
 TEXTS = ("", ".txt")  # suffixes of texts
 FEWEST_TEXTS, FEWEST_IN_ALL = 2, 10  # of each label, where nobody says that folders are labels
-OTHER_FILES = 0.1  # the share of files beside the folders, and of other files in them, at most, in the same case
+OTHER_FILES = 0.1  # the share of files beside the folders, of other files in them, and of deeper ones, at most, there
 DATA = (*TABLES, *COLUMNS, CONLLU)  # suffixes of files that have many examples
 
 
@@ -31,7 +31,8 @@ def labels_of_folders(folder: Path) -> list[str]:
     others = [parts for parts in inner if suffix(Path(parts[-1])) not in TEXTS]
     counts = Counter(parts[0] for parts in inner)
     counts.subtract(parts[0] for parts in others)
-    flat = all(len(parts) == 2 for parts in inner) and not any(suffix(Path(parts[-1])) in DATA for parts in others)
+    deeper = [parts for parts in inner if len(parts) > 2]
+    flat = len(deeper) <= OTHER_FILES * len(inner) and not any(suffix(Path(parts[-1])) in DATA for parts in others)
     many = counts.total() >= FEWEST_IN_ALL and min(counts.values()) >= FEWEST_TEXTS
     few_others = len(others) <= OTHER_FILES * len(inner) and len(places) - len(inner) <= OTHER_FILES * len(places)
     if not flat or not many or not few_others:
@@ -41,7 +42,7 @@ def labels_of_folders(folder: Path) -> list[str]:
 
 
 def read_class_folders(folder: Path, fixes: InputFixes) -> list[LocatedExample]:
-    """An example for each file below the folder, with the name of its folder as label; notes on the other files."""
+    """An example for each file below the folder, labeled by the outermost folder that it is in; notes on the others."""
     files = _labeled_files(folder, fixes)
     read = [(label, path, "".join(read_file(path, fixes)).strip("\n")) for label, path in _readable(files, fixes)]
     for _, path, text in read:
@@ -53,9 +54,23 @@ def read_class_folders(folder: Path, fixes: InputFixes) -> list[LocatedExample]:
     _refuse_unread(folder, [str(path) for _, path in files], fixes)
     counts = Counter(located.example.label for located in examples)
     named = quote_list(sorted(counts), counts=counts)
-    fixes.remarks.append(f"each file in {folder.name} is an example, and the name of its folder the label: {named}")
+    deeper = [str(path.relative_to(folder)) for _, path in files if len(path.relative_to(folder).parts) > 2]
+    which = "name of its folder" if not deeper else f"name of its outermost folder in {folder.name}"
+    fixes.remarks.append(f"each file in {folder.name} is an example, and the {which} the label: {named}")
+    if deeper:
+        fixes.remarks.append(
+            f"{counted(len(deeper), 'file')} in folders within those of labels: {', '.join(deeper[:MAX_NAMED])}"
+        )
+    if empty := [name for name in _folders_of(folder) if name not in counts]:
+        fixes.remarks.append(f"no text is in {quote_list(empty)}: {'they are' if len(empty) > 1 else 'it is'} no label")
     note_links([path for _, path in files], fixes)
     return examples
+
+
+def _folders_of(folder: Path) -> list[str]:
+    """The visible folders that might be named after labels."""
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    return [name for name in names if not name.startswith(".") and name.casefold() not in UNLABELED]
 
 
 def _labeled_files(folder: Path, fixes: InputFixes) -> list[tuple[str, Path]]:

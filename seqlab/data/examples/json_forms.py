@@ -3,13 +3,15 @@
 import json
 import shlex
 import zlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from seqlab.data.files import read_beginning
 from seqlab.errors import DataError
 
+NESTED_ROWS, PLACES_NAMED = 100, 6  # rows in which nested texts are looked for, and places that are named
 MAX_BYTES = 64 * 1024**2  # of a file that is read to tell its form, where its beginning does not
 
 
@@ -43,7 +45,11 @@ def form_of_text(path: Path, text: str) -> str | None:
     if isinstance(content, dict):
         return form_of_object(path, content)
     if _is_list_of_objects(content):
-        return f"{path.name} is one array with a table by rows, not an object per line; {_array_command(path)}"
+        kind = "one array with a table by rows, not an object per line"
+        if nested := _nested_fields(content):
+            where = ", ".join(f"'{place}'" for place in nested[:PLACES_NAMED])
+            return f"{path.name} is {kind}, whose texts are in nested fields ({where}); {_flat_command(path, nested)}"
+        return f"{path.name} is {kind}; {_array_command(path)}"
     if isinstance(content, list) and len(content) > 1 and all(_is_column(row, content[0]) for row in content):
         kind = "one array with an array for each row, which have no keys"
         return f"{path.name} is {kind}; {_rewrite(path, '{str(n): v for n, v in enumerate(r, 1)} for r in t', False)}"
@@ -61,9 +67,42 @@ def form_of_file(path: Path) -> str | None:
 
 
 def _array_command(path: Path) -> str:
+    return f"to convert an array: {_jq(path, '.[]')} > new.jsonl"
+
+
+def _jq(path: Path, program: str) -> str:
     source = shlex.quote(str(path))
-    unpack = f"gzip -dc {source} | jq -c '.[]'" if path.suffix == ".gz" else f"jq -c '.[]' {source}"
-    return f"to convert an array: {unpack} > new.jsonl"
+    run = f"jq -c {shlex.quote(program)}"
+    return f"gzip -dc {source} | {run}" if path.suffix == ".gz" else f"{run} {source}"
+
+
+def _nested_fields(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Where strings are within the fields of rows that have none by themselves, as jq writes it, the longest first."""
+    if any(isinstance(value, str) for row in rows for value in row.values()):
+        return []
+    sizes: Counter[str] = Counter()
+    for row in rows[:NESTED_ROWS]:
+        sizes.update(dict(_strings_in(row, "")))
+    return [place for place, _ in sizes.most_common()]
+
+
+def _strings_in(value: Any, place: str) -> Iterator[tuple[str, int]]:
+    """Each string below a value with its length; of an array, the first item."""
+    if isinstance(value, str):
+        yield place, len(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _strings_in(item, f"{place}[{json.dumps(key)}]")
+    elif isinstance(value, list) and value:
+        yield from _strings_in(value[0], f"{place}[0]")
+
+
+def _flat_command(path: Path, places: Sequence[str]) -> str:
+    """The longest strings as texts, the next ones as labels."""
+    names = dict(zip(("text", "label"), places, strict=False))
+    program = f".[] | {{{', '.join(f'{name}: .{place}' for name, place in names.items())}}}"
+    check = "" if len(places) <= len(names) else ", if these are the texts and the labels"
+    return f"to write them side by side{check}: {_jq(path, program)} > new.jsonl"
 
 
 def _has_rows(fields: Mapping[str, Any]) -> bool:

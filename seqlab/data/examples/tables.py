@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from seqlab.data.examples.array_labels import refuse_arrays
 from seqlab.data.examples.column_notes import columns_note, types_note
 from seqlab.data.examples.columns import (
     LABELED,
@@ -94,6 +95,8 @@ def _read(
     rename_to = None if fixes.trains else usual
     first, second = find_columns(table.names, pair, columns, table.header, table.sample, rename_to)
     refuse_other_answers((first, second), trained, table.header)
+    if pair is LABELED:
+        refuse_arrays(table.header, second, table.sample())
     group = find_group_column(table.names, groups, (first, second), table.header)
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
     split_name = split.name if split else None

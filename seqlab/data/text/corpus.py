@@ -32,7 +32,7 @@ from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
 
-MARKUP = (".html", ".htm", ".xhtml", ".xml", ".tmx", ".svg")  # suffixes
+MARKUP = (".html", ".htm", ".xhtml", ".xml", ".tmx", ".xliff", ".xlf", ".po", ".svg")  # suffixes
 READING_COUNTS = ("byte_order_marks", "crlf_lines", "cr_lines", "added_newlines")  # of InputFixes, in each reading
 
 
@@ -179,14 +179,20 @@ def unchanged(corpus: Corpus, stats: CorpusStats) -> Corpus:
     return replace(corpus, blocks=blocks)
 
 
-def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
-    """The files of an item, each with its encoding; `fixes` records what is left out of a folder."""
+def require_existing(item: str) -> Path:
+    """The file or folder; MissingInput if there is none."""
     path = existing_path(item)
     if path is None:
         raise MissingInput(
             f"there is no file, folder or built-in corpus '{shorten(item)}'{did_you_mean(item, CORPORA)}. "
             f"Built in: {', '.join(CORPORA)}."
         )
+    return path
+
+
+def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
+    """The files of an item, each with its encoding; `fixes` records what is left out of a folder."""
+    path = require_existing(item)
     if path.is_dir() and is_result(path):
         name = shlex.quote(item)
         raise DataError(

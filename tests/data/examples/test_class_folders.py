@@ -132,8 +132,7 @@ def test_folders_of_other_things_are_refused(tmp_path: Path) -> None:
 def test_what_may_be_labels(reviews: Path, imdb: Path, tmp_path: Path) -> None:
     assert labels_of_folders(reviews) == ["neg", "pos"] == labels_of_folders(imdb / "train")
     assert labels_of_folders(imdb) == []  # splits
-    (reviews / "pos" / "deeper").mkdir()
-    (reviews / "pos" / "deeper" / "a.txt").write_text("a")
+    fill(reviews / "pos", 9, "deeper")
     assert labels_of_folders(reviews) == []
     fill(tmp_path / "parts", 9, "train")
     fill(tmp_path / "parts", 9, "dev")
@@ -174,3 +173,21 @@ def test_the_doctor_reads_them_too(reviews: Path) -> None:
     done = CliRunner().invoke(app, ["doctor", str(reviews), "--task", "classify"])
     assert done.exit_code == 0, done.output
     assert "neg" in done.output and "pos" in done.output
+
+
+def test_deeper_files_and_empty_folders_are_said(reviews: Path) -> None:
+    (reviews / "neutral").mkdir()
+    (reviews / "pos" / "sub").mkdir()
+    (reviews / "pos" / "sub" / "9.txt").write_text("deeper down")
+    (reviews / "readme.txt").write_text("what it is")
+    result = open_examples("labeled", corpus(reviews))
+    assert LabeledText("deeper down", "pos") in [example for some in result.splits.values() for example in some]
+    notes = " ".join(result.notes)
+    assert "the name of its outermost folder in my reviews the label: 'neg' (20), 'pos' (21)" in notes
+    assert "1 file in folders within those of labels: pos/sub/9.txt" in notes
+    assert "no text is in 'neutral': it is no label" in notes
+    said: list[str] = []
+    with typed_command(["train", str(reviews)]):
+        settings_from_request(str(reviews), {}, {}, {}, log=said.append)
+    assert f"If the folders 'neg', 'pos' of '{reviews}' are the labels" in said[0]
+    assert "--task classify" in said[0]

@@ -332,12 +332,14 @@ def test_the_real_tiny_shakespeare(monkeypatch, shared_data):
 
 
 def test_markup_read_as_running_text_is_said(tmp_path):
-    for name in ("a.tmx", "b.html.gz", "c.txt"):
+    for name in ("a.tmx", "b.html.gz", "c.txt", "d.xliff.gz", "e.po"):
         raw = f"<p>{name}</p>\n".encode()
         (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
     assert open_corpus([str(tmp_path)]).fixes.source_notes == [
-        "unpacked b.html.gz",
-        "read a.tmx, b.html.gz as running text: tags and entities are part of it",
+        "unpacked b.html.gz, d.xliff.gz",
+        "read a.tmx, b.html.gz, d.xliff.gz, e.po as running text: tags and entities are part of it",
+        "a.tmx, d.xliff.gz, e.po: texts with their translations, by the suffix. To learn from them, make a table of "
+        "source and target",
     ]
 
 
