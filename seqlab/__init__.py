@@ -3,6 +3,7 @@
 The public names load on first use: `import seqlab` imports neither torch nor anything else that takes time.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from seqlab.api import train as train
     from seqlab.comparison.compare import Comparison as Comparison
     from seqlab.runs.run import Run as Run
+
+if "OMP_WAIT_POLICY" not in os.environ:
+    # Threads of a kernel wait for each other at every time step of a recurrence. GNU's OpenMP spins for milliseconds
+    # before it sleeps, so beside other programs a step takes a hundred times as long. torch reads this when it loads.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 __version__ = "0.1.0"
 __all__ = [

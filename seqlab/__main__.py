@@ -3,10 +3,14 @@
 import io
 import os
 import sys
+import time
 import warnings
 from pathlib import Path
 
+from seqlab.distributed.world import launched
 from seqlab.errors import SeqlabError, SeqlabWarning, StorageError
+
+OWN_ERROR = 2.0  # seconds that another process waits for the first one to say an error
 
 
 def main() -> None:
@@ -15,6 +19,8 @@ def main() -> None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if not launched().is_writer:  # of several processes one prints
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # file names need not be UTF-8
             stream.reconfigure(errors="backslashreplace")
@@ -26,15 +32,25 @@ def main() -> None:
             app()
     except SeqlabError as error:
         stopped_by_signal = error.exit_code > 128
-        _to_stderr(str(error) if stopped_by_signal else f"error: {error}")
+        _report(str(error) if stopped_by_signal else f"error: {error}", stopped_by_signal)
         sys.exit(error.exit_code)
     except OSError as error:  # a full disk, a missing permission
-        _to_stderr(f"error: {error}")
+        _report(f"error: {error}")
         sys.exit(StorageError.exit_code)
 
 
+def _report(message: str, said_by_one: bool = False) -> None:
+    """Print why the command ends. All of several processes have most errors alike: the others leave the first one time
+    to say it, and end with it when torchrun ends them; if they are still there, the error is their own."""
+    if launched().is_writer:
+        _to_stderr(message)
+    elif not said_by_one:
+        time.sleep(OWN_ERROR)
+        _to_stderr(f"process {launched().rank}: {message}")
+
+
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    if issubclass(category, SeqlabWarning):
+    if issubclass(category, SeqlabWarning) and launched().is_writer:
         _to_stderr(f"note: {message}")
 
 

@@ -1,11 +1,13 @@
 """The public interface: everything that `import seqlab` offers. Commands that train, use or compare models call it."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seqlab.config import DataSource, VocabSizes, build_settings, expand_short_names, source_items
+from seqlab.distributed.world import launched, refuse_several
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
 from seqlab.recipes import recipe as read_recipe
@@ -104,6 +106,8 @@ def _reporter(reporter: "Reporter | None") -> "Reporter":
 
     if reporter is not None and not isinstance(reporter, Reporter):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"reporter is {reporter!r}: expected a seqlab.training.progress.Reporter.")
+    if reporter is None and not launched().is_writer:
+        return Reporter()  # of several processes one reports
     return reporter or reporter_for_stderr()
 
 
@@ -130,12 +134,16 @@ def evaluate(
 
     >>> seqlab.evaluate("runs/my-gru-1", split="test").metrics["bits_per_char"]
     """
+    from seqlab.distributed.group import share_work
+    from seqlab.threads import compute_threads
+
     loaded = load(run)
+    with share_work() as world, compute_threads(None) if world.size > 1 else nullcontext():
+        result = loaded.evaluate(data, split=split, mode=mode)
     if data is None:
-        return loaded.evaluate(split=split, mode=mode)
+        return result
     from seqlab.analysis.trained_on import trained_on
 
-    result = loaded.evaluate(data, split=split, mode=mode)
     share, note = trained_on(loaded, source_items(data))
     return replace(result, trained_share=share, trained_note=note)
 
@@ -155,8 +163,8 @@ def compare(
     The same call with the same `out` continues a comparison that was stopped.
     recipe: models, measures and settings; a name (`seqlab list recipes`) or the path of a TOML file.
     settings: settings of all models, as in `train`.
-    options: archs, seeds, match, budget, minutes, tune, tune_over, jobs, negligible, and the one-word settings of
-    `train` for all models.
+    options: archs, seeds, match, budget, minutes, tune, tune_over, jobs, launcher, address, negligible, and the
+    one-word settings of `train` for all models.
     command: how the report says that it can be repeated; this call if not given.
     view: receives the progress of all runs; shows it on standard error if not given.
 
@@ -167,6 +175,7 @@ def compare(
     from seqlab.comparison.execution.progress import view_for_stderr
     from seqlab.comparison.plan.request import build_request
 
+    refuse_several("compare")
     _check_recipe(recipe)
     view = view or view_for_stderr()
     request = build_request(source, recipe, settings or {}, options, view.log)
@@ -192,6 +201,7 @@ def speedrun(
     """
     from seqlab.speedruns.speedrun import speedrun as run_speedrun
 
+    refuse_several("speedrun")
     items = None if source is None else source_items(source)
     return run_speedrun(items, minutes, seeds, _folder(out), _reporter(reporter))
 
@@ -215,6 +225,7 @@ def distill(
     """
     from seqlab.comparison.distill import distill as run_distillation
 
+    refuse_several("distill")
     path = run_path(teacher)
     return run_distillation(path, source, arch=arch, out=out, settings=settings, command=command, **options)
 

@@ -97,6 +97,10 @@ class Batch(TensorTree):
 
     fresh: bool = field(default=True, kw_only=True)  # starts without a state from the previous batch
 
+    def part(self, rows: slice) -> Self:
+        """Some of its rows, padded as they are; by default the first axis of all tensors."""
+        return self.map(lambda leaf: leaf[rows])
+
 
 @dataclass(frozen=True)
 class TextBatch(Batch):
@@ -181,6 +185,7 @@ class Backbone(nn.Module, ABC):
     Settings: ClassVar[type[BackboneSettings]]
     fast: ClassVar[str] = "torch operations"  # what the fused implementation calls, in words
     carries: bool = True  # whether the State that `forward` gets changes its output
+    recomputes: bool = False  # whether `forward` calls its layers by `seqlab.recomputation.call_layer`
     reads_memory: bool = False  # whether `start` takes a Memory: see BackboneSettings.cross_attends
     # "module:Class" of decode/engines/compiled.py and exporters/onnx/backbone.py; without: the plain loop, and no ONNX
     compiled_engine: ClassVar[str | None] = None

@@ -2,8 +2,9 @@
 
 Each call draws a key from torch's generator, and the mask is a function of key and position. So a mask is a function of
 the seed and step that the generator was seeded from, of the number of the call within the step, and of the position.
-Only the key is kept for the gradient. On a CPU the compiled kernel computes it, or the plain form where nothing can be
-compiled, with the same bits; elsewhere torch's own dropout does.
+A process that computes some rows of a batch counts positions as in the whole batch, so the mask of a row does not
+depend on the number of processes. Only key and first position are kept for the gradient. On a CPU the compiled kernel
+computes it, or the plain form where nothing can be compiled, with the same bits; elsewhere torch's own dropout does.
 """
 
 from functools import cache
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from seqlab.distributed.rows import first_position
 from seqlab.kernels import is_forked
 from seqlab.kernels.uniform import keyed_word
 
@@ -26,7 +28,7 @@ def drop(x: Tensor, rate: float, training: bool = True) -> Tensor:
         return x
     if not _has_kernel(x):
         return functional.dropout(x, rate)
-    return _Drop.apply(x, rate, draw_key())  # pyright: ignore[reportReturnType]
+    return _Drop.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
 
 
 def add_dropped(x: Tensor, y: Tensor, rate: float, training: bool = True) -> Tensor:
@@ -37,7 +39,7 @@ def add_dropped(x: Tensor, y: Tensor, rate: float, training: bool = True) -> Ten
     dtype = torch.promote_types(x.dtype, y.dtype)
     if dtype == torch.bfloat16 or not (_has_kernel(x) and _has_kernel(y)):
         return x + drop(y, rate)
-    return _AddDropped.apply(x.to(dtype), y.to(dtype), rate, draw_key())  # pyright: ignore[reportReturnType]
+    return _AddDropped.apply(x.to(dtype), y.to(dtype), rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
 
 
 def draw_key() -> int:
@@ -45,15 +47,15 @@ def draw_key() -> int:
     return int(torch.empty((), dtype=torch.int64).random_())
 
 
-def mask(shape: torch.Size, rate: float, key: int) -> Tensor:
-    """True where a position is kept."""
-    position_N = np.arange(shape.numel(), dtype=np.uint64).astype(np.uint32)
+def mask(shape: torch.Size, rate: float, key: int, first: int = 0) -> Tensor:
+    """True where a position is kept; `first` is the position of the first element."""
+    position_N = np.arange(first, first + shape.numel(), dtype=np.uint64).astype(np.uint32)
     return torch.from_numpy(keyed_word(*_halves(key), position_N) >= _threshold(rate)).view(shape)
 
 
-def drop_plain(x: Tensor, rate: float, key: int) -> Tensor:
+def drop_plain(x: Tensor, rate: float, key: int, first: int = 0) -> Tensor:
     """The equation, with the mask as a tensor."""
-    return torch.where(mask(x.shape, rate, key), x * (1 / (1 - rate)), 0.0)
+    return torch.where(mask(x.shape, rate, key, first), x * (1 / (1 - rate)), 0.0)
 
 
 @cache
@@ -73,48 +75,49 @@ def is_plain() -> bool:
 
 class _Drop(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rate: float, key: int) -> Tensor:
-        ctx.rate, ctx.key = rate, key
+    def forward(ctx: Any, x: Tensor, rate: float, key: int, first: int) -> Tensor:
+        ctx.rate, ctx.key, ctx.first = rate, key, first
         if is_plain():
-            return drop_plain(x, rate, key)
+            return drop_plain(x, rate, key, first)
         from seqlab.kernels import dropout
 
         if _is_swapped(x):
             out = torch.empty_like(x)  # which has the same place in memory
-            _call(dropout.drop_swapped, [_swapped_array(x)], rate, key, _swapped_array(out))
+            _call(dropout.drop_swapped, [_swapped_array(x)], rate, (key, first), _swapped_array(out))
             return out
         out = torch.empty(x.shape, dtype=x.dtype)
         kernel = dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop
-        _call(kernel, [_array(x)], rate, key, _array(out))
+        _call(kernel, [_array(x)], rate, (key, first), _array(out))
         return out
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
-        return _Drop.apply(outer[0], ctx.rate, ctx.key), None, None  # pyright: ignore[reportReturnType]
+        return _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None  # pyright: ignore[reportReturnType]
 
 
 class _AddDropped(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor, rate: float, key: int) -> Tensor:
-        ctx.rate, ctx.key = rate, key
+    def forward(ctx: Any, x: Tensor, y: Tensor, rate: float, key: int, first: int) -> Tensor:
+        ctx.rate, ctx.key, ctx.first = rate, key, first
         if is_plain():
-            return x + drop_plain(y, rate, key)
+            return x + drop_plain(y, rate, key, first)
         from seqlab.kernels import dropout
 
         out = torch.empty(x.shape, dtype=x.dtype)
-        _call(dropout.add_dropped, [_array(x), _array(y)], rate, key, _array(out))
+        _call(dropout.add_dropped, [_array(x), _array(y)], rate, (key, first), _array(out))
         return out
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
-        return outer[0], _Drop.apply(outer[0], ctx.rate, ctx.key), None, None  # pyright: ignore[reportReturnType]
+        return outer[0], _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None  # pyright: ignore[reportReturnType]
 
 
-def _call(kernel: Any, inputs: list[np.ndarray], rate: float, key: int, out: np.ndarray) -> None:
+def _call(kernel: Any, inputs: list[np.ndarray], rate: float, place: tuple[int, int], out: np.ndarray) -> None:
+    """`place`: the key and the first position."""
     from seqlab.kernels import call_kernel
 
     number = np.float64 if out.dtype == np.float64 else np.float32
-    arguments = [*_halves(key), _threshold(rate), number(1 / (1 - rate))]
+    arguments = [*_halves(place[0]), np.int64(place[1]), _threshold(rate), number(1 / (1 - rate))]
     call_kernel(kernel, [*inputs, *arguments, out], torch.get_num_threads())
 
 

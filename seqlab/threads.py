@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import torch
 
 from seqlab.config.sections import MAX_THREADS
+from seqlab.distributed.world import launched
 from seqlab.errors import SeqlabWarning, UsageError
 
 _COMPUTING = threading.RLock()
@@ -63,9 +64,15 @@ def own_generator() -> Iterator[None]:
 
 
 def default_threads() -> int:
-    """As many as OMP_NUM_THREADS says, as for other programs that compute; without it, one for each core."""
+    """As many as OMP_NUM_THREADS says, as for other programs that compute; without it, one for each core.
+
+    Several processes of one machine divide its cores. torchrun then sets OMP_NUM_THREADS to 1 unless the user has set
+    it, so 1 says nothing."""
     asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # further numbers are for nested threads
     given = int(asked) if asked.isascii() and asked.isdigit() else 0
+    processes = launched().local_size
+    if processes > 1 and given <= 1:
+        return max(1, available_cores() // processes)
     return min(given, MAX_THREADS) or available_cores()
 
 

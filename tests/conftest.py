@@ -59,7 +59,13 @@ def one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("threads", "training.budget", "comparison.plan.planning", "analysis.suggestion"):
+        for module in (
+            "threads",
+            "training.budget",
+            "training.session",
+            "comparison.plan.estimate",
+            "analysis.suggestion",
+        ):
             patch.setattr(f"seqlab.{module}.default_threads", lambda: 1)
         yield
     torch.set_num_threads(before)

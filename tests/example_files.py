@@ -1,5 +1,6 @@
 """Sixty labelled, tagged or translated sentences in files as people have them, no input twice."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -52,3 +53,7 @@ def write_all(folder: Path) -> None:
     files["documents.jsonl"] = titled()
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
+    (folder / "corpus").mkdir()
+    for part in range(2):
+        rows = (json.dumps({"text": f"{lines}{number}"}) + "\n" for number in range(60 * part, 60 * (part + 1)))
+        (folder / "corpus" / f"{part}.jsonl.gz").write_bytes(gzip.compress("".join(rows).encode()))

@@ -36,6 +36,7 @@ class _Events(EventReporter):
 @contextmanager
 def in_process_workers() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("seqlab.comparison.compare.Pool", InProcessPool)
+        for module in ("compare", "execution.launchers"):
+            patch.setattr(f"seqlab.comparison.{module}.Pool", InProcessPool)
         patch.setattr("seqlab.training.timing.ENOUGH_SECONDS", 0.0)  # time a step in the fewest rounds
         yield

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seqlab.comparison.execution.pool import worker_command
+from seqlab.comparison.execution.process import worker_command
 
 NOTHING_DRAWN = "from seqlab.training import finish; finish.draw_curves = lambda *_: None\n"
 

@@ -4,7 +4,6 @@ Everything is read, split, encoded and scored as training does it.
 """
 
 import csv
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +16,13 @@ from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
 from seqlab.config import RunSettings
 from seqlab.data.content_notes import invisible_in_examples
-from seqlab.data.examples.checks import alike_inputs, count_answers, few_examples_note, labels_of, never_scored_notes
+from seqlab.data.examples.checks import (
+    alike_inputs,
+    count_answers,
+    count_labels_of,
+    few_examples_note,
+    never_scored_notes,
+)
 from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples, TaggedSentence
@@ -32,6 +37,7 @@ from seqlab.runs.directory import free_run_path
 from seqlab.runs.reopen import make_task
 from seqlab.tasks.as_read import reading_notes, unfit_words
 from seqlab.tasks.task import UnitSums
+from seqlab.tasks.too_long import lost_labels_note
 from seqlab.training.baselines import measure_baselines
 from seqlab.training.budget import DEFAULT_STEPS
 from seqlab.training.evaluations import FINAL_TOKENS
@@ -43,7 +49,7 @@ IMBALANCE = 10  # how many times as frequent as the rarest the most frequent lab
 
 @dataclass(frozen=True)
 class LabelCount:
-    """A label or tag: how often the splits have it, and its share of the training split."""
+    """A label or tag: how often the splits have it, and its share of what is trained on."""
 
     label: str
     train: int
@@ -123,8 +129,10 @@ def _examine(
     fitted = task_type.fit_settings(settings, dataset, lambda _: None)
     task, held_out = make_task(fitted, dataset), dataset.splits["validation"]
     scored = held_out.count_within(FINAL_TOKENS)
-    labels = _count_labels(data)
+    train, limit = dataset.splits["train"], fitted.task.settings.sequence_length
+    labels = _count_labels(data, train.up_to(limit))
     warnings = [unfit.removeprefix("warning: ")] if unfit else []
+    warnings += [lost] if (lost := lost_labels_note(train, limit)) else []
     warnings += [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few_examples_note(len(held_out))]
     log("timing training steps")
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
@@ -138,13 +146,13 @@ def _examine(
         splits={split: len(examples) for split, examples in data.splits.items()},
         rule=data.rule,
         labels=labels,
-        lengths=_lengths(dataset.splits["train"], fitted.task.settings.sequence_length),
+        lengths=_lengths(train, limit),
         inputs=_repeated_inputs(data),
         warnings=warnings,
         metric=task.headline_metric,
         baselines=measure_baselines(fitted, dataset, task, UnitSums(np.zeros((scored, 1)), np.ones(scored, int))),
         baselines_on=f"the {'first ' * (scored < len(held_out))}{counted(scored, 'validation example')}",
-        suggestion=_suggestion(data.name, settings, options, estimate, len(data.splits["train"])),
+        suggestion=_suggestion(data.name, settings, options, estimate, len(train.up_to(limit))),
         estimate=estimate,
     )
 
@@ -161,11 +169,10 @@ def _columns(settings: RunSettings) -> tuple[str, str] | None:
     return None
 
 
-def _count_labels(data: Examples) -> list[LabelCount]:
-    train, validation = (
-        Counter(label for example in data.splits[split] for label in labels_of(example))
-        for split in ("train", "validation")
-    )
+def _count_labels(data: Examples, trained: ExampleSplit) -> list[LabelCount]:
+    """Labels of the training split, some of which no example may have that is short enough to be trained on."""
+    train, validation = count_labels_of(trained.examples), count_labels_of(data.splits["validation"])
+    train.update(dict.fromkeys(count_labels_of(data.splits["train"]), 0))
     return [LabelCount(label, count, count / train.total(), validation[label]) for label, count in train.most_common()]
 
 
@@ -175,7 +182,7 @@ def _label_warnings(data: Examples, labels: Sequence[LabelCount]) -> list[str]:
     of_words = isinstance(data.splits["train"][0], TaggedSentence)
     what, unit = ("tags", "words") if of_words else ("labels", "examples")
     warnings: list[str] = []
-    most, least = labels[0], labels[-1]
+    most, least = labels[0], [label for label in labels if label.train][-1]
     if not of_words and most.train >= IMBALANCE * least.train:  # most words are of no entity, as they should be
         warnings.append(
             f"'{shorten(most.label, 40)}' is {most.train / least.train:,.0f} times as frequent as "

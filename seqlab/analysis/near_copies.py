@@ -49,9 +49,19 @@ def near_copies(text: SplitText, split: str, training: SplitText | None = None) 
     training = training or text
     if text.by_lines:
         return near_copied_sentences(list(text.lines(split)), training.lines("train"), "lines")
-    pieces = [piece for segment in text.segments(split) for piece in _cut(_lower(segment), PIECE, PIECE)]
+    pieces = _spaced_pieces(text, split)
     places = chain.from_iterable(_cut(_lower(segment), PLACE, PIECE) for segment in training.segments("train"))
     return _count(pieces, places, RUNNING_TEXT, f"pieces of {PIECE} characters, without case")
+
+
+def _spaced_pieces(text: SplitText, split: str) -> list[str]:
+    """Pieces of a split, evenly spaced over it; only these are in memory."""
+
+    def pieces() -> Iterator[str]:
+        cut = (piece for segment in text.segments(split) for piece in _cut(_lower(segment), PIECE, PIECE))
+        return (piece for piece in cut if len(piece) >= RUNNING_TEXT.shortest)
+
+    return [*islice(pieces(), 0, None, -(-sum(1 for _ in pieces()) // MAX_PIECES) or 1)]
 
 
 def near_copied_examples(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:

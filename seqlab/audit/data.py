@@ -9,6 +9,7 @@ from seqlab.analysis.near_copies import near_copies
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
+from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.overlap import MAX_OVERLAP, Overlap, measure_overlap
 from seqlab.data.text.given_splits import GivenSplits
 from seqlab.data.text.scatter import MAX_GAP
@@ -55,11 +56,13 @@ def split_overlap(text: SplitText) -> tuple[bool, str]:
     scattered = [part for part in texts if part.scattering is not None]
     if any(map(_misplaced, scattered)):
         return False, "the splits are not the text without its gaps: some of it is in two splits, or in none"
+    if isinstance(text, LargeText) and not _covers(text):
+        return False, "the splits together are not the documents of the text: some are in two splits, or in none"
     whole = [
         SplitText(part.corpus, part.settings.model_copy(update={"split_ratios": "whole"}), part.stats) for part in texts
     ]
     joined, complete = ((text, split) for split in text.splits), ((part, "whole") for part in whole)
-    if not scattered and _checksum(joined) != _checksum(complete):
+    if not scattered and not isinstance(text, LargeText) and _checksum(joined) != _checksum(complete):
         return False, "the splits joined are not the text: some of it is in two splits, or in none"
     overlaps = {split: measure_overlap(text, split) for split in text.splits if split != "train"}
     return judge_overlaps(overlaps, "also in the training split")
@@ -90,11 +93,21 @@ def judge_overlaps(overlaps: Mapping[str, Overlap], what: str) -> tuple[bool, st
 
 def _train(text: SplitText, settings: RunSettings, splits: Sequence[str]) -> Tokenizer:
     """Does not call the function that training calls, which would repeat its mistakes."""
-    if text.by_lines:
+    if isinstance(text, LargeText):  # it learns from a sample of each
+        chunks = (chunk for split in splits for document in text.sampled(split) for chunk in chunk_text([document]))
+    elif text.by_lines:
         chunks = (line for split in splits for line in text.lines(split))
     else:
         chunks = (chunk for split in splits for segment in text.segments(split) for chunk in chunk_text(segment))
     return TOKENIZERS.load(settings.tokenizer.name).train(chunks, settings.tokenizer.settings, text.by_lines)
+
+
+def _covers(text: LargeText) -> bool:
+    """Whether each document is in one split; sums of hashes do not depend on the order."""
+    hashes = [np.unique(np.fromiter(map(hash, text.lines(split)), np.int64)) for split in text.splits]
+    apart = len(np.unique(np.concatenate(hashes))) == sum(map(len, hashes))
+    joined = sum(hash(document) for split in text.splits for document in text.lines(split))
+    return apart and joined == sum(map(hash, text.corpus.blocks()))
 
 
 def _misplaced(text: SplitText) -> bool:

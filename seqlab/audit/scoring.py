@@ -49,13 +49,13 @@ def counted_once(task: TextTask, model: TokenModel) -> tuple[bool, str]:
     fixed = FixedDistribution(model)
     right, wrong = [], []
     for name, mode in product(_held_out(task), task.modes):
-        split, targets_N = task.splits[name], _targets(task.splits[name])
-        limit = None if len(targets_N) * model.vocab_size <= MAX_LOGITS else MAX_LOGITS // model.vocab_size
+        split, targets = task.splits[name], _count_targets(task.splits[name])
+        limit = None if targets * model.vocab_size <= MAX_LOGITS else MAX_LOGITS // model.vocab_size
         scores = task.score(cast(TokenModel, fixed), name, mode, limit)
-        expected = len(targets_N) if limit is None else _count_started(split, _unit(task, model, mode), limit)
+        expected = targets if limit is None else _count_started(split, _unit(task, model, mode), limit)
         if not scores.tokens == expected == round(scores.tokens_by_position_T.sum()):
             wrong.append(f"{name}, {mode}: {scores.tokens:,} scored, expected {expected:,}")
-        elif not _deviation(scores, fixed.nats(targets_N)) <= EXACT:
+        elif not _deviation(scores, fixed.nats(_targets(split, scores.tokens))) <= EXACT:
             wrong.append(f"{name}, {mode}: {expected:,} scored, but not each one once")
         else:
             right.append(f"{name}, {mode}: {expected:,}")
@@ -91,7 +91,7 @@ def _judge_metric(task: TextTask, model: TokenModel, text: SplitText, name: str)
     mode, split = task.mode, task.splits[name]
     scores = task.score(model, name, mode, _limit(task, mode))
     nats = float(_recounted_nats(task, model, name, mode, scores.tokens).sum() + np.sum(scores.spelling_U))
-    whole, targets = sum(map(len, text.blocks(name))), len(_targets(split))
+    whole, targets = sum(map(len, text.blocks(name))), _count_targets(split)
     expected = nats / (whole * scores.tokens / targets)
     shown = task.metrics(scores)["bits_per_char"] * np.log(2)
     judged = float(task.metric.value(task.unit_sums(scores).sums_UK.sum(0)))
@@ -149,10 +149,14 @@ def _documents(split: TokenSplit) -> list[tuple[int, int]]:
     return list(pairwise(split.document_starts().tolist()))
 
 
-def _targets(split: TokenSplit) -> np.ndarray:
-    """All tokens except the first of each document."""
-    ids_N = split.read(0, len(split))
-    return np.delete(ids_N, [first for first, _ in _documents(split)])
+def _count_targets(split: TokenSplit) -> int:
+    return len(split) - len(_documents(split))
+
+
+def _targets(split: TokenSplit, count: int) -> np.ndarray:
+    """The first tokens, without the first of each document."""
+    ids_N = split.read(0, count + len(_documents(split)))
+    return np.delete(ids_N, [first for first, _ in _documents(split) if first < len(ids_N)])[:count]
 
 
 def _recounted_nats(task: TextTask, model: TokenModel, name: str, mode: str, count: int) -> np.ndarray:

@@ -11,7 +11,8 @@ from seqlab.contracts import TextBatch
 from seqlab.models.token_model import TokenModel
 from seqlab.runs.load import build_model
 from seqlab.tasks.task import Task
-from seqlab.tasks.text import TextTask, token_nats
+from seqlab.tasks.text import TextTask
+from seqlab.tasks.text_scores import token_nats
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.training.step import TrainingStep
 

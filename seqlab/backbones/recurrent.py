@@ -17,6 +17,7 @@ from seqlab.cells.lstm import LstmCell
 from seqlab.cells.rnn import RnnCell
 from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
 from seqlab.dropout import drop
+from seqlab.recomputation import call_layer
 from seqlab.tracing import prefixed
 
 
@@ -31,6 +32,7 @@ class Recurrent(Backbone):
     """The stack that all three share."""
 
     fast = "torch's recurrent loop"
+    recomputes = True
 
     def __init__(self, settings: RecurrentSettings, inputs: int):
         super().__init__(settings, inputs)
@@ -66,7 +68,7 @@ class Recurrent(Backbone):
             outputs: list[Tensor] = []
             for direction in range(self.settings.directions):
                 index = layer * self.settings.directions + direction
-                y_BTH, last = self._run_cell(index, below_BTD, before.cells[index], mask_BT, trace)
+                y_BTH, last = call_layer(self._run_cell, index, below_BTD, before.cells[index], mask_BT, trace)
                 outputs.append(y_BTH)
                 after.append(last)
             y_BTH = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)

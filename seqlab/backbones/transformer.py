@@ -23,6 +23,7 @@ from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trac
 from seqlab.dropout import add_dropped
 from seqlab.errors import UsageError
 from seqlab.precision import full
+from seqlab.recomputation import call_layer
 from seqlab.tracing import prefixed
 
 
@@ -167,7 +168,7 @@ class Stack(nn.Module):
         for layer, block in enumerate(self.blocks):
             source = memory and (memory.layers[layer], memory.mask_BS)
             within = trace and trace.within(f"layer{layer + 1}")
-            x_BTD, new = block(x_BTD, rotate, cache and cache[layer], cached_B, ranges, source, within)
+            x_BTD, new = call_layer(block, x_BTD, rotate, cache and cache[layer], cached_B, ranges, source, within)
             x_BTD = record(trace, f"layer{layer + 1}", x_BTD)
             keys_values.append(new)
         return (x_BTD if self.last is None else self.last(x_BTD)), keys_values
@@ -197,6 +198,7 @@ class Transformer(Backbone):
     compiled_engine = "seqlab.decode.engines.transformer:TransformerEngine"
     onnx_backbone = "seqlab.exporters.onnx.transformer:TransformerOnnx"
     settings: TransformerSettings
+    recomputes = True
 
     def __init__(self, settings: TransformerSettings, inputs: int, memory: int | None = None):
         super().__init__(settings, inputs)

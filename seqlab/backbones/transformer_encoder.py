@@ -26,6 +26,7 @@ class TransformerEncoder(Backbone):
     onnx_backbone = "seqlab.exporters.onnx.transformer:TransformerOnnx"
     settings: TransformerEncoderSettings
     carries = False
+    recomputes = True
 
     def __init__(self, settings: TransformerEncoderSettings, inputs: int):
         super().__init__(settings, inputs)

@@ -34,12 +34,19 @@ from seqlab.cli.runs import runs
 from seqlab.cli.search import search
 from seqlab.cli.speedrun import speedrun
 from seqlab.cli.train import train
+from seqlab.distributed.world import SHARED, refuse_several
 from seqlab.errors import UsageError
 from seqlab.registry import allow_plugin
 
 
 class Commands(TyperGroup):
     """All commands; they end quietly if the reader of their output is gone: `seqlab list archs | head -1`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and name not in SHARED:
+            refuse_several(name)
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -12,6 +12,7 @@ EXAMPLES = (
     "seqlab compare my.txt",
     "seqlab compare my.txt --archs lstm,transformer --seeds 5 --minutes 30",
     "seqlab compare --recipe demo --out runs/demo",
+    "seqlab compare my.txt --launcher ray --address 192.168.0.10:6379   # on many machines: docs/scale.md",
 )
 
 
@@ -42,6 +43,17 @@ def compare(
         Protocol(help="Largest difference that does not matter; default 0.01 nats/char, 0.2% accuracy or 0.3 BLEU."),
     ] = None,
     jobs: options.Jobs = None,
+    launcher: Annotated[
+        str | None,
+        Protocol(
+            help="Where runs are: local (default), or ray, a Ray cluster, which runs as many as its CPUs allow.",
+            autocompletion=lambda: ["local", "ray"],
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        Protocol(help="Of the Ray cluster, such as 192.168.0.10:6379; default a Ray on this machine alone."),
+    ] = None,
     task: options.Task = None,
     validation: options.Validation = None,
     test: Annotated[list[str] | None, Data(help="File to test on, which the verdicts are based on.")] = None,

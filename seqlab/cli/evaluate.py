@@ -53,11 +53,13 @@ def evaluate(
     """Score a run on held-out data, or an index on judged queries, with what the numbers mean."""
     from seqlab import api
     from seqlab.cli.show import console, metrics_table, scored_amount, table
+    from seqlab.distributed.world import refuse_several
     from seqlab.errors import UsageError, refuse_given
     from seqlab.retrieval.directory import IndexDirectory
 
     ranking = {"--queries": queries, "--qrels": qrels, "--training": training, "--weight": weight}
     if IndexDirectory(run).is_index():
+        refuse_several("evaluate of an index")
         refuse_given({"a file": data, "--split": split, "--mode": mode}, "for an index")
         if queries is None:
             raise UsageError(

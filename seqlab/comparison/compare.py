@@ -8,14 +8,15 @@ from typing import Any
 
 from filelock import FileLock
 
-from seqlab.comparison.execution.jobs import LOCKS, Job
+from seqlab.comparison.execution.jobs import LOCKS, LOGS, Job
+from seqlab.comparison.execution.launcher import Launcher
+from seqlab.comparison.execution.launchers import open_launcher, with_places
 from seqlab.comparison.execution.measuring import SHOWS, run_shows
 from seqlab.comparison.execution.pool import Pool
 from seqlab.comparison.execution.progress import ProgressView
 from seqlab.comparison.execution.tuning import tune
 from seqlab.comparison.judgment.collect import collect_results, results_without_models
 from seqlab.comparison.plan.data import ComparisonData, prepare_data
-from seqlab.comparison.plan.estimate import jobs_of
 from seqlab.comparison.plan.plan import Plan, PlannedModel, read_plan, refuse_other, write_plan
 from seqlab.comparison.plan.planning import make_plan, with_winners
 from seqlab.comparison.plan.request import ComparisonRequest
@@ -85,10 +86,14 @@ def run_comparison(
     plan = data = None
     if request.models:
         data = prepare_data(request, directory, view.log)
-        with FileLock(directory / LOCKS / "plan.lock"):
-            draft = _draft_plan(request, directory, data, view.log, remarks, began)
-        view.log(plan_summary(draft, request, data, directory))
-        plan = _train_and_measure(draft, request, directory, data, view)
+        with open_launcher(request, directory, view) as launcher:
+            request = with_places(request, launcher)
+            with FileLock(directory / LOCKS / "plan.lock"):
+                draft = _draft_plan(request, directory, data, view.log, remarks, began)
+            view.log(plan_summary(draft, request, data, directory))
+            launcher.threads = draft.threads
+            plan, jobs = _train(draft, request, directory, data, launcher)
+        _measure(plan, jobs, request, directory, view)
     shows = run_shows(request.recipe, directory, view.log)
     if not (directory / NAME).is_file():
         if plan is None or data is None:
@@ -115,20 +120,23 @@ def time_taken(plan: Plan, seconds: float, resumes: bool) -> str:
     return f"estimated {clock(plan.estimate)}, took {clock(seconds)} ({seconds / plan.estimate:.1f} times the estimate)"
 
 
-def _train_and_measure(
-    draft: Plan, request: ComparisonRequest, directory: Path, data: ComparisonData, view: ProgressView
-) -> Plan:
-    """Tune, train and score in parallel; then measure one run at a time, because measures are timed."""
-    with Pool(directory, jobs_of(request), draft.threads, view) as pool:
-        plan = _frozen_plan(draft, request, directory, data, pool)
-        jobs = [_job(model, seed, data.deciding_split) for model in plan.models for seed in plan.seeds]
-        pool.run(jobs, "runs")
+def _train(
+    draft: Plan, request: ComparisonRequest, directory: Path, data: ComparisonData, launcher: Launcher
+) -> tuple[Plan, list[Job]]:
+    """Tune, train and score in parallel."""
+    plan = _frozen_plan(draft, request, directory, data, launcher)
+    jobs = [_job(model, seed, data.deciding_split) for model in plan.models for seed in plan.seeds]
+    launcher.run(jobs, "runs")
+    return plan, jobs
+
+
+def _measure(plan: Plan, jobs: Sequence[Job], request: ComparisonRequest, directory: Path, view: ProgressView) -> None:
+    """Measure one run at a time and on this machine, because measures are timed."""
     recipe = request.recipe
     if recipe is not None and recipe.measures:
         measuring = [replace(job, measures=list(recipe.measures), writing=asdict(recipe.writing)) for job in jobs]
         with Pool(directory, 1, plan.threads, view) as pool:
             pool.run(measuring, "measures")
-    return plan
 
 
 def default_directory(request: ComparisonRequest) -> Path:
@@ -151,7 +159,7 @@ def _create_directory(directory: Path, request: ComparisonRequest) -> None:
 
 def _is_foreign(directory: Path) -> bool:
     """Whether the folder holds more than what a comparison writes before its plan."""
-    return any(item.name not in (LOCKS, TUNING, SHOWS, "corpus.txt") for item in directory.iterdir())
+    return any(item.name not in (LOCKS, LOGS, TUNING, SHOWS, "corpus.txt") for item in directory.iterdir())
 
 
 def _draft_plan(
@@ -179,15 +187,17 @@ def _draft_plan(
     return draft
 
 
-def _frozen_plan(draft: Plan, request: ComparisonRequest, directory: Path, data: ComparisonData, pool: Pool) -> Plan:
+def _frozen_plan(
+    draft: Plan, request: ComparisonRequest, directory: Path, data: ComparisonData, launcher: Launcher
+) -> Plan:
     """The plan with its learning rates, fixed before the first run."""
     plan = read_plan(directory)
     if plan is not None:
         return plan
     plan = draft
     if draft.trials:
-        tuned, winners = tune(draft, request.comparison, directory, pool)
-        plan = with_winners(tuned, request, data, winners, pool.view.log)
+        tuned, winners = tune(draft, request.comparison, directory, launcher)
+        plan = with_winners(tuned, request, data, winners, launcher.view.log)
     with FileLock(directory / LOCKS / "plan.lock"):
         frozen = read_plan(directory)  # another command on the same comparison may have come first
         if frozen is None:

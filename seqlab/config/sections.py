@@ -48,6 +48,16 @@ class CorpusSettings(Settings):
     columns: tuple[str, str] | None = Field(
         default=None, description="names of the columns of text and label (or source and target); inferred if unset"
     )
+    text_column: str = Field(
+        default="auto",
+        min_length=1,
+        description="column of the text in JSON lines or Parquet files of running text; auto: one with a known name",
+    )
+    sharded: bool | None = Field(
+        default=None,
+        description="encode a running text into shards, split by documents; if unset, where it is larger than 256 MB, "
+        "packed by zstd, in rows or at an address",
+    )
     groups: str = Field(
         default="auto",
         min_length=1,
@@ -180,6 +190,15 @@ class TrainSettings(Settings):
         default=None, ge=1, le=MAX_THREADS, description="if unset, OMP_NUM_THREADS or all cores"
     )
     device: str = Field(default="cpu", description="cpu, cuda or mps")
+    recompute: bool = Field(
+        default=False, description="compute the inside of layers again for the gradient: less memory, more time"
+    )
+    shard: bool = Field(
+        default=False, description="divide weights, gradients and moments among the processes of torchrun (FSDP2)"
+    )
+    offload: bool = Field(
+        default=False, description="with shard on a GPU, keep them in the CPU's memory; experimental: never run on one"
+    )
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:

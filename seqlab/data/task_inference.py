@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.config import ExampleKind
+from seqlab.data.corpora.source import is_text_only
 from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.examples.columns import (
     LABELED,
@@ -95,6 +96,8 @@ def _task(kind: ExampleKind, reason: str) -> InferredTask | None:
 
 
 def _from_file(path: Path, columns: tuple[str, str] | None) -> InferredTask | None:
+    if is_text_only(str(path)):
+        return None
     if suffix(path) == CONLLU:
         return _task("tagged", f"{path.name} is CoNLL-U, by its suffix")
     if suffix(path) in COLUMNS:
@@ -121,7 +124,7 @@ def unclear_layout(source: Sequence[str]) -> FileLayout | None:
 def _unclear(path: Path) -> FileLayout | None:
     if _is_folder(path):
         return unclear_folder(path)
-    if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU):
+    if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU) or is_text_only(str(path)):
         return None
     if suffix(path) not in TABLES:
         layout = recognize_layout(path)

@@ -1,6 +1,7 @@
 """Translation: greedy decoding of many sources in a batch, or beam search for each."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from seqlab.decode.beam import BeamResult, beam_search
 from seqlab.decode.generate import generate
 from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
+from seqlab.distributed.group import gather_items
+from seqlab.distributed.world import joined
 from seqlab.models.translator import SourceBatch, Translator
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
@@ -32,7 +35,17 @@ def translate(
     """One translation for each source, in order. Width 1 is greedy."""
     if width == 1:
         return _translate_greedily(model, sources, vocabulary, length_penalty, max_length)
-    return [search(model, source, vocabulary, width, length_penalty, max_length)[0] for source in sources]
+    found = {
+        row: search(model, sources[row], vocabulary, width, length_penalty, max_length)[0]
+        for row in joined().part(range(len(sources)))
+    }
+    return _all_results(found)
+
+
+def _all_results(found: dict[int, BeamResult]) -> list[BeamResult]:
+    """In the order of the sources, with those of other processes."""
+    items = gather_items({row: asdict(result) for row, result in found.items()})
+    return [BeamResult(**items[row]) for row in range(len(items))]
 
 
 def search(
@@ -73,7 +86,7 @@ def _translate_greedily(
     target, prompt, rules = _decoding(vocabulary)
     order = sorted(range(len(sources)), key=lambda row: len(sources[row]))
     results: dict[int, BeamResult] = {}
-    for first in range(0, len(order), GREEDY_BATCH):
+    for first in joined().part(range(0, len(order), GREEDY_BATCH)):
         rows = order[first : first + GREEDY_BATCH]
         batch = [sources[row] for row in rows]
         generation = generate(
@@ -90,7 +103,7 @@ def _translate_greedily(
             score = logprob / max(1, len(tokens)) ** length_penalty
             finished = generation.finished[at] and len(generation.tokens[at]) <= limit
             results[row] = BeamResult(detokenize(target, tokens), tokens, logprob, score, finished)
-    return [results[row] for row in range(len(sources))]
+    return _all_results(results)
 
 
 @torch.inference_mode()

@@ -2,7 +2,7 @@
 
 torch draws a mask on one thread, several times as slowly as it computes an activation. Here a position's word decides,
 whatever thread computes it, so the bits do not depend on the number of threads. Nothing is reassociated or contracted:
-the results have the bits of the plain form in `seqlab.dropout`.
+the results have the bits of the plain form in `seqlab.dropout`. `offset` is the position of the first element.
 """
 
 import numba
@@ -17,36 +17,38 @@ _keyed_word = numba.njit(**KERNEL)(keyed_word)
 
 
 @numba.njit(parallel=True, **KERNEL)
-def drop(x_N, key, second_key, threshold, scale, out_N):
+def drop(x_N, key, second_key, offset, threshold, scale, out_N):
     """Write x times `scale` where the position's word reaches the threshold, and zero elsewhere."""
     for block in numba.prange((len(x_N) + BLOCK - 1) // BLOCK):
         first = block * BLOCK
+        position = offset + first
         x_K, out_K = x_N[first : first + BLOCK], out_N[first : first + BLOCK]
         for i in range(len(x_K)):
-            kept = _keyed_word(key, second_key, np.uint32(first + i)) >= threshold
+            kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
             out_K[i] = x_K[i] * scale if kept else x_N.dtype.type(0)
 
 
 @numba.njit(parallel=True, **KERNEL)
-def add_dropped(x_N, y_N, key, second_key, threshold, scale, out_N):
+def add_dropped(x_N, y_N, key, second_key, offset, threshold, scale, out_N):
     """x + drop(y)"""
     for block in numba.prange((len(x_N) + BLOCK - 1) // BLOCK):
         first = block * BLOCK
+        position = offset + first
         x_K, y_K, out_K = x_N[first : first + BLOCK], y_N[first : first + BLOCK], out_N[first : first + BLOCK]
         for i in range(len(x_K)):
-            kept = _keyed_word(key, second_key, np.uint32(first + i)) >= threshold
+            kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
             out_K[i] = x_K[i] + (y_K[i] * scale if kept else x_N.dtype.type(0))
 
 
 @numba.njit(parallel=True, **KERNEL)
-def drop_swapped(x_TBD, key, second_key, threshold, scale, out_TBD):
+def drop_swapped(x_TBD, key, second_key, offset, threshold, scale, out_TBD):
     """As `drop`, where the first two axes are swapped in memory: positions count along B, T, D."""
     T, B, D = x_TBD.shape
     for t in numba.prange(T):
         for b in range(B):
-            x_D, out_D, first = x_TBD[t, b], out_TBD[t, b], (b * T + t) * D
+            x_D, out_D, position = x_TBD[t, b], out_TBD[t, b], offset + (b * T + t) * D
             for i in range(D):
-                kept = _keyed_word(key, second_key, np.uint32(first + i)) >= threshold
+                kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
                 out_D[i] = x_D[i] * scale if kept else x_TBD.dtype.type(0)
 
 
@@ -61,11 +63,12 @@ def _scaled_bfloat16(bits, scale):
 
 
 @numba.njit(parallel=True, **KERNEL)
-def drop_bfloat16(x_N, key, second_key, threshold, scale, out_N):
+def drop_bfloat16(x_N, key, second_key, offset, threshold, scale, out_N):
     """As `drop`, on the bits of bfloat16 numbers."""
     for block in numba.prange((len(x_N) + BLOCK - 1) // BLOCK):
         first = block * BLOCK
+        position = offset + first
         x_K, out_K = x_N[first : first + BLOCK], out_N[first : first + BLOCK]
         for i in range(len(x_K)):
-            kept = _keyed_word(key, second_key, np.uint32(first + i)) >= threshold
+            kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
             out_K[i] = _scaled_bfloat16(x_K[i], scale) if kept else np.uint16(0)

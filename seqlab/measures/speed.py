@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqlab.measures.cost import WRITTEN, fastest, seconds_per_token
 from seqlab.measures.measurement import MeasureContext, Measurement
-from seqlab.runs.machine import python_command
+from seqlab.processes import python_command
 from seqlab.text_table import aligned_table
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 
-import torch
 from torch import Tensor, nn
 
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, Recorded
+from seqlab.distributed.rows import rand_rows
 from seqlab.dropout import drop
 
 EMBEDDING = Recorded("state", "what the backbone reads for each token")
@@ -47,7 +47,7 @@ class Model(nn.Module, ABC):
         """Word dropout: during training some tokens become unknown, which trains the embedding of unknown tokens."""
         if not (self.training and self.word_dropout and self.unknown is not None):
             return tokens
-        hidden = torch.rand(tokens.shape, device=tokens.device) < self.word_dropout
+        hidden = rand_rows(tokens.shape, tokens.device) < self.word_dropout
         return tokens.masked_fill(hidden, self.unknown)
 
     def _drop(self, x: Tensor, rate: float | None) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from seqlab.contracts import Backbone, Trace
 from seqlab.data.examples.encoded import cut_by_tokens
+from seqlab.distributed.world import joined
 from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.models.classifier import Classifier
 from seqlab.models.pooling import AttentionPooling, TokenPooling, pool, sif_scores
@@ -91,7 +92,7 @@ class TextEmbedder:
         rows = [self._encode(text) for text in texts]
         lengths_N = np.array([len(row) for row in rows], dtype=np.int64)
         vectors_ND: np.ndarray | None = None
-        with torch.inference_mode(), compute_threads(self.run.settings.train.threads):
+        with torch.inference_mode(), compute_threads(None if joined().size > 1 else self.run.settings.train.threads):
             for batch in length_batches(lengths_N):
                 vectors_BD = self._read(*pad_rows([rows[row] for row in batch])).float().numpy()
                 if vectors_ND is None:

@@ -39,13 +39,16 @@ def embed(
 
     >>> seqlab.embed("runs/my-gru-1", "notes", "vectors", dimensions=64, reduce="pca")
     """
+    from seqlab.distributed.group import share_work
     from seqlab.retrieval.corpus_vectors import Source
-    from seqlab.retrieval.progress import progress_for_stderr
+    from seqlab.retrieval.progress import WorkProgress, progress_for_stderr
     from seqlab.retrieval.vector_files import embed_corpus
 
     settings = vector_settings(options)
     paths = Source(tuple(source_items(source)), columns or {})
-    return embed_corpus(load(run), paths, Path(out), settings, format, progress or progress_for_stderr())
+    with share_work() as world:
+        progress = progress or (progress_for_stderr() if world.is_writer else WorkProgress())
+        return embed_corpus(load(run), paths, Path(out), settings, format, progress)
 
 
 def index(

@@ -47,14 +47,19 @@ def embed_blocks(
     embed: Callable[[Sequence[Passage]], np.ndarray],
     folder: Path,
     fingerprint: str,
+    takes: Callable[[int], bool] = lambda _: True,
 ) -> Iterator[Shard]:
-    """The shards of all passages, in order; only those that are missing are computed."""
+    """The shards of all passages, in order; only those that are missing are computed. `takes`: which numbers, if not
+    all of them."""
     refuse_link(folder)
     with storage_errors(folder, 0):
         folder.mkdir(parents=True, exist_ok=True)
     iterator = iter(passages)
     number = 0
     while block := list(islice(iterator, BLOCK)):
+        if not takes(number):
+            number += 1
+            continue
         texts = "\0".join(f"{len(passage.with_title)} {passage.with_title}" for passage in block)
         digest = sha256(f"{fingerprint}\0{texts}".encode("utf-8", "surrogatepass"))
         path = folder / f"{number:06d}.shard"

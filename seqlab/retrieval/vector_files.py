@@ -12,11 +12,14 @@ import numpy as np
 
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.passages import Passage
+from seqlab.distributed.group import from_writer, wait_for_all
+from seqlab.distributed.world import joined
 from seqlab.errors import UsageError
 from seqlab.retrieval.corpus_vectors import FIT_VECTORS, Embedding, Source, VectorSettings, fit, prepare
 from seqlab.retrieval.directory import FITTED, locked_folder, npz_bytes, write_file
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.retrieval.shards import Shard, embed_blocks, remove_shards
+from seqlab.retrieval.shared_blocks import embed_share
 from seqlab.runs import manifest
 from seqlab.runs.lock import LOCK
 from seqlab.runs.run import Run
@@ -44,11 +47,26 @@ def embed_corpus(
     run: Run, source: Source, out: Path, settings: VectorSettings, format: VectorFormat, progress: WorkProgress
 ) -> EmbeddedCorpus:
     """Embed all documents into the folder `out`; the same call continues one that was stopped."""
-    if done := _finished(run, source, out, settings, format):
+    if not joined().is_writer:
+        return _help(run, source, out, settings, format)
+    done = _finished(run, source, out, settings, format)
+    if from_writer(done is not None):
+        assert done is not None
         return done
     _begin(out, format)
     with locked_folder(out):
         return _embed(run, source, out, settings, format, progress)
+
+
+def _help(run: Run, source: Source, out: Path, settings: VectorSettings, format: VectorFormat) -> EmbeddedCorpus:
+    """What a process does that is not the writer: it embeds its share of the blocks, and waits for the rest."""
+    if not from_writer(None):
+        embedding = prepare(run, source.documents, settings)
+        embed_share(embedding, source.documents, out / SHARDS)
+        wait_for_all()
+    done = _finished(run, source, out, settings, format)
+    assert done is not None, "the writer has written it"
+    return done
 
 
 def _embed(
@@ -59,6 +77,7 @@ def _embed(
     embedding = prepare(run, source.documents, settings)
     total, content = _count(embedding.passages(source.documents()))
     progress.begin("embedding", total, "passages")
+    new = embed_share(embedding, source.documents, out / SHARDS)  # with several processes
     shards: list[Shard] = []
     continued = 0
 
@@ -100,7 +119,8 @@ def _embed(
         out / manifest.NAME, manifest.manifest({name: [digest] for name, digest in files.items()}, {"format": FORMAT})
     )
     remove_shards(out / SHARDS)
-    return EmbeddedCorpus(path, documents, total, reduction.dimensions, continued, notes)
+    wait_for_all()
+    return EmbeddedCorpus(path, documents, total, reduction.dimensions, continued - new, notes)
 
 
 def _way(embedding: Embedding) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.contracts import State
+from seqlab.distributed.sharding import copy_into, divided_like, whole
 from seqlab.runs import manifest, tensors
 from seqlab.storage import refuse_link, sha256, storage_errors, sync_directory, write_through
 
@@ -29,6 +30,7 @@ OPTIMIZER_STATE = {
     torch.optim.SGD: ("momentum_buffer",),
     torch.optim.RMSprop: ("step", "square_avg"),
 }
+STEP = torch.zeros((), dtype=torch.float32)  # how an optimizer counts its steps
 WEIGHTS, OPTIMIZER, CARRY = "weights.safetensors", "optimizer.safetensors", "carry.safetensors"
 
 
@@ -40,18 +42,22 @@ def save_checkpoint(
     carry: State | None,
     progress: dict[str, Any],
     needed: Collection[Path] = (),
+    writes: bool = True,
 ) -> Path:
-    """Write `directory/step-N`, then remove all but the newest two and those in `needed`."""
+    """Write `directory/step-N`, then remove all but the newest two and those in `needed`.
+
+    `writes`: False in a process that leaves it to another, and only adds its part of tensors that are sharded."""
+    final = directory / f"step-{step}"
+    weights = {name: whole(weight) for name, weight in weights_of(model).items()}
+    moments = _optimizer_tensors(optimizer)
+    if not writes:
+        return final
     refuse_link(directory)
-    contents = {
-        WEIGHTS: tensors.to_bytes(weights_of(model)),
-        OPTIMIZER: tensors.to_bytes(_optimizer_tensors(optimizer)),
-    }
+    contents = {WEIGHTS: tensors.to_bytes(weights), OPTIMIZER: tensors.to_bytes(moments)}
     if carry is not None:
         contents[CARRY] = tensors.to_bytes({str(i): leaf for i, leaf in enumerate(carry.tensors())})
     hashes = {name: [sha256(content)] for name, content in contents.items()}
     contents[manifest.NAME] = manifest.manifest(hashes, progress)
-    final = directory / f"step-{step}"
     temporary = directory / f".step-{step}.{os.getpid()}.tmp"
     for leftover in directory.glob(".step-*.tmp"):  # a save or a removal was killed
         shutil.rmtree(leftover, ignore_errors=True)
@@ -145,15 +151,14 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 
 
 def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(weights[name])
+    for name, parameter in model.named_parameters():
+        copy_into(parameter, weights[name])
 
 
 def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     flat = {}
     for index, values in optimizer.state_dict()["state"].items():
-        flat |= {f"{index}.{key}": value for key, value in values.items() if value is not None}
+        flat |= {f"{index}.{key}": whole(value) for key, value in values.items() if value is not None}
     return flat
 
 
@@ -163,7 +168,7 @@ def _expected(optimizer: torch.optim.Optimizer, present: Collection[str]) -> dic
     groups = [(p, group.get("state_keys", common)) for group in optimizer.param_groups for p in group["params"]]
     expected: dict[str, Tensor] = {}
     for index, (parameter, keys) in enumerate(groups):
-        state = {f"{index}.{key}": torch.zeros(()) if key == "step" else parameter for key in keys}
+        state = {f"{index}.{key}": STEP if key == "step" else parameter for key in keys}
         if not state.keys().isdisjoint(present):
             expected |= state
     return expected
@@ -171,7 +176,9 @@ def _expected(optimizer: torch.optim.Optimizer, present: Collection[str]) -> dic
 
 def _load_optimizer(optimizer: torch.optim.Optimizer, flat: dict[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for name, tensor in flat.items():
         index, _, key = name.partition(".")
-        state.setdefault(int(index), {})[key] = tensor
+        part = tensor if key == "step" else divided_like(tensor, parameters[int(index)])
+        state.setdefault(int(index), {})[key] = part
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -10,6 +10,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from seqlab.distributed.world import launch_name, restarts
 from seqlab.errors import UsageError
 from seqlab.storage import storage_errors
 
@@ -40,11 +41,17 @@ def locked_run(path: Path) -> Iterator[None]:
     try:
         with suppress(OSError):  # a full disk: others are still kept out
             file.write_text(
-                json.dumps({"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}), encoding="utf-8"
+                json.dumps({"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "launch": launch_name()}),
+                encoding="utf-8",
             )
         yield
     finally:
         lock.release()
+
+
+def is_own_launch(path: Path) -> bool:
+    """Whether this process was started again by torchrun, and the run was begun by the processes before it."""
+    return restarts() > 0 and _holder(path / LOCK).get("launch", "") == launch_name()
 
 
 def _holder(file: Path) -> dict[str, Any]:

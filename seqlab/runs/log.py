@@ -12,23 +12,30 @@ SAMPLE = "sample"
 
 
 class MetricsLog:
-    """Appends lines; opening it at a step removes the lines that an interrupted run wrote after that step."""
+    """Appends lines; opening it at a step removes the lines that an interrupted run wrote after that step.
 
-    def __init__(self, path: Path, step: int):
-        self.path = path
+    `writes`: False in a process that leaves it to another."""
+
+    def __init__(self, path: Path, step: int, writes: bool = True):
+        self.path, self._stream = path, None
+        if not writes:
+            return
         lines = [line for line in read_log(path) if line["step"] <= step]
         write_atomic(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
         with storage_errors(path, 0):
             self._stream = path.open("a", encoding="utf-8", buffering=1)
 
     def write(self, **values: Any) -> None:
+        if self._stream is None:
+            return
         line = json.dumps({key: _finite(value) for key, value in values.items()}) + "\n"
         with storage_errors(self.path, len(line)):
             self._stream.write(line)
 
     def close(self) -> None:
         with suppress(OSError):  # lines are written at once: a failure has already been reported
-            self._stream.close()
+            if self._stream is not None:
+                self._stream.close()
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

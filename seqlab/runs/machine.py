@@ -1,10 +1,8 @@
-"""Where a result comes from: the machine, in words, and the commit of the working directory; further processes."""
+"""Where a result comes from: the machine, in words, and the commit of the working directory."""
 
-import json
 import os
 import platform
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,15 +26,6 @@ def git_revision() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None if done.returncode == 0 else None
-
-
-# what this process can import, but never a module of the working directory instead of an installed one
-_IMPORTS = "import json, sys; sys.path += [path for path in json.loads(sys.argv.pop()) if path not in sys.path]\n"
-
-
-def python_command(program: str, *arguments: str) -> list[str]:
-    """The command that runs a program of ours in a process of its own."""
-    return [sys.executable, "-P", "-c", _IMPORTS + program, *arguments, json.dumps(sys.path)]
 
 
 def peak_memory() -> int | None:

@@ -14,13 +14,11 @@ from seqlab.runs.run import Run
 
 def split_fingerprint(data: SplitText | Examples, split: str = "train") -> str:
     """SHA-256 of one split alone."""
+    if not isinstance(data, Examples):
+        return data.fingerprint_of(split)
     digest = hashlib.sha256()
-    if isinstance(data, Examples):
-        for row in data.content(split):
-            digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-    else:
-        for block in data.blocks(split):
-            digest.update(block.encode())
+    for row in data.content(split):
+        digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
     return digest.hexdigest()
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings, RunSettings
+from seqlab.data.corpora.large_text import LargeText
+from seqlab.data.corpora.source import is_address
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, TASKS
@@ -76,7 +78,9 @@ def reopen(
         data = task.read(settings.model_copy(update={"corpus": present}), directory.stdin_copy)
     except DataError as error:
         raise DataError(f"the data that '{path}' was trained on can no longer be read. {error}") from None
-    before, now = config["corpus"], data.facts()
+    # a large text is read once: its fingerprint is known when it is encoded
+    dataset = task.encode_splits(data, settings, vocabulary) if isinstance(data, LargeText) else None
+    before, now = config["corpus"], (dataset.data if dataset else data).facts()
     if now["fingerprint"] != before["fingerprint"]:
         option, how = (
             ("--init", "on the new one") if (path / WEIGHTS).exists() else ("--from", "anew, with its settings")
@@ -87,7 +91,7 @@ def reopen(
             f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
             f"Restore the old text, or train {start}"
         )
-    return task.encode_splits(data, settings, vocabulary)
+    return dataset or task.encode_splits(data, settings, vocabulary)
 
 
 def open_other(
@@ -104,7 +108,7 @@ def _locate(corpus: CorpusSettings, folder: Path, run: Path) -> CorpusSettings:
     """Files that are not where this command looks are taken from where the run was trained."""
 
     def locate(item: str) -> str:
-        if item == STANDARD_INPUT or item in CORPORA or Path(item).exists():
+        if item == STANDARD_INPUT or item in CORPORA or is_address(item) or Path(item).exists():
             return item
         there = folder / item
         if not there.exists():

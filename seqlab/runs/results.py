@@ -106,7 +106,7 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
     card = f"""# {settings.backbone.name} on {corpus["name"]}
 
 A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
-output {count["output"]:,}), trained on {_amount(corpus)} of `{corpus["name"]}`{about}
+output {count["output"]:,}), trained on {_amount(corpus, settings)} of `{corpus["name"]}`{about}
 for {counted(results.steps, "step")} in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,},
 the best on validation. Training ended because {results.stop_reason}.
 
@@ -152,9 +152,12 @@ def metrics_markdown(results: RunResults) -> str:
     return markdown_table(["", *(metric.label for metric in metrics)], cells)
 
 
-def _amount(corpus: dict[str, Any]) -> str:
+def _amount(corpus: dict[str, Any], settings: RunSettings) -> str:
     if "examples" in corpus:
-        return counted(corpus["examples"]["train"], "example")
+        given, out = corpus["examples"]["train"], corpus.get("left_out", 0)  # runs of earlier versions do not say it
+        limit = f"more than {settings.task.settings.sequence_length:,} tokens"
+        why = f" ({out:,} more have {limit} and were left out, by task.max_length)" if out else ""
+        return f"{counted(given - out, 'example')}{why}"
     return f"{corpus['characters']:,} characters"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from seqlab.config import DataSource, RunSettings, checked, source_items
 from seqlab.decode.limits import MAX_SAMPLES, require_between
+from seqlab.distributed.world import joined
 from seqlab.errors import UsageError, refuse_given
 from seqlab.registry import TASKS
 from seqlab.runs.evaluation import EvaluationResult
@@ -130,7 +131,7 @@ class Run:
         if scored not in list(task.splits):
             raise UsageError(f"this run has no {split!r} split: its data was split into {', '.join(task.splits)}.")
         scores = task.score(self.model, scored, mode)
-        if scored == "test":
+        if scored == "test" and joined().is_writer:
             record_evaluation(self.path, self.dataset().data)
         metrics = task.metrics(scores)
         baseline = self.results.main_baseline if self.results and data is None and split == "validation" else None

@@ -20,6 +20,7 @@ from seqlab.runs.results import timestamp
 from seqlab.runs.run import Run
 from seqlab.storage import to_json, write_atomic
 from seqlab.tasks.text_settings import LanguageSettings
+from seqlab.training.budget import PATIENCE
 from seqlab.training.request import settings_from_request
 from seqlab.training.session import train
 
@@ -32,6 +33,8 @@ SEEDS = 3  # of the text that everybody is measured on; of others, one
 # what follows training: counting, fitting, scoring with and without counts, the baselines, the curves
 RESERVE, RESERVED_SHARE = 14.0, 0.03  # seconds, and a share of the time
 MOST_SEEDS = 100
+RECORD_RULES = {"train.evaluate_every": MOST}  # a single evaluation, at the end: no weights are chosen by it
+OWN_TEXT = {"train.patience": PATIENCE}  # of another text, which may be short: the best of ten evaluations is kept
 NANOGPT = 1.4697  # nats per character of nanoGPT's recipe on an A100, validation in windows of 256
 
 
@@ -143,8 +146,7 @@ def _attempt(files: list[str], minutes: int, seed: int, out: Path, reporter: "Re
     seconds = 60 * minutes * (1 - RESERVED_SHARE) - RESERVE
     short = {"seconds": seconds, "seed": seed}
     settings = settings_from_request(files, read_recipe(RECIPES[minutes]), {}, short, None, reporter.log)
-    # a single evaluation, at the end: no weights are chosen by it
-    settings = settings.with_values(**{"train.evaluate_every": MOST, "train.sample_tokens": 0})
+    settings = settings.with_values(**{"train.sample_tokens": 0, **(RECORD_RULES if files == [TEXT] else OWN_TEXT)})
     run = train(settings, out, False, reporter)
     carried = run.evaluate(mode="carry").metrics
     results = run.results

@@ -15,6 +15,8 @@ from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, State, Trace
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import LabeledText
+from seqlab.distributed.group import sum_array
+from seqlab.distributed.world import joined
 from seqlab.metrics.example_metric import accuracy
 from seqlab.metrics.labels import macro_f1
 from seqlab.models.classifier import Classifier
@@ -111,8 +113,9 @@ class ClassifyTask(ExampleTask):
         data = self.scored_split(split)
         count = data.count_within(limit)
         nats_U, labels_U = np.zeros(count), np.zeros(count, dtype=int)
-        for rows_B in data.scoring_batches(count):
+        for rows_B in joined().part(data.scoring_batches(count)):
             nats_U[rows_B], labels_U[rows_B] = score_labels(model, data, rows_B)
+        nats_U, labels_U = sum_array(nats_U), sum_array(labels_U)
         sums_UK, metrics = self.compare(data.examples[:count], [self.vocabulary.labels[label] for label in labels_U])
         metrics |= {"nats_per_example": float(nats_U.mean()), "examples": count}
         selection = self.metric.cost(metrics[self.metric.key])

@@ -7,6 +7,7 @@ its gradient needs, and is encoded again, with the same dropout, when the gradie
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
-from seqlab.contracts import Batch
+from seqlab.contracts import Batch, Loss
+from seqlab.distributed.gradients import gather_rows
+from seqlab.distributed.rows import batch_rows
+from seqlab.distributed.world import RowSpan
+from seqlab.models.text_encoder import TextEncoder
 from seqlab.precision import is_rounding, training_precision, unrounded
+from seqlab.tasks.embed_settings import EmbedSettings
 from seqlab.tasks.examples import mask_or_none, pad_rows
 
 
@@ -27,6 +33,25 @@ class ContrastiveBatch(Batch):
     anchor_mask_BT: Tensor | None
     documents_NT: Tensor
     document_mask_NT: Tensor | None
+
+    def document_rows(self, rows: RowSpan) -> RowSpan:
+        """The documents that the process with these anchors encodes: as large a share of them."""
+        documents = len(self.documents_NT)
+        return RowSpan(documents * rows.first // rows.total, documents * rows.last // rows.total, documents)
+
+
+def contrastive_loss(model: TextEncoder, batch: ContrastiveBatch, rows: RowSpan, settings: EmbedSettings) -> Loss:
+    """What some anchors add to the loss of a batch. Each is compared with all documents: the vectors of those that
+    other processes encode come from there."""
+    encode = partial(_encode_rows, model, chunk=settings.cache_batch)
+    anchors_BD = encode(batch.anchors_BT, batch.anchor_mask_BT, rows)
+    documents_ND = encode(batch.documents_NT, batch.document_mask_NT, batch.document_rows(rows))
+    if not settings.matryoshka and not settings.symmetric:
+        return Loss(_sum_of_rows(contrastive_nats(anchors_BD, documents_ND, settings.scale), rows), len(rows))
+    nats_B = prefix_nats(anchors_BD, documents_ND, settings.scale, settings.symmetric, settings.matryoshka)
+    with torch.no_grad():
+        plain = contrastive_nats(anchors_BD, documents_ND, settings.scale)[rows.slice].sum()
+    return Loss(_sum_of_rows(nats_B, rows), len(rows), cross_entropy=plain)
 
 
 def contrastive_nats(anchors_BD: Tensor, documents_ND: Tensor, scale: float, symmetric: bool = False) -> Tensor:
@@ -55,6 +80,28 @@ def prefix_nats(
         ),
         start=contrastive_nats(anchors_BD, documents_ND, scale, symmetric),
     )
+
+
+def _sum_of_rows(nats_B: Tensor, rows: RowSpan) -> Tensor:
+    """The loss of these rows, with the gradient of all: what another row's loss says about the vectors of these."""
+    if len(rows) == rows.total:
+        return nats_B.sum()
+    own, every = nats_B[rows.slice].sum(), nats_B.sum()
+    return own.detach() + (every - every.detach())
+
+
+def _encode_rows(
+    model: TextEncoder, tokens_BT: Tensor, mask_BT: Tensor | None, rows: RowSpan, chunk: int | None
+) -> Tensor:
+    """The vectors_BD of all rows; those that are not `rows` come from other processes, without their gradient."""
+    if len(rows) == rows.total:
+        return encode_in_chunks(model, tokens_BT, mask_BT, chunk)
+    vectors_RD = next(model.parameters()).new_zeros(0, model.dimensions, requires_grad=True)
+    if len(rows):
+        with batch_rows(rows):
+            mask_RT = None if mask_BT is None else mask_BT[rows.slice]
+            vectors_RD = encode_in_chunks(model, tokens_BT[rows.slice], mask_RT, chunk)
+    return gather_rows(vectors_RD, rows.first, rows.total)
 
 
 def encode_in_chunks(encoder: nn.Module, tokens_BT: Tensor, mask_BT: Tensor | None, rows: int | None) -> Tensor:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from seqlab.config import RunSettings
+from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
 from seqlab.data.text.tokens import TokenSplit, encode_split
 from seqlab.errors import SeqlabWarning
 from seqlab.registry import TOKENIZERS
+from seqlab.threads import available_cores
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -56,9 +58,23 @@ def warn_of_notes(data: SplitText | Examples) -> None:
 
 def text_dataset(split: SplitText, settings: RunSettings, vocabulary: Vocabulary | None = None) -> TextDataset:
     """The splits as ids; without a vocabulary, a tokenizer is trained first."""
+    if isinstance(split, LargeText):
+        return _large_dataset(split, settings, vocabulary)
     vocabulary = vocabulary or Vocabulary(train_tokenizer(split, settings))
     corpus, splits = split.corpus, encode_split(split, vocabulary.tokenizer)
     return Dataset(corpus.name, corpus.about, split.stats.fingerprint, split, vocabulary, splits)
+
+
+def _large_dataset(text: LargeText, settings: RunSettings, vocabulary: Vocabulary | None) -> TextDataset:
+    """The splits in shards; the tokenizer is learned from a sample, which is said."""
+    if vocabulary is None:
+        text = text.with_sample()
+        tokenizer = TOKENIZERS.load(settings.tokenizer.name)
+        vocabulary = Vocabulary(tokenizer.train(text.sample_chunks(), settings.tokenizer.settings))
+        if text.sample is not None and text.sample.documents:  # a tokenizer of bytes reads none
+            text.log(str(text.sample))
+    text, splits = text.encode(vocabulary.tokenizer, settings.train.threads or available_cores())
+    return Dataset(text.corpus.name, text.corpus.about, text.stats.fingerprint, text, vocabulary, splits)
 
 
 def train_tokenizer(split: SplitText, settings: RunSettings) -> Tokenizer:

@@ -4,7 +4,7 @@ Held-out queries rank all documents by the cosine, and are judged as a search en
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ from seqlab.data.documents.encoded import DocumentTable, PairBatches, PairSplit,
 from seqlab.data.documents.open_pairs import documents_to_name, open_retrieval, open_unsplit
 from seqlab.data.documents.pairs import JudgedQuery, RetrievalExamples
 from seqlab.data.examples.checks import few_examples_note
+from seqlab.distributed.world import RowSpan
 from seqlab.errors import UsageError
 from seqlab.metrics.example_metric import find_metric, mean_average_precision, mrr, ndcg_10, recall_100
 from seqlab.models.model import Model
@@ -29,9 +30,8 @@ from seqlab.registry import BACKBONES
 from seqlab.tasks.contrastive import (
     ContrastiveBatch,
     contrastive_batch,
+    contrastive_loss,
     contrastive_nats,
-    encode_in_chunks,
-    prefix_nats,
 )
 from seqlab.tasks.dataset import Dataset, Log, warn_of_notes
 from seqlab.tasks.embed_settings import EmbedSettings
@@ -182,16 +182,13 @@ class EmbedTask(Task):
         return contrastive_batch(pairs, [data.table.texts[row][: data.longest] for row in negatives])
 
     def loss(self, model: TextEncoder, batch: ContrastiveBatch, carry: State | None, step: int) -> Loss:
-        settings = self.settings
-        encode = partial(encode_in_chunks, model, rows=settings.cache_batch)
-        anchors_BD = encode(batch.anchors_BT, batch.anchor_mask_BT)
-        documents_ND = encode(batch.documents_NT, batch.document_mask_NT)
-        if not settings.matryoshka and not settings.symmetric:
-            return Loss(contrastive_nats(anchors_BD, documents_ND, settings.scale).sum(), len(anchors_BD))
-        nats_B = prefix_nats(anchors_BD, documents_ND, settings.scale, settings.symmetric, settings.matryoshka)
-        with torch.no_grad():
-            plain = contrastive_nats(anchors_BD, documents_ND, settings.scale).sum()
-        return Loss(nats_B.sum(), len(anchors_BD), cross_entropy=plain)
+        pairs = len(batch.anchors_BT)
+        return contrastive_loss(model, batch, RowSpan(0, pairs, pairs), self.settings)
+
+    def loss_of_rows(
+        self, model: TextEncoder, batch: ContrastiveBatch, rows: RowSpan, carry: State | None, step: int
+    ) -> Loss:
+        return contrastive_loss(model, batch, rows, self.settings)
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,9 @@ SENTENCE_DEFAULTS = {
 }
 
 
+MOST_TOKENS = 65_536  # of an example that is trained on
+
+
 class ExampleSettings(TaskSettings):
     """What all tasks on examples share."""
 
@@ -43,7 +46,7 @@ class ExampleSettings(TaskSettings):
         default=None, ge=1, le=2**24, description="tokens per step, padding included; replaces batch_size"
     )
     max_length: int = Field(
-        default=512, ge=1, le=65_536, description="tokens of an example; longer ones are left out of training"
+        default=512, ge=1, le=MOST_TOKENS, description="tokens of an example; longer ones are left out of training"
     )
     word_dropout: float = Field(default=0.0, ge=0, lt=1, description="share of tokens read as unknown while training")
     metric: str = Field(default="accuracy", description="accuracy, or a metric of your own: package.module:function")

@@ -27,9 +27,9 @@ from seqlab.tasks.dataset import Dataset, ExampleDataset, Log, warn_of_notes
 from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.predictions import Prediction
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
+from seqlab.tasks.too_long import too_long_notes
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
-from seqlab.wording import counted
 
 MAX_READ_TOKENS = 8_192  # of one example that is scored or predicted, unless task.max_length is larger
 
@@ -98,12 +98,8 @@ class ExampleTask(Task):
         for name in ("validation", "test"):
             if name in dataset.splits:
                 require_readable(dataset.splits[name].longest_N, longest, f"{name} example")
-        fit = int((train.longest_N <= longest).sum())
-        if not fit:
-            raise DataError(f"every training example has more than {longest} tokens: raise task.max_length.")
-        if fit < len(train):
-            left_out = f"{len(train) - fit:,} of {counted(len(train), 'training example')}"
-            log(f"leaving out {left_out}, which have more than {longest} tokens (task.max_length)")
+        for note in too_long_notes(train, longest):
+            log(note)
         return settings
 
     @classmethod
@@ -181,9 +177,10 @@ class ExampleTask(Task):
 
     def score_baselines(self, dataset: ExampleDataset, split: str, units: UnitSums) -> list[BaselineScore]:
         held_out = dataset.data.splits[split][: len(units.sums_UK)]
+        train = dataset.splits["train"].up_to(self.settings.max_length).examples  # those that models learn from
         scores = []
         for name, role, baseline in self.baselines:
-            model = baseline.fit(dataset.data.splits["train"])
+            model = baseline.fit(train)
             sums_UK, metrics = self.compare(held_out, model.predict(held_out))
             scores.append(BaselineScore(name, model.about, role, metrics, self.value(sums_UK), sums_UK))
         return scores

@@ -11,13 +11,15 @@ from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batching import cut_by_count
 from seqlab.data.text.batches import Batches, pad_windows
 from seqlab.data.text.tokens import TokenSplit
+from seqlab.distributed.world import joined
 from seqlab.mixing.mixture import MIXTURE_FILE
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.dataset import Log
 from seqlab.tasks.distillation import divergence
 from seqlab.tasks.mixing import fit_mixture, training_part
-from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, batch_size, score_rows, token_nats
+from seqlab.tasks.text import TextTask
+from seqlab.tasks.text_scores import ScoreAccumulator, as_batch, batch_size, score_rows, token_nats
 
 CARRIED_AT_ONCE = 1024  # tokens per forward pass when the state is carried through a text
 
@@ -101,17 +103,23 @@ def _score_overlapping(model: TokenModel, accumulator: ScoreAccumulator, context
     firsts_P, lengths_P, document_P = accumulator.pieces(half)
     opens_P = np.diff(document_P, prepend=-1) != 0
     seen_P = np.where(opens_P, 0, np.minimum(half, context - lengths_P))
-    for seen in np.unique(seen_P):
-        for units_B in cut_by_count(np.flatnonzero(seen_P == seen), batch_size(model, context)):
-            rows = pad_windows(accumulator.split, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
-            accumulator.add(units_B, score_rows(model, rows)[0][:, seen:], rows.targets_BT[:, seen:])
+    batches = [
+        (int(seen), units_B)
+        for seen in np.unique(seen_P)
+        for units_B in cut_by_count(np.flatnonzero(seen_P == seen), batch_size(model, context))
+    ]
+    for seen, units_B in joined().part(batches):
+        rows = pad_windows(accumulator.split, firsts_P[units_B] - seen, lengths_P[units_B] + seen)
+        accumulator.add(units_B, score_rows(model, rows)[0][:, seen:], rows.targets_BT[:, seen:])
 
 
 def _score_carrying(model: TokenModel, accumulator: ScoreAccumulator, window: int) -> None:
-    """Each document in one pass, in chunks that carry the state."""
+    """Each document in one pass, in chunks that carry the state: by one process."""
     start = state = model.start_limited(1, window)
     previous = None
     for unit, (first, length, document) in enumerate(zip(*accumulator.pieces(CARRIED_AT_ONCE), strict=True)):
+        if document % joined().size != joined().rank:
+            continue
         rows = pad_windows(accumulator.split, np.array([first]), np.array([length]))
         nats_1T, state = score_rows(model, rows, state if document == previous else start)
         accumulator.add(np.array([unit]), nats_1T, rows.targets_BT)

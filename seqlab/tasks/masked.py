@@ -11,7 +11,8 @@ from seqlab.data.batching import batch_generator
 from seqlab.data.text.batches import NOT_SCORED, TokenRows
 from seqlab.models.masked_language_model import MaskedLanguageModel
 from seqlab.models.token_model import TokenModel
-from seqlab.tasks.text import ScoreAccumulator, TextTask, as_batch, score_rows, token_nats
+from seqlab.tasks.text import TextTask
+from seqlab.tasks.text_scores import ScoreAccumulator, as_batch, score_rows, token_nats
 from seqlab.tasks.text_settings import MaskedSettings
 
 PASSES = 7  # when scoring: each pass masks every seventh token

@@ -1,7 +1,7 @@
 """Counts beside a trained language model: what they are counted in, and what the mixture is fitted on.
 
 The exponents of a mixture have to be fitted on text that neither side was made from. If there is a test split,
-validation serves. Otherwise the end of the training split is kept from the network; it is counted afterwards.
+validation serves. Otherwise stretches of the training split are kept from the network; they are counted afterwards.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,12 @@ from seqlab.mixing.gram_table import GramTable
 from seqlab.mixing.mixture import Mixture, count_predictions, no_context
 from seqlab.models.language_model import LanguageModel
 from seqlab.tasks.dataset import Log
-from seqlab.tasks.text import as_batch
+from seqlab.tasks.text_scores import as_batch
 from seqlab.wording import counted
 
 FIT_SHARE = 0.02  # of the training split, if there is no test split
 LEAST_FIT, MOST_FIT = 5_000, 200_000  # tokens; but at most a tenth of the training split
+MIN_STRETCH, MAX_STRETCHES = 1000, 20  # tokens of each stretch at least, and how many there are at most
 MAX_FIT_LOGITS = 1 << 23  # held in memory while the exponents are fitted
 
 
@@ -35,17 +36,33 @@ def training_part(splits: Mapping[str, TokenSplit]) -> tuple[TokenSplit, TokenSp
     train = splits["train"]
     if "test" in splits:
         return train, splits["validation"]
-    held_out = min(max(int(FIT_SHARE * len(train)), LEAST_FIT), MOST_FIT, len(train) // 10)
-    cut = len(train) - max(2, held_out)
-    if train.stats.by_lines:  # a line is not cut
-        starts = train.document_starts()
-        cut = int(starts[np.searchsorted(starts, cut, side="right") - 1])
-    if cut < 2:
+    held_out = max(2, min(max(int(FIT_SHARE * len(train)), LEAST_FIT), MOST_FIT, len(train) // 10))
+    kept = _last_lines(train, held_out) if train.stats.by_lines else _stretches(len(train), held_out)
+    bounds = [0, *(bound for stretch in kept for bound in stretch), len(train)]
+    network = [(first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=True) if first < last]
+    if sum(last - first for first, last in network) < 2:
         raise UsageError(
             "the training split is too short to be mixed with counts: nothing could be kept from the network to fit "
             "the mixture on. Leave out --mix counts, or give more text."
         )
-    return train.slice(0, cut), train.slice(cut, len(train))
+    return train.parts(network), train.parts(kept)
+
+
+def _stretches(tokens: int, held_out: int) -> list[tuple[int, int]]:
+    """Ranges of about so many tokens, in the middle of equal parts of the text.
+
+    One range at the end would keep the network from what comes right before the validation text: a play whose
+    characters occur nowhere else."""
+    count = max(1, min(MAX_STRETCHES, held_out // MIN_STRETCH))
+    middles = [tokens * (2 * part + 1) // (2 * count) for part in range(count)]
+    length = max(2, held_out // count)
+    return [(middle - length // 2, middle - length // 2 + length) for middle in middles]
+
+
+def _last_lines(train: TokenSplit, held_out: int) -> list[tuple[int, int]]:
+    """Whole lines at the end: they are in random order."""
+    starts = train.document_starts()
+    return [(int(starts[np.searchsorted(starts, len(train) - held_out, side="right") - 1]), len(train))]
 
 
 def fit_mixture(
@@ -60,7 +77,7 @@ def fit_mixture(
         counts = count_split(splits["train"], model.vocab_size, counts.order)
     table = GramTable.from_counts(counts, max_bytes)
     mixture = Mixture(table, alpha_K, beta_K)
-    where = "validation" if "test" in splits else "the end of the training text, which the network has not seen"
+    where = "validation" if "test" in splits else "the training text, kept from the network"
     log(
         f"mixed with counts: {counted(len(table.grams.tokens_G), 'gram')} of up to {counted(table.order, 'token')} "
         f"({table.bytes / 1e6:.1f} MB), fitted on {counted(len(predictions.targets_N), 'token')} of {where}"

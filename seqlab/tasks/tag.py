@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,8 @@ from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.tag_schemes import detect_scheme
 from seqlab.data.text.batches import NOT_SCORED
+from seqlab.distributed.group import gather_items, sum_array
+from seqlab.distributed.world import joined
 from seqlab.metrics.example_metric import ExampleMetric, accuracy, find_metric
 from seqlab.metrics.spans import precision, recall
 from seqlab.models.char_encoder import CharEncoder
@@ -52,6 +54,15 @@ class TagBatch(Batch):
     ends_BW: Tensor | None = None
     words_BW: Tensor | None = None
     spellings: tuple[Tensor, Tensor] | None = None
+
+    def part(self, rows: slice) -> "TagBatch":
+        """With the spellings of its own words."""
+        if self.words_BW is None or self.spellings is None:
+            return super().part(rows)
+        used_N, words_BW = torch.unique(self.words_BW[rows], return_inverse=True)
+        characters_NC, mask_NC = self.spellings
+        part = replace(self, words_BW=None, spellings=None).part(rows)
+        return replace(part, words_BW=words_BW, spellings=(characters_NC[used_N], mask_NC[used_N]))
 
 
 class TagTask(ExampleTask):
@@ -119,7 +130,7 @@ class TagTask(ExampleTask):
 
     def loss(self, model: Tagger, batch: TagBatch, carry: State | None, step: int) -> Loss:
         scored_BW = batch.targets_BW != NOT_SCORED
-        return Loss(tag_nats(model, emissions(model, batch), batch).sum(), max(1, int(scored_BW.sum())))
+        return Loss(tag_nats(model, emissions(model, batch), batch).sum(), int(scored_BW.sum()))
 
     @classmethod
     def can_read(cls, text: Any) -> bool:
@@ -164,14 +175,16 @@ class TagTask(ExampleTask):
     def score(self, model: Tagger, split: str, mode: str | None = None, limit: int | None = None) -> ExampleScores:
         data = self.scored_split(split)
         count = data.count_within(limit)
-        nats_U, predicted = np.zeros(count), [[""]] * count
+        nats_U, found = np.zeros(count), dict[int, list[int]]()
         device = next(model.parameters()).device
-        for rows_B in data.scoring_batches(count):
+        for rows_B in joined().part(data.scoring_batches(count)):
             batch = tag_batch(data, rows_B).to(device)
             scores_BWK = emissions(model, batch)
             nats_U[rows_B] = tag_nats(model, scores_BWK, batch).double().cpu().numpy()
-            for row, tags in zip(rows_B, best_tags(model, scores_BWK, batch), strict=True):
-                predicted[row] = [self.vocabulary.labels[tag] for tag in tags[: len(data.targets[row])]]
+            for row, tags in zip(rows_B.tolist(), best_tags(model, scores_BWK, batch), strict=True):
+                found[row] = tags[: len(data.targets[row])].tolist()
+        nats_U, found = sum_array(nats_U), gather_items(found)
+        predicted = [[self.vocabulary.labels[tag] for tag in found[row]] for row in range(count)]
         sums_UK, metrics = self.compare(data.examples[:count], predicted)
         tokens_U = np.array([int((target != NOT_SCORED).sum()) for target in data.targets[:count]])
         known = sum(int((target >= 0).sum()) for target in data.targets[:count])

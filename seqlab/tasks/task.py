@@ -6,19 +6,23 @@ text.py has what tasks on running text share, examples.py what tasks on labeled 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import CorpusSettings, RunSettings, VocabSizes
 from seqlab.contracts import Batch, Loss, Scores, State
 from seqlab.data.content_notes import content_notes
+from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.examples.example import Examples
 from seqlab.data.text.split import SplitText
+from seqlab.distributed.rows import batch_rows
+from seqlab.distributed.world import RowSpan
 from seqlab.errors import UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.models.model import Model
@@ -82,6 +86,8 @@ class Task(ABC):
     def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> AnyDataset:
         """The data in splits; without a vocabulary, one is built from the training split."""
         data = cls.read(settings)
+        if isinstance(data, LargeText):
+            data = replace(data, log=log)  # encoding it takes long
         for note in (*data.notes, *content_notes(data)):
             log(note)
         dataset = cls.encode_splits(data, settings, vocabulary)
@@ -160,6 +166,14 @@ class Task(ABC):
     @abstractmethod
     def loss(self, model: Any, batch: Any, carry: State | None, step: int) -> Loss:
         """The summed loss of a batch, with `carry` as the state before it and `step` for schedules."""
+
+    def loss_of_rows(self, model: Any, batch: Any, rows: RowSpan, carry: State | None, step: int) -> Loss:
+        """What some rows add to `loss`: the sum over all parts of a batch is the loss of the batch, and so are the
+        gradients. By default rows are independent of each other, and `carry` has the states of these rows."""
+        if not len(rows):
+            return Loss(torch.zeros((), requires_grad=True), 0)
+        with batch_rows(rows):
+            return self.loss(model, batch.part(rows.slice), carry, step)
 
     # --- scoring ------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,9 @@ from seqlab.data.examples.example import TextPair
 from seqlab.data.text.batches import NOT_SCORED
 from seqlab.decode.limits import MAX_BEAM, require_between
 from seqlab.decode.translation import attention_weights, search, translate
+from seqlab.distributed.group import sum_array
+from seqlab.distributed.rows import rand_rows
+from seqlab.distributed.world import joined
 from seqlab.errors import refuse_given
 from seqlab.metrics.bleu import bleu_signature
 from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
@@ -213,9 +216,9 @@ class TranslateTask(ExampleTask):
         """The loss and the tokens of each example."""
         data = self.scored_split(split)
         nats_U = np.zeros(data.count_within(limit))
-        for rows_B in data.scoring_batches(len(nats_U)):
+        for rows_B in joined().part(data.scoring_batches(len(nats_U))):
             nats_U[rows_B] = self.nats(model, data, rows_B)
-        return nats_U, data.target_lengths_N[: len(nats_U)] - 1  # the begin symbol is not predicted
+        return sum_array(nats_U), data.target_lengths_N[: len(nats_U)] - 1  # the begin symbol is not predicted
 
     def nats(self, model: Translator, split: ExampleSplit, rows_B: np.ndarray) -> np.ndarray:
         """The loss of the reference with teacher forcing."""
@@ -272,7 +275,7 @@ def free_running_logits(model: Translator, batch: PairBatch, teacher_ratio: floa
     logits: list[Tensor] = []
     for t in range(batch.inputs_BT.shape[1]):
         if t:
-            true_B = torch.rand(len(token_B), device=token_B.device) < teacher_ratio
+            true_B = rand_rows(token_B.shape, token_B.device) < teacher_ratio
             token_B = torch.where(true_B, batch.inputs_BT[:, t], logits[-1].detach().argmax(1))
         logits_BV, state = model.step(token_B, state)
         logits.append(logits_BV)

@@ -12,6 +12,8 @@ from torch.nn.functional import normalize
 from seqlab.baselines.ranker import SCORES
 from seqlab.data.documents.encoded import PairSplit
 from seqlab.data.examples.encoded import MAX_SCORED_ROWS, SCORED_AT_ONCE, cut_by_tokens
+from seqlab.distributed.group import sum_array
+from seqlab.distributed.world import joined
 from seqlab.metrics.ranking import rank_documents
 from seqlab.models.text_encoder import TextEncoder
 from seqlab.tasks.examples import mask_or_none, pad_rows
@@ -23,12 +25,13 @@ def embed_rows(model: TextEncoder, rows: Sequence[np.ndarray]) -> np.ndarray:
     lengths_N = np.array([len(ids) for ids in rows])
     vectors_ND = np.zeros((len(rows), model.dimensions), np.float32)
     device = next(model.parameters()).device
-    for batch in cut_by_tokens(np.argsort(lengths_N, kind="stable"), lengths_N, SCORED_AT_ONCE, MAX_SCORED_ROWS):
+    batches = cut_by_tokens(np.argsort(lengths_N, kind="stable"), lengths_N, SCORED_AT_ONCE, MAX_SCORED_ROWS)
+    for batch in joined().part(batches):
         tokens_BT, mask_BT = pad_rows([rows[row] for row in batch])
         kept_BT = mask_or_none(mask_BT)
         vectors_BD = model(tokens_BT.to(device), None if kept_BT is None else kept_BT.to(device))
         vectors_ND[batch] = normalize(vectors_BD, dim=1).cpu().numpy()
-    return vectors_ND
+    return sum_array(vectors_ND)
 
 
 def rank_by_cosine(queries_QD: np.ndarray, documents_ND: np.ndarray, names: Sequence[str]) -> list[list[str]]:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from seqlab.config import ExampleKind, RunSettings, build_settings
+from seqlab.distributed.world import World
 from seqlab.models.parameter_count import parameters
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
@@ -166,6 +167,22 @@ def scores_count_every_unit_once(case: TaskCase) -> None:
     total = sum(float(loss.total.detach()) for loss in losses)
     require(sum(loss.count for loss in losses) == scores.tokens, "an epoch does not hold every prediction once")
     require(math.isclose(total, scores.nats, rel_tol=1e-4), f"an epoch's loss is {total}, its score {scores.nats}")
+
+
+@tasks("the parts of a batch, as several processes take them, add up to its loss")
+def parts_add_up(case: TaskCase) -> None:
+    task, batch = case.task, case.task.batch("train", 0, 0)
+    if type(task).loss_of_rows is not Task.loss_of_rows:  # a loss across rows, which asks the other processes
+        return
+    spans = [World(rank, 2).rows(len(batch.tensors()[0])) for rank in range(2)]
+    whole = task.loss(case.model, batch, None, 0)
+    parts = [task.loss_of_rows(case.model, batch, span, None, 0) for span in spans]
+    expected, total = float(whole.total.detach()), sum(float(part.total.detach()) for part in parts)
+    require(sum(part.count for part in parts) == whole.count, "the parts of a batch have other predictions than it has")
+    require(
+        math.isclose(total, expected, rel_tol=1e-4),
+        f"a batch has a loss of {expected}, its parts of {total}: override loss_of_rows or Batch.part",
+    )
 
 
 @tasks("padding changes no loss")

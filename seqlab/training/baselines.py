@@ -17,7 +17,8 @@ from seqlab.storage import validated
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.task import Task, UnitSums
 
-PROTOCOL = "in windows and carried"  # part of the key: how baselines are scored
+# part of the key: how baselines are fitted and scored
+PROTOCOL = "fitted to what models are trained on; in windows and carried"
 MAX_BASELINE_TOKENS = 4_000_000  # a longer text would take minutes to count
 
 

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from seqlab.contracts import TextScores
+from seqlab.distributed.group import wait_for_all
+from seqlab.distributed.world import ALONE, joined, working_as
 from seqlab.errors import TrainingFailed
 from seqlab.models.language_model import LanguageModel
 from seqlab.runs import tensors
@@ -29,12 +32,37 @@ def finish(session: TrainingSession, progress: TrainingProgress, log: Callable[[
             f"no evaluation of '{directory.path}' had a finite loss, so there are no best weights. "
             f"Train again with a lower learning rate (train.lr={settings.train.lr / 3:.1g})."
         )
+    run = _complete_run(session, log)
+    scores = session.task.score(run.model, "validation", limit=FINAL_TOKENS)
+    if not joined().is_writer:
+        wait_for_all()
+        return load_run(directory.path)
+    with working_as(ALONE):
+        _write(session, progress, run, scores)
+    wait_for_all()
+    return run
+
+
+def _complete_run(session: TrainingSession, log: Callable[[str], None]) -> Run:
+    """The best weights, and what the task adds to them: by one process, before the others load it."""
+    directory, device = session.directory, session.settings.train.device
+    if joined().is_writer:
+        run = load_run(directory.path)
+        run.model.to(device)
+        with working_as(ALONE):
+            for name, content in session.task.complete(run.model, log).items():
+                directory.write_file(name, tensors.to_bytes(dict(content)))
+        wait_for_all()
+        return run
+    wait_for_all()
     run = load_run(directory.path)
-    model = run.model.to(settings.train.device)
-    task = session.task
-    for name, content in task.complete(model, log).items():
-        directory.write_file(name, tensors.to_bytes(dict(content)))
-    scores = task.score(model, "validation", limit=FINAL_TOKENS)
+    run.model.to(device)
+    return run
+
+
+def _write(session: TrainingSession, progress: TrainingProgress, run: Run, scores: Any) -> None:
+    """Results, curves and card."""
+    directory, settings, task, model = session.directory, session.settings, session.task, run.model
     is_text = isinstance(scores, TextScores)
     unknown = unknown_share(session.dataset.splits["validation"], session.dataset.vocabulary) or 0.0
     metrics = {key: float(value) for key, value in task.metrics(scores).items()}
@@ -67,7 +95,6 @@ def finish(session: TrainingSession, progress: TrainingProgress, log: Callable[[
     draw_curves(metrics_log, title, directory.path / "curves.png")
     write_card(directory, settings, session.config, results)
     run.model.cpu()
-    return run
 
 
 def _network_alone(task: Task, model: LanguageModel) -> ValidationBaseline:

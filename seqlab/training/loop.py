@@ -11,17 +11,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seqlab.config import TrainSettings
+from seqlab.distributed.group import from_writer, largest
+from seqlab.distributed.sharding import shard, whole
+from seqlab.distributed.world import joined
 from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
 from seqlab.models.model import Model
 from seqlab.registry import with_plugins
+from seqlab.runs.carried import gather_state
 from seqlab.runs.checkpoint import (
     averaged,
     checkpoints,
     load_checkpoint,
+    load_weights,
     read_progress,
     save_checkpoint,
     step_of,
     verify_checkpoint,
+    weights_of,
 )
 from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.log import MetricsLog
@@ -30,6 +36,7 @@ from seqlab.storage import validated
 from seqlab.tasks.task import Task
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_interval
 from seqlab.training.optimization import PLATEAU_FACTOR, PLATEAU_PATIENCE, learning_rate
+from seqlab.training.processes import layers_to_shard
 from seqlab.training.progress import EvaluationEvent, Reporter
 from seqlab.training.signals import Interrupts
 from seqlab.training.step import TrainingStep
@@ -63,11 +70,15 @@ class Trainer:
         model: Model,
         task: Task,
         reporter: Reporter,
-        sample: Callable[[], str],
+        sample: Callable[[Model], str],
+        build: Callable[[], Model] | None = None,
     ):
         assert settings.steps is not None, "budgets are turned into steps before the loop"
         self.directory, self.settings, self.model, self.task = directory, settings, model, task
-        self.reporter, self.sample = reporter, sample
+        self.reporter, self.sample, self.build = reporter, sample, build
+        self.world = joined()
+        if settings.shard and self.world.size > 1:
+            shard(model, layers_to_shard(model), settings.offload)
         self.steps = settings.steps
         self.every = evaluation_interval(settings, self.steps)
         self.training = TrainingStep(model, task, settings)
@@ -82,8 +93,10 @@ class Trainer:
         if not 0 <= self.progress.step <= self.steps:
             raise DataError(f"'{checkpoint}' is at step {self.progress.step}, and the run has {self.steps}.")
         next_batch = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
-        start = None if next_batch.fresh else self.model.backbone.start(len(next_batch.tensors()[0]))
-        self.training.carry = load_checkpoint(checkpoint, self.model, self.training.optimizer, start)
+        rows = len(next_batch.tensors()[0])
+        start = None if next_batch.fresh else self._whole_model().backbone.start(rows)
+        carry = load_checkpoint(checkpoint, self.model, self.training.optimizer, start)
+        self.training.carry = carry and carry.map(lambda leaf: leaf[self.world.rows(rows).slice])
         if self.progress.best_loss is not None:  # a damaged file should fail now, not at the end
             read_verified(self.directory.path, WEIGHTS)
         self._saved_step = self.progress.step
@@ -94,7 +107,7 @@ class Trainer:
 
     def run(self) -> TrainingProgress:
         """Train until all steps are done, early stopping or a signal; there is always a checkpoint at the end."""
-        log = MetricsLog(self.directory.metrics, self.progress.step)
+        log = MetricsLog(self.directory.metrics, self.progress.step, self.world.is_writer)
         self.reporter.unit = self.task.unit
         self.reporter.begin(self.progress.step, self.steps)
         last_save = self._began = time.monotonic()
@@ -109,12 +122,14 @@ class Trainer:
                         self._evaluate(log)
                     if self.progress.step == self.steps and not self.progress.finished:
                         self.progress.finished = "all steps are done"
-                    if self._evaluation_is_due() or time.monotonic() - last_save >= self.settings.checkpoint_seconds:
+                    save_is_due = time.monotonic() - last_save >= self.settings.checkpoint_seconds
+                    # a signal may reach one process, and clocks differ: all of them save and stop at the same step
+                    save_is_due, signal = largest([save_is_due, interrupts.received or 0])
+                    if self._evaluation_is_due() or save_is_due or signal:
                         self._save()
                         last_save = time.monotonic()
-                    if interrupts.received is not None:
-                        self._save()
-                        raise TrainingInterrupted(self.directory, self.progress.step, interrupts.received)
+                    if signal:
+                        raise TrainingInterrupted(self.directory, self.progress.step, signal)
         finally:
             log.close()
             self.reporter.end()
@@ -161,20 +176,22 @@ class Trainer:
         progress = self.progress
         self.model.eval()
         others = self._checkpoints_to_average()
-        model = averaged(self.model, others) if others else self.model
+        current = self._whole_model()
+        model = averaged(current, others) if others else current
         scores = self.task.validate(model, EVALUATED_TOKENS)
         loss, criterion = scores.loss, scores.criterion
         is_finite = math.isfinite(loss)
         is_best, is_tie = is_finite and self._is_better(criterion, loss), criterion == progress.best_loss
         train_loss, train_cross_entropy = self._training_losses()
         if is_best:
-            self.directory.write_weights(model)
+            if self.world.is_writer:
+                self.directory.write_weights(model)
             progress.best_loss, progress.best_validation_loss = criterion, loss
             progress.best_step, progress.evaluations_since_best = progress.step, 0
         else:
             progress.evaluations_since_best += 1
             self._count_against_patience()
-        sample = self.sample() if is_finite else ""
+        sample = self.sample(current) if is_finite and self.world.is_writer else ""
         # reported if another metric than the loss selects the best weights
         metric = None if criterion == loss else self.task.headline_metric
         value = self.task.metrics(scores)[metric.key] if metric else None
@@ -187,6 +204,7 @@ class Trainer:
                 progress.step, train_loss, loss, is_best, sample, metric, value, train_cross_entropy, is_tie
             )
         )
+        self.progress = TrainingProgress(**from_writer(asdict(progress)))  # rounding may differ between machines
 
     def _is_better(self, criterion: float, loss: float) -> bool:
         """Whether an evaluation is better than the best so far; equal accuracies are told apart by their losses."""
@@ -219,12 +237,28 @@ class Trainer:
     def _save(self) -> None:
         self.progress.seconds = self._seconds()
         if self._saved_step != self.progress.step:
-            optimizer, carry, progress = self.training.optimizer, self.training.carry, asdict(self.progress)
-            needed = self._checkpoints_to_average()
+            optimizer, progress, needed = self.training.optimizer, asdict(self.progress), self._checkpoints_to_average()
+            carry = gather_state(self.training.carry)
             save_checkpoint(
-                self.directory.checkpoints, self.progress.step, self.model, optimizer, carry, progress, needed
+                self.directory.checkpoints,
+                self.progress.step,
+                self.model,
+                optimizer,
+                carry,
+                progress,
+                needed,
+                writes=self.world.is_writer,
             )
             self._saved_step = self.progress.step
+
+    def _whole_model(self) -> Model:
+        """The model; a copy with all weights, where they are sharded."""
+        if not self.training.sharded:
+            return self.model
+        assert self.build is not None, "a sharded model is built again to be evaluated"
+        copy = self.build().to(self.training.parameters[0].device)
+        load_weights(copy, {name: whole(weight) for name, weight in weights_of(self.model).items()})
+        return copy.eval()
 
     def _seconds(self) -> float:
         return self._seconds_before + time.monotonic() - self._began

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.config import TrainSettings
+from seqlab.distributed.sharding import is_sharded, whole
 from seqlab.training.muon import MuonAdamW, hidden_matrices
 
 PLATEAU_FACTOR = 0.5
@@ -30,7 +31,8 @@ def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Opt
         case "muon":
             return MuonAdamW(hidden, groups, settings.lr, settings.beta2, settings.weight_decay)
         case "sgd":
-            return torch.optim.SGD(groups, lr=settings.lr, momentum=settings.momentum, fused=True)
+            fused = not any(map(is_sharded, model.parameters()))  # torch's fused kernel takes whole tensors only
+            return torch.optim.SGD(groups, lr=settings.lr, momentum=settings.momentum, fused=fused)
         case "rmsprop":
             return torch.optim.RMSprop(groups, lr=settings.lr, alpha=settings.beta2)
 
@@ -62,7 +64,7 @@ def clip(parameters: Sequence[Tensor], settings: TrainSettings) -> float:
 
     If the norm is not finite, the gradients stay as they are, so the tensor that caused it can be named."""
     gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.nn.utils.get_total_norm(gradients)
+    norm = whole(torch.nn.utils.get_total_norm(gradients))
     if not bool(torch.isfinite(norm)):
         return float(norm)
     if settings.clip_value is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 
 from seqlab.config import RunSettings, TrainSettings
+from seqlab.distributed.group import from_writer
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
@@ -28,7 +29,7 @@ def with_measured_precision(
     if asked == "float32" or train.bf16_speed is not None:
         return settings
     with watch_other_programs() as others:
-        speed = bf16_speed(model, task, train)
+        speed = from_writer(bf16_speed(model, task, train))
     rough = disturbance(others, 0.0, train.threads or default_threads())
     measured = f"a step in bf16 is {speed:.2f} times as fast as in float32 ({TIMED_ROUNDS} or more timed of each)"
     of = f"{name}: " if name else ""

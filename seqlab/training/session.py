@@ -6,29 +6,33 @@ trains, finish.py writes the results.
 
 import shlex
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from seqlab.config import RunSettings
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.given_splits import with_training_corpus
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.text_generator import TextGenerator
+from seqlab.distributed.group import from_writer, same_weights, share_work
+from seqlab.distributed.world import joined, restarts
 from seqlab.errors import DataError, UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.model import Model
 from seqlab.registry import CORPORA, TASKS
-from seqlab.runs.checkpoint import WEIGHTS, load_weights, step_of, weights_of
+from seqlab.runs.checkpoint import WEIGHTS, checkpoints, load_weights, step_of, weights_of
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
 from seqlab.runs.load import build_model, load_parts, load_run
-from seqlab.runs.lock import locked_run
+from seqlab.runs.lock import is_own_launch, locked_run
 from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
 from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
 from seqlab.storage import storage_errors, to_json
 from seqlab.tasks.dataset import AnyDataset
-from seqlab.threads import compute_threads
+from seqlab.threads import compute_threads, default_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
@@ -36,6 +40,7 @@ from seqlab.training.fit import fit_memory, memory_errors
 from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
 from seqlab.training.memory_limit import UNLIMITED, MemoryLimit
 from seqlab.training.precision import with_measured_precision
+from seqlab.training.processes import check_processes, check_recompute
 from seqlab.training.progress import Reporter
 from seqlab.training.start import TrainingSession, plan_summary, run_config
 from seqlab.wording import counted
@@ -50,8 +55,15 @@ def train(
     memory: MemoryLimit = UNLIMITED,
 ) -> Run:
     """Train a new run; `init` is a run whose vocabulary and weights it starts from."""
-    with compute_threads(settings.train.threads), ExitStack() as held:
+    with share_work(), ExitStack() as held:
         check_trainable(settings)
+        check_processes(settings, out)
+        if out is not None and from_writer(is_own_launch(out)):
+            if from_writer(bool(checkpoints(RunDirectory(out).checkpoints))):
+                reporter.log(f"torchrun has started the processes again ({restarts()}): resuming '{out}'")
+                return resume(out, None, reporter)
+            overwrite = True  # stopped before there was a checkpoint
+        held.enter_context(compute_threads(settings.train.threads))
         session = _open_session(settings, out, overwrite, reporter, init, held, memory)
         return _run(session, make_trainer(session, reporter), reporter)
 
@@ -71,7 +83,7 @@ def _open_session(
     memory: MemoryLimit,
 ) -> TrainingSession:
     """A new run and everything to train it; `held` keeps the lock of its folder."""
-    if out is not None:
+    if out is not None and joined().is_writer:  # the others may come when it has begun
         _check_out(settings, out, overwrite)
     source = load_run(init) if init is not None else None
     if source is not None:
@@ -120,25 +132,29 @@ def _new_session(
     held: ExitStack,
 ) -> TrainingSession:
     model = _new_model(settings, dataset, source)
+    check_recompute(settings, model)
     task = make_task(settings, dataset)
     settings = with_measured_precision(settings, model, task, reporter.log)
-    out = out or free_run_path(dataset.name, settings.backbone.name)
-    directory = held.enter_context(new_run(out, overwrite))
+    out = out or Path(from_writer(str(free_run_path(dataset.name, settings.backbone.name))))
+    writes = joined().is_writer
+    directory = held.enter_context(new_run(out, overwrite)) if writes else RunDirectory(out)
     if dataset.stdin_copy is not None:
         with storage_errors(directory.stdin_copy, dataset.stdin_copy.stat().st_size):
             shutil.copyfile(dataset.stdin_copy, directory.stdin_copy)
         corpus = open_corpus(settings.corpus.source, directory.stdin_copy, settings.corpus.layout)
         dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
     budget = settings.train.budget
-    settings = settings.with_values(**budget_in_steps(settings, model, task, reporter))
+    settings = settings.with_values(**from_writer(budget_in_steps(settings, model, task, reporter)))
     tokens = len(dataset.splits["train"])
     settings = with_default_dropout(settings, dataset.vocabulary.sizes, tokens, reporter.log)
     model = _new_model(settings, dataset, source)
     config = run_config(settings, dataset, budget, source)
-    directory.write_vocabulary(dataset.vocabulary)
-    directory.write_config(config)
+    if writes:
+        directory.write_vocabulary(dataset.vocabulary)
+        directory.write_config(config)
     for name, content in task.prepare(reporter.log).items():
-        directory.write_file(name, to_json(content))
+        if writes:
+            directory.write_file(name, to_json(content))
     session = TrainingSession(directory, settings, config, dataset, task, model)
     reporter.log(plan_summary(session))
     return session
@@ -150,6 +166,7 @@ def _new_model(settings: RunSettings, dataset: AnyDataset, source: Run | None) -
     task = TASKS.load(settings.task.name)
     first = task.first_weights(model, settings, dataset, source.model if source is not None else None)
     load_weights(model, weights_of(model) | first)
+    same_weights(model)
     return model
 
 
@@ -159,7 +176,7 @@ def resume(path: Path, more: int | None, reporter: Reporter) -> Run:
         raise UsageError(f"cannot train for {more!r} more steps: expected a whole number, at least 1.")
     _refuse_comparison(path, more)
     RunDirectory(path).config()  # a lock is put into a run only
-    with locked_run(path):
+    with share_work() as world, locked_run(path) if world.is_writer else nullcontext():
         return _resume(path, more, reporter)
 
 
@@ -178,8 +195,9 @@ def _refuse_comparison(path: Path, more: int | None) -> None:
 
 def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     directory, config, settings, vocabulary = load_parts(path)
-    with compute_threads(settings.train.threads):
+    with compute_threads(_threads(settings, config, reporter)):
         check_trainable(settings)
+        check_processes(settings, path)
         checkpoint = newest_checkpoint(directory, settings.train.start_step, reporter.log)
         dataset = reopen(directory, config, settings, vocabulary)
         task = make_task(settings, dataset)
@@ -199,6 +217,19 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
         return _run(session, trainer, reporter)
 
 
+def _threads(settings: RunSettings, config: dict[str, Any], reporter: Reporter) -> int | None:
+    """Those of the run; with another number of processes, those that each of them gets."""
+    before, now = config.get("processes", 1), joined().size
+    if before == now:
+        return settings.train.threads
+    threads = default_threads()
+    each = " each" * (now > 1)
+    reporter.log(
+        f"begun by {counted(before, 'process', 'processes')}, continued by {now} on {counted(threads, 'thread')}{each}"
+    )
+    return threads
+
+
 def _resume_finished(
     session: TrainingSession, checkpoint: Path, done: TrainingProgress, more: int | None, reporter: Reporter
 ) -> Run:
@@ -215,7 +246,8 @@ def _train_further(session: TrainingSession, checkpoint: Path, more: int, report
     done = step_of(checkpoint)
     settings = session.settings.with_values(**{"train.steps": done + more, "train.start_step": done})
     config = {**session.config, "settings": settings.resolved()}
-    session.directory.write_config(config)
+    if joined().is_writer:
+        session.directory.write_config(config)
     session = replace(session, settings=settings, config=config)
     trainer = make_trainer(session, reporter)
     trainer.restore(checkpoint)
@@ -228,10 +260,10 @@ def _train_further(session: TrainingSession, checkpoint: Path, more: int, report
 def make_trainer(session: TrainingSession, reporter: Reporter) -> Trainer:
     train = session.settings.train
 
-    def sample() -> str:
-        if not (train.sample_tokens and isinstance(session.model, LanguageModel)):
+    def sample(model: Model) -> str:
+        if not (train.sample_tokens and isinstance(model, LanguageModel)):
             return ""
-        generator = TextGenerator(session.model, session.dataset.vocabulary.tokenizer)
+        generator = TextGenerator(model, session.dataset.vocabulary.tokenizer)
         sampling = SamplingSettings(temperature=0.8, seed=train.seed)
         try:
             # the plain engine generates the same text on every machine
@@ -239,4 +271,5 @@ def make_trainer(session: TrainingSession, reporter: Reporter) -> Trainer:
         except DataError:  # logits that are not finite: the loop handles them
             return ""
 
-    return Trainer(session.directory, train, session.model, session.task, reporter, sample)
+    build = partial(build_model, session.settings, session.dataset.vocabulary.sizes)
+    return Trainer(session.directory, train, session.model, session.task, reporter, sample, build)

@@ -11,6 +11,7 @@ from seqlab import __version__
 from seqlab.config import RunSettings
 from seqlab.data.documents.encoded import PairSplit
 from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.distributed.world import joined
 from seqlab.models.model import Model
 from seqlab.models.parameter_count import parameters
 from seqlab.runs.directory import RunDirectory
@@ -19,8 +20,8 @@ from seqlab.runs.origins import origins, split_fingerprint
 from seqlab.runs.results import timestamp
 from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
-from seqlab.tasks.example_settings import ExampleSettings
 from seqlab.tasks.task import Task
+from seqlab.tasks.too_long import left_out
 from seqlab.tokenization.vocabulary import size_in_words
 from seqlab.training.evaluations import EVALUATED_TOKENS, FINAL_TOKENS
 from seqlab.wording import counted
@@ -43,11 +44,12 @@ def run_config(
 ) -> dict[str, Any]:
     """The content of config.json: every resolved setting, and the facts that a result depends on."""
     vocabulary = dataset.vocabulary
-    count = parameters(settings, vocabulary.sizes)
+    count, facts = parameters(settings, vocabulary.sizes), dataset.facts()
+    too_long = {"left_out": left_out(dataset, settings)} if "examples" in facts else {}
     return {
         "settings": settings.resolved(),
         "budget": budget,
-        "corpus": dataset.facts(),
+        "corpus": {**facts, **too_long},
         "folder": str(Path.cwd()),  # that the names of files are relative to
         "training_fingerprint": split_fingerprint(dataset.data),
         "origins": origins(settings, init),
@@ -55,6 +57,7 @@ def run_config(
         "tokenizer_fingerprint": vocabulary.fingerprint,
         "parameters": {**asdict(count), "total": count.total},
         "threads": settings.train.threads,
+        "processes": joined().size,
         "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
         "machine": f"{platform.system()} {platform.machine()}",
         "git": git_revision(),
@@ -74,9 +77,15 @@ def plan_summary(session: TrainingSession) -> str:
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{size_in_words(session.dataset.vocabulary.tokenizer, settings.tokenizer.settings)}\n"
         f"{config['corpus']['name']}{about}: {_amounts(session.dataset, settings)}\n"
-        f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {counted(threads or 1, 'thread')}, "
+        f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {_computing(threads or 1)}, "
         f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"
     )
+
+
+def _computing(threads: int) -> str:
+    if joined().size == 1:
+        return counted(threads, "thread")
+    return f"{joined().size} processes with {counted(threads, 'thread')} each"
 
 
 def _evaluated(validation: Any) -> str:
@@ -102,9 +111,7 @@ def _architecture(settings: RunSettings) -> str:
 def _amounts(dataset: AnyDataset, settings: RunSettings) -> str:
     """How much is trained on, validated on and tested on; training examples that are too long are left out."""
     sizes: dict[str, int] = {name: len(split) for name, split in dataset.splits.items()}
-    train, task = dataset.splits["train"], settings.task.settings
-    if isinstance(train, ExampleSplit) and isinstance(task, ExampleSettings):
-        sizes["train"] = int((train.longest_N <= task.max_length).sum())
+    sizes["train"] -= left_out(dataset, settings)
     unit = "example" if "examples" in dataset.facts() else "token"
     test = f", {sizes['test']:,} to test" if "test" in sizes else ""
     return f"{counted(sizes['train'], f'training {unit}')}, {sizes['validation']:,} for validation{test}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqlab.config import TrainSettings
+from seqlab.distributed.group import from_writer
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
 from seqlab.threads import available_cores
@@ -80,7 +81,8 @@ def time_rounds(tasks: Mapping[str, Callable[[int], object]], rounds: int = FEWE
         task(0)
     times: dict[str, list[float]] = {name: [] for name in tasks}
     number, began = 0, time.perf_counter()
-    while number < rounds or (number < 4 * rounds and time.perf_counter() - began < ENOUGH_SECONDS):
+    # steps of several processes are taken together, so all of them take as many
+    while from_writer(number < rounds or (number < 4 * rounds and time.perf_counter() - began < ENOUGH_SECONDS)):
         number += 1
         for name, task in tasks.items():
             times[name].append(seconds_of(task, number))

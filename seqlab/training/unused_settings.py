@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqlab.config import RunSettings
+from seqlab.data.corpora.find import has_rows
 from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.examples.load import column_of_splits
 from seqlab.data.examples.split_column import IGNORED
@@ -15,9 +16,12 @@ TEXT_ONLY = {
     "corpus.documents": "examples have no documents",
     "corpus.layout": "examples have a layout of their own",
     "corpus.split": "examples are split by a shuffle",
+    "corpus.text_column": "corpus.columns names the columns of examples",
+    "corpus.sharded": "examples are not encoded into shards",
 }
 EXAMPLES_ONLY = {
-    **dict.fromkeys(("corpus.columns", "corpus.groups", "corpus.split_column"), "running text has no columns"),
+    "corpus.columns": "corpus.text_column names the column of running text",
+    **dict.fromkeys(("corpus.groups", "corpus.split_column"), "running text has no columns"),
     "corpus.skip_limit": "running text has no rows to skip",
 }
 
@@ -26,8 +30,9 @@ def refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
     """UsageError for settings that do nothing for the task or beside the others."""
     task = settings.task.settings
     unused = EXAMPLES_ONLY if task.examples is None else TEXT_ONLY
+    reads_rows = task.examples is None and has_rows(settings.corpus)
     for key in given:
-        if key in unused:
+        if key in unused and not (reads_rows and key == "corpus.skip_limit"):
             option = key.removeprefix("corpus.")
             raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
     asks_ratios = given.get("corpus.split_ratios") is not None
@@ -78,6 +83,8 @@ def _given_by_corpus(settings: RunSettings) -> dict[str, str]:
     keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
     if task.examples is not None and corpus.source[0] in CORPORA:
         return dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
+    if task.examples is None and not has_rows(corpus):
+        return {"corpus.text_column": "there are no JSON lines or Parquet files, whose rows have columns"}
     if task.examples == "documents" and is_collection(corpus.source):
         return dict.fromkeys(keys, f"'{corpus.source[0]}' is a collection, with splits of its own")
     return {}

@@ -25,7 +25,7 @@ from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
 from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.masked import mask_every
-from seqlab.tasks.text import score_rows
+from seqlab.tasks.text_scores import score_rows
 
 FUTURE, STEPS, CHUNKS, GENERATION, PADDING = (check.name for check in (causality, steps, chunks, generation, padding))
 CARRIED, VOCABULARY, TWICE, ONCE, BY_HAND = (

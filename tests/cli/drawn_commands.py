@@ -63,6 +63,8 @@ SENSIBLE: dict[str, tuple[str, ...]] = {
         f"steps={HUGE}",
         "seconds=nan",
     ),
+    "launcher": ("local", "ray"),  # with `jobs`, which is always said, ray is refused
+    "address": ("auto", "127.0.0.1:6379", "ray://nowhere"),
     "tune_over": ("lr", "batch_size", "lr,layers", "lr,lr"),
     "mode": ("window", "carry"),
     "how": ("mean", "zero"),

@@ -15,7 +15,8 @@ import pytest
 from quick_workers import command_without_drawing
 
 from seqlab.comparison.execution.jobs import Job, claimed
-from seqlab.comparison.execution.pool import Pool, Stopped
+from seqlab.comparison.execution.launcher import Stopped
+from seqlab.comparison.execution.pool import Pool
 from seqlab.comparison.execution.progress import JobProgress, ProgressView
 from seqlab.config import resolve
 from seqlab.errors import SeqlabError, TrainingFailed
@@ -133,7 +134,7 @@ def test_a_lock_dies_with_its_process(tmp_path: Path):
 
 
 def test_a_worker_that_keeps_dying_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("seqlab.comparison.execution.pool.DEATHS", 2)
+    monkeypatch.setattr("seqlab.comparison.execution.launcher.DEATHS", 2)
     monkeypatch.setattr("seqlab.runs.machine.sys.executable", "/bin/false")
     with Pool(tmp_path, 1, 1, ProgressView()) as pool, pytest.raises(SeqlabError, match="died 2 times"):
         pool.run([job("runs/rnn-0")], "runs")

@@ -1,8 +1,10 @@
 """README and docs are true today: their commands and code blocks run, in order, in an empty folder."""
 
+import os
 import random
 import re
 import shlex
+import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -51,8 +53,8 @@ def shortened(command: list[str]) -> list[str]:
     return command + SMALLER + ([] if {"--steps", "--epochs", "--seconds"} & set(command) else ["--steps", "6"])
 
 
-# pages whose comparisons take long; the README compares, too
-LONG = {"comparison.md", "recipes.md", "synthetic.md"}
+# pages whose comparisons take long, or that start processes; the README compares, too
+LONG = {"comparison.md", "recipes.md", "scale.md", "synthetic.md"}
 
 
 @pytest.mark.filterwarnings("ignore:.*encoded as the unknown token")  # the pages name words that small data lacks
@@ -77,6 +79,8 @@ def test_commands_and_code_run(
             for line in content.splitlines():
                 if line.startswith("seqlab "):
                     run_command(shortened(shlex.split(line, comments=True)))
+                if line.startswith("torchrun "):
+                    run_torchrun(shlex.split(line, comments=True))
 
 
 def write_benchmarks() -> None:
@@ -98,6 +102,17 @@ def run_command(command: list[str]) -> None:
         with pytest.raises(SystemExit) as ended:
             main()
     assert ended.value.code in (0, None), f"{shlex.join(command)} ended with {ended.value.code}"
+
+
+def run_torchrun(command: list[str]) -> None:
+    """The command as it is, but on any free port, and shorter."""
+    at = command.index("seqlab")
+    started = [sys.executable, "-m", "torch.distributed.run", "--standalone", *command[1:at]]
+    paths = {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(
+        [*started, "seqlab", *shortened(command[at:])[1:]], env={**os.environ, **paths}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}: {done.stderr}"
 
 
 def exec_block(content: str) -> None:

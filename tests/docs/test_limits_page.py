@@ -16,6 +16,7 @@ LIMIT = re.compile(
 # Not limits of what a user gives or gets: how work is divided, how a check or a search is designed.
 INTERNAL = {
     ("data/overlap.py", "MAX_OVERLAP"),  # a share that the audit allows
+    ("data/text/permutation.py", "LONGEST_LENGTH"),  # more windows than any disk holds
     ("audit/looks.py", "MAX_LOOKS"),  # a number that the audit allows
     ("data/examples/groups.py", "MAX_SHARE"),  # what a column of groups looks like, where nobody says it is one
     ("analysis/suggestion.py", "MAX_DISTINCT"),  # from which another tokenizer is suggested, and why

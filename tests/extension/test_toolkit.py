@@ -45,7 +45,7 @@ sys.path.append({str(ROOT / "tests")!r})
 
 import seqlab
 from in_process_workers import in_process_workers
-from seqlab.runs.machine import python_command
+from seqlab.processes import python_command
 from seqlab.testing import check_task, check_tokenizer
 
 check_tokenizer("ascii")

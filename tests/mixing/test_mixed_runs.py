@@ -56,8 +56,12 @@ def test_the_network_is_not_trained_on_what_the_mixture_is_fitted_on(run: api.Ru
     network, held_out = training_part(task.splits)
     assert len(network) + len(held_out) == len(task.splits["train"]) and len(held_out) == 5_000
     assert task.steps_per_epoch == len(network) // (task.settings.batch_size * task.settings.window)
-    positions = network.read(len(network) - 20, len(network))
-    assert not np.array_equal(positions, held_out.read(0, 20))
+    whole, first = task.splits["train"], int(network.document_starts()[1])
+    stretch = held_out.read(0, 1_000)
+    assert len(held_out.document_starts()) - 1 == 5  # all over the text, none at its end
+    assert np.array_equal(stretch, whole.read(first, first + 1_000))
+    assert np.array_equal(network.read(first, first + 20), whole.read(first + 1_000, first + 1_020))
+    assert np.array_equal(network.read(len(network) - 20, len(network)), whole.read(len(whole) - 20, len(whole)))
 
 
 def test_lines_are_kept_whole_between_network_and_mixture(tmp_path: Path) -> None:
@@ -69,7 +73,7 @@ def test_lines_are_kept_whole_between_network_and_mixture(tmp_path: Path) -> Non
     assert network.read(0, 1)[0] == held_out.read(0, 1)[0] == begin
     assert network.read(len(network) - 1, len(network))[0] == end
     assert network.document_starts()[-1] == len(network)
-    one_line = network.slice(0, int(network.document_starts()[1]))
+    one_line = network.parts([(0, int(network.document_starts()[1]))])
     with pytest.raises(UsageError, match="too short to be mixed with counts"):
         training_part({"train": one_line})
 

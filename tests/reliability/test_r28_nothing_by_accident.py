@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from reliability_runs import TEXT, TINY_OPTIONS, Command, environment, refused, train
 
-from seqlab.comparison.execution.pool import worker_command
+from seqlab.comparison.execution.process import worker_command
 from seqlab.data.text.corpus import open_corpus
-from seqlab.runs.machine import python_command
+from seqlab.processes import python_command
 
 pytestmark = pytest.mark.usefixtures("folder")
 OPTIONS = ["--steps", "1", *TINY_OPTIONS]

@@ -49,14 +49,19 @@ def test_the_command_gives_a_model_and_a_record(
     )
 
 
-def test_no_weights_are_chosen_by_validation(
+def test_the_record_chooses_no_weights_by_validation_and_other_texts_do(
     text: Path, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended: list[TrainingProgress] = []
     original = session.finish
     monkeypatch.setattr(session, "finish", lambda *given: ended.append(given[1]) or original(*given))
-    library.speedrun(text, out=tmp_path / "best")
-    assert ended[0].best_step == ended[0].step
+    library.speedrun(text, out=tmp_path / "own")
+    monkeypatch.setattr(module, "TEXT", str(text))
+    library.speedrun(text, out=tmp_path / "record")
+    logs = [(tmp_path / name / "seed-0" / "metrics.jsonl").read_text() for name in ("own", "record")]
+    own, record = (log.count("validation_loss") for log in logs)
+    assert own > 1 and record == 1
+    assert ended[1].best_step == ended[1].step
 
 
 def test_what_cannot_be_run_is_refused(text: Path, tmp_path: Path, seqlab: Callable[..., Any]) -> None:

@@ -1,5 +1,9 @@
 """How many threads compute, where no setting says it."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -29,3 +33,18 @@ def test_a_setting_wins(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.get_num_threads() == 1
     with compute_threads(None):
         assert torch.get_num_threads() == 2
+
+
+WAITING = "import os, seqlab; print(os.environ.get('GOMP_SPINCOUNT'))"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "None")],
+)
+def test_threads_wait_briefly_unless_the_user_says_how(given: dict[str, str], expected: str) -> None:
+    environment = {key: value for key, value in os.environ.items() if key not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    done = subprocess.run(
+        [sys.executable, "-c", WAITING], env=environment | given, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == expected

@@ -47,4 +47,4 @@ def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
 def trainer_in(folder: Path, reporter: Reporter | None = None, **train: Any) -> Trainer:
     settings = run_settings(**train)
     task, model = task_and_model(settings)
-    return Trainer(begin_run(folder / "run", False), settings.train, model, task, reporter or Reporter(), lambda: "")
+    return Trainer(begin_run(folder / "run", False), settings.train, model, task, reporter or Reporter(), lambda _: "")

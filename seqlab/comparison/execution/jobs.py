@@ -14,7 +14,7 @@ from seqlab.runs.directory import RunDirectory
 from seqlab.runs.results import read_results
 from seqlab.storage import read_bytes, storage_errors, write_atomic
 
-LOCKS = "locks"
+LOCKS, LOGS = "locks", "logs"
 
 
 @dataclass(frozen=True)

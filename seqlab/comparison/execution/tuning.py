@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from seqlab.comparison.execution.jobs import Job
-from seqlab.comparison.execution.pool import Pool
+from seqlab.comparison.execution.launcher import Launcher
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import ComparisonSettings
 from seqlab.comparison.plan.trials import (
@@ -26,12 +26,12 @@ from seqlab.runs.results import read_results
 
 
 def tune(
-    plan: Plan, comparison: ComparisonSettings, directory: Path, pool: Pool
+    plan: Plan, comparison: ComparisonSettings, directory: Path, launcher: Launcher
 ) -> tuple[Plan, dict[str, RunSettings]]:
     """The plan with its trial results, and the winning settings of every entrant."""
     names = [model.name for model in plan.models]
     results, at_edge = search(
-        plan.trials, names, is_extensible(comparison), lambda trials: _run_trials(plan, trials, directory, pool)
+        plan.trials, names, is_extensible(comparison), lambda trials: _run_trials(plan, trials, directory, launcher)
     )
     notes = [*plan.notes, edge_note(results, at_edge)] if at_edge else plan.notes
     winners = {}
@@ -55,13 +55,13 @@ def edge_note(results: Sequence[Trial], at_edge: Sequence[str]) -> str:
     )
 
 
-def _run_trials(plan: Plan, trials: EntrantTrials, directory: Path, pool: Pool) -> TrialLosses:
+def _run_trials(plan: Plan, trials: EntrantTrials, directory: Path, launcher: Launcher) -> TrialLosses:
     """The validation loss of every trial, by entrant; finished trials are not repeated."""
     jobs = {
         model.name: [_job(plan, model, trial, index) for index, trial in enumerate(trials[model.name])]
         for model in plan.models
     }
-    pool.run([job for model_jobs in jobs.values() for job in model_jobs], "tuning")
+    launcher.run([job for model_jobs in jobs.values() for job in model_jobs], "tuning")
     losses = {name: [_loss(job, directory) for job in model_jobs] for name, model_jobs in jobs.items()}
     for name, model_losses in losses.items():
         if all(loss is None for loss in model_losses):
@@ -88,5 +88,5 @@ def _loss(job: Job, directory: Path) -> float | None:
     if job.failure(directory) is not None:
         return None
     results = read_results(RunDirectory(job.path(directory)))
-    assert results is not None, "the pool has finished every trial"
+    assert results is not None, "the launcher has finished every trial"
     return results.criterion

@@ -8,7 +8,7 @@ from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.results import RunResult
 from seqlab.data.documents.pairs import RetrievalExamples
 from seqlab.data.examples.encoded import ExampleSplit
-from seqlab.data.text.split import SplitText
+from seqlab.data.text.tokens import TokenSplit
 
 
 def cap_warnings(runs: Sequence[RunResult], data: ComparisonData, scored: RunScores) -> list[str]:
@@ -25,8 +25,8 @@ def cap_warnings(runs: Sequence[RunResult], data: ComparisonData, scored: RunSco
         warnings.append(f"Verdicts are on {counted:,} of the {total:,} {name} queries: {unseen}.")
     elif counted < total:
         warnings.append(f"Only the first {counted:,} of the {total:,} {name} {unit} were scored.")
-    text = data.dataset.data
-    if isinstance(text, SplitText) and (length := sum(map(len, text.blocks("train")))) > SEARCHED:
+    train = data.dataset.splits["train"]
+    if isinstance(train, TokenSplit) and (length := train.stats.characters) > SEARCHED:
         warnings.append(f"Copies were searched in the first {SEARCHED:,} of {length:,} training characters.")
     for model in dict.fromkeys(run.name for run in runs):
         metrics = [run.metrics for run in runs if run.name == model]

@@ -240,6 +240,9 @@ def _generated(loaded: dict[str, Run], data: ComparisonData) -> tuple[list[Sampl
 def _corpus(data: ComparisonData) -> dict[str, Any]:
     dataset, facts = data.dataset, data.dataset.facts()
     split = {"split": facts.get("rule"), "examples": facts.get("examples")}
+    if data.left_out:
+        trained = len(dataset.splits["train"]) - data.left_out
+        split["trained_on"] = f"{trained:,} examples; the other {data.left_out:,} are longer than task.max_length"
     if isinstance(dataset.data, SplitText):
         split = {"split": dataset.data.rule, "documents": dataset.data.settings.documents}
     return {key: facts[key] for key in ("name", "about", "characters", "fingerprint")} | split

@@ -17,6 +17,7 @@ from seqlab.runs.reopen import make_task, teacher_vocabulary
 from seqlab.storage import storage_errors
 from seqlab.tasks.dataset import Dataset
 from seqlab.tasks.task import Task
+from seqlab.tasks.too_long import left_out, trained_split
 from seqlab.training.budget import check_trainable
 from seqlab.wording import counted
 
@@ -41,12 +42,12 @@ class ComparisonData:
 
     def tokens(self, split: str) -> int:
         """All tokens of a split, targets included."""
-        data = self.dataset.splits[split]
+        data = self.trained_split if split == "train" else self.dataset.splits[split]
         return int(data.lengths_N.sum()) if isinstance(data, ExampleSplit) else len(data)
 
     def sequence_length(self, settings: RunSettings) -> int:
         """Tokens per sequence: the window, or the mean length of the examples."""
-        train = self.dataset.splits["train"]
+        train = self.trained_split
         if isinstance(train, ExampleSplit):
             return max(1, round(train.tokens / len(train)))
         return settings.task.settings.sequence_length
@@ -57,6 +58,16 @@ class ComparisonData:
         if "examples" in facts:
             return counted(sum(facts["examples"].values()), "example")
         return f"{facts['characters']:,} characters"
+
+    @property
+    def trained_split(self) -> Any:
+        """The training split without examples that are too long to train on."""
+        return trained_split(self.dataset, self.shared)
+
+    @property
+    def left_out(self) -> int:
+        """How many training examples are too long to train on."""
+        return left_out(self.dataset, self.shared)
 
     @property
     def deciding_split(self) -> str:

@@ -6,7 +6,7 @@ from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.comparison.plan.timing import ModelTiming
 from seqlab.comparison.plan.trials import trial_count, trial_share
-from seqlab.threads import available_cores
+from seqlab.threads import available_cores, default_threads
 from seqlab.training.evaluations import evaluation_count
 from seqlab.training.timing import BASELINE_SECONDS, EVALUATION_SECONDS, RUN_SECONDS, STARTUP_SECONDS
 
@@ -40,3 +40,10 @@ def estimate_seconds(
 def jobs_of(request: ComparisonRequest) -> int:
     """Parallel runs: one per core, at most as many as there are runs."""
     return request.comparison.jobs or min(available_cores(), len(request.models) * request.comparison.seeds)
+
+
+def threads_of(request: ComparisonRequest) -> int:
+    """The cores of this machine for the runs that share it; one thread on a cluster, whose nodes may be smaller."""
+    if request.comparison.launcher == "ray":
+        return 1
+    return max(1, min(default_threads(), available_cores() // jobs_of(request)))

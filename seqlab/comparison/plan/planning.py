@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from seqlab.comparison.plan.data import ComparisonData
-from seqlab.comparison.plan.estimate import estimate_seconds, jobs_of
+from seqlab.comparison.plan.estimate import estimate_seconds, jobs_of, threads_of
 from seqlab.comparison.plan.matching import CLOSE, SIZE_OF, UNITS, core_parameters, match_size, total_parameters
 from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import Amount, ComparisonRequest
@@ -15,7 +15,6 @@ from seqlab.comparison.plan.trials import TrialSettings, first_trials, trial_sha
 from seqlab.comparison.plan.warnings import dropout_note, plan_warnings
 from seqlab.config import LARGE_VOCABULARY, RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
-from seqlab.threads import available_cores, default_threads
 from seqlab.training.budget import most_steps
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.progress import clock
@@ -43,7 +42,7 @@ class SizedModels:
 
 
 def make_plan(request: ComparisonRequest, data: ComparisonData, log: Log) -> Plan:
-    threads = data.shared.train.threads or max(1, min(default_threads(), available_cores() // jobs_of(request)))
+    threads = data.shared.train.threads or threads_of(request)
     sized = steps = None
     sizes = _sizes(request, data)
     for size in sizes:
@@ -284,7 +283,7 @@ def _planned_models(
 def tokens_per_step(data: ComparisonData, name: str) -> float:
     """Tokens read per step: an average if sequences have unequal lengths."""
     settings = data.models[name]
-    train, task = data.dataset.splits["train"], data.task(settings)
+    train, task = data.trained_split, data.task(settings)
     if isinstance(train, ExampleSplit):
         tokens = train.tokens / task.steps_per_epoch
     elif train.stats.by_lines:

@@ -1,7 +1,7 @@
 """The request for a comparison. Nothing here imports torch: a wrong request is refused at once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -67,6 +67,8 @@ class ComparisonSettings(Settings):
     tune: int = Field(default=3, ge=0, le=1000, description="short trials of each; 0 for learning rates as set")
     tune_over: tuple[Literal["lr", "batch_size", "layers"], ...] = Field(default=("lr",), min_length=1)
     jobs: int | None = Field(default=None, ge=1, le=256, description="parallel runs; one per core if unset")
+    launcher: Literal["local", "ray"] = Field(default="local", description="where runs are: this machine, or Ray")
+    address: str | None = Field(default=None, description="HOST:PORT of a Ray cluster; unset for this machine alone")
     negligible: float | None = Field(
         default=None,
         ge=0,
@@ -107,9 +109,15 @@ class ComparisonRequest:
     recipe: Recipe | None
 
     def as_dict(self) -> dict[str, Any]:
-        comparison = self.comparison.model_dump(mode="json", exclude={"jobs"})  # parallelism changes no result
+        # where runs are and how many at once changes no result
+        comparison = self.comparison.model_dump(mode="json", exclude={"jobs", "launcher", "address"})
         models = {name: settings.resolved() for name, settings in self.models.items()}
         return {"comparison": comparison, "recipe": self.recipe and self.recipe.name, "models": models}
+
+    def with_jobs(self, jobs: int) -> "ComparisonRequest":
+        """The request with the number of runs at once, at most as many as there are runs."""
+        runs = len(self.models) * self.comparison.seeds
+        return replace(self, comparison=self.comparison.model_copy(update={"jobs": min(jobs, runs)}))
 
 
 def build_request(
@@ -170,6 +178,10 @@ def _refuse_overruled(comparison: ComparisonSettings, chosen: Mapping[str, Any],
         refuse_given({key: True for key in keys if key in (*chosen, *given)}, where)
 
     refuse(["train.seed"], "in a comparison, which has 'seeds'")
+    if comparison.launcher == "ray":
+        refuse(["jobs"], "with Ray, which runs as many as its nodes have CPUs for; train.threads is the CPUs of a run")
+    else:
+        refuse(["address"], "without launcher=ray, that is, --launcher ray")
     if comparison.budget is not None:
         refuse(["minutes", "train.steps", "train.epochs", "train.seconds"], f"with the budget {comparison.budget}")
     if comparison.tune:

@@ -17,6 +17,9 @@ from seqlab.wording import counted
 def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, directory: Path) -> str:
     dataset = data.dataset
     splits = ", ".join(f"{len(split):,} {name}" for name, split in dataset.splits.items())
+    if data.left_out:
+        trained = len(dataset.splits["train"]) - data.left_out
+        splits += f"; models and baselines learn from {trained:,} of them, the others are too long"
     unit = "examples" if "examples" in dataset.facts() else "tokens"
     parallel = f"{jobs_of(request)} at a time, {counted(plan.threads, 'thread')} each"
     rows = [["", "core parameters", "all parameters", "steps", "tokens", "TFLOPs", "ms per step", "seconds per run"]]

@@ -43,10 +43,11 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:
     """How often each scored label or tag occurs."""
-    return _count([located.example for located in examples])
+    return count_labels_of([located.example for located in examples])
 
 
-def _count(examples: Sequence[Example]) -> Counter[str]:
+def count_labels_of(examples: Sequence[Example]) -> Counter[str]:
+    """The same of examples alone."""
     return Counter(label for example in examples for label in labels_of(example))
 
 
@@ -89,7 +90,7 @@ def _labels_alike(labels: Counter[str]) -> list[str]:
 
 def label_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
     """For the log: which labels or tags are learned, the most frequent ones first, and which are never scored."""
-    counts = {split: _count(examples) for split, examples in splits.items()}
+    counts = {split: count_labels_of(examples) for split, examples in splits.items()}
     named = quote_list([label for label, _ in counts["train"].most_common()], LABELS_NAMED, counts["train"])
     noun = "label" if isinstance(splits["train"][0], LabeledText) else "tag"
     known = [f"{counted(len(counts['train']), noun)} in the training split: {named}"] if counts["train"] else []
@@ -99,7 +100,7 @@ def label_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
 def never_scored_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
     """Notes on labels or tags that the training split has, and a held-out split lacks."""
     noun = "label" if isinstance(splits["train"][0], LabeledText) else "tag"
-    return _never_scored({split: _count(examples) for split, examples in splits.items()}, noun)
+    return _never_scored({split: count_labels_of(examples) for split, examples in splits.items()}, noun)
 
 
 def _never_scored(counts: Mapping[str, Counter[str]], noun: str) -> list[str]:

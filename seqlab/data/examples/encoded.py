@@ -1,8 +1,9 @@
 """Examples as ids, and their batches: similar lengths together, which keeps padding small."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,15 @@ class ExampleSplit:
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    def up_to(self, max_length: int) -> "ExampleSplit":
+        """The examples with at most this many ids in input and in target: those that are trained on."""
+        rows = [row for row, length in enumerate(self.longest_N.tolist()) if length <= max_length] if len(self) else []
+        if len(rows) == len(self):
+            return self
+        per_example = ("examples", "inputs", "targets", "ends", "words")
+        columns: dict[str, Sequence[Any]] = {name: getattr(self, name) for name in per_example}
+        return replace(self, **{name: [some[row] for row in rows] for name, some in columns.items() if some})
 
     @cached_property
     def input_lengths_N(self) -> np.ndarray:

@@ -1,6 +1,8 @@
 """Lines of a file with their numbers, and examples with their locations, which begin every error message."""
 
 import math
+import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +68,9 @@ LocatedExamples = Sequence[LocatedExample]
 class BadRow(DataError):
     """A row, sentence or pair that cannot be used: it is skipped, up to a limit."""
 
+    split: GivenSplit | None = None  # if a column gives it
+    unanswered = False  # whether it has a text and no answer
+
     def __init__(self, location: Location, reason: str):
         super().__init__(f"{location}: {reason}")
         self.location, self.reason = location, reason
@@ -99,10 +104,28 @@ def collect(
         advice = skip if examples and enough <= MOST_ADVISED else "."
         raise DataError(
             f"{of_all} cannot be used, and at most {allowed:,} may be skipped. The first of them:{first}\nCorrect "
-            f"them{advice}"
+            f"them{advice}{_in_common(path, faults, examples, new_line=True)}"
         )
-    fixes.skipped.append(f"skipped {of_all} ({_reasons(faults)})")
+    fixes.skipped.append(f"skipped {of_all} ({_reasons(faults)}){_in_common(path, faults, examples)}")
     return examples
+
+
+def _in_common(path: Path, faults: Sequence[BadRow], examples: LocatedExamples, new_line: bool = False) -> str:
+    """Which split loses most of its rows with these, and what rows are for that lack only their answers."""
+    given = [fault.split for fault in faults if fault.split and fault.split.split]
+    if not given:
+        return ""
+    split, count = Counter(one.split for one in given).most_common(1)[0]
+    left = sum(located.split is not None and located.split.split == split for located in examples)
+    if 2 * count <= len(faults) or count <= left:
+        return ""
+    which = "all of them are" if count == len(faults) else f"{count:,} of them are"
+    others = "no other row is" if not left else f"only {left:,} others are"
+    said = f"{which} {split} rows by the column '{given[0].column}', and {others}"
+    if all(fault.unanswered for fault in faults):
+        predict = f"seqlab predict RUN --file {shlex.quote(str(path))}"
+        said += f". Rows without answers are neither trained on nor scored: a run predicts them, {predict}"
+    return f"\n{said[0].upper()}{said[1:]}" if new_line else f": {said}"
 
 
 def note_unread(path: Path, faults: Sequence[BadRow], fixes: InputFixes, unit: str) -> None:

@@ -42,7 +42,7 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
     wanted = WantedColumns(settings.columns, settings.groups, settings.split_column, settings.skip_limit)
     located, notes, columns = _read_splits(kind, files, wanted)
-    given = split_by_column(located)
+    given = split_by_column(located, settings.split_ratios)
     kept_groups = settings.groups if settings.groups not in (AUTO, NONE) else None
     origin = f"by the column '{given.column}'" if given.column else "from files"
     result = split_examples(given.splits, settings.split_ratios, kept_groups, origin)

@@ -5,6 +5,7 @@ as in text/split.py. Equal inputs stay together, and alike ones (../alike.py); g
 column. Within a split, examples keep the order of their file.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,11 +14,16 @@ import numpy as np
 from seqlab.data.alike import same_form
 from seqlab.data.examples.example import LabeledText, TaggedSentence
 from seqlab.data.examples.lines import LocatedExamples, quote_list
+from seqlab.data.files import shorten
+from seqlab.data.invisible import show_invisible
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
 MIN_INPUTS = 10  # distinct ones, so that every split gets one
+# a held-out split of another size than these, as a share of what was asked for, is said
+LEAST_SHARE, MOST_SHARE = 0.7, 1.5
+FEWEST_OFF = 5  # examples; fewer are a matter of rounding
 SHUFFLED = "assigned by a fixed shuffle that keeps"
 
 
@@ -68,6 +74,7 @@ def _shuffle(
     rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(sizes_I))
     before_I = np.cumsum(sizes_I[np.argsort(rank_I)])[rank_I] - sizes_I  # inputs of the units before
     split_I = [next(split for split, end in ends.items() if before < end) for before in before_I.tolist()]
+    uneven = _uneven_note(examples, unit_N, split_I, SPLIT_ENDS[ratios], groups)
     moved, count = _move_missing_labels(examples, unit_N, split_I)
     splits: dict[str, LocatedExamples] = {
         split: [located for located, index in zip(examples, unit_N, strict=True) if split_I[index] == split]
@@ -84,7 +91,38 @@ def _shuffle(
             )
     labels = quote_list(moved)
     note = f"moved {counted(count, 'example')} into the training split, which had none with these labels: {labels}"
-    return splits, (note,) if moved else ()
+    return splits, tuple(some for some in (uneven, note if moved else "") if some)
+
+
+def _uneven_note(
+    examples: LocatedExamples,
+    unit_N: Sequence[int],
+    split_I: Sequence[str],
+    ends: Mapping[str, int],
+    groups: str | None,
+) -> str:
+    """A note on held-out splits whose share of the examples is clearly another than was asked for, and why.
+
+    Shares are those of different inputs: a repeated one would otherwise decide alone."""
+    counts = Counter(split_I[unit] for unit in unit_N)
+    asked = dict(zip(ends, np.diff([0, *ends.values()]).tolist(), strict=True))
+    off = {
+        split: f"{100 * counts[split] / len(examples):.0f}% of the examples instead of {percent}% are for {split}"
+        for split, percent in asked.items()
+        if split != "train" and not LEAST_SHARE <= 100 * counts[split] / len(examples) / percent <= MOST_SHARE
+    }
+    if not off or abs(counts["train"] - asked["train"] * len(examples) / 100) < FEWEST_OFF:
+        return ""
+    first = next(iter(off))
+    crowded = first if counts[first] > asked[first] * len(examples) / 100 else "train"  # where it weighs
+    unit, largest = Counter(unit for unit in unit_N if split_I[unit] == crowded).most_common(1)[0]
+    text = shorten(
+        next(located.example.input for located, one in zip(examples, unit_N, strict=True) if one == unit), 40
+    )
+    kept = f"equal inputs{f' and groups of {groups!r}' if groups else ''} stay together"
+    share, where = f"{100 * largest / len(examples):.0f}%", {"train": "training"}.get(split_I[unit], split_I[unit])
+    named = f"that of '{show_invisible(text)}'" if groups else f"'{show_invisible(text)}'"
+    return f"{', '.join(off.values())}, because {kept}: {named} is {share} of the examples, all of it in {where}"
 
 
 def _kept_together(examples: LocatedExamples, with_groups: bool) -> list[int]:

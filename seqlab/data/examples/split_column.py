@@ -118,8 +118,10 @@ class ColumnSplits(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def split_by_column(files: Mapping[str, LocatedExamples]) -> ColumnSplits:
-    """Divide the examples of the only file by its column; files for several splits must agree with theirs."""
+def split_by_column(files: Mapping[str, LocatedExamples], ratios: str = "90/10") -> ColumnSplits:
+    """Divide the examples of the only file by its column; files for several splits must agree with theirs.
+
+    `ratios` are those of the shuffle that divides examples without a column."""
     given = [located.split for some in files.values() for located in some if located.split is not None]
     if not given:
         return ColumnSplits(files)
@@ -142,10 +144,9 @@ def split_by_column(files: Mapping[str, LocatedExamples]) -> ColumnSplits:
             f"corpus.split_column names the value '{given[0].held_out}' of '{column}', and no row has it: there is "
             f"{quote_list(_values(given), 10)}."
         )
-    if list(splits) == ["train"]:
-        return ColumnSplits(files)
     if len(splits) == 1:
-        return ColumnSplits(files, notes=(f"the column '{column}' gives {counts}: all of them are trained on",))
+        says = f"the column '{column}' says only {next(iter(splits))}: a fixed shuffle splits these rows {ratios}"
+        return ColumnSplits(files, notes=(says,))
     if "train" not in splits:
         raise DataError(f"the column '{column}' gives {counts}, and none to train on. {ADVICE}")
     counts += "" if "validation" in splits else ", of which a tenth of train is for validation"

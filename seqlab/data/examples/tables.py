@@ -109,13 +109,18 @@ def _read(
     types: dict[str, Counter[str]] = {}  # of JSON values, by label
 
     def located(row: TableRow) -> LocatedExample:
-        text = text_in(row, first)
-        if pair is PAIRS:
-            example = TextPair(text, text_in(row, second))
-        else:
-            example = LabeledText(text, _label(row, second, fixes))
-            types.setdefault(example.label, Counter())[TYPES[type(row.fields[second])]] += 1
         given = split.given(row.fields) if split else None
+        try:
+            text = text_in(row, first)
+            answer = text_in(row, second) if pair is PAIRS else _label(row, second, fixes)
+        except BadRow as fault:
+            fault.split, fault.unanswered = given, row.fields.get(second) in ("", None)
+            raise
+        if pair is PAIRS:
+            example = TextPair(text, answer)
+        else:
+            example = LabeledText(text, answer)
+            types.setdefault(answer, Counter())[TYPES[type(row.fields[second])]] += 1
         return LocatedExample(example, row.location, group_of(row.fields, group, fixes), given)
 
     examples = collect(path, table.all_rows(), located, fixes, "row")

@@ -1,7 +1,8 @@
 """Batches of a token file.
 
-`WindowBatches` draws random windows with a fresh state, `StreamBatches` walks contiguous rows and carries their state
-from batch to batch, `LineBatches` groups lines of similar length.
+`WindowBatches` draws random windows with a fresh state, `PermutedWindows` takes each window of a sharded text once,
+`StreamBatches` walks contiguous rows and carries their state from batch to batch, `LineBatches` groups lines of similar
+length.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from seqlab.data.batching import POOL_BATCHES, LengthBuckets, batch_generator, cut_by_count
+from seqlab.data.text.permutation import KeyedPermutation
 from seqlab.data.text.tokens import TokenSplit
 
 NOT_SCORED = -100  # the target at padding
@@ -71,6 +73,25 @@ class StreamBatches:
         return TokenRows(ids_BT[:, :-1], ids_BT[:, 1:], fresh=first == 0)
 
 
+class PermutedWindows:
+    """Windows that lie end to end, each once in an epoch, in an order that a key gives: it takes no memory to keep.
+
+    Epochs follow each other without a gap, so a batch may have windows of two."""
+
+    def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
+        self.tokens, self.batch_size, self.window = tokens, batch_size, window
+        self.windows = (len(tokens) - 1) // window
+        self.batches_per_epoch = -(-self.windows // batch_size)
+
+    def rows(self, seed: int, index: int) -> TokenRows:
+        epochs_B, numbers_B = np.divmod(index * self.batch_size + np.arange(self.batch_size), self.windows)
+        for epoch in np.unique(epochs_B):
+            order = KeyedPermutation(self.windows, seed, int(epoch))
+            numbers_B[epochs_B == epoch] = order(numbers_B[epochs_B == epoch])
+        ids_BT = self.tokens.read_rows(numbers_B * self.window, self.window + 1)
+        return TokenRows(ids_BT[:, :-1], ids_BT[:, 1:])
+
+
 class LineBatches:
     """Lines in random order, grouped by length; a long one is cut into windows."""
 
@@ -89,19 +110,24 @@ class LineBatches:
 
 
 def choose_batches(tokens: TokenSplit, batching: str, batch_size: int, window: int) -> Batches:
-    """Lines by length; a running text as `batching` says, "stream" or "windows"."""
+    """Lines by length; a running text as `batching` says, "stream" or "windows", which shards have in a fixed order."""
     if tokens.stats.by_lines:
         return LineBatches(tokens, batch_size, window)
-    return (StreamBatches if batching == "stream" else WindowBatches)(tokens, batch_size, window)
+    if batching == "stream":
+        return StreamBatches(tokens, batch_size, window)
+    return (PermutedWindows if tokens.permuted else WindowBatches)(tokens, batch_size, window)
 
 
-def cut_windows(tokens: TokenSplit, window: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def cut_windows(tokens: TokenSplit, window: int, limit: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The windows of a split, end to end, never across documents: firsts_W, lengths_W (of inputs), document_W.
 
-    Every token except the first of each document is the target of exactly one window."""
+    Every token except the first of each document is the target of exactly one window. With a limit, they are those that
+    begin within so many tokens."""
     starts = tokens.document_starts()
     inputs_D = np.diff(starts) - 1
     counts_D = -(-inputs_D // window)
+    if limit is not None:
+        counts_D = np.clip(-((starts[:-1] - limit) // window), 0, counts_D)
     document_W = np.repeat(np.arange(len(inputs_D)), counts_D)
     index_W = np.arange(len(document_W)) - np.repeat(np.cumsum(counts_D) - counts_D, counts_D)
     firsts_W = starts[:-1][document_W] + index_W * window

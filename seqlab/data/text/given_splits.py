@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings
+from seqlab.data.corpora.find import is_sharded
+from seqlab.data.corpora.large_text import open_large
 from seqlab.data.files import STANDARD_INPUT, first_names
 from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
@@ -77,6 +79,8 @@ class GivenSplits(SplitText):
 
 def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> SplitText:
     """The text of a run in its splits; `stdin_copy` is where the run has saved its standard input."""
+    if is_sharded(settings):
+        return open_large(settings)
     corpus = open_corpus(settings.source, stdin_copy, settings.layout)
     if not settings.validation and not settings.test:
         return split_text(corpus, settings)
@@ -98,6 +102,13 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
         sum(sizes) for sizes in zip(*((p.characters, p.bytes, p.lines) for p in stats), strict=True)
     )
     return GivenSplits(corpus, settings, CorpusStats(characters, size, lines, fingerprint), texts)
+
+
+def read_whole(source: tuple[str, ...], settings: CorpusSettings) -> SplitText:
+    """Another text as one split, `whole`, read as the settings of a run say."""
+    read_as = settings.model_dump(include={"layout", "documents", "text_column", "skip_limit"})
+    whole = CorpusSettings(source=source, split_ratios="whole", **read_as)
+    return open_large(whole) if is_sharded(whole) else split_text(open_corpus(source, layout=whole.layout), whole)
 
 
 def with_training_corpus(text: SplitText, corpus: Corpus) -> SplitText:

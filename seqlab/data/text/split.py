@@ -4,6 +4,7 @@ A stream is cut into contiguous splits by characters. With `documents=lines`, a 
 are often sorted, and the end of a sorted list is no fair sample of it.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -88,6 +89,13 @@ class SplitText:
         """Sizes, fingerprint and the rule of the split, for config.json."""
         unused = self.scattering.unused if self.scattering else 0
         return {**asdict(self.stats), "rule": self.rule, "unused_characters": unused}
+
+    def fingerprint_of(self, split: str) -> str:
+        """SHA-256 of one split alone."""
+        digest = hashlib.sha256()
+        for block in self.blocks(split):
+            digest.update(block.encode())
+        return digest.hexdigest()
 
     @property
     def rule(self) -> str:

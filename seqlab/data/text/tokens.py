@@ -4,13 +4,12 @@ A split is a flat file of ids. It consists of documents, whose first tokens are 
 begin and an end token, or the segments of a running text. A second file has the position where each one starts.
 """
 
-import copy
 import hashlib
 import shutil
 import tempfile
 import warnings
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -55,23 +54,19 @@ class SplitStats:
 class TokenSplit:
     """One split of a corpus as ids. Every access maps the file again, so touched pages do not stay resident."""
 
+    permuted = False  # whether windows are taken in the order of a keyed permutation, rather than drawn
+
     def __init__(self, directory: Path, split: str, dtype: np.dtype, stats: SplitStats, unknown: int | None = None):
         self.stats = stats
         self._path = directory / f"{split}.ids"
         self._starts_path = directory / f"{split}.starts"
         self._spelling_path = directory / f"{split}.spelling"
         self._dtype, self._unknown = dtype, unknown
-        self._first, self._starts = 0, None  # of a slice: where it begins, and its documents
 
-    def slice(self, first: int, last: int) -> "TokenSplit":
-        """The tokens from `first` to before `last`, to train on or to count; their characters are not counted."""
-        starts = self.document_starts()
-        part = copy.copy(self)
-        part._first = self._first + first
-        documents = 1 + int(((starts > first) & (starts < last)).sum())
-        part.stats = replace(self.stats, tokens=last - first, documents=documents)
-        part._starts = np.concatenate(([0], starts[(starts > first) & (starts < last)] - first, [last - first]))
-        return part
+    def parts(self, ranges: Sequence[tuple[int, int]]) -> "TokenSplit":
+        """The tokens of these ranges (first, and one after the last) as a split, to train on or to count; each range
+        begins a document, and characters are not counted."""
+        return _Parts(self, ranges)
 
     def __len__(self) -> int:
         return self.stats.tokens
@@ -89,8 +84,6 @@ class TokenSplit:
 
     def document_starts(self) -> np.ndarray:
         """The start of each document, and the end of the last."""
-        if self._starts is not None:
-            return self._starts
         if self.stats.documents == 1:
             return np.array([0, len(self)])
         return np.fromfile(self._starts_path, dtype=np.int64)
@@ -106,13 +99,47 @@ class TokenSplit:
 
     def _map(self) -> np.ndarray:
         try:
-            offset = self._first * self._dtype.itemsize
-            return np.memmap(self._path, dtype=self._dtype, mode="r", offset=offset, shape=(len(self),))
+            return np.memmap(self._path, dtype=self._dtype, mode="r", shape=(len(self),))
         except (OSError, ValueError):
             raise StorageError(
                 f"'{self._path}' was removed or changed while it was in use. Repeat the command, or resume the run: "
                 f"the text is encoded again."
             ) from None
+
+
+class _Parts(TokenSplit):
+    """Ranges of another split, one after the other."""
+
+    def __init__(self, whole: TokenSplit, ranges: Sequence[tuple[int, int]]):
+        self._whole, self._ranges = whole, ranges
+        lengths_R = np.array([last - first for first, last in ranges])
+        self._ends_R = np.cumsum(lengths_R)
+        self._shift_R = np.array([first for first, _ in ranges]) - (self._ends_R - lengths_R)
+        starts = whole.document_starts()
+        inside = [starts[(starts > first) & (starts < last)] for first, last in ranges]
+        shifted = [
+            np.append(first, starts_D) - shift
+            for (first, _), starts_D, shift in zip(ranges, inside, self._shift_R, strict=True)
+        ]
+        self._starts = np.concatenate([*shifted, self._ends_R[-1:]])
+        self.stats = replace(whole.stats, tokens=int(self._ends_R[-1]), documents=len(self._starts) - 1)
+
+    def read(self, first: int, last: int) -> np.ndarray:
+        parts = [np.zeros(0, np.int64)]
+        for end, shift, (begin, _) in zip(self._ends_R, self._shift_R, self._ranges, strict=True):
+            low, high = max(first, begin - shift), min(last, end)
+            if low < high:
+                parts.append(self._whole.read(low + shift, high + shift))
+        return np.concatenate(parts)
+
+    def read_positions(self, positions: np.ndarray) -> np.ndarray:
+        return self._whole.read_positions(positions + self._shift_R[np.searchsorted(self._ends_R, positions, "right")])
+
+    def document_starts(self) -> np.ndarray:
+        return self._starts
+
+    def spelling_nats(self, tokens_U: np.ndarray) -> np.ndarray:
+        raise AssertionError("parts of a split are trained on or counted, not scored by their characters")
 
 
 def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]:

@@ -67,7 +67,6 @@ def test_json_lines_and_pairs_have_such_columns_too(write):
             {},
             f"'test' (0 30, 1 30); 'test' {NOT_HELD_OUT} --set corpus.split_column=test uses it",
         ),
-        (table(["train"]), {}, None),
         (
             table(WORDS, "kind"),
             {},
@@ -79,7 +78,7 @@ def test_json_lines_and_pairs_have_such_columns_too(write):
 def test_what_divides_nothing_is_left_alone_and_said(write, content, settings, unused):
     result = open_examples("labeled", corpus(write("a.csv", content), **settings))
     assert {split: len(some) for split, some in result.splits.items()} == {"train": 54, "validation": 6}
-    assert result.notes == ((f"columns of a.csv: text 'text', label 'label'; not used: {unused}",) if unused else ())
+    assert result.notes == (f"columns of a.csv: text 'text', label 'label'; not used: {unused}",)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +117,32 @@ def test_values_that_name_no_split_are_refused_with_their_line(write):
         open_examples("labeled", corpus(write("a.csv", table(WORDS)), write("c.csv", "text,label\nx,a\ny,b\n")))
 
 
-def test_test_rows_that_are_trained_on_all_the_same_are_said(write):
-    result = open_examples("labeled", corpus(write("a.csv", table(["test"]))))
-    assert result.notes == ("the column 'split' gives 60 test: all of them are trained on",)
+@pytest.mark.parametrize("word, split", [("train", "train"), ("Training", "train"), ("test", "test")])
+@pytest.mark.parametrize("ratios", ["90/10", "80/10/10"])
+def test_a_column_that_says_the_same_of_all_rows_is_said(write, word, split, ratios):
+    result = open_examples("labeled", corpus(write("a.csv", table([word])), split_ratios=ratios))
+    assert result.notes == (f"the column 'split' says only {split}: a fixed shuffle splits these rows {ratios}",)
+
+
+@pytest.mark.parametrize("unanswered", [5, 20])
+def test_the_split_of_rows_without_answers_is_said_with_what_they_are_for(write, unanswered):
+    rows = [f"text {at},{'ab'[at % 2]},train\n" for at in range(50)]
+    rows += [f"more {at},,test\n" for at in range(unanswered)]
+    path = write("a.csv", "text,label,split\n" + "".join(rows))
+    said = "of them are test rows by the column 'split', and no other row is"
+    predict = f"seqlab predict RUN --file {path}"
+    if unanswered == 20:
+        with pytest.raises(DataError) as refused:
+            open_examples("labeled", corpus(path))
+        assert said in str(refused.value)
+        assert str(refused.value).endswith(predict)
+        limit = float(str(refused.value).split("corpus.skip_limit=")[1].split()[0])
+        assert len(open_examples("labeled", corpus(path, skip_limit=limit)).splits["train"]) == 45
+    else:
+        skipped, only = open_examples("labeled", corpus(path)).notes
+        assert said in skipped
+        assert skipped.endswith(predict)
+        assert only.startswith("the column 'split' says only train")
 
 
 def test_files_for_splits_must_agree_with_the_column(write):

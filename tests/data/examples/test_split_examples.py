@@ -113,3 +113,19 @@ def test_sentences_without_blank_lines_between_them_are_said(write):
         DataError, match=r"has 1 different input in 1 example; .* No blank line separates its sentences"
     ):
         open_examples("tagged", corpus(path))
+
+
+def test_shares_that_are_off_are_said_with_the_input_that_is_kept_together(write):
+    rows = [f"No comment\t{'ab'[at % 2]}" for at in range(120)] + [f"text {at}\t{'ab'[at % 2]}" for at in range(100)]
+    result = open_examples("labeled", corpus(write("a.tsv", "\n".join(["text\tlabel", *rows]) + "\n")))
+    (said,) = [note for note in result.notes if "instead of" in note]
+    held_out = len(result.splits["validation"])
+    assert said.startswith(f"{100 * held_out / 220:.0f}% of the examples instead of 10% are for validation")
+    where = "training" if held_out < 22 else "validation"
+    assert said.endswith(f"equal inputs stay together: 'No comment' is 55% of the examples, all of it in {where}")
+
+
+def test_shares_as_asked_for_need_no_words(write):
+    rows = [f"text {at // 2}\t{'ab'[at % 2]}" for at in range(200)]
+    result = open_examples("labeled", corpus(write("a.tsv", "\n".join(["text\tlabel", *rows]) + "\n")))
+    assert not [note for note in result.notes if "instead of" in note]

@@ -264,3 +264,25 @@ def test_a_part_need_not_fit_into_memory(tmp_path):
         stream.truncate(size)
     split_name = TokenSplit(tmp_path, "train", np.dtype(np.uint8), SplitStats(size, 1, 0, 0, 0, 0, 0, 0))
     np.testing.assert_array_equal(split_name.read_rows(np.array([0, size - 3]), 3), np.zeros((2, 3)))
+
+
+@quick
+@given(texts, st.lists(st.integers(0, 30), min_size=2, max_size=8, unique=True).map(sorted), st.booleans())
+def test_parts_of_a_split_read_as_their_ranges_do(text, bounds, by_lines):
+    values = {"documents": "lines"} if by_lines else {}
+    text = ".\n".join(text.split(".")) if by_lines else text
+    whole = encode_split(split(text, **values), learnt("char", text, documents=by_lines))["train"]
+    ranges = [(a, b) for a, b in zip(bounds[::2], bounds[1::2], strict=False) if b <= len(whole)]
+    if not ranges:
+        return
+    parts, ids_N = whole.parts(ranges), np.concatenate([whole.read(a, b) for a, b in ranges])
+    assert len(parts) == len(ids_N) == parts.stats.tokens
+    middle = len(ids_N) // 2
+    assert np.array_equal(np.append(parts.read(0, middle), parts.read(middle, len(parts))), ids_N)
+    assert np.array_equal(parts.read_positions(np.arange(len(parts))[::-1]), ids_N[::-1])
+    inner = set(whole.document_starts().tolist())
+    starts, place = [], 0
+    for a, b in ranges:
+        starts += [place + at - a for at in range(a, b) if at == a or at in inner]
+        place += b - a
+    assert parts.document_starts().tolist() == [*starts, place]

@@ -1,0 +1,53 @@
+"""Time to a loss: how long a published recipe trains for its 1.7179 nats per character of Tiny Shakespeare, and how
+soon a model mixed with counts is there.
+
+Run `python -m benchmarks.time_to_loss`; it needs the corpus (SEQLAB_DATA). The recipe is 2,500 steps of `nn.LSTM`. Its
+time is that of a step written directly on torch, times 2,500: neither evaluations nor start-up count. Ours is a whole
+command from raw text to result: imports, reading, counting, a few steps, fitting, scores, baselines and files.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from benchmarks.training import BATCH, WINDOW, direct_step, fastest
+
+LOSS, STEPS, TARGET = 1.7179, 2500, 15
+OUR_STEPS = 40
+ROUNDS = 20
+
+
+def recipe_seconds() -> float:
+    torch.set_num_threads(os.cpu_count() or 1)
+    return STEPS * fastest({"step": direct_step("lstm")}, ROUNDS)["step"]
+
+
+def our_seconds() -> tuple[float, float]:
+    """Seconds of one command, and the loss that it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        command = ["-m", "seqlab", "train", "tiny-shakespeare", "--recipe", "speedrun/5-minutes"]
+        command += ["--steps", str(OUR_STEPS), "--precision", "float32", "--window", str(WINDOW), "--out", str(run)]
+        began = time.monotonic()
+        subprocess.run([sys.executable, *command], check=True, capture_output=True)
+        seconds = time.monotonic() - began
+        results = json.loads((run / "results.json").read_text(encoding="utf-8"))
+    return seconds, results["validation"]["nats_per_token"]
+
+
+def main() -> None:
+    seconds, loss = min(our_seconds() for _ in range(2))  # the first may compile kernels
+    recipe = recipe_seconds()
+    print(f"{LOSS} nats per character: {STEPS:,} steps of nn.LSTM, batch {BATCH}, window {WINDOW}: {recipe:.0f} s")
+    print(f"{OUR_STEPS} steps and counts: {loss:.4f} in {seconds:.1f} s, {recipe / seconds:.1f} times as soon (target "
+          f"{TARGET}){'' if loss <= LOSS else ', but it is not there'}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

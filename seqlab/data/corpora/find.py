@@ -1,0 +1,227 @@
+"""The sources of a corpus: which files and addresses are read, as what, and what is left out and why."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from seqlab.config import CorpusSettings
+from seqlab.data.corpora.parquet import text_columns
+from seqlab.data.corpora.source import PARQUET, Form, TextSource, form_and_packing, is_address
+from seqlab.data.corpora.streams import DamagedPacking, file_system, opened, source_errors, stamp_of, unpacked
+from seqlab.data.documents.fixes import Unusable
+from seqlab.data.documents.rows import FIELDS
+from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
+from seqlab.data.examples.lines import TABLES, quote_list
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, name_files
+from seqlab.data.folders import files_below, is_result, note_links
+from seqlab.data.foreign import refuse_foreign
+from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
+from seqlab.registry import CORPORA
+from seqlab.wording import counted
+
+MAX_IN_ONE_FILE = 256 << 20  # bytes as stored, of a text that is encoded into a single file
+SAMPLE = 1 << 16  # bytes at the beginning of a file that tell what it is
+READ_AS = {"text": "running text", "rows": "JSON lines", "parquet": "Parquet"}
+PACKED_AS = {"gz": "unpacked by gzip", "zst": "unpacked by zstd"}
+
+
+def is_sharded(settings: CorpusSettings) -> bool:
+    """Whether a text is encoded into shards: as the setting says, else where it is in rows, packed by zstd, at an
+    address, or large."""
+    items = (*settings.source, *settings.validation, *settings.test)
+    if settings.sharded is not None or any(item in CORPORA or item == STANDARD_INPUT for item in items):
+        return bool(settings.sharded)
+    if any(map(is_address, items)):
+        return True
+    names = [str(path) for item in items for path in _files(item)]
+    if any(form != "text" or packing == "zst" for form, packing in map(form_and_packing, names)):
+        return True
+    return sum(Path(name).stat().st_size for name in names) > MAX_IN_ONE_FILE
+
+
+def has_rows(settings: CorpusSettings) -> bool:
+    """Whether a corpus has rows, one of whose columns is the text."""
+    items = (*settings.source, *settings.validation, *settings.test)
+    names = [str(path) for item in items if not is_address(item) for path in _files(item)]
+    return any(form_and_packing(name)[0] != "text" for name in (*names, *filter(is_address, items)))
+
+
+def _files(item: str) -> list[Path]:
+    """The files of an item that exist; opening it says what is wrong."""
+    try:
+        path = existing_path(item)
+        if path is None or (path.is_dir() and is_result(path)):
+            return []
+        return files_below(path) if path.is_dir() else [path]
+    except SeqlabError:
+        return []
+
+
+def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[TextSource]:
+    """The sources of a corpus; `fixes` notes what they are read as, and what is left out of folders."""
+    sources: dict[str, TextSource] = {}
+    unused: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for item in items:
+        names, is_folder = _list(item, fixes)
+        for name in names:
+            if name in sources:
+                raise UsageError(f"'{name}' is given twice: name every file once.")
+            try:
+                sources[name], others = _recognize(name, column)
+            except DataError as error:
+                if not is_folder:
+                    raise
+                fixes.left_out[name] = error.reason if isinstance(error, Unusable) else str(error).rstrip(".")
+                continue
+            if sources[name].column:
+                unused.setdefault((sources[name].column, others), []).append(name)
+    if not sources:
+        left_out = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.source_notes)
+        raise DataError(f"{', '.join(items)}: there is no file with text.{left_out}")
+    note_links([Path(name) for name in sources if not is_address(name) and name not in items], fixes)
+    fixes.remarks += [*_form_notes([*sources.values()]), *_column_notes(unused)]
+    return [*sources.values()]
+
+
+def _list(item: str, fixes: InputFixes) -> tuple[list[str], bool]:
+    """The files of an item, and whether it is a folder or a pattern: what cannot be read of it is left out."""
+    if is_address(item):
+        return _list_address(item)
+    if item == STANDARD_INPUT or item in CORPORA:
+        raise UsageError(f"'{item}' is encoded into one file: leave out corpus.sharded, and give it alone.")
+    path = existing_path(item)
+    if path is None:
+        raise MissingInput(f"there is no file or folder '{item}'.")
+    if path.is_dir() and is_result(path):
+        raise DataError(f"'{item}' is a run or a comparison, not a folder of texts.")
+    return ([str(file) for file in files_below(path, fixes)], True) if path.is_dir() else ([item], False)
+
+
+def _list_address(address: str) -> tuple[list[str], bool]:
+    system, path = file_system(address)
+    with source_errors(address):
+        if "*" in address:
+            found = sorted(map(str, system.glob(path)))
+        elif address.endswith("/") and system.isdir(path):
+            found = sorted(map(str, system.find(path)))
+        else:
+            return [address], False
+    if not found:
+        raise MissingInput(f"there is nothing at '{address}'.")
+    return [system.unstrip_protocol(one) for one in found], True
+
+
+def _recognize(name: str, column: str) -> tuple[TextSource, tuple[str, ...]]:
+    """A file as a source, and the columns of it that are not read; DataError if it is no text."""
+    form, packing = form_and_packing(name)
+    size, stamp, can_seek = stamp_of(name)
+    if size == 0:
+        raise Unusable(f"'{name}' is empty.", "empty")
+    source = TextSource(name, size, stamp, form, packing, can_seek=can_seek)
+    with opened(source) as stream:
+        if form == "parquet":
+            names, texts = text_columns(stream, name)
+        else:
+            beginning = _beginning(stream, source)
+            codec = _codec(beginning, name, form)
+            if form == "text":
+                return TextSource(name, size, stamp, form, packing, codec, "", can_seek), ()
+            names, texts = _row_columns(beginning, name)
+    chosen = _choose_column(name, names, texts, column)
+    return (
+        TextSource(name, size, stamp, form, packing, UTF8, chosen, can_seek),
+        tuple(one for one in names if one != chosen),
+    )
+
+
+def _beginning(stream: object, source: TextSource) -> bytes:
+    beginning = b""
+    try:
+        for block in unpacked(stream, source):  # pyright: ignore[reportArgumentType]
+            beginning += block
+            if len(beginning) >= SAMPLE:
+                break
+    except DamagedPacking:
+        if not beginning:
+            raise
+    if not beginning:
+        raise Unusable(f"'{source.name}' is empty.", "empty")
+    return beginning
+
+
+def _codec(beginning: bytes, name: str, form: Form) -> str:
+    refuse_foreign(beginning, name)
+    whole_lines = beginning[: beginning.rfind(b"\n") + 1] or beginning[:-4]
+    codec = recognize_encoding([whole_lines]) or UTF8
+    if b"\0" in beginning and codec == UTF8:
+        raise Unusable(f"'{name}' is binary, not text: it has NUL bytes.", "binary")
+    if form == "rows" and codec == "cp1252":  # JSON is UTF-8: rows with other bytes are counted
+        return UTF8
+    if codec not in (UTF8, "cp1252"):
+        raise DataError(
+            f"'{name}' is {ENCODING_NAMES[codec]}, and a large corpus is read as UTF-8. Convert it: "
+            f"iconv -f {codec.upper()} -t UTF-8 FILE > NEW"
+        )
+    return codec
+
+
+def _row_columns(beginning: bytes, name: str) -> tuple[list[str], list[str]]:
+    """The keys of the first rows of JSON lines, and those of texts."""
+    lines = beginning.splitlines()
+    rows = []
+    for line in (lines if len(lines) == 1 or beginning.endswith(b"\n") else lines[:-1])[:100]:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        rows += [row] if isinstance(row, dict) else []
+    keys = [*dict.fromkeys(key for row in rows for key in row)]
+    if not keys:
+        if len(lines) == 1 and len(beginning) >= SAMPLE:  # one long row
+            return [], []
+        raise DataError(f"'{name}' has no JSON object on its first lines: expected one on each line.")
+    texts = [key for key in keys if any(isinstance(row.get(key), str) for row in rows)]
+    return keys, texts
+
+
+def _choose_column(name: str, names: Sequence[str], texts: Sequence[str], wanted: str) -> str:
+    """The column of the text: the one that the user names, one with a known name, or the only one of texts."""
+    word = "column" if name.lower().endswith(PARQUET) else "key"
+    if wanted != "auto":
+        if names and wanted not in names:
+            raise DataError(f"'{name}' has no {word} '{wanted}': there is {quote_list(names)}.")
+        return wanted
+    known = [one for one in FIELDS["text"] if one in texts]
+    if known or len(texts) == 1:
+        return known[0] if known else texts[0]
+    if not names:  # one long row
+        return FIELDS["text"][0]
+    which = f"has the {word}s {quote_list(texts)} of texts" if texts else "has no texts"
+    example = f" Name it: --set corpus.text_column={texts[0]}" if texts else ""
+    raise DataError(f"'{name}' {which} ({quote_list(names)} in all): which one is the text?{example}")
+
+
+def _form_notes(sources: Sequence[TextSource]) -> list[str]:
+    notes = []
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for source in sources:
+        kinds.setdefault((source.form, source.packing), []).append(source.name)
+    for (form, packing), files in kinds.items():
+        unpacking = f", {PACKED_AS[packing]}" if packing else ""
+        number = counted(len(files), "file")
+        notes.append(f"read {number} as {READ_AS[form]}{unpacking}: {name_files(files)}")
+    western = [source.name for source in sources if source.codec != UTF8]
+    if western:
+        notes.append(f"read {name_files(western)} as {ENCODING_NAMES['cp1252']}, not UTF-8")
+    tables = [source.name for source in sources if source.form == "text" and Path(source.name).suffix in TABLES]
+    if tables:
+        notes.append(f"read {name_files(tables)} as running text: column names or keys and delimiters are part of it")
+    return notes
+
+
+def _column_notes(unused: dict[tuple[str, tuple[str, ...]], list[str]]) -> list[str]:
+    notes = []
+    for (column, others), files in unused.items():
+        left = f"; left out: {quote_list(others, 10)}" if others else ""
+        notes.append(f"the text is '{column}' of {name_files(files)}{left}")
+    return notes

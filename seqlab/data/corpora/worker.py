@@ -1,0 +1,91 @@
+"""A process that encodes: jobs arrive as lines of JSON on standard input, events leave so on standard output.
+
+The first line describes the corpus. A worker never forks, and ends after its shard when its parent is gone.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from seqlab.cache import write_sealed
+from seqlab.data.corpora.documents import CorpusDocument
+from seqlab.data.corpora.faults import Faults
+from seqlab.data.corpora.plan import EncodingJob, Span, WorkUnit, read_spans, read_stripe
+from seqlab.data.corpora.shard import encode_shard, intact
+from seqlab.data.corpora.source import TextSource
+from seqlab.errors import SeqlabError
+from seqlab.tokenization.tokenizer import Tokenizer, load_tokenizer
+
+Send = Callable[..., None]
+TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True)
+class CorpusPart:
+    """Sources whose documents are divided among splits in the same way."""
+
+    sources: Sequence[TextSource]
+    ends: Mapping[str, int]  # the percent at which each split ends
+
+
+def run_job(folder: Path, part: CorpusPart, tokenizer: Tokenizer, job: EncodingJob, send: Send) -> None:
+    """Encode the shards of a job that are not there yet, and write down which ones they are."""
+    names: list[str] = []
+    faults = Faults()
+    for piece, documents in _pieces(part, job, faults):
+        name = job.unit.shard(piece)
+        record = intact(folder, name)
+        if record is None:
+            record = encode_shard(folder, name, documents, tokenizer, part.ends, faults)
+            faults.counts.clear()  # the record has them
+        names.append(name)
+        send("shard", bytes=sum(split.bytes for split in record.splits.values()))
+    write_sealed(folder / f"{job.name}.job", {"shards": names, "faults": faults.counts})
+
+
+def _pieces(part: CorpusPart, job: EncodingJob, faults: Faults) -> Iterator[tuple[int, Iterator[CorpusDocument]]]:
+    if job.unit.striped:
+        return read_stripe(part.sources, job.unit, job.first, job.step, faults)
+    return iter([(0, read_spans(part.sources, job.unit.spans, faults))])
+
+
+def main() -> None:
+    """Run jobs until standard input ends."""
+    output, parent = sys.stdout, os.getppid()
+    sys.stdout = sys.stderr
+
+    def send(kind: str, **details: Any) -> None:
+        if os.getppid() != parent:
+            os._exit(1)
+        try:
+            print(json.dumps({"kind": kind, **details}), file=output, flush=True)
+        except BrokenPipeError:
+            os._exit(1)
+
+    about = json.loads(sys.stdin.readline())
+    folder = Path(about["folder"])
+    parts = [CorpusPart([TextSource(**source) for source in part["sources"]], part["ends"]) for part in about["parts"]]
+    try:
+        tokenizer = load_tokenizer(folder / TOKENIZER)
+        for line in sys.stdin:
+            part, job = parse_job(json.loads(line))
+            run_job(folder, parts[part], tokenizer, job, send)
+            send("done")
+    except SeqlabError as error:
+        send("failed", message=str(error), code=error.exit_code)
+
+
+def describe_job(part: int, job: EncodingJob) -> str:
+    return json.dumps({"part": part, "unit": asdict(job.unit), "first": job.first, "step": job.step})
+
+
+def parse_job(content: dict[str, Any]) -> tuple[int, EncodingJob]:
+    unit = content["unit"]
+    spans = tuple(Span(*span) for span in unit["spans"])
+    return content["part"], EncodingJob(
+        WorkUnit(unit["number"], spans, unit["striped"]), content["first"], content["step"]
+    )

@@ -1,0 +1,171 @@
+"""Which files a corpus is read from, as what, and what is said about them."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from corpus_files import encode, large_text, some_texts, write_rows
+
+from seqlab.config import CorpusSettings
+from seqlab.data.corpora.find import is_sharded
+from seqlab.errors import DataError, MissingInput, SeqlabWarning, UsageError
+from seqlab.tokenization.byte import ByteTokenizer
+
+
+def write_parquet(path: Path, **columns: Sequence[object]) -> Path:
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=100)
+    return path
+
+
+def settings(*source: Path, **more: object) -> CorpusSettings:
+    return CorpusSettings.model_validate({"source": tuple(map(str, source)), **more})
+
+
+def test_what_is_encoded_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = tmp_path / "a.txt"
+    text.write_text("some text\n")
+    assert not is_sharded(settings(text))
+    assert is_sharded(settings(text, sharded=True))
+    for name in ("b.jsonl", "b.ndjson.gz", "b.txt.zst", "b.parquet"):
+        (tmp_path / name).touch()
+        assert is_sharded(settings(tmp_path / name)) and is_sharded(settings(text, validation=(str(tmp_path / name),)))
+        assert not is_sharded(settings(tmp_path / name, sharded=False))
+    assert is_sharded(settings(tmp_path)) and not is_sharded(CorpusSettings(source=("python-docs",)))
+    assert is_sharded(CorpusSettings(source=("s3://bucket/a.txt",)))
+    monkeypatch.setattr("seqlab.data.corpora.find.MAX_IN_ONE_FILE", 5)
+    assert is_sharded(settings(text))
+
+
+def test_every_form_is_recognized_and_said(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.jsonl", some_texts(50), id=7, url="x")
+    write_rows(tmp_path / "b.jsonl.gz", some_texts(50, 100))
+    write_rows(tmp_path / "c.jsonl.zst", some_texts(50, 200))
+    write_parquet(tmp_path / "d.parquet", body=some_texts(250, 300), stars=[1] * 250)
+    (tmp_path / "e.txt").write_text("".join(some_texts(10, 600)))
+    (tmp_path / "f.txt.gz").write_bytes(gzip.compress(b"plain\n" * 10))
+    (tmp_path / "g.txt").touch()
+    (tmp_path / "h.bin").write_bytes(bytes(range(256)))
+    (tmp_path / ".hidden").touch()
+    text = large_text(tmp_path)
+    assert sorted(text.notes) == sorted(
+        [
+            "left out 1 file (binary): h.bin",
+            "left out 1 file (empty): g.txt",
+            "left out 1 file or folder (hidden): .hidden",
+            "read 1 file as JSON lines: a.jsonl",
+            "read 1 file as JSON lines, unpacked by gzip: b.jsonl.gz",
+            "read 1 file as JSON lines, unpacked by zstd: c.jsonl.zst",
+            "read 1 file as Parquet: d.parquet",
+            "read 1 file as running text: e.txt",
+            "read 1 file as running text, unpacked by gzip: f.txt.gz",
+            "the text is 'text' of a.jsonl; left out: 'id', 'url'",
+            "the text is 'text' of b.jsonl.gz, c.jsonl.zst",
+            "the text is 'body' of d.parquet; left out: 'stars'",
+            "split 90/10, by the SHA-256 of each document (of a text file: of stretches of 262,144 bytes)",
+        ]
+    )
+    read = sorted(document for split in text.splits for document in text.lines(split))
+    rows = [*some_texts(50), *some_texts(50, 100), *some_texts(50, 200), *some_texts(250, 300)]
+    assert read == sorted([*rows, "".join(some_texts(10, 600)), "plain\n" * 10])
+
+
+def test_the_column_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"question": "why", "answer": "so", "n": 1}) + "\n")
+    asked = r"has the keys 'question', 'answer' of texts .*which one is the text\? Name it: --set corpus.text_column=q"
+    with pytest.raises(DataError, match=asked):
+        large_text(path)
+    assert "the text is 'answer' of a.jsonl; left out: 'question', 'n'" in large_text(path, text_column="answer").notes
+    with pytest.raises(DataError, match=r"has no key 'reply': there is 'question', 'answer', 'n'"):
+        large_text(path, text_column="reply")
+    parquet = write_parquet(tmp_path / "b.parquet", x=[1, 2], y=["a", "b"])
+    assert large_text(parquet).parts["train"].sources[0].column == "y"  # the only one of texts
+    with pytest.raises(DataError, match="has no texts"):
+        large_text(write_parquet(tmp_path / "c.parquet", x=[1, 2]))
+    (tmp_path / "d.jsonl").write_text("[1, 2]\n")
+    with pytest.raises(DataError, match="no JSON object on its first lines"):
+        large_text(tmp_path / "d.jsonl")
+
+
+def test_bad_rows_are_counted_with_their_places(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.jsonl", some_texts(100))
+    rows = [b'{"text": ""}', b'{"text": null}', b"nonsense", b'{"text": 5}', b'{"other": 1}']
+    bad = b"\n".join([*rows, b'{"text": "\xff"}', b'{"text": "\\ud800"}', b"7", b""])
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes() + bad + b'{"text": "a\\r\\nb\\u0000"}\n')
+    with pytest.warns(SeqlabWarning) as said:
+        encode(large_text(path))
+    assert [str(one.message) for one in said] == [
+        f"skipped 2 empty documents; the first: '{path}', offset {size:,}",
+        f"skipped 6 rows that cannot be read; the first: '{path}', offset {size + 28:,}: not JSON",
+        f"removed 1 NUL character; the first: '{path}', offset {size + len(bad):,}",
+        f"read 1 CRLF line ending as LF; the first: '{path}', offset {size + len(bad):,}",
+    ]
+    with pytest.raises(DataError, match=r"6 of 107 rows cannot be read, and at most 5% may be skipped"):
+        encode(large_text(path, skip_limit=0.05))
+
+
+def test_undecodable_bytes_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("é text\n".encode() * 20_000 + b"a \xff b\n" + b"text\n" * 50_000 + b"\xfe\xfd\n")
+    held_out = str(write_rows(tmp_path / "v.jsonl", ["held out"]))
+    with pytest.warns(
+        SeqlabWarning, match=r"replaced 3 bytes that are not UTF-8 by U\+FFFD; the first: .*offset 160,002"
+    ):
+        encode(large_text(path, validation=(held_out,)))
+
+
+def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.jsonl", some_texts(10))
+    with pytest.raises(MissingInput, match="there is no file or folder"):
+        large_text(tmp_path / "missing.jsonl")
+    with pytest.raises(UsageError, match="given twice"):
+        large_text(path, path)
+    with pytest.raises(UsageError, match="belongs to train and to validation"):
+        large_text(path, validation=(str(path),))
+    with pytest.raises(UsageError, match="documents=lines needs a text in one file"):
+        large_text(path, documents="lines")
+    with pytest.raises(UsageError, match="split=scattered is for a text that is encoded into one file"):
+        large_text(path, split="scattered")
+    (tmp_path / "b.txt.zst").write_bytes(b"no zstd")
+    with pytest.raises(DataError, match=r"'.*b.txt.zst' cannot be unpacked after 0 unpacked bytes"):
+        large_text(tmp_path / "b.txt.zst")
+    (tmp_path / "c.txt").write_bytes("text\n".encode("utf-16"))
+    with pytest.raises(DataError, match="is UTF-16, and a large corpus is read as UTF-8"):
+        large_text(tmp_path / "c.txt")
+    (tmp_path / "d.parquet").write_bytes(b"PAR1 but nothing else")
+    with pytest.raises(DataError, match="cannot be read as Parquet"):
+        large_text(tmp_path / "d.parquet")
+    (tmp_path / "e.jsonl").write_text('{"text": " "}\n')
+    with pytest.raises(DataError, match=r"no document with a text. Skipped 1 empty document"):
+        encode(large_text(tmp_path / "e.jsonl"))
+
+
+def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.jsonl", some_texts(100))
+    text = large_text(path)
+    write_rows(path, some_texts(101))
+    with pytest.raises(DataError, match=r"a.jsonl' was changed while seqlab was using it"):
+        encode(text)
+
+
+def test_the_sample_of_the_tokenizer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From all over the files, of the training split alone, and no more than is allowed."""
+    monkeypatch.setattr("seqlab.data.corpora.plan.MAX_SAMPLE_BYTES", 6400)
+    monkeypatch.setattr("seqlab.data.corpora.plan.STRETCH", 64)
+    paths = [write_rows(tmp_path / f"{name}.jsonl", some_texts(300, 1000 * at)) for at, name in enumerate("abc")]
+    text = large_text(*paths).with_sample()
+    sampled = [*text.sample_chunks()]
+    assert {*sampled} <= {*text.lines("train")}
+    sample = text.sample
+    assert sample is not None and not sample.is_whole
+    assert {Path(name).name for name, _, _ in sample.spans} == {"a.jsonl", "b.jsonl", "c.jsonl"}
+    assert sample.documents == len(sampled) and sample.bytes == sum(map(len, sampled)) < 12_000
+    assert f"in {len(sampled)} documents, from 64 places in 3 files" in str(sample)
+    encoded = text.encode(ByteTokenizer(), 0)[0].encoded
+    assert encoded is not None and encoded.tokenizer_sample == vars(sample)
