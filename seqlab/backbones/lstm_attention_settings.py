@@ -64,11 +64,16 @@ class LstmAttentionSettings(BackboneSettings):
         attention = self._attention_bytes(length, precision)
         return self.recurrent.activation_bytes(inputs, length, precision) + length * attention
 
+    def recomputed_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """The LSTM: the attention keeps what it needs."""
+        return self.recurrent.recomputed_bytes(inputs, length, precision)
+
     def _attention_bytes(self, length: int, precision: str) -> int:
         """Per position: the LSTM's outputs as values, queries and keys (additive: also their exponentials), and the
         weights."""
         n, states, keys = number_bytes(precision), 4 * self.recurrent.width, 4 * self.key_width
-        rounded = 0 if n == 4 else 2 * n * self.recurrent.width
+        copies = 2 if self.score == "additive" else 1  # dot products read the states themselves
+        rounded = 0 if n == 4 else copies * n * self.recurrent.width
         if self.plain:
             pairs = n * self.hidden if self.score == "additive" else 0  # the tanh of every pair
             return states + rounded + keys * (self.score == "additive") + length * (pairs + 4 + n)

@@ -53,6 +53,11 @@ class RecurrentSettings(BackboneSettings):
         below = [inputs] + [self.width] * (self.layers - 1)
         return length * sum(self._layer_bytes(layer, width, length, precision) for layer, width in enumerate(below))
 
+    def recomputed_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """All but the inputs of the layers."""
+        entering = inputs + self.width * (self.layers - 1)
+        return self.activation_bytes(inputs, length, precision) - 4 * length * entering
+
     def _layer_bytes(self, layer: int, inputs: int, length: int, precision: str) -> int:
         """Per position. The equations read the input where it is; a kernel takes a copy for each direction."""
         n = number_bytes(precision)

@@ -32,5 +32,5 @@ class TransformerEncoderSettings(TransformerSettings):
 
     def activation_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
         norm = self._norm_bytes() if self.input_norm else 0
-        pooled = 4 * self.hidden if self.pooler else 0  # a view of all positions
+        pooled = 4 * self.hidden if self.pooler and precision == "float32" else 0  # a view of all positions
         return super().activation_bytes(inputs, length, precision) + length * (norm + pooled)

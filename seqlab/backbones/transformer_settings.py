@@ -97,6 +97,10 @@ class TransformerSettings(BackboneSettings):
         last = self._norm_bytes() if self.norm_position == "before" else 0
         return length * (enter + self.layers * self._block_bytes(length, precision) + last)
 
+    def recomputed_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """All but the residual stream before each layer."""
+        return length * self.layers * (self._block_bytes(length, precision) - 4 * self.hidden)
+
     def _block_bytes(self, length: int, precision: str) -> int:
         """Per position: two norms and what they feed, attention, and the feedforward layer."""
         n = number_bytes(precision)
@@ -131,6 +135,11 @@ class TransformerSettings(BackboneSettings):
     def cross_activation_bytes(self, length: int, source: int, memory: int, precision: str = "float32") -> int:
         """In each layer a norm, queries and the output, and keys and values of the source."""
         n = number_bytes(precision)
+        inside = self.cross_recomputed_bytes(length, source, precision)
+        return inside + self.layers * n * source * 2 * self.hidden + n * source * memory
+
+    def cross_recomputed_bytes(self, length: int, source: int, precision: str = "float32") -> int:
+        """All but the keys and values, which are projected once for all layers."""
+        n = number_bytes(precision)
         weights = self.heads * source * (4 + n) if self.plain or self.attention_dropout else n * source
-        position = self._norm_bytes() + 3 * n * self.hidden + 4 * self.heads + weights
-        return self.layers * (length * position + n * source * 2 * self.hidden) + n * source * memory
+        return self.layers * length * (self._norm_bytes() + 3 * n * self.hidden + 4 * self.heads + weights)

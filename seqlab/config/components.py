@@ -153,6 +153,11 @@ class BackboneSettings(Settings):
         The default, for an architecture that does not say, is twelve vectors of each layer and position in float32."""
         return 4 * length * (inputs + 12 * self.layers * max(self.hidden, self.width))
 
+    def recomputed_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
+        """Of `activation_bytes`, what `train.recompute` does not keep: the inside of all layers. By default nothing,
+        since nothing is computed again unless layers are called by `seqlab.recomputation.call_layer`."""
+        return 0
+
     def untouched_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
         """Of `activation_bytes`, what a layer reserves and first writes to in its own backward pass: a CPU has no
         memory for it before."""
@@ -165,6 +170,10 @@ class BackboneSettings(Settings):
 
     def cross_activation_bytes(self, length: int, source: int, memory: int, precision: str = "float32") -> int:
         """Bytes that attending to a source of `source` vectors of width `memory` adds, if `cross_attends`."""
+        return 0
+
+    def cross_recomputed_bytes(self, length: int, source: int, precision: str = "float32") -> int:
+        """Of `cross_activation_bytes`, what `train.recompute` does not keep."""
         return 0
 
     @property
@@ -220,7 +229,8 @@ class TaskSettings(Settings):
         backbone, precision = settings.backbone.settings, settings.train.precision
         dropped = bool(settings.model.output_dropout) or precision == "bf16"
         output = 0 if backbone.keeps_output and not dropped else number_bytes(precision) * backbone.width
-        return backbone.activation_bytes(inputs, length, precision) + length * (output + 8)
+        again = backbone.recomputed_bytes(inputs, length, precision) if settings.train.recompute else 0
+        return backbone.activation_bytes(inputs, length, precision) - again + length * (output + 8)
 
     @property
     @abstractmethod

@@ -59,20 +59,16 @@ class Layout:
     @cached_property
     def memory(self) -> int:
         """Bytes on a device at the peak."""
-        held, sizes = self._footprint, self.model
-        layers = held.layers
+        held = self._footprint
         shards = self.replicas if self.sharded else 1
-        kept = held.activations
-        if self.recompute:  # the input of every layer, and one layer as a whole
-            inputs = FULL * self.rows * sizes.length * sizes.settings.backbone.settings.width * layers
-            kept = inputs + kept // layers
-        gathered = 2 * held.rounded // layers if self.sharded else held.rounded
+        gathered = 2 * held.rounded // held.layers if self.sharded else held.rounded
+        kept = held.activations + held.recomputed
         per_tensor = (held.held // shards + gathered + held.loss + kept) // self.tensor
         return per_tensor + (held.working // self.tensor if held.working > 0 else 0)
 
     @cached_property
     def _footprint(self) -> Footprint:
-        settings = self.model.settings
+        settings = self.model.settings.with_values(**{"train.recompute": self.recompute})
         return footprint(settings, self.model.vocab_size, BatchShape(self.rows, self.model.length))
 
     @property

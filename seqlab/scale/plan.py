@@ -67,11 +67,12 @@ class ScalePlan:
             "--window": self.model.length,
             "--batch-size": layout.rows * layout.replicas,
             "--steps": self.steps,
-            "--precision": "bf16",
+            **({} if layout.sharded else {"--precision": "bf16"}),  # seqlab shards in float32 only
         }
         words = [f"{name} {value}" for name, value in options.items()]
         extra = {"train.accumulate": layout.parts, "backbone.heads": backbone.option("heads", 1)}
         words += [f"--set {key}={value}" for key, value in extra.items() if value != 1]
+        words += ["--set train.shard=true"] * layout.sharded + ["--set train.recompute=true"] * layout.recompute
         return " ".join([launch if layout.used > 1 else "seqlab", "train TEXT", *words])
 
     def as_dict(self) -> dict[str, Any]:

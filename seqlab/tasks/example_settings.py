@@ -6,7 +6,16 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
-from seqlab.config import Activations, BatchShape, Parameters, RunSettings, TaskSettings, VocabSizes, number_bytes
+from seqlab.config import (
+    Activations,
+    BackboneSettings,
+    BatchShape,
+    Parameters,
+    RunSettings,
+    TaskSettings,
+    VocabSizes,
+    number_bytes,
+)
 from seqlab.decode.limits import LONGEST_TARGET
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import CHAR_FILTER, logit_bytes
@@ -256,6 +265,15 @@ class TranslateSettings(ExampleSettings):
             row += decoder.cross_activation_bytes(shape.target, shape.length, memory, precision)
         else:
             row += self.reader.activation_bytes(decoder, model.embedding, memory, shape, precision)
+        row -= self._recomputed_bytes(decoder, settings, shape) if settings.train.recompute else 0
         row += shape.target * (number_bytes(precision) * decoder.width + 8)
         logits = logit_bytes(settings, sizes.target, self.label_smoothing)
         return Activations(shape.rows * row, shape.rows * shape.target * logits)
+
+    def _recomputed_bytes(self, decoder: BackboneSettings, settings: RunSettings, shape: BatchShape) -> int:
+        """Of the decoder, for one target; one that attends before each step goes step by step, and keeps it all."""
+        inputs, precision = settings.model.embedding, settings.train.precision
+        if decoder.cross_attends:
+            crossing = decoder.cross_recomputed_bytes(shape.target, shape.length, precision)
+            return decoder.recomputed_bytes(inputs, shape.target, precision) + crossing
+        return 0 if self.reader.reads_first else decoder.recomputed_bytes(inputs, shape.target, precision)

@@ -1,7 +1,8 @@
 """Memory before and while training: settings that stay inside a limit, and a sentence where memory does not suffice.
 
 The global batch stays as it is: it is divided into equal batches whose gradients are summed. Where rows depend on each
-other, the texts of a contrastive batch are encoded in chunks; a batch whose rows carry state stays whole.
+other, the texts of a contrastive batch are encoded in chunks; a batch whose rows carry state stays whole. Where that
+is not enough, the inside of layers is computed again, which takes a third more time.
 """
 
 import math
@@ -57,11 +58,12 @@ def fit_memory(
             )
         return settings
     usable = int(available * (1 - ALLOCATOR_SHARE))
-    chosen = _divided(settings, dataset, usable)
+    ways = _ways(settings, dataset)
+    chosen = next(filter(None, (_divided(way, dataset, usable) for way in ways)), None)
     if chosen is None:
-        least = _estimate(_smallest(settings), dataset)
+        least = _estimate(_smallest(ways[-1]), dataset)
         raise UsageError(
-            f"training needs about {in_units(least.peak)} of memory even {_least(settings)} ({in_words(least)}), and "
+            f"training needs about {in_units(least.peak)} of memory even {_least(ways[-1])} ({in_words(least)}), and "
             f"{in_units(available)} are {whose}, of which {1 - ALLOCATOR_SHARE:.0%} are used. Make the model smaller "
             f"(--hidden, --layers, --vocab-size), or use --optimizer sgd, which keeps fewer moments."
         )
@@ -106,6 +108,13 @@ def _estimate(settings: RunSettings, dataset: AnyDataset) -> Footprint:
     return footprint(settings, dataset.vocabulary.sizes, largest_shape(settings, dataset))
 
 
+def _ways(settings: RunSettings, dataset: AnyDataset) -> list[RunSettings]:
+    """The settings, and with the inside of layers computed again, if that needs less memory."""
+    again = settings.with_values(**{"train.recompute": True})
+    fewer = _estimate(again, dataset).activations < _estimate(settings, dataset).activations
+    return [settings, again] if fewer else [settings]
+
+
 def _divided(settings: RunSettings, dataset: AnyDataset, usable: int) -> RunSettings | None:
     """The settings in the fewest parts that fit; None if none do."""
     for parts in _possible_parts(settings):
@@ -145,15 +154,24 @@ def _smallest(settings: RunSettings) -> RunSettings:
 
 
 def _least(settings: RunSettings) -> str:
+    again = " and with the inside of layers computed again (train.recompute)" if settings.train.recompute else ""
     if settings.task.settings.option("batching", "windows") == "stream":
-        return "as it is, and task.batching=stream cannot divide a batch, whose rows carry their state"
-    return "in the smallest parts of a batch"
+        return f"as it is{again}, and task.batching=stream cannot divide a batch, whose rows carry their state"
+    return f"in the smallest parts of a batch{again}"
 
 
 def _described(before: RunSettings, after: RunSettings) -> str:
-    task, parts = after.task.settings, after.train.accumulate // before.train.accumulate
     if after == before:
         return "the batch fits as it is"
+    if not after.train.recompute or before.train.recompute:
+        return _parts_described(before, after)
+    again = "the inside of layers is computed again for the gradient (train.recompute=true), which takes longer"
+    whole = after == before.with_values(**{"train.recompute": True})
+    return f"{'the batch stays whole' if whole else _parts_described(before, after)}, and {again}"
+
+
+def _parts_described(before: RunSettings, after: RunSettings) -> str:
+    task, parts = after.task.settings, after.train.accumulate // before.train.accumulate
     if task.has("cache_batch"):
         return f"{task.option('cache_batch', None)} texts are encoded at a time (task.cache_batch)"
     of = "tokens" if task.option("batch_tokens", None) is not None else "sequences"

@@ -22,7 +22,8 @@ class Footprint:
     gradients: int
     moments: int
     rounded: int  # copies of the weights in bfloat16
-    activations: int  # that the backward pass needs of one batch
+    activations: int  # that the backward pass needs of one batch, and the forward pass keeps
+    recomputed: int  # the inside of one layer, if it is computed again
     untouched: int  # of these, what the layers first write to in their backward passes
     loss: int  # logits, probabilities and their gradients
     working: int  # gradients on their way through a layer
@@ -39,7 +40,7 @@ class Footprint:
     def phases(self) -> dict[str, int]:
         """The largest size in each phase of a step."""
         before = self.weights + self.moments + self.rounded + (self.gradients if self.accumulates else 0)
-        through = self.activations + self.working
+        through = self.activations + self.recomputed + self.working
         return {
             "loss": before + self.activations - self.untouched + self.loss,
             "last layer": before + through - self.untouched * (self.layers - 1) // self.layers,
@@ -60,6 +61,7 @@ def footprint(settings: RunSettings, sizes: VocabSizes | int, shape: BatchShape 
     count = parameters(settings, sizes)
     shape = shape or task.batch_shape
     used = task.activations(settings, sizes, shape)
+    whole = task.activations(settings.with_values(**{"train.recompute": False}), sizes, shape)
     weights = NUMBER * count.total
     moments = weights * MOMENTS[train.optimizer]
     if train.optimizer == "muon":
@@ -67,6 +69,7 @@ def footprint(settings: RunSettings, sizes: VocabSizes | int, shape: BatchShape 
     if train.optimizer == "sgd" and not train.momentum:
         moments = 0
     backbone = settings.backbone.settings
+    stacks = [backbone, *([] if settings.decoder is None else [settings.decoder.settings])]
     per_sequence = settings.model.embedding, shape.length, train.precision
     return Footprint(
         weights=weights,
@@ -74,7 +77,8 @@ def footprint(settings: RunSettings, sizes: VocabSizes | int, shape: BatchShape 
         moments=moments,
         rounded=2 * (count.core + count.output) if train.precision == "bf16" else 0,
         activations=used.core,
-        untouched=shape.rows * backbone.untouched_bytes(*per_sequence),
+        recomputed=(whole.core - used.core) // min(stack.layers for stack in stacks),
+        untouched=0 if train.recompute else shape.rows * backbone.untouched_bytes(*per_sequence),
         loss=used.loss,
         working=shape.rows * backbone.working_bytes(*per_sequence),
         layers=backbone.layers,

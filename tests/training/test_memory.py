@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +15,16 @@ import seqlab
 from benchmarks.memory import LIMIT, SIZES, in_process, setting
 from seqlab.cli.app import app
 from seqlab.config import RunSettings
+from seqlab.contracts import Backbone
 from seqlab.errors import TrainingFailed, UsageError
+from seqlab.models.parameter_count import in_units
 from seqlab.precision import training_precision
 from seqlab.registry import BACKBONES
 from seqlab.runs.load import build_model
 from seqlab.runs.machine import free_memory
 from seqlab.runs.reopen import make_task
 from seqlab.testing.activations import kept_bytes
-from seqlab.training.fit import fit_memory, memory_errors
+from seqlab.training.fit import ALLOCATOR_SHARE, fit_memory, memory_errors
 from seqlab.training.footprint import footprint
 from seqlab.training.memory_limit import MemoryLimit, parse_size
 from seqlab.training.progress import Reporter
@@ -98,9 +101,56 @@ def test_fitting_divides_the_batch_and_keeps_its_size() -> None:
     assert "fits as it is" in listener.said[-1]
 
 
+def deep(arch: str, **changes: Any) -> RunSettings:
+    return setting(arch, {"backbone.layers": 6, "backbone.hidden": 16, "model.embedding": 16, **changes})
+
+
+@pytest.mark.parametrize("arch", ["transformer", "lstm", "gru"])
+def test_layers_are_computed_again_where_dividing_is_not_enough(arch: str) -> None:
+    """A limit between one row with all of its activations and one row without the inside of its layers."""
+    settings, listener = deep(arch, **{"task.batch_size": 4, "task.window": 2048}), Listener()
+    data = material_of(settings)
+    row = settings.with_values(**{"task.batch_size": 1, "train.accumulate": 4})
+    kept, again = (footprint(row.with_values(**{"train.recompute": on}), data.vocabulary.sizes) for on in (False, True))
+    assert again.peak < 0.8 * kept.peak and again.held == kept.held
+    limit = int((again.peak + kept.peak) / 2 / (1 - ALLOCATOR_SHARE))
+    fitted = fit_memory(settings, data, MemoryLimit(True, limit), listener.log)
+    assert fitted.train.recompute and fitted.task.settings.batch_size * fitted.train.accumulate == 4
+    estimate = footprint(fitted, data.vocabulary.sizes)
+    assert estimate.peak <= limit * (1 - ALLOCATOR_SHARE)
+    assert "train.recompute=true" in listener.said[-1] and in_units(estimate.peak) in listener.said[-1]
+    with pytest.raises(UsageError, match=r"computed again \(train.recompute\) \(weights"):
+        fit_memory(settings, data, MemoryLimit(True, again.peak), print)
+
+
+def test_a_batch_that_carries_state_is_not_divided_but_recomputed() -> None:
+    settings, listener = deep("gru", **{"task.batching": "stream", "task.window": 512}), Listener()
+    data = material_of(settings)
+    kept = footprint(settings, data.vocabulary.sizes).peak
+    fitted = fit_memory(settings, data, MemoryLimit(True, int(kept * 1.1)), listener.log)
+    assert fitted == settings.with_values(**{"train.recompute": True})
+    assert "the batch stays whole, and the inside of layers is computed again" in listener.said[-1]
+
+
+def test_layers_that_cannot_be_computed_again_are_not_chosen() -> None:
+    settings = deep("feedforward")
+    with pytest.raises(UsageError) as refused:
+        fit_memory(settings, material_of(settings), MemoryLimit(True, 1000), print)
+    assert "recompute" not in str(refused.value)
+
+
+def test_every_architecture_says_truly_whether_it_recomputes() -> None:
+    """What the estimate takes off is what the module computes again."""
+    for arch in BACKBONES:
+        settings = setting(arch, {})
+        model = build_model(settings, 8)
+        again = any(module.recomputes for module in model.modules() if isinstance(module, Backbone))
+        assert bool(settings.backbone.settings.recomputed_bytes(8, 8)) == again, arch
+
+
 def test_what_cannot_fit_is_refused_with_the_numbers() -> None:
     settings = large()
-    with pytest.raises(UsageError, match=r"even in the smallest parts of a batch \(weights .* are the limit"):
+    with pytest.raises(UsageError, match=r"even in the smallest parts of a batch .*\(weights .* are the limit"):
         fit_memory(settings, material_of(settings), MemoryLimit(True, 1000), print)
     stream = run_settings(batching="stream")
     with pytest.raises(UsageError, match="rows carry their state"):
@@ -130,6 +180,14 @@ def test_torch_running_out_of_memory_is_said() -> None:
         torch.empty(2**60, dtype=torch.uint8)
     with pytest.raises(RuntimeError, match="other"), memory_errors(settings, data, "checkpoints"):
         raise RuntimeError("other")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["transformer", "lstm", "gru"])
+def test_the_estimate_with_recomputation_is_near_the_measured_peak(arch: str) -> None:
+    changes = {"backbone.hidden": 256, "backbone.layers": 4, "task.batch_size": 32, "train.recompute": True}
+    found = in_process(arch, changes)
+    assert found["estimate"] == pytest.approx(found["measured"], rel=LIMIT), json.dumps(found)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
