@@ -61,7 +61,9 @@ def train(
     precision: options.Precision = None,
     seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
     threads: Annotated[int | None, Optimization(help="CPU threads; default OMP_NUM_THREADS, or all cores.")] = None,
-    fit: Annotated[bool, Optimization("--fit", help="Divide the batch until training fits into the memory.")] = False,
+    fit: Annotated[
+        bool, Optimization("--fit", help="Divide the batch, or recompute layers, until training fits into memory.")
+    ] = False,
     memory: Annotated[str | None, Optimization(help="The limit of --fit, such as 2GB; default what is free.")] = None,
     out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,
     overwrite: Annotated[bool, Settings("--overwrite", help="Replace the run in that folder.")] = False,

@@ -17,7 +17,7 @@ LOSS = "nats_per_token"
 def trained_points(folders: Iterable[Path], arch: str) -> list[TrainedPoint]:
     """The runs of an architecture in comparisons and run folders; all of them on the same text and tokenizer."""
     points: list[TrainedPoint] = []
-    texts: dict[tuple[str, str], Path] = {}
+    texts: dict[tuple[str, str, str], Path] = {}
     for folder in folders:
         found, text = _of_run(folder, arch) if RunDirectory(folder).is_run() else _of_comparison(folder, arch)
         points += found
@@ -25,15 +25,15 @@ def trained_points(folders: Iterable[Path], arch: str) -> list[TrainedPoint]:
     if len(texts) > 1:
         first, second = list(texts.values())[:2]
         raise UsageError(
-            f"'{first}' and '{second}' have different texts or tokenizers, so their losses cannot be compared: give "
-            f"runs on one text."
+            f"'{first}' and '{second}' have different texts, tokenizers or scored splits, so their losses cannot be "
+            f"compared: give runs on one text, or comparisons on one text."
         )
     if not points:
         raise UsageError(f"there is no finished run of --arch {arch} there: give comparisons or runs with one.")
     return points
 
 
-def _of_comparison(folder: Path, arch: str) -> tuple[list[TrainedPoint], tuple[str, str]]:
+def _of_comparison(folder: Path, arch: str) -> tuple[list[TrainedPoint], tuple[str, str, str]]:
     results = read_comparison(folder)
     points = [
         TrainedPoint(results.entrant(run.name).parameters, run.tokens, _loss(run.metrics, folder))
@@ -41,13 +41,13 @@ def _of_comparison(folder: Path, arch: str) -> tuple[list[TrainedPoint], tuple[s
         if run.arch == arch
     ]
     tokenizer = f"{results.protocol.get('tokenizer')} {results.protocol.get('vocab_size')}"
-    return points, (str(results.corpus.get("name")), tokenizer)
+    return points, (str(results.corpus.get("name")), tokenizer, str(results.protocol.get("scored_split")))
 
 
-def _of_run(folder: Path, arch: str) -> tuple[list[TrainedPoint], tuple[str, str]]:
+def _of_run(folder: Path, arch: str) -> tuple[list[TrainedPoint], tuple[str, str, str]]:
     _, config, settings, _ = load_parts(folder)
     results = read_results(RunDirectory(folder))
-    text = str(config["corpus"]["name"]), f"{settings.tokenizer.name} {config['vocab_size']}"
+    text = str(config["corpus"]["name"]), f"{settings.tokenizer.name} {config['vocab_size']}", "validation"
     if results is None:
         raise DataError(f"'{folder}' is not finished: seqlab resume {folder}")
     if settings.backbone.name != arch:

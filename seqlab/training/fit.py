@@ -54,7 +54,7 @@ def fit_memory(
         if estimate.peak > available:
             log(
                 f"training needs about {in_units(estimate.peak)} of memory ({in_words(estimate)}), and "
-                f"{in_units(available)} are {whose}: --fit divides the batch so that it fits"
+                f"{in_units(available)} are {whose}: --fit changes the settings so that it fits"
             )
         return settings
     usable = int(available * (1 - ALLOCATOR_SHARE))

@@ -28,7 +28,7 @@ def test_a_run_is_a_point(tmp_path: Path) -> None:
         seqlab.plan("gru", params=1e6, tokens=1e7, runs=[tmp_path / "run"], **HARDWARE)
     (tmp_path / "other.txt").write_text("another text of other letters. " * 40)
     train_small(tmp_path / "other.txt", tmp_path / "second")
-    with pytest.raises(UsageError, match="different texts or tokenizers"):
+    with pytest.raises(UsageError, match="different texts, tokenizers or scored splits"):
         trained_points([tmp_path / "run", tmp_path / "second"], "gru")
 
 
