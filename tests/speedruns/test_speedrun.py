@@ -30,7 +30,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = {"backbone": {"name": "lstm", "hidden": 8}, "model": {"embedding": 8}}
     tables["task"] = {"mix": "counts", "window": 16, "batch_size": 4}
     monkeypatch.setattr(module, "read_recipe", lambda name: tables)
-    monkeypatch.setattr(module, "RESERVE", 299.0 - 0.03 * 300 + 0.5)  # half a second is left for training
+    monkeypatch.setattr(
+        module, "RESERVE", 299.0 - module.RESERVED_SHARE * 300 + 0.5
+    )  # half a second is left for training
 
 
 def test_the_command_gives_a_model_and_a_record(
