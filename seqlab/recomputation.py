@@ -1,5 +1,5 @@
 """Activation checkpointing: what a layer computes inside is not kept for the gradient but computed again (Chen et al.
-2016). A step then takes about a third longer, and keeps the input of each layer only.
+2016). A step then computes its forward pass twice, and keeps the input of each layer only.
 """
 
 from collections.abc import Callable, Iterator
