@@ -35,8 +35,8 @@ def test_a_run_is_a_point(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_nine_short_runs_follow_a_law_that_predicts_too_little(tmp_path: Path) -> None:
-    """Larger models and more text help, and the law says by how much; but losses of short runs scatter by a tenth around
-    it, so nothing follows for larger models, and the plan is refused with the interval."""
+    """Larger models and more text help, and the law says by how much; but losses of short runs scatter by a tenth
+    around it, so nothing follows for larger models, and the plan is refused with the interval."""
     draw = random.Random(0)
     words = ["".join(draw.choices("abcdefgh", k=draw.randint(2, 6))) for _ in range(60)]
     (tmp_path / "my.txt").write_text(" ".join(draw.choices(words, weights=range(1, 61), k=20_000)))
