@@ -62,7 +62,7 @@ def train(
     seed: Annotated[int | None, Optimization(help="Seed of initialization, batches and dropout.")] = None,
     threads: Annotated[int | None, Optimization(help="CPU threads; default OMP_NUM_THREADS, or all cores.")] = None,
     fit: Annotated[
-        bool, Optimization("--fit", help="Divide the batch, or recompute layers, until training fits into memory.")
+        bool, Optimization("--fit", help="Divide the batch, or recompute layers, to fit into memory.")
     ] = False,
     memory: Annotated[str | None, Optimization(help="The limit of --fit, such as 2GB; default what is free.")] = None,
     out: Annotated[Path | None, Settings(help="Folder of the run; default runs/<corpus>-<arch>-<n>.")] = None,

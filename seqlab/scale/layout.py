@@ -18,7 +18,7 @@ from functools import cached_property
 from seqlab.config import BatchShape
 from seqlab.scale.cluster import Cluster
 from seqlab.scale.model import FORWARD_AND_BACKWARD, SizedModel
-from seqlab.training.footprint import Footprint, footprint
+from seqlab.training.footprint import Footprint, footprint, recomputing
 
 ROUNDED, FULL = 2, 4  # bytes of a number in bfloat16 and in float32
 TENSOR_REDUCES = 4  # in each layer: after attention and after the feedforward layer, forward and backward
@@ -68,7 +68,7 @@ class Layout:
 
     @cached_property
     def _footprint(self) -> Footprint:
-        settings = self.model.settings.with_values(**{"train.recompute": self.recompute})
+        settings = recomputing(self.model.settings, self.recompute)
         return footprint(settings, self.model.vocab_size, BatchShape(self.rows, self.model.length))
 
     @property

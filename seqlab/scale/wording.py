@@ -32,12 +32,13 @@ def plan_lines(planned: "PlannedTraining") -> list[str]:
     batch = layout.batch * model.length
     recompute = ", activations computed twice" if layout.recompute else ""
     tensor = "\n            seqlab does not split matrices between devices: this needs another engine"
+    sharded = "\n            seqlab shards in float32 only, which needs more memory and time than this"
     idle = layout.cluster.devices - layout.used
     lines = [
         f"model       {model.arch}, {model.parameters:,} parameters: {backbone.layers} layers, {backbone.hidden} wide, "
         f"vocabulary {model.vocab_size:,}, sequences of {model.length:,}",
         f"compute     {one.flops:.3g} FLOPs: {one.tokens:.3g} tokens at {model.flops_per_token():.3g}",
-        f"layout      {layout.name}{tensor if layout.tensor > 1 else ''}",
+        f"layout      {layout.name}{tensor if layout.tensor > 1 else sharded if layout.sharded else ''}",
         f"batch       {batch:,} tokens: {layout.replicas:,} x {layout.rows} sequences"
         + (f" in {layout.parts} parts" if layout.parts > 1 else "")
         + recompute

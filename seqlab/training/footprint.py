@@ -55,13 +55,18 @@ class Footprint:
         return max(self.phases.values())
 
 
+def recomputing(settings: RunSettings, active: bool) -> RunSettings:
+    """The settings with train.recompute, not checked again: plans ask for thousands."""
+    return settings.model_copy(update={"train": settings.train.model_copy(update={"recompute": active})})
+
+
 def footprint(settings: RunSettings, sizes: VocabSizes | int, shape: BatchShape | None = None) -> Footprint:
     """For the largest batch of the settings, or for batches of the given shape."""
     sizes, train, task = VocabSizes.of(sizes), settings.train, settings.task.settings
     count = parameters(settings, sizes)
     shape = shape or task.batch_shape
     used = task.activations(settings, sizes, shape)
-    whole = task.activations(settings.with_values(**{"train.recompute": False}), sizes, shape)
+    whole = task.activations(recomputing(settings, False), sizes, shape)
     weights = NUMBER * count.total
     moments = weights * MOMENTS[train.optimizer]
     if train.optimizer == "muon":

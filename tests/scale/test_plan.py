@@ -12,6 +12,7 @@ from seqlab.errors import SeqlabError, UsageError
 from seqlab.registry import BACKBONES
 from seqlab.scale.cluster import ASSUMPTIONS
 from seqlab.scale.interface import PlannedTraining
+from seqlab.scale.wording import plan_lines
 
 HARDWARE: dict[str, Any] = {"flops_per_device": 4e14, "memory_per_device": 80e9}
 OPTIONS = ["--flops-per-device", "4e14", "--memory-per-device", "80e9"]
@@ -48,6 +49,16 @@ def test_memory_decides_the_layout() -> None:
     assert tensor.tensor > 1 and tensor.memory <= 20e9
     with pytest.raises(UsageError, match="does not fit: shared by all 8 devices"):
         plan_of(params=1e12, devices=8)
+
+
+def test_the_settings_are_those_of_the_layout() -> None:
+    """What torchrun is given: FSDP, which goes with float32 only, and layers that are computed again."""
+    sharded = plan_of(params=2e10)
+    assert "--set train.shard=true" in sharded.plan.command and "bf16" not in sharded.plan.command
+    assert any("seqlab shards in float32 only" in line for line in plan_lines(sharded))
+    again = plan_of(params=1e9, devices=1, memory_per_device=27e9, window=8192).plan
+    assert again.layout.recompute and "--set train.recompute=true" in again.command
+    assert "train.recompute" not in plan_of().plan.command
 
 
 def test_a_recurrence_stops_scaling_long_before_attention() -> None:

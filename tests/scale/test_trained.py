@@ -7,6 +7,7 @@ import pytest
 
 import seqlab
 from seqlab.errors import DataError, UsageError
+from seqlab.scale.law import fit_law
 from seqlab.scale.trained import trained_points
 from tests.small_runs import train_small
 
@@ -33,27 +34,21 @@ def test_a_run_is_a_point(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_real_runs_give_a_law_or_a_reason(tmp_path: Path) -> None:
-    """Nine small runs on a made text: near the runs the law is held to their losses, far away it may be refused."""
+def test_nine_short_runs_follow_a_law_that_predicts_too_little(tmp_path: Path) -> None:
+    """Larger models and more text help, and the law says by how much; but losses of short runs scatter by a tenth
+    around it, so nothing follows for larger models, and the plan is refused with the interval."""
     draw = random.Random(0)
     words = ["".join(draw.choices("abcdefgh", k=draw.randint(2, 6))) for _ in range(60)]
-    (tmp_path / "my.txt").write_text(" ".join(draw.choices(words, weights=range(1, 61), k=8000)))
+    (tmp_path / "my.txt").write_text(" ".join(draw.choices(words, weights=range(1, 61), k=20_000)))
     folders = []
-    for hidden in (8, 24, 64):
-        for steps in (20, 80, 320):
+    for hidden in (4, 12, 36):
+        for steps in (50, 150, 450):
             folders.append(tmp_path / f"{hidden}-{steps}")
-            seqlab.train(
-                tmp_path / "my.txt", arch="gru", hidden=hidden, embedding=hidden, steps=steps, batch_size=16, window=32,
-                out=folders[-1], settings={"train.sample_tokens": 0, "train.lr": 3e-3},
-            )  # fmt: skip
+            train_small(tmp_path / "my.txt", folders[-1], hidden=hidden, steps=steps, batch_size=16, window=32, lr=2e-2)
     points = trained_points(folders, "gru")
-    largest = max(points, key=lambda point: (point.parameters, point.tokens))
-    asked = {"params": 2e5, "tokens": 3e5, "vocab_size": 256, "window": 32, **HARDWARE}
-    try:
-        (planned,) = seqlab.plan("gru", runs=folders, **asked)
-    except DataError as error:
-        assert "the law explains" in str(error) or "do not say" in str(error)
-        return
-    assert planned.expected is not None
-    assert planned.expected.low < planned.expected.high
-    assert planned.expected.loss == pytest.approx(largest.loss, rel=0.3)
+    law = fit_law(points)
+    assert law.explained > 0.9 and law.a > 0 and law.b > 0
+    for point in points:
+        assert law.loss(point.parameters, point.tokens) == pytest.approx(point.loss, rel=0.4)
+    with pytest.raises(DataError, match=r"the runs do not say .* anything from \d.* fits them"):
+        seqlab.plan("gru", runs=folders, params=2e5, tokens=3e6, vocab_size=256, window=32, **HARDWARE)
