@@ -125,8 +125,9 @@ class TransformerSettings(BackboneSettings):
         if self.plain or self.attention_dropout:
             copied = n * (4 + 3 * (self.qk_norm and n == 4)) * self.hidden  # for the products of all heads
             return copied + normalized + self.heads * length * (4 + n)
-        mask = n * length if self.context < length or not self.causal else 0
-        return n * (4 * self.hidden + changed) + normalized + 4 * self.heads + mask
+        mask = 4 * length if self.context < length or not self.causal else 0
+        inside = 4 * (4 * self.hidden + changed) if n == 4 else 4 * 4 * self.hidden + n * self.hidden
+        return inside + normalized + 4 * self.heads + mask  # the kernel computes in float32 (precision.py)
 
     def working_bytes(self, inputs: int, length: int, precision: str = "float32") -> int:
         """The gradients inside a feedforward layer and of the residual stream."""
@@ -136,10 +137,14 @@ class TransformerSettings(BackboneSettings):
         """In each layer a norm, queries and the output, and keys and values of the source."""
         n = number_bytes(precision)
         inside = self.cross_recomputed_bytes(length, source, precision)
-        return inside + self.layers * n * source * 2 * self.hidden + n * source * memory
+        kept = n if self.plain or self.attention_dropout else 4
+        return inside + self.layers * kept * source * 2 * self.hidden + n * source * memory
 
     def cross_recomputed_bytes(self, length: int, source: int, precision: str = "float32") -> int:
         """All but the keys and values, which are projected once for all layers."""
         n = number_bytes(precision)
-        weights = self.heads * source * (4 + n) if self.plain or self.attention_dropout else n * source
-        return self.layers * length * (self._norm_bytes() + 3 * n * self.hidden + 4 * self.heads + weights)
+        if self.plain or self.attention_dropout:
+            inside = 3 * n * self.hidden + self.heads * source * (4 + n)
+        else:
+            inside = (3 * 4 if n == 4 else 2 * 4 + 2 * n) * self.hidden + 4 * source
+        return self.layers * length * (self._norm_bytes() + inside + 4 * self.heads)
