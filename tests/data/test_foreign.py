@@ -90,10 +90,10 @@ def test_the_command_removes_nul_characters(write: Write, tmp_path: Path, monkey
 
 def test_the_command_converts_an_encoding(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    content = TABLE + "\u043a\u0438\u0440,a\n".encode("koi8-r") + b"\x81\x8d\n"
+    content = TABLE.decode().encode("latin-1") + "\u043a\u0438\u0440,a\n".encode("koi8-r") + b"\x81\x8d\n"
     write("it's.tsv", content)
     message = refusal("it's.tsv")
-    assert "line 22, offset" in message
+    assert "offset" in message
     run(message.rpartition("convert it: ")[2].replace("ENCODING", "LATIN1"), tmp_path)
     assert (tmp_path / "new.tsv").read_bytes().decode() == content.decode("latin-1")
 
