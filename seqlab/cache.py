@@ -1,5 +1,6 @@
 """The cache directory: encoded texts, downloaded corpora, compiled kernels. Everything in it can be rebuilt."""
 
+import hashlib
 import json
 import os
 import stat
@@ -85,3 +86,12 @@ def _warn(given: Path, own: Path) -> None:
             SeqlabWarning,
             stacklevel=3,
         )
+
+
+def cached_digest(path: Path) -> str:
+    """The SHA-256 of a large file, read in blocks."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"'{path}' cannot be read: {error.strerror}.") from None

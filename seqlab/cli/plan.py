@@ -8,7 +8,7 @@ from typer import Option
 
 from seqlab.cli import options
 from seqlab.registry import BACKBONES
-from seqlab.scale.cluster import ASSUMPTIONS, Cluster
+from seqlab.scale.cluster import A100_BYTES, A100_FLOPS, ASSUMPTIONS, Cluster
 
 if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
@@ -31,8 +31,10 @@ def plan(
     devices: Annotated[str, Option(help="Number of devices; several with commas.")],
     flops_per_device: Annotated[
         float, Option(help="Peak FLOPs per second of a device, in the training precision; default that of an A100.")
-    ] = 3.12e14,
-    memory_per_device: Annotated[float, Option(help="Bytes of memory of a device; default that of an A100.")] = 80e9,
+    ] = A100_FLOPS,
+    memory_per_device: Annotated[
+        float, Option(help="Bytes of memory of a device; default that of an A100.")
+    ] = A100_BYTES,
     runs: Annotated[
         list[Path] | None, Option("--from", help="Comparison or run to extrapolate the loss from; repeat for several.")
     ] = None,

@@ -18,6 +18,9 @@ ASSUMPTIONS = {
 }
 
 
+A100_FLOPS, A100_BYTES = 3.12e14, 80e9  # the device of a plan that names none
+
+
 @dataclass(frozen=True)
 class Cluster:
     """Devices, all alike. The defaults are those of a node with eight GPUs of 2020 to 2023."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES
-from seqlab.scale.cluster import ASSUMPTIONS, Cluster
+from seqlab.scale.cluster import A100_BYTES, A100_FLOPS, ASSUMPTIONS, Cluster
 from seqlab.scale.model import model_of_size
 from seqlab.scale.plan import ScalePlan, make_plan, most_devices
 
@@ -54,8 +54,8 @@ def plan(
     params: float,
     tokens: float,
     devices: int | Sequence[int],
-    flops_per_device: float = 3.12e14,
-    memory_per_device: float = 80e9,
+    flops_per_device: float = A100_FLOPS,
+    memory_per_device: float = A100_BYTES,
     runs: Sequence[str | Path] = (),
     **options: Any,
 ) -> list[PlannedTraining]:

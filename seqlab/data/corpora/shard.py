@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from seqlab.cache import read_sealed, write_sealed
+from seqlab.cache import cached_digest, read_sealed, write_sealed
 from seqlab.data.corpora.documents import CorpusDocument
 from seqlab.data.corpora.faults import Faults
 from seqlab.errors import DataError, SeqlabError
@@ -82,7 +82,7 @@ def read_shard(folder: Path, name: str) -> ShardRecord | None:
     for split, counts in record.splits.items():
         for end in ENDS:
             file = folder / f"{name}.{split}.{end}"
-            if getattr(counts, end) and _digest(file) != getattr(counts, end):
+            if getattr(counts, end) and cached_digest(file) != getattr(counts, end):
                 raise DataError(f"'{file}' does not have its SHA-256.")
     return record
 
@@ -93,14 +93,6 @@ def intact(folder: Path, name: str) -> ShardRecord | None:
         return read_shard(folder, name)
     except SeqlabError:
         return None
-
-
-def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
 class _SplitWriter:

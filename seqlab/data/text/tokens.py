@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from seqlab.cache import cache_directory, read_sealed, seal, warn_of_damage
+from seqlab.cache import cache_directory, cached_digest, read_sealed, seal, warn_of_damage
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError, SeqlabError, SeqlabWarning, StorageError
 from seqlab.storage import storage_errors, validated
@@ -177,7 +177,7 @@ def _read_entry(directory: Path, splits: list[str], warn: bool = False) -> Entry
     try:
         content = read_sealed(directory / STATS)
         for name, digest in content["files"].items():
-            if _digest(directory / name) != digest:
+            if cached_digest(directory / name) != digest:
                 raise DataError(f"'{directory / name}' does not have its SHA-256.")
         stats = {split: validated(SplitStats, content["stats"][split], directory / STATS) for split in splits}
         return stats, content["warnings"]
@@ -185,14 +185,6 @@ def _read_entry(directory: Path, splits: list[str], warn: bool = False) -> Entry
         if warn:
             warn_of_damage(error)
         return None
-
-
-def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
 def _make_entry(directory: Path, text: SplitText, tokenizer: Tokenizer) -> Entry:
@@ -214,7 +206,7 @@ def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> Entr
         collecting = tokenizer.collecting()  # so that an entry that is made anew has the same warnings
         stats = {split: _encode_one(temporary, split, text, collecting) for split in text.splits}
         messages = collecting.collected or []
-        files = {path.name: _digest(path) for path in sorted(temporary.iterdir())}
+        files = {path.name: cached_digest(path) for path in sorted(temporary.iterdir())}
         counts = {split: asdict(counts) for split, counts in stats.items()}
         (temporary / STATS).write_bytes(seal({"files": files, "stats": counts, "warnings": messages}))
         temporary.rename(directory)
