@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from seqlab.allocator import release_freed_memory
 from seqlab.config import TrainSettings
 from seqlab.distributed.group import from_writer, largest
 from seqlab.distributed.sharding import shard, whole
@@ -133,6 +134,7 @@ class Trainer:
         finally:
             log.close()
             self.reporter.end()
+            release_freed_memory()
         return self.progress
 
     def _train_step(self, log: MetricsLog) -> None:
