@@ -2,6 +2,7 @@
 
 from benchmarks import (
     additive_attention,
+    allocator,
     busy,
     counts,
     decoding,
@@ -25,6 +26,7 @@ if __name__ == "__main__":
         transformer,
         dropout,
         roofline,
+        allocator,
         busy,
         time_to_loss,
         additive_attention,
