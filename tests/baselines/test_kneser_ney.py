@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.baselines import kneser_ney
+from seqlab.baselines import gram_counts, kneser_ney
 from seqlab.baselines.kneser_ney import KneserNey, best_kneser_ney, nats_by_order
 from seqlab.baselines.unigram import Unigram
 
@@ -167,7 +167,7 @@ def test_a_long_text_is_counted_at_its_end(monkeypatch):
 
 def test_the_order_stays_within_memory(monkeypatch):
     train_N = np.random.default_rng(3).integers(0, 3, 500)
-    monkeypatch.setattr(kneser_ney, "MAX_GRAMS", 11)
+    monkeypatch.setattr(gram_counts, "MAX_GRAMS", 11)
     low = KneserNey.fit(train_N, 3, 12)
     assert low.order == 2  # 3 single tokens and 9 pairs are too many to go on
     monkeypatch.undo()
