@@ -67,6 +67,7 @@ def best_kneser_ney(
     train_N: np.ndarray, vocab_size: int, starts_D: np.ndarray | None = None, max_order: int = MAX_ORDER
 ) -> KneserNey:
     """The model of the order that best predicts the end of the training text from the text before it."""
+    train_N, starts_D = _last_tokens(train_N, starts_D)
     return best_with_parts(train_N, vocab_size, [], starts_D, max_order)[0]
 
 
@@ -77,20 +78,18 @@ def best_with_parts(
     starts_D: np.ndarray | None = None,
     max_order: int = MAX_ORDER,
 ) -> list[KneserNey]:
-    """The best model of the training text, and the models of the same order of parts of it."""
-    dropped = max(0, len(train_N) - FIT_TOKENS)
-    train_N, starts_D = _last_tokens(train_N, starts_D)
-    kept = [[(max(0, first - dropped), last - dropped) for first, last in part if last > dropped] for part in parts]
+    """The best model of a training text of at most FIT_TOKENS, and the models of the same order of parts of it."""
+    assert len(train_N) <= FIT_TOKENS, f"{len(train_N):,} tokens are too many to count"
     orders = _Orders(train_N, vocab_size, starts_D)
     counted: list[list[GramLevel | None]] = []
     for before_end, *levels in count_levels(
-        train_N, starts_D, vocab_size, max_order, [[(0, orders.middle)], [(0, len(train_N))], *kept]
+        train_N, starts_D, vocab_size, max_order, [[(0, orders.middle)], [(0, len(train_N))], *parts]
     ):
         counted.append(levels)
         if before_end is None or not orders.score(before_end):
             break
     best = 1 + int(np.argmin(orders.nats))
-    sizes = [len(train_N), *(sum(last - first for first, last in part) for part in kept)]
+    sizes = [len(train_N), *(sum(last - first for first, last in part) for part in parts)]
     return [
         KneserNey([level for level in levels[:best] if level is not None], vocab_size, size)
         for levels, size in zip(zip(*counted, strict=True), sizes, strict=True)
