@@ -15,6 +15,7 @@ from seqlab.attention.fast import attend_fast
 from seqlab.attention.masks import causal
 from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive
+from seqlab.kernels import can_compile
 
 PROGRAM = """
 import torch, time

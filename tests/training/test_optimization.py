@@ -1,6 +1,8 @@
 """Schedules against their formulas, groups of parameters, clipping against torch."""
 
 import math
+import subprocess
+import sys
 from typing import Any
 
 import pytest
