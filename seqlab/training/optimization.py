@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -46,7 +46,8 @@ def _uncompiled(kind: type[Kind]) -> type[Kind]:
     That would import the compiler, which takes as long as importing torch, and nothing here is compiled."""
     names = "add_param_group", "zero_grad", "state_dict", "load_state_dict"
     methods: dict[str, Any] = {name: inspect.unwrap(getattr(kind, name)) for name in names}
-    return type(kind.__name__, (kind,), {**methods, "step": torch.no_grad()(inspect.unwrap(kind.step))})
+    methods["step"] = torch.no_grad()(inspect.unwrap(kind.step))
+    return cast(type[Kind], type(kind.__name__, (kind,), methods))
 
 
 def learning_rate(
