@@ -46,7 +46,8 @@ class LanguageTask(TextTask):
         if not self._is_mixed:
             return {}
         settings: Any = self.settings
-        model.mixture = fit_mixture(model, self.splits, settings.window, int(settings.mix_size * 1e6), log)
+        max_bytes = int(settings.mix_size * 1e6)
+        model.mixture, self.counts = fit_mixture(model, self.splits, settings.window, max_bytes, log)
         return {MIXTURE_FILE: model.mixture.tensors()}
 
     @property
