@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from seqlab.config import build_settings
+from seqlab.config import CorpusSettings, build_settings
+from seqlab.data.examples.load import open_unsplit
 from seqlab.errors import DataError
 from seqlab.registry import TASKS
 from seqlab.tasks.dataset import KeptNotes
@@ -83,3 +84,9 @@ def test_labels_that_the_run_of_init_lacks_are_refused(tmp_path: Path, task: str
     new = write(tmp_path / "new" / name, header + [line.format(n, "abc"[n % 3]) for n in range(60)])
     with pytest.raises(DataError, match=r"that the run of --init does not have: 'c'.*It has 'a', 'b'"):
         opened(task, [new], vocabulary=vocabulary)
+
+
+def test_labels_of_a_built_in_corpus_that_a_run_lacks_are_refused() -> None:
+    corpus = CorpusSettings(source=("parity",))
+    with pytest.raises(DataError, match="unknown tag"):
+        open_unsplit("tagged", corpus, ("noun", "verb"))
