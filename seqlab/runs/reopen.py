@@ -41,10 +41,15 @@ def teacher_at(path: str | Path) -> tuple[RunSettings, Vocabulary]:
     return settings, vocabulary
 
 
+def teacher_path(settings: RunSettings) -> str:
+    """The run that is distilled, if there is one."""
+    return settings.task.settings.option("teacher", None) or ""
+
+
 def teacher_vocabulary(settings: RunSettings) -> Vocabulary | None:
     """The vocabulary of the teacher, if there is one: both must predict the same tokens."""
-    path = settings.task.settings.option("teacher", None)
-    if path is None:
+    path = teacher_path(settings)
+    if not path:
         return None
     teacher_settings, vocabulary = teacher_at(path)
     ours, theirs = settings.resolved()["tokenizer"], teacher_settings.resolved()["tokenizer"]

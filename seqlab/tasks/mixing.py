@@ -58,6 +58,19 @@ def _between(kept: list[tuple[int, int]], tokens: int) -> list[tuple[int, int]]:
     return [(first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=True) if first < last]
 
 
+def kept_notes(splits: Mapping[str, TokenSplit], window: int) -> list[str]:
+    """For the log: how much of the training split the network does not read, and windows that this makes shorter."""
+    train, (network, kept) = splits["train"], training_part(splits)
+    if network is train:
+        return []
+    tokens = f"{len(kept):,} of {counted(len(train), 'training token')}"
+    notes = [f"{tokens} are kept from the network: how far the counts are trusted is fitted on them (task.mix)"]
+    shortest = int(np.diff(network.document_starts()).min()) - 1
+    if not train.stats.by_lines and shortest < window:
+        notes.append(f"the text between them is read in windows of {max(1, shortest):,} tokens instead of {window:,}")
+    return notes
+
+
 def _stretches(tokens: int, held_out: int) -> list[tuple[int, int]]:
     """Ranges of about so many tokens, in the middle of equal parts of the text.
 

@@ -26,6 +26,7 @@ from seqlab.tasks.dataset import Log, TextDataset, text_dataset, warn_of_notes
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tasks.text_settings import TextSettings
 from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.wording import counted
 
 
 class TextTask(Task):
@@ -69,6 +70,8 @@ class TextTask(Task):
         """Smaller windows and batches for a short text."""
         task = settings.task.settings_as(TextSettings)
         train = dataset.splits["train"]
+        for note in cut_lines_notes(dataset.splits, task, task.carries):
+            log(note)
         smaller = task if train.stats.by_lines else fit_sizes(task, train)
         if smaller == task:
             return settings
@@ -92,6 +95,10 @@ class TextTask(Task):
         if not cls.generates:
             return "", "run.evaluate()"
         return f"seqlab generate {run}\n", "run.generate(temperature=0.8)"  # a prompt may be strange to the text
+
+    def notes_on(self, split: str, name: str, mode: str) -> list[str]:
+        cut = cut_lines_notes({name: self.splits[split]}, self.settings, mode == "carry")
+        return [*super().notes_on(split, name, mode), *cut]
 
     @abstractmethod
     def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores: ...
@@ -135,6 +142,7 @@ class TextTask(Task):
         return scores
 
 
+NAMES = {"train": "training", "whole": "given"}  # of splits, in notes
 BLOCK = 1024  # characters of a unit of text
 MIN_SEGMENTS = 10  # from this number on, segments are the units
 # baselines of a long training text use its end
@@ -199,6 +207,25 @@ def text_baselines(
     )
     note = f"; the last {MAX_TOKENS:,} training tokens" if first else ""
     return [replace(one, about=one.about + note) if one.kind == "unigram" else one for one in baselines]
+
+
+def cut_lines_notes(splits: Mapping[str, TokenSplit], settings: TextSettings, carries: bool) -> list[str]:
+    """How many lines are longer than a window, so that what comes after it is read without what came before.
+
+    A model that `carries` its state through held-out text reads whole lines of it."""
+    cut: dict[int, list[str]] = {}  # by window
+    for name, split in splits.items():
+        window = settings.trained_window if name == "train" else settings.window
+        whole = name != "train" and carries
+        longer = int((np.diff(split.document_starts()) - 1 > window).sum()) if split.stats.by_lines and not whole else 0
+        if longer:
+            lines = counted(split.stats.documents, f"{NAMES.get(name, name)} line")
+            cut.setdefault(window, []).append(f"{longer:,} of {lines}")
+    return [
+        f"longer than the window of {window:,} tokens: {', '.join(lines)}; they are cut into windows, each read "
+        f"without what came before it (task.window)"
+        for window, lines in cut.items()
+    ]
 
 
 def fit_sizes(settings: TextSettings, split: TokenSplit) -> TextSettings:

@@ -42,6 +42,7 @@ from seqlab.tasks.examples import (
 from seqlab.tasks.predictions import Translation
 from seqlab.tasks.task import MetricValues
 from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,9 @@ class TranslateTask(ExampleTask):
                 f"a translation may have {task.max_target_length:,} tokens, and {task.max_target_ratio:g} for each "
                 f"source token plus {ROOM}: {ROOM_FACTOR} times the most in training"
             )
+        beyond = _beyond_limit(dataset, task)
+        if beyond:
+            log(f"targets that are longer than a translation may be, so that none is like them: {', '.join(beyond)}")
         return settings
 
     @classmethod
@@ -235,6 +239,17 @@ class TranslateTask(ExampleTask):
             "chrf": chrf.value(gold, predicted),
             "exact": exact.value(gold, predicted),
         }
+
+
+def _beyond_limit(dataset: ExampleDataset, task: TranslateSettings) -> list[str]:
+    """How many held-out targets have more tokens than the translations of their sources may have."""
+    found = []
+    for name, split in dataset.splits.items():
+        limits = [task.target_limit(length) for length in split.input_lengths_N.tolist()]
+        longer = int((split.target_lengths_N - 1 > np.array(limits)).sum())  # the begin token is not written
+        if longer and name != "train":
+            found.append(f"{longer:,} of {counted(len(split), f'{name} example')}")
+    return found
 
 
 def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:
