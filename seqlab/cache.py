@@ -4,13 +4,17 @@ import hashlib
 import json
 import os
 import stat
+import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from seqlab.errors import DataError, SeqlabError, SeqlabWarning, StorageError
 from seqlab.storage import from_json, read_bytes, sha256, write_atomic
 
+VERIFIED = "verified.json"
+CLOCK = 3.0  # seconds: times of files are as coarse as two on some file systems
 _warned: set[Path] = set()
 
 
@@ -86,6 +90,48 @@ def _warn(given: Path, own: Path) -> None:
             SeqlabWarning,
             stacklevel=3,
         )
+
+
+class VerifiedFiles:
+    """Files of one folder whose content was seen to have its SHA-256, by their size and times as they were then.
+
+    A file is read again if one of these changed, so opening gigabytes takes no time. A file that is younger than the
+    resolution of a file system's clock could change unseen, so it is not kept.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._kept = self._read()
+        self._seen = dict(self._kept)
+
+    def check(self, name: str, digest: str) -> None:
+        """DataError if the file does not have this SHA-256."""
+        path = self.folder / name
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise DataError(f"'{path}' cannot be read: {error.strerror}.") from None
+        mark = [digest, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+        if self._kept.get(name) == mark:
+            return
+        began = time.time()
+        if cached_digest(path) != digest:
+            raise DataError(f"'{path}' does not have its SHA-256.")
+        if max(status.st_mtime, status.st_ctime) < began - CLOCK:
+            self._seen[name] = mark
+
+    def keep(self) -> None:
+        """Write down what was verified. A cache that cannot be written is read in full each time."""
+        if self._seen != self._kept:
+            with suppress(StorageError):
+                write_sealed(self.folder / VERIFIED, self._seen)
+
+    def _read(self) -> dict[str, list[Any]]:
+        path = self.folder / VERIFIED
+        try:
+            return read_sealed(path) if path.is_file() else {}
+        except SeqlabError:
+            return {}
 
 
 def cached_digest(path: Path) -> str:

@@ -19,6 +19,26 @@ EXAMPLES = (
     "seqlab plan --arch lstm --params 1e7 --tokens 1e9 --devices 1 --from small",
 )
 
+
+def _number(option: str, text: str | float) -> float:
+    """As people write large numbers; the error shows what was given."""
+    from seqlab.errors import UsageError
+
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{option} is '{text}': expected a number, such as 1e9 or 2.5e10.") from None
+
+
+def _bytes(text: str | float) -> float:
+    from seqlab.training.memory_limit import parse_size
+
+    try:
+        return float(text)
+    except ValueError:
+        return parse_size(str(text))
+
+
 Assumed = partial(Option, rich_help_panel="Assumptions")
 
 
@@ -26,14 +46,14 @@ def plan(
     arch: Annotated[
         str, Option(help=f"{', '.join(BACKBONES)}; several with commas, or all.", autocompletion=lambda: [*BACKBONES])
     ],
-    params: Annotated[float, Option(help="Parameters of the model, such as 1e9.")],
-    tokens: Annotated[float, Option(help="Tokens to train on, such as 2e10.")],
+    params: Annotated[float, Option(help="Parameters of the model, such as 1e9.", parser=partial(_number, "--params"))],
+    tokens: Annotated[float, Option(help="Tokens to train on, such as 2e10.", parser=partial(_number, "--tokens"))],
     devices: Annotated[str, Option(help="Number of devices; several with commas.")],
     flops_per_device: Annotated[
         float, Option(help="Peak FLOPs per second of a device, in the training precision; default that of an A100.")
     ] = A100_FLOPS,
     memory_per_device: Annotated[
-        float, Option(help="Bytes of memory of a device; default that of an A100.")
+        float, Option(help="Memory of a device, in bytes or as 80GB; default that of an A100.", parser=_bytes)
     ] = A100_BYTES,
     runs: Annotated[
         list[Path] | None, Option("--from", help="Comparison or run to extrapolate the loss from; repeat for several.")
@@ -86,9 +106,12 @@ def _counts(devices: str) -> list[int]:
     from seqlab.errors import UsageError
 
     try:
-        return [int(float(count)) for count in devices.split(",")]
-    except (ValueError, OverflowError):
-        raise UsageError(f"--devices is '{devices}': expected a number, or several with commas.") from None
+        counts = [float(count) for count in devices.split(",")]
+        if all(map(float.is_integer, counts)):
+            return [int(count) for count in counts]
+    except ValueError:
+        pass
+    raise UsageError(f"--devices is '{devices}': expected a whole number, or several with commas.")
 
 
 def _print_plan(planned: "PlannedTraining") -> None:

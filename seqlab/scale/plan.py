@@ -54,7 +54,6 @@ class ScalePlan:
     def command(self) -> str:
         """How seqlab trains the model, with its settings."""
         settings, layout = self.model.settings, self.layout
-        launch = f"torchrun --nproc-per-node {min(layout.used, layout.cluster.devices_per_node)} -m seqlab"
         backbone = settings.backbone.settings
         options = {
             "--arch": settings.backbone.name,
@@ -73,7 +72,7 @@ class ScalePlan:
         extra = {"train.accumulate": layout.parts, "backbone.heads": backbone.option("heads", 1)}
         words += [f"--set {key}={value}" for key, value in extra.items() if value != 1]
         words += ["--set train.shard=true"] * layout.sharded + ["--set train.recompute=true"] * layout.recompute
-        return " ".join([launch if layout.used > 1 else "seqlab", "train TEXT", *words])
+        return " ".join([_launcher(layout), "train TEXT", *words, "--set train.device=cuda --out RUN"])
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -110,6 +109,17 @@ class ScalePlan:
             "command": self.command,
             "assumptions": {name: getattr(cluster, name) for name in ASSUMPTIONS},
         }
+
+
+def _launcher(layout: Layout) -> str:
+    """What starts the processes; on several nodes, it is started on each of them."""
+    node = layout.cluster.devices_per_node
+    if layout.used == 1:
+        return "seqlab"
+    if layout.used <= node:
+        return f"torchrun --nproc-per-node {layout.used} -m seqlab"
+    meeting = "--rdzv-backend c10d --rdzv-endpoint FIRST-NODE:29500 --rdzv-id RUN"
+    return f"torchrun --nnodes {math.ceil(layout.used / node)} --nproc-per-node {node} {meeting} -m seqlab"
 
 
 def default_batch_tokens(parameters: float) -> int:
@@ -150,7 +160,7 @@ def most_devices(model: SizedModel, cluster: Cluster, batch: int) -> tuple[int, 
         if layout is not None and layout.efficiency >= USEFUL:
             best = devices
         elif layout is not None:
-            reason = "a batch has no more sequences" if layout.used < devices else layout.bound
+            reason = "a batch that has no more sequences" if layout.used < devices else layout.bound
             if best:
                 break
         devices *= 2

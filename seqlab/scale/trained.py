@@ -55,7 +55,7 @@ def _of_run(folder: Path, arch: str) -> tuple[list[TrainedPoint], tuple[str, str
     task = settings.task.settings
     if not isinstance(task, TextSettings):
         raise UsageError(f"'{folder}' is no language model: a scaling law is fitted to losses per token of text.")
-    tokens = results.steps * settings.train.accumulate * task.batch_size * task.window
+    tokens = results.steps * settings.train.accumulate * task.batch_size * task.trained_window
     return [TrainedPoint(config["parameters"]["total"], tokens, _loss(results.validation, folder))], text
 
 

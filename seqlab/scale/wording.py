@@ -7,6 +7,7 @@ from seqlab.scale.cluster import ASSUMPTIONS, Cluster
 
 if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
+    from seqlab.scale.plan import ScalePlan
 
 COLUMNS = (
     *("architecture", "layout", "bound by", "scales to", "devices"),
@@ -57,7 +58,16 @@ def plan_lines(planned: "PlannedTraining") -> list[str]:
             f"loss        {expected.loss:.3f} nats/token, 95% from {expected.low:.3f} to {expected.high:.3f}: "
             f"{law.E:.3g} + {law.A:.3g}/N^{law.a:.2f} + {law.B:.3g}/D^{law.b:.2f}, fitted to {len(law.points)} runs"
         )
-    return [*lines, f"settings    {one.command}", *assumption_lines(layout.cluster)]
+    return [*lines, *_settings_lines(one), *assumption_lines(layout.cluster)]
+
+
+def _settings_lines(one: "ScalePlan") -> list[str]:
+    layout, node = one.layout, one.layout.cluster.devices_per_node
+    lines = [f"settings    {one.command}"]
+    if layout.used > node:
+        rest = f", with --nproc-per-node {layout.used % node} on the last" if layout.used % node else ""
+        lines.append(f"            on each node, with the name of the first and a shared folder{rest}")
+    return lines
 
 
 def _scaling(planned: "PlannedTraining") -> str:

@@ -16,6 +16,7 @@ from seqlab.distributed.world import joined
 from seqlab.models.token_model import TokenModel
 
 SCORED_AT_ONCE = 1 << 25  # logits of one forward pass when scoring
+COMPUTED_AT_ONCE = 1 << 26  # numbers in the layers of that pass
 
 
 def as_batch(rows: TokenRows) -> TextBatch:
@@ -97,8 +98,10 @@ class ScoreAccumulator:
 
 
 def batch_size(model: TokenModel, window: int) -> int:
-    """Windows per forward pass: fewer for a large vocabulary, whose logits fill the memory."""
-    return max(1, min(64, SCORED_AT_ONCE // (window * model.vocab_size)))
+    """Windows per forward pass: fewer where logits or layers fill the memory, whatever batch the training fits."""
+    layers = model.backbone.settings.layers
+    numbers = model.backbone.width * (8 + 4 * layers)  # the inside of one layer, and states, which attention keeps
+    return max(1, min(64, SCORED_AT_ONCE // (window * model.vocab_size), COMPUTED_AT_ONCE // (window * numbers)))
 
 
 def score_rows(model: TokenModel, rows: TokenRows, state: State | None = None) -> tuple[np.ndarray, State]:

@@ -40,6 +40,10 @@ class TextSettings(TaskSettings):
         return self.window
 
     @property
+    def batch_shape(self) -> BatchShape:
+        return self.shape_within(self.trained_window, self.trained_window)
+
+    @property
     def carries(self) -> bool:
         """Whether held-out text is scored with the state carried through it, unless asked otherwise."""
         return self.option("mode", "window") == "carry"

@@ -61,6 +61,23 @@ def test_the_settings_are_those_of_the_layout() -> None:
     assert "train.recompute" not in plan_of().plan.command
 
 
+def test_the_command_starts_as_many_processes_as_the_plan_has_devices() -> None:
+    assert plan_of(devices=1).plan.command.startswith("seqlab train")
+    assert plan_of(devices=8).plan.command.startswith("torchrun --nproc-per-node 8 -m seqlab train")
+    many = plan_of(devices=64)
+    assert many.plan.command.startswith("torchrun --nnodes 8 --nproc-per-node 8 --rdzv-backend c10d")
+    assert many.plan.command.endswith("--set train.device=cuda --out RUN")
+    uneven = plan_of(devices=12)
+    assert uneven.plan.command.startswith("torchrun --nnodes 2 --nproc-per-node 8")
+    assert any("with --nproc-per-node 4 on the last" in line for line in plan_lines(uneven))
+
+
+def test_numbers_as_people_write_them() -> None:
+    words = ["plan", "--arch", "gru", "--params", "1e7", "--tokens", "1e9", "--json"]
+    given = [invoke(*words, "--devices", "1e1", "--memory-per-device", size).stdout for size in ("80GB", "8e10")]
+    assert given[0] == given[1] and json.loads(given[0])[0]["devices"] == 10
+
+
 def test_a_recurrence_stops_scaling_long_before_attention() -> None:
     """Its steps wait for each other however many devices there are."""
     recurrent, attention = plan_of("lstm", devices=512), plan_of("transformer", devices=512)
@@ -106,6 +123,9 @@ def test_the_command_prints_a_sheet_a_table_and_json() -> None:
         (["--params", "1e9", "--tokens", "1", "--devices", "8"], "--tokens is 1"),
         (["--params", "1e9", "--tokens", "1e9", "--devices", "many"], "--devices is 'many'"),
         (["--params", "1e9", "--tokens", "1e9", "--devices", "0"], "--devices is 0"),
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "2.5"], "--devices is '2.5'"),
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "inf"], "--devices is 'inf'"),
+        (["--params", "1B", "--tokens", "1e9", "--devices", "8"], "--params is '1B'"),
         (["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--batch-tokens", "5"], "--batch-tokens is 5"),
         (["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--from", "nothing"], "nothing"),
     ],

@@ -33,6 +33,12 @@ def test_a_run_is_a_point(tmp_path: Path) -> None:
         trained_points([tmp_path / "run", tmp_path / "second"], "gru")
 
 
+def test_the_tokens_are_those_of_the_training_windows(tmp_path: Path) -> None:
+    (tmp_path / "my.txt").write_text(TEXT * 20)
+    train_small(tmp_path / "my.txt", tmp_path / "run", settings={"task.train_window": 4})
+    assert trained_points([tmp_path / "run"], "gru")[0].tokens == 2 * 4 * 4
+
+
 @pytest.mark.slow
 def test_nine_short_runs_follow_a_law_that_predicts_too_little(tmp_path: Path) -> None:
     """Larger models and more text help, and the law says by how much; but losses of short runs scatter by a tenth

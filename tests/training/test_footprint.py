@@ -65,6 +65,11 @@ def test_a_limit_of_a_control_group_counts(tmp_path: Path, monkeypatch: pytest.M
     assert machine.free_in_group("", "/") == []
 
 
+def test_the_estimate_is_for_the_windows_that_are_trained_on() -> None:
+    short = footprint(setting("lstm", {"task.window": 32}), 100)
+    assert footprint(setting("lstm", {"task.window": 256, "task.train_window": 32}), 100) == short
+
+
 @pytest.mark.parametrize("accumulate", [1, 4])
 def test_the_gradient_of_parts_is_that_of_the_whole(accumulate: int) -> None:
     """Summed over all predictions: parts of different lengths count by their predictions."""

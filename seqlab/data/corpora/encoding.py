@@ -10,18 +10,17 @@ import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from filelock import FileLock
 
-from seqlab.cache import cache_directory, read_sealed, warn_of_damage, write_sealed
+from seqlab.cache import VerifiedFiles, cache_directory, read_sealed, warn_of_damage, write_sealed
 from seqlab.data.corpora.faults import BROKEN, Faults
 from seqlab.data.corpora.plan import EncodingJob, divide, jobs_of
 from seqlab.data.corpora.pool import EncodingPool, Log, PlacedJob
-from seqlab.data.corpora.shard import ShardRecord, ShardSplit, intact, read_shard
+from seqlab.data.corpora.shard import ShardRecord, ShardSplit, check_shard, intact
 from seqlab.data.corpora.sharded_tokens import ShardedTokens, ShardFile
 from seqlab.data.corpora.worker import TOKENIZER, CorpusPart
 from seqlab.data.text.corpus import CorpusStats
@@ -122,8 +121,10 @@ def _plan(parts: Sequence[CorpusPart], workers: int) -> list[PlacedJob]:
 def _encode(
     folder: Path, parts: Sequence[CorpusPart], jobs: Sequence[PlacedJob], tokenizer: Tokenizer, workers: int, log: Log
 ) -> None:
+    verified = VerifiedFiles(folder)
     with ThreadPoolExecutor(READERS) as readers:
-        finished = [*readers.map(lambda placed: _job_record(folder, placed[1]) is not None, jobs)]
+        finished = [*readers.map(lambda placed: _is_finished(verified, placed[1]), jobs)]
+    verified.keep()
     missing = [job for job, done in zip(jobs, finished, strict=True) if not done]
     if len(missing) < len(jobs):
         log(f"continuing: {len(jobs) - len(missing):,} of {counted(len(jobs), 'part')} are encoded already")
@@ -138,16 +139,14 @@ def _encode(
     EncodingPool(folder, parts, log).run(missing, 0 if here else workers, tokenizer)
 
 
-def _job_record(folder: Path, job: EncodingJob) -> dict[str, Any] | None:
-    """What a finished job wrote down, if all its shards are intact."""
-    path = folder / f"{job.name}.job"
+def _is_finished(verified: VerifiedFiles, job: EncodingJob) -> bool:
+    """Whether the job wrote down what it did, and all its shards are intact."""
+    path = verified.folder / f"{job.name}.job"
     try:
-        record = read_sealed(path) if path.is_file() else None
+        names = read_sealed(path)["shards"] if path.is_file() else None
     except SeqlabError:
-        return None
-    if record is None or any(intact(folder, name) is None for name in record["shards"]):
-        return None
-    return record
+        return False
+    return names is not None and all(intact(name, verified) for name in names)
 
 
 def _finish(folder: Path, jobs: Sequence[PlacedJob], sample: Mapping[str, Any] | None) -> EncodedCorpus:
@@ -177,10 +176,11 @@ def _read_manifest(folder: Path) -> EncodedCorpus | None:
         return None
     try:
         encoded = validated(EncodedCorpus, {**read_sealed(path), "folder": folder}, path)
+        verified = VerifiedFiles(folder)
         with ThreadPoolExecutor(READERS) as readers:
-            records = [*readers.map(partial(read_shard, folder), encoded.shards)]
-        if None in records:
-            raise DataError(f"'{folder}' lacks a shard that its manifest names.")
+            for checked in [readers.submit(check_shard, *shard, verified) for shard in encoded.shards.items()]:
+                checked.result()
+        verified.keep()
         return encoded
     except SeqlabError as error:
         warn_of_damage(error)

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from seqlab.cache import cached_digest, read_sealed, write_sealed
+from seqlab.cache import VerifiedFiles, read_sealed, write_sealed
 from seqlab.data.corpora.documents import CorpusDocument
 from seqlab.data.corpora.faults import Faults
-from seqlab.errors import DataError, SeqlabError
+from seqlab.errors import SeqlabError
 from seqlab.storage import storage_errors, validated
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
@@ -73,24 +73,21 @@ def encode_shard(
     return record
 
 
-def read_shard(folder: Path, name: str) -> ShardRecord | None:
-    """A shard whose files are as they were written; None if there is none. DataError if it is damaged."""
-    path = folder / f"{name}.json"
-    if not path.is_file():
-        return None
-    record = validated(ShardRecord, read_sealed(path), path)
-    for split, counts in record.splits.items():
+def check_shard(name: str, splits: Mapping[str, ShardSplit], verified: VerifiedFiles) -> None:
+    """DataError if a file of the shard is not as it was written."""
+    for split, counts in splits.items():
         for end in ENDS:
-            file = folder / f"{name}.{split}.{end}"
-            if getattr(counts, end) and cached_digest(file) != getattr(counts, end):
-                raise DataError(f"'{file}' does not have its SHA-256.")
-    return record
+            if digest := getattr(counts, end):
+                verified.check(f"{name}.{split}.{end}", digest)
 
 
-def intact(folder: Path, name: str) -> ShardRecord | None:
+def intact(name: str, verified: VerifiedFiles) -> ShardRecord | None:
     """A complete shard; None if there is none, or if it is damaged and has to be made again."""
+    path = verified.folder / f"{name}.json"
     try:
-        return read_shard(folder, name)
+        record = validated(ShardRecord, read_sealed(path), path)
+        check_shard(name, record.splits, verified)
+        return record
     except SeqlabError:
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.cache import write_sealed
+from seqlab.cache import VerifiedFiles, write_sealed
 from seqlab.data.corpora.documents import CorpusDocument
 from seqlab.data.corpora.faults import Faults
 from seqlab.data.corpora.plan import EncodingJob, Span, WorkUnit, read_spans, read_stripe
@@ -35,10 +35,10 @@ class CorpusPart:
 def run_job(folder: Path, part: CorpusPart, tokenizer: Tokenizer, job: EncodingJob, send: Send) -> None:
     """Encode the shards of a job that are not there yet, and write down which ones they are."""
     names: list[str] = []
-    faults = Faults()
+    faults, verified = Faults(), VerifiedFiles(folder)
     for piece, documents in _pieces(part, job, faults):
         name = job.unit.shard(piece)
-        record = intact(folder, name)
+        record = intact(name, verified)
         if record is None:
             record = encode_shard(folder, name, documents, tokenizer, part.ends, faults)
             faults.counts.clear()  # the record has them

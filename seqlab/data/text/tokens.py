@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from seqlab.cache import cache_directory, cached_digest, read_sealed, seal, warn_of_damage
+from seqlab.cache import VerifiedFiles, cache_directory, cached_digest, read_sealed, seal, warn_of_damage
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError, SeqlabError, SeqlabWarning, StorageError
 from seqlab.storage import storage_errors, validated
@@ -176,9 +176,10 @@ def _read_entry(directory: Path, splits: list[str], warn: bool = False) -> Entry
         return None
     try:
         content = read_sealed(directory / STATS)
+        verified = VerifiedFiles(directory)
         for name, digest in content["files"].items():
-            if cached_digest(directory / name) != digest:
-                raise DataError(f"'{directory / name}' does not have its SHA-256.")
+            verified.check(name, digest)
+        verified.keep()
         stats = {split: validated(SplitStats, content["stats"][split], directory / STATS) for split in splits}
         return stats, content["warnings"]
     except SeqlabError as error:

@@ -17,6 +17,7 @@ from corpus_files import encode, in_one_pass, large_text, learned, set_sizes, sh
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import seqlab.cache as cache_module
 from seqlab.data.corpora.faults import CUT, Faults
 from seqlab.data.corpora.plan import Span, divide, read_spans, read_stripe
 from seqlab.data.text.batches import PermutedWindows, choose_batches
@@ -143,7 +144,7 @@ def test_damage_is_seen_and_made_again(end: str, tmp_path: Path, monkeypatch: py
     raw, stamp = bytearray(damaged.read_bytes()), kept.stat().st_mtime_ns
     raw[len(raw) // 2] ^= 1
     damaged.write_bytes(raw)
-    if end == "job":  # it is read only where the manifest is missing
+    if end != "ids":  # it is read only where the manifest is missing
         next(cache().glob("tokens/*/shards.json")).unlink()
         after = encode(text)
     else:
@@ -154,6 +155,35 @@ def test_damage_is_seen_and_made_again(end: str, tmp_path: Path, monkeypatch: py
     }
     assert kept.stat().st_mtime_ns == stamp
     assert damaged.read_bytes() != raw
+
+
+def test_shards_are_read_once_for_their_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then their size and times say that nothing changed; a shard that did is read, and made again."""
+    set_sizes(monkeypatch, 400, 100, 4)
+    text = large_text(*mixed_corpus(tmp_path / "corpus"))
+    encode(text)
+    files = sorted(cache().glob("tokens/*/0*.ids"))
+    read: list[Path] = []
+    digest = cache_module.cached_digest
+    monkeypatch.setattr(cache_module, "cached_digest", lambda path: (read.append(path), digest(path))[1])
+    monkeypatch.setattr(cache_module, "CLOCK", 3600.0)  # so young that they could change and keep their time
+    for _ in range(2):
+        encode(text)
+        assert sorted(read) == files
+        read.clear()
+    monkeypatch.setattr(cache_module, "CLOCK", -60.0)  # as if they were old
+    encode(text)
+    assert sorted(read) == files
+    read.clear()
+    encode(text)
+    assert not read
+    raw = files[2].read_bytes()
+    stamp = files[2].stat().st_mtime_ns
+    files[2].write_bytes(bytes([raw[0] ^ 1]) + raw[1:])
+    os.utime(files[2], ns=(stamp, stamp))
+    with pytest.warns(SeqlabWarning, match="the cache is damaged and made anew"):
+        encode(text)
+    assert files[2].read_bytes() == raw
 
 
 def test_the_key_has_the_tokenizer_and_the_files(tmp_path: Path) -> None:
