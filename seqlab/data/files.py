@@ -9,7 +9,6 @@ import codecs
 import errno
 import gzip
 import re
-import shlex
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding, undecodable
-from seqlab.data.foreign import new_name, refuse_foreign
+from seqlab.data.foreign import on_file, refuse_foreign
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
@@ -26,6 +25,7 @@ BLOCK = 1 << 20
 MAX_NAMED = 5  # files in a note
 PAIRED = (".tmx", ".xliff", ".xlf", ".po")  # suffixes of files with texts and their translations
 STANDARD_INPUT = "-"
+REMOVE_NUL = "tr -d '\\000' < FILE > NEW"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
@@ -227,7 +227,7 @@ def decode(
             line += text[: text.index("\0")].count("\n")
             raise DataError(
                 f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; "
-                f"otherwise remove them: tr -d '\\000' < {shlex.quote(name)} > {new_name(name)}"
+                f"otherwise remove them: {on_file(REMOVE_NUL, name)}"
             )
         if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
             fixes.encodings[codec][name] = shorten(word[0], 30)

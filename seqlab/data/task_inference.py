@@ -107,7 +107,8 @@ def _from_file(path: Path, columns: tuple[str, str] | None) -> InferredTask | No
         if task or columns or suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
             return task
     layout = recognize_layout(path)
-    return _task("tagged", layout.reason) if layout and layout.certain else None
+    kind = "labeled" if layout and layout.kind == "labeled" else "tagged"
+    return _task(kind, layout.reason) if layout and layout.certain else None
 
 
 def unclear_layout(source: Sequence[str]) -> FileLayout | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from seqlab.data.alike import NUMBER
 from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
-from seqlab.data.examples.no_labels import why_no_labels
+from seqlab.data.examples.no_labels import is_identifier, why_no_labels
 from seqlab.errors import DataError
 
 
@@ -80,7 +80,13 @@ def find_other_column(names: Sequence[str], requested: str, used: Sequence[str],
     return matches[0]
 
 
-def find_input_column(names: Sequence[str], pair: ColumnPair, requested: str | None, header: Location) -> str:
+def find_input_column(
+    names: Sequence[str],
+    pair: ColumnPair,
+    requested: str | None,
+    header: Location,
+    sample: Callable[[], Sequence[Fields]] = list,
+) -> str:
     """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
     if requested:
         return _match(names, requested, header)
@@ -88,7 +94,9 @@ def find_input_column(names: Sequence[str], pair: ColumnPair, requested: str | N
     candidates = [found[0]] if found else [name for name in names if name.casefold() in pair.first]
     best = [name for name in candidates if name.casefold() == pair.first[0]] or candidates
     if len(best) != 1:
-        named = [*candidates, *(name for name in names if name and len(name) <= MAX_NAME), "1"]
+        rows = readable_columns(sample())
+        texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
+        named = [name for name in (*candidates, *texts, *names) if name and len(name) <= MAX_NAME] or ["1"]
         raise DataError(
             f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "
             f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
@@ -206,6 +214,12 @@ def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str] | None:
         return (known[0][0], other) if role == 0 else (other, known[1][0])
     source, target = sorted(sorted(texts, key=lengths.__getitem__)[-2:], key=texts.index)
     return source, target
+
+
+def _may_be_text(rows: Sequence[Fields], name: str) -> tuple[bool, bool, int]:
+    """How much a column looks like texts: several words, no number or identifier, and long."""
+    words = 2 * sum(" " in str(row.get(name, "")).strip() for row in rows) > len(rows)
+    return words, not is_identifier(name) and not _has_numbers(rows, name), _length(rows, name)
 
 
 def _has_numbers(rows: Sequence[Fields], name: str) -> bool:

@@ -3,43 +3,100 @@
 A text that is missing or broken keeps its place, as an empty input. So does a row without content.
 """
 
+import csv
+import json
 import zlib
 from pathlib import Path
 
 from seqlab.config import ExampleKind
 from seqlab.data.examples.column_notes import columns_note
-from seqlab.data.examples.columns import LABELED, PAIRS, find_input_column
+from seqlab.data.examples.columns import LABELED, PAIRS, find_input_column, is_name
 from seqlab.data.examples.conll import read_words
+from seqlab.data.examples.label_lines import text_of
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, note_unread, numbered_lines, suffix
+from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.examples.tables import open_table, text_in
-from seqlab.data.file_layout import SAMPLE_BYTES, recognize_layout
+from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
 from seqlab.data.files import InputFixes, read_beginning
+from seqlab.data.standard_input import as_json_lines, called_by_name, copy_stdin, in_words
 from seqlab.errors import DataError, UsageError
 
 Input = str | tuple[str, ...]  # a text, or the words of a sentence
+Columns = tuple[str, str]
+
+
+def read_standard_input(
+    kind: ExampleKind, column: str | None, fixes: InputFixes, trained: Columns | None = None
+) -> tuple[dict[int, Input], list[str]]:
+    """The inputs of standard input, read like those of a file, and what was noticed."""
+    copy = copy_stdin()
+    if kind != "tagged" and _has_objects(copy):
+        copy = as_json_lines(copy)
+    with called_by_name(copy):
+        inputs = read_inputs(kind, copy, column, fixes, trained)
+    return inputs, [in_words(note, copy) for note in fixes.notes()]
 
 
 def read_inputs(
-    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: tuple[str, str] | None = None
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Columns | None = None
 ) -> dict[int, Input]:
     """The texts of a table, the sentences of tagged words, or the lines of any other file, by their first line.
 
     `trained` are the columns that training read, if they were named."""
+    inputs = _read(kind, path, column, fixes, trained)
+    if not any(line.strip() if isinstance(line, str) else line for line in inputs.values()):
+        raise DataError(f"'{path}' {'has no text to read' if any(inputs) and suffix(path) in TABLES else 'is empty'}.")
+    return inputs
+
+
+def _read(
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Columns | None
+) -> dict[int, Input]:
     layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
     named = suffix(path) in (*COLUMNS, CONLLU, ".tsv")
     if kind == "tagged" and (named or (layout and layout.kind in ("tagged", "conllu")) or _has_tabs(path)):
         _refuse_column(column, path)
         conllu = suffix(path) == CONLLU or (layout is not None and layout.kind == "conllu")
         return {**read_words(path, conllu, fixes, trained)}
-    column = column or (trained[0] if trained and suffix(path) in TABLES else None)
+    if kind == "labeled" and layout and layout.kind == "labeled" and not column:
+        fixes.remarks.append(f"{layout.reason}: they are no part of the texts")
+        return {number: text_of(line) for number, line in numbered_lines(path, fixes)}
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
         raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
-    if suffix(path) in TABLES or column or (layout and layout.kind == "table"):
-        return _from_table(path, kind, column, fixes)
-    if kind == "tagged":  # words and tags between spaces are not recognized in a few lines
-        fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
+    is_table = suffix(path) in TABLES or _is_table(path, kind, layout, trained)
+    if is_table or column:
+        return _from_table(path, kind, column or (trained[0] if trained and is_table else None), fixes)
+    # words and tags between spaces are not recognized in a few lines
+    other = ", not a word and its tag" if kind == "tagged" else ", not a row of a table"
+    fixes.remarks.append(f"each line of {path.name} is a text{other}")
     return dict(numbered_lines(path, fixes))
+
+
+def _is_table(path: Path, kind: ExampleKind, layout: FileLayout | None, trained: Columns | None) -> bool:
+    """Whether a file whose suffix does not say it is a table: by its lines, or because the first one names the column
+    of the texts among others."""
+    if kind == "tagged":
+        return False
+    if _has_objects(path):
+        raise DataError(f"{path.name} has a JSON object on its first line: give it a name that ends in .jsonl.")
+    try:
+        sample = sample_table(path)
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return False  # reading the text reports it
+    known = {*(PAIRS if kind == "pairs" else LABELED).first, *(name.casefold() for name in (trained or ())[:1])}
+    names = [name.casefold() for name in sample.names]
+    named = len(names) > 1 and all(map(is_name, filter(None, names))) and not known.isdisjoint(names)
+    return named or (layout is not None and layout.kind == "table")
+
+
+def _has_objects(path: Path) -> bool:
+    """Whether the first line is a JSON object."""
+    try:
+        lines, _ = read_beginning(path, SAMPLE_BYTES)
+        return isinstance(json.loads(next(filter(str.strip, lines), "")), dict)
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError, DataError):
+        return False
 
 
 def _has_tabs(path: Path) -> bool:
@@ -55,7 +112,7 @@ def _has_tabs(path: Path) -> bool:
 def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> dict[int, Input]:
     pair = PAIRS if kind == "pairs" else LABELED
     table = open_table(path, pair, fixes, (column,) if column else None, keep_blank=True)
-    name = find_input_column(table.names, pair, column, table.header)
+    name = find_input_column(table.names, pair, column, table.header, table.sample)
     texts: dict[int, Input] = {}
     faults: list[BadRow] = []
     for row in table.all_rows():

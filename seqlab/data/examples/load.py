@@ -16,6 +16,7 @@ from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.example_folders import tagged_files
 from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
+from seqlab.data.examples.label_lines import read_label_lines
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel, refuse_swapped
 from seqlab.data.examples.split import split_examples
@@ -240,6 +241,10 @@ def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> Loca
         return read_class_folders(path, fixes)
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
+    layout = recognize_layout(path) if suffix(path) not in TABLES and not columns.pair else None
+    if layout and layout.kind == "labeled":
+        _refuse_other_columns(columns, f"'{path}' has labels before its texts")
+        return read_label_lines(path, fixes)
     return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits, columns.trained)
 
 
