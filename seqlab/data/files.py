@@ -38,6 +38,7 @@ class InputFixes:
     byte_order_marks: int = 0
     crlf_lines: int = 0
     cr_lines: int = 0  # of files without any LF
+    line_marks: int = 0  # byte-order marks at the start of other lines than the first, as in joined files
     unpacked: dict[str, None] = field(default_factory=dict)  # gzipped files
     added_newlines: int = 0  # between joined files
     double_tags: int = 0
@@ -71,6 +72,8 @@ class InputFixes:
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
         if self.byte_order_marks:
             notes.append("removed a byte-order mark at the start of a file")
+        if self.line_marks:
+            notes.append(f"removed the byte-order mark at the start of {counted(self.line_marks, 'line')} within files")
         if self.crlf_lines:
             notes.append(f"read {counted(self.crlf_lines, 'CRLF line ending')} as LF")
         if self.cr_lines:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from seqlab.config import ExampleKind
 from seqlab.data.corpora.source import is_text_only
 from seqlab.data.documents.open_pairs import is_collection
+from seqlab.data.examples.array_labels import labels_in_arrays
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
@@ -34,6 +35,7 @@ from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
 from seqlab.data.text.forms import form_of_text
+from seqlab.errors import DataError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 
@@ -147,7 +149,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
         sample = sample_table(path)
         names = sample.names
         if not names and read_beginning(path, SAMPLE_BYTES)[1]:
-            return None  # it is empty
+            raise DataError(f"'{path}' is empty. Expected a table with rows.")
     except (OSError, EOFError, zlib.error):
         return None
     except (ValueError, RecursionError, csv.Error) as error:
@@ -168,11 +170,14 @@ def _unclear_table(path: Path) -> FileLayout | None:
     reason = f"{path.name} has {seen}: {expected}"
     if len(names) == 1 and word == "column":
         reason += f". {SEPARATORS}"
+    tagged = _as_tagged(path, sample.rows)
+    if not tagged and (arrays := labels_in_arrays(path, sample.rows)):
+        return FileLayout("other", arrays)
     nested = _keys_of(dict, sample.rows)
     if nested:
         flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
         reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
-    reason += _as_tagged(path, sample.rows)
+    reason += tagged
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
@@ -270,9 +275,7 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     word = "keys" if suffix(path) in JSON_LINES else "columns"
     if columns:
         names = [name for column in columns for name in names if name.casefold() == column.casefold()]
-    if len(names) < 2:
-        return None
-    if _in_one_object(path, sample):
+    if len(names) < 2 or _in_one_object(path, sample):
         return None
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)
     if pair and pair[1].casefold() == "label":

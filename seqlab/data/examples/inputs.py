@@ -5,15 +5,30 @@ A text that is missing or broken keeps its place, as an empty input. So does a r
 
 import csv
 import json
+import shlex
 import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from seqlab.config import ExampleKind
 from seqlab.data.examples.column_notes import columns_note
-from seqlab.data.examples.columns import LABELED, PAIRS, find_input_column, is_name
+from seqlab.data.examples.columns import (
+    LABELED,
+    MAX_NAME,
+    PAIRS,
+    ColumnPair,
+    Fields,
+    has_numbers,
+    is_name,
+    known_columns,
+    length_of,
+    match_column,
+    readable_columns,
+)
 from seqlab.data.examples.conll import read_words
 from seqlab.data.examples.label_lines import text_of
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, note_unread, numbered_lines, suffix
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, Location, note_unread, numbered_lines, quote_list, suffix
+from seqlab.data.examples.no_labels import is_identifier
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
@@ -112,7 +127,7 @@ def _has_tabs(path: Path) -> bool:
 def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> dict[int, Input]:
     pair = PAIRS if kind == "pairs" else LABELED
     table = open_table(path, pair, fixes, (column,) if column else None, keep_blank=True)
-    name = find_input_column(table.names, pair, column, table.header, table.sample)
+    name = _input_column(table.names, pair, column, table.header, table.sample)
     texts: dict[int, Input] = {}
     faults: list[BadRow] = []
     for row in table.all_rows():
@@ -126,6 +141,36 @@ def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputF
     fixes.skipped.append(columns_note(path.name, {pair.first[0]: name}, table.names, table.fields, splits=False))
     note_unread(path, faults, fixes, "row")
     return texts
+
+
+def _input_column(
+    names: Sequence[str],
+    pair: ColumnPair,
+    requested: str | None,
+    header: Location,
+    sample: Callable[[], Sequence[Fields]],
+) -> str:
+    """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
+    if requested:
+        return match_column(names, requested, header)
+    found = known_columns(names, pair)
+    candidates = [found[0]] if found else [name for name in names if name.casefold() in pair.first]
+    best = [name for name in candidates if name.casefold() == pair.first[0]] or candidates
+    if len(best) != 1:
+        rows = readable_columns(sample())
+        texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
+        named = [name for name in (*candidates, *texts, *names) if name and len(name) <= MAX_NAME] or ["1"]
+        raise DataError(
+            f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "
+            f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
+        )
+    return best[0]
+
+
+def _may_be_text(rows: Sequence[Fields], name: str) -> tuple[bool, bool, int]:
+    """How much a column looks like texts: several words, no number or identifier, and long."""
+    words = 2 * sum(" " in str(row.get(name, "")).strip() for row in rows) > len(rows)
+    return words, not is_identifier(name) and not has_numbers(rows, name), length_of(rows, name)
 
 
 def _refuse_column(column: str | None, path: Path) -> None:

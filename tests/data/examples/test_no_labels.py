@@ -12,6 +12,7 @@ TEXTS = [f"a film of {at} hours" for at in range(40)]
 @pytest.mark.parametrize(("column", "values", "why"), [
     ("id", ["7", "8"] * 20, "'id' tells rows apart"),
     ("tweet_id", ["7", "8"] * 20, "'tweet_id' tells rows apart"),
+    ("Status", ["IP Address"] * 40, "'Status' is the same in all rows"),
     ("answer", ["accept", "reject"] * 20, "'answer' says what an annotator accepted"),
     ("score", [f"{at / 41:.4f}" for at in range(40)], "'score' has measured numbers, and there is no regression"),
 ])  # fmt: skip
