@@ -113,6 +113,5 @@ def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int
             f"or remove the bytes that are not: {on_file('iconv -c -f UTF-8 -t UTF-8 FILE > NEW', name)}"
         )
     return DataError(
-        f"{where}If the file has another encoding, convert it: "
-        f"{on_file('iconv -f ENCODING -t UTF-8 FILE > NEW', name)}"
+        f"{where}If the file has another encoding, convert it: {on_file('iconv -f ENCODING -t UTF-8 FILE > NEW', name)}"
     )

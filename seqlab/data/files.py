@@ -59,6 +59,7 @@ class InputFixes:
     column_pairs: list[tuple[str, str]] = field(default_factory=list)  # those that were read, of each table
     answered: list[str] = field(default_factory=list)  # tables to train on or to hold out
     skipped: list[str] = field(default_factory=list)  # notes on them
+    skipped_rows: int = 0
     encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
 
     def notes(self) -> list[str]:
@@ -70,14 +71,7 @@ class InputFixes:
         notes += [*self.source_notes, *self.remarks]
         for file, line in self.first_lines.items():
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
-        if self.byte_order_marks:
-            notes.append("removed a byte-order mark at the start of a file")
-        if self.line_marks:
-            notes.append(f"removed the byte-order mark at the start of {counted(self.line_marks, 'line')} within files")
-        if self.crlf_lines:
-            notes.append(f"read {counted(self.crlf_lines, 'CRLF line ending')} as LF")
-        if self.cr_lines:
-            notes.append(f"read {counted(self.cr_lines, 'CR line ending')} as LF, since there is no LF")
+        notes += self._unified
         notes += [f"{name}: fields are separated by {word}" for name, word in self.delimiters.items()]
         if self.blank_rows:
             rows = counted(self.blank_rows, "row or pair of lines", "rows or pairs of lines")
@@ -92,6 +86,20 @@ class InputFixes:
         if self.double_tags:
             notes.append(f"words with two tags joined by a comma: {self.double_tags:,}; only the first tag is used")
         notes += [f"passed over lines of {what}: {lines:,}" for what, lines in self.passed_over.items()]
+        return notes
+
+    @property
+    def _unified(self) -> list[str]:
+        """Marks and line endings of other systems."""
+        notes: list[str] = []
+        if self.byte_order_marks:
+            notes.append("removed a byte-order mark at the start of a file")
+        if self.line_marks:
+            notes.append(f"removed the byte-order mark at the start of {counted(self.line_marks, 'line')} within files")
+        if self.crlf_lines:
+            notes.append(f"read {counted(self.crlf_lines, 'CRLF line ending')} as LF")
+        if self.cr_lines:
+            notes.append(f"read {counted(self.cr_lines, 'CR line ending')} as LF, since there is no LF")
         return notes
 
     @property

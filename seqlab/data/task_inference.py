@@ -170,14 +170,11 @@ def _unclear_table(path: Path) -> FileLayout | None:
     reason = f"{path.name} has {seen}: {expected}"
     if len(names) == 1 and word == "column":
         reason += f". {SEPARATORS}"
-    tagged = _as_tagged(path, sample.rows)
-    if not tagged and (arrays := labels_in_arrays(path, sample.rows)):
-        return FileLayout("other", arrays)
     nested = _keys_of(dict, sample.rows)
     if nested:
         flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
         reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
-    reason += tagged
+    reason += _as_tagged(path, sample.rows)
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
@@ -195,6 +192,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
     """What the rows are, if they are no rows of examples below the names of their columns."""
     if form := _in_one_object(path, sample):
         return FileLayout("other", form)
+    if not _as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
+        return FileLayout("other", arrays)
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
     if below := header_below(path, lines):
         return FileLayout("other", below)

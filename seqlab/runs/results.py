@@ -17,6 +17,7 @@ from seqlab.text_table import markdown_table
 from seqlab.wording import counted
 
 NAME = "results.json"
+NETWORK_ALONE = "network alone"  # without the counts of a mixture
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,24 @@ class RunResults:
     def main_baseline(self) -> ValidationBaseline | None:
         return main_baseline(self.baselines)
 
+    @property
+    def strongest_baseline(self) -> ValidationBaseline | None:
+        return strongest_baseline(self.baselines, self.headline_metric)
+
 
 def main_baseline(baselines: Sequence[ValidationBaseline]) -> ValidationBaseline | None:
     """The baseline that the run is judged against."""
     return next((baseline for baseline in baselines if baseline.role == "main"), None)
+
+
+def strongest_baseline(baselines: Sequence[ValidationBaseline], metric: Metric) -> ValidationBaseline | None:
+    """The main baseline, or the best of those that are better; a part of the model is none."""
+    strongest = main_baseline(baselines)
+    for other in baselines if strongest else ():
+        known = other.name != NETWORK_ALONE and metric.key in other.metrics
+        if strongest and known and metric.is_better(other.metrics[metric.key], strongest.metrics[metric.key]):
+            strongest = other
+    return strongest
 
 
 def timestamp() -> str:

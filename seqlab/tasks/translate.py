@@ -92,14 +92,20 @@ class TranslateTask(ExampleTask):
         fitted: dict[str, float] = {}
         if task.max_target_length is None:
             fitted["task.max_target_length"] = min(LONGEST_TARGET, math.ceil(ROOM_FACTOR * targets_N.max()) + ROOM)
+        elif longer := int((targets_N > task.max_target_length).sum()):
+            log(
+                f"warning: {longer:,} of {len(targets_N):,} training targets are longer than a translation may be, "
+                f"{task.max_target_length:,} tokens; the longest has {targets_N.max():,} (task.max_target_length)"
+            )
         if task.max_target_ratio is None:
             fitted["task.max_target_ratio"] = min(LONGEST_TARGET, round(ROOM_FACTOR * float(ratios_N.max()), 2))
         if fitted:
             settings = settings.with_values(**fitted)
             task = settings.task.settings_as(TranslateSettings)
+            which = "" if len(fitted) > 1 else f"{next(iter(fitted))}, which was not set, is "
             log(
                 f"a translation may have {task.max_target_length:,} tokens, and {task.max_target_ratio:g} for each "
-                f"source token plus {ROOM}: {ROOM_FACTOR} times the most in training"
+                f"source token plus {ROOM}: {which}{ROOM_FACTOR} times the most in training"
             )
         return settings
 

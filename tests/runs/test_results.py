@@ -52,6 +52,13 @@ def test_the_main_baseline_is_the_one_with_that_role() -> None:
     assert results(baselines=results().baselines[:1]).main_baseline is None
 
 
+def test_the_strongest_baseline_is_better_than_the_main_one_or_is_it() -> None:
+    first, main = results().baselines[0], results().main_baseline
+    assert results().strongest_baseline == main
+    stronger = replace(first, name="copy", role="reference", metrics={"nats_per_token": 0.1})
+    assert results(baselines=[stronger, *results().baselines]).strongest_baseline == stronger
+
+
 # --- the card -------------------------------------------------------------------------------------------------------
 
 

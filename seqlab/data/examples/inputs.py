@@ -27,7 +27,17 @@ from seqlab.data.examples.columns import (
 )
 from seqlab.data.examples.conll import read_words
 from seqlab.data.examples.label_lines import text_of
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, Location, note_unread, numbered_lines, quote_list, suffix
+from seqlab.data.examples.lines import (
+    COLUMNS,
+    CONLLU,
+    TABLES,
+    BadRow,
+    Location,
+    note_unread,
+    numbered_lines,
+    quote_list,
+    suffix,
+)
 from seqlab.data.examples.no_labels import is_identifier
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.examples.tables import open_table, text_in

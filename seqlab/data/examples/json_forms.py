@@ -99,7 +99,7 @@ def _nested_fields(rows: Sequence[Mapping[str, Any]]) -> NestedFields | None:
         return None
     text, *others = sorted(values, key=lambda place: -sum(map(len, values[place])))
     different = {place: len({*values[place]}) for place in others}
-    labels = [place for place in others if 1 < different[place] and 2 * different[place] <= len(values[place])]
+    labels = [place for place in others if different[place] > 1 and 2 * different[place] <= len(values[place])]
     label = min(labels, key=lambda place: (LABEL_KEY.search(place) is None, different[place]), default=None)
     if len(rows) < FEWEST_ROWS and others:  # too few to see what repeats
         label = next(filter(LABEL_KEY.search, others), others[0])

@@ -4,16 +4,23 @@ from pathlib import Path
 
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
-from seqlab.data.file_layout import LABEL
+from seqlab.data.file_layout import LABEL, recognize_layout
 from seqlab.data.files import InputFixes
 
 BETWEEN = ","  # labels of one text: each combination is a label, as in the cells of a table
 
 
+def has_label_lines(path: Path) -> bool:
+    layout = recognize_layout(path)
+    return layout is not None and layout.kind == "labeled"
+
+
 def read_label_lines(path: Path, fixes: InputFixes) -> list[LocatedExample]:
     """The texts and labels of a file; blank lines are passed over."""
     lines = [(Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip()]
-    fixes.remarks.append(f"{path.name}: the words of a line that begin with {LABEL} are the label, the rest is the text")
+    fixes.remarks.append(
+        f"{path.name}: the words of a line that begin with {LABEL} are the label, the rest is the text"
+    )
     return collect(path, lines, _example, fixes, "line")
 
 

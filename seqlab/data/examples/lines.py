@@ -108,6 +108,7 @@ def collect(
             f"{of_all} cannot be used{limit}. The first of them:{first}\nCorrect "
             f"them{advice}{_in_common(path, faults, examples, new_line=True)}"
         )
+    fixes.skipped_rows += len(faults)
     fixes.skipped.append(f"skipped {of_all} ({_reasons(faults)}){_in_common(path, faults, examples)}")
     return examples
 

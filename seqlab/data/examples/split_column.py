@@ -168,7 +168,10 @@ def _trained_on(examples: LocatedExamples) -> tuple[str, ...]:
     values = Counter(value for value in given if split_of(value) is None)
     if not values:
         return ()
-    return (f"{counted(values.total(), 'row')} whose value names no split are trained on: {quote_list([*values], 5, values)}",)
+    return (
+        f"{counted(values.total(), 'row')} whose value names no split are trained on: "
+        f"{quote_list([*values], 5, values)}",
+    )
 
 
 def _refuse_contradiction(files: Mapping[str, LocatedExamples], column: str) -> None:

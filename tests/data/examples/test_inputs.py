@@ -67,7 +67,7 @@ def test_an_empty_file_is_said_to_be_empty(write, name):
 
 
 def test_objects_in_a_file_with_another_suffix_are_not_read_as_texts(write):
-    with pytest.raises(DataError, match="a name that ends in .jsonl"):
+    with pytest.raises(DataError, match=r"a name that ends in \.jsonl"):
         read_inputs("labeled", write("my.txt", OBJECTS), None, InputFixes())
 
 

@@ -232,7 +232,9 @@ def test_a_header_repeated_behind_a_byte_order_mark_is_skipped(write):
     part = "\ufefftext,label\n" + written(ROWS[:4])
     path = write("a.csv", part + part)
     fixes = InputFixes()
-    assert [located.example.label for located in read_labeled(path, None, fixes)] == [label for _, label in ROWS[:4]] * 2
+    assert [located.example.label for located in read_labeled(path, None, fixes)] == [
+        label for _, label in ROWS[:4]
+    ] * 2
     assert "removed the byte-order mark at the start of 1 line within files" in fixes.notes()
     assert f"skipped 1 row of '{path}' that repeat the header (line 6)" in fixes.notes()
 
