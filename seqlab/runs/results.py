@@ -17,7 +17,6 @@ from seqlab.text_table import markdown_table
 from seqlab.wording import counted
 
 NAME = "results.json"
-NETWORK_ALONE = "network alone"  # without the counts of a mixture
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class RunResults:
 
     @property
     def strongest_baseline(self) -> ValidationBaseline | None:
-        return strongest_baseline(self.baselines, self.headline_metric)
+        return strongest_baseline(self.baselines, self.headline_metric, self.window is not None)
 
 
 def main_baseline(baselines: Sequence[ValidationBaseline]) -> ValidationBaseline | None:
@@ -79,12 +78,13 @@ def main_baseline(baselines: Sequence[ValidationBaseline]) -> ValidationBaseline
     return next((baseline for baseline in baselines if baseline.role == "main"), None)
 
 
-def strongest_baseline(baselines: Sequence[ValidationBaseline], metric: Metric) -> ValidationBaseline | None:
-    """The main baseline, or the best of those that are better; a part of the model is none."""
+def strongest_baseline(
+    baselines: Sequence[ValidationBaseline], metric: Metric, is_text: bool
+) -> ValidationBaseline | None:
+    """The main baseline, or the best of those that are better; of running text, the others read it in other ways."""
     strongest = main_baseline(baselines)
-    for other in baselines if strongest else ():
-        known = other.name != NETWORK_ALONE and metric.key in other.metrics
-        if strongest and known and metric.is_better(other.metrics[metric.key], strongest.metrics[metric.key]):
+    for other in () if is_text else baselines:
+        if strongest and metric.is_better(other.metrics[metric.key], strongest.metrics[metric.key]):
             strongest = other
     return strongest
 

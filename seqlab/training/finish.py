@@ -14,15 +14,7 @@ from seqlab.runs.curves import draw_curves
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
 from seqlab.runs.loss_gap import final_gap, loss_caution
-from seqlab.runs.results import (
-    NETWORK_ALONE,
-    RunResults,
-    ValidationBaseline,
-    strongest_baseline,
-    timestamp,
-    write_card,
-    write_results,
-)
+from seqlab.runs.results import RunResults, ValidationBaseline, strongest_baseline, timestamp, write_card, write_results
 from seqlab.runs.run import Run
 from seqlab.tasks.as_read import unknown_share
 from seqlab.tasks.task import Task
@@ -75,7 +67,7 @@ def _write(session: TrainingSession, progress: TrainingProgress, run: Run, score
     unknown = unknown_share(session.dataset.splits["validation"], session.dataset.vocabulary) or 0.0
     metrics = {key: float(value) for key, value in task.metrics(scores).items()}
     baselines = measure_baselines(settings, session.dataset, task, task.unit_sums(scores))
-    strongest = strongest_baseline(baselines, task.headline_metric)
+    strongest = strongest_baseline(baselines, task.headline_metric, is_text)
     if isinstance(model, LanguageModel) and model.mixture is not None:
         baselines = [*baselines, _network_alone(task, model)]
     results = RunResults(
@@ -113,4 +105,4 @@ def _network_alone(task: Task, model: LanguageModel) -> ValidationBaseline:
     finally:
         model.mixture = mixture
     values = {key: float(value) for key, value in metrics.items()}
-    return ValidationBaseline(NETWORK_ALONE, "this model without the counts", "reference", values)
+    return ValidationBaseline("network alone", "this model without the counts", "reference", values)
