@@ -102,17 +102,18 @@ def _is_blank(line: "Input") -> bool:
 
 def _lines(file: Path, run: "Run", column: str | None) -> "Mapping[int, Input]":
     """The texts of a file by line, read as for training; what was noticed goes to standard error."""
-    from seqlab.data.examples.inputs import read_inputs, read_standard_input
+    from seqlab.data.examples.inputs import Trained, read_inputs, read_standard_input
     from seqlab.data.files import STANDARD_INPUT, InputFixes
 
     fixes = InputFixes()
     kind = run.settings.task.settings.examples
     if kind is None:
         return {1: file.name}  # a language model does not predict, and says so
+    trained = Trained(run.settings.corpus.columns, run.vocabulary.labels)
     if str(file) == STANDARD_INPUT:
-        lines, notes = read_standard_input(kind, column, fixes, run.settings.corpus.columns)
+        lines, notes = read_standard_input(kind, column, fixes, trained)
     else:
-        lines = read_inputs(kind, file, column, fixes, run.settings.corpus.columns)
+        lines = read_inputs(kind, file, column, fixes, trained)
         notes = fixes.notes()
     for note in notes:
         typer.echo(f"note: {note}.", err=True)

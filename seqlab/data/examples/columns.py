@@ -4,9 +4,9 @@ If the names are ambiguous, nothing is chosen, and the error says how to name th
 """
 
 import json
-import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -161,9 +161,10 @@ def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     text = max(first or [name for name in names if [name] != second], key=lambda name: length_of(rows, name))
     labels = [name for name in second or names if name != text] or [name for name in names if name != text]
 
-    def unlikely(name: str) -> tuple[bool, bool, float]:
-        values = {str(row.get(name, "")) for row in rows}
-        return why_no_labels(rows, name) is not None, "" in values, len(values) if len(values) > 1 else math.inf
+    def unlikely(name: str) -> tuple[bool, bool, bool, int]:
+        values = Counter(str(row.get(name, "")) for row in rows)
+        repeated = sum(count > 1 for count in values.values())  # lines below the header may explain a constant column
+        return why_no_labels(rows, name) is not None, repeated < 2, "" in values, len(values)
 
     return text, min(reversed(labels), key=unlikely)
 

@@ -7,8 +7,9 @@ import csv
 import json
 import shlex
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from seqlab.config import ExampleKind
 from seqlab.data.examples.column_notes import columns_note
@@ -25,7 +26,7 @@ from seqlab.data.examples.columns import (
     match_column,
     readable_columns,
 )
-from seqlab.data.examples.conll import read_words
+from seqlab.data.examples.conll import DOCUMENT, read_words
 from seqlab.data.examples.label_lines import text_of
 from seqlab.data.examples.lines import (
     COLUMNS,
@@ -47,11 +48,20 @@ from seqlab.data.standard_input import as_json_lines, called_by_name, copy_stdin
 from seqlab.errors import DataError, UsageError
 
 Input = str | tuple[str, ...]  # a text, or the words of a sentence
-Columns = tuple[str, str]
+
+
+class Trained(NamedTuple):
+    """What a run was trained on: the two columns, if they were named, and its labels or tags."""
+
+    columns: tuple[str, str] | None = None
+    labels: Collection[str] = ()
+
+
+NOTHING = Trained()
 
 
 def read_standard_input(
-    kind: ExampleKind, column: str | None, fixes: InputFixes, trained: Columns | None = None
+    kind: ExampleKind, column: str | None, fixes: InputFixes, trained: Trained = NOTHING
 ) -> tuple[dict[int, Input], list[str]]:
     """The inputs of standard input, read like those of a file, and what was noticed."""
     copy = copy_stdin()
@@ -63,46 +73,54 @@ def read_standard_input(
 
 
 def read_inputs(
-    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Columns | None = None
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Trained = NOTHING
 ) -> dict[int, Input]:
-    """The texts of a table, the sentences of tagged words, or the lines of any other file, by their first line.
-
-    `trained` are the columns that training read, if they were named."""
-    inputs = _read(kind, path, column, fixes, trained)
+    """The texts of a table, the sentences of tagged words, or the lines of any other file, by their first line."""
+    read = _read_tagged if kind == "tagged" else _read_texts
+    inputs = read(kind, path, column, fixes, trained)
     if not any(line.strip() if isinstance(line, str) else line for line in inputs.values()):
-        raise DataError(f"'{path}' {'has no text to read' if any(inputs) and suffix(path) in TABLES else 'is empty'}.")
+        raise DataError(f"'{path}' {'has no text to read' if inputs and suffix(path) in TABLES else 'is empty'}.")
     return inputs
 
 
-def _read(
-    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Columns | None
+def _read_tagged(
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Trained
 ) -> dict[int, Input]:
     layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
     named = suffix(path) in (*COLUMNS, CONLLU, ".tsv")
-    if kind == "tagged" and (named or (layout and layout.kind in ("tagged", "conllu")) or _has_tabs(path)):
-        _refuse_column(column, path)
+    tagged = layout and layout.kind in ("tagged", "conllu")
+    if named or tagged or _has_tags(path, trained.labels):
+        if column:
+            raise UsageError(f"--column names a column of a table, but '{path}' has tagged words: leave it out.")
         conllu = suffix(path) == CONLLU or (layout is not None and layout.kind == "conllu")
-        return {**read_words(path, conllu, fixes, trained)}
+        return {**read_words(path, conllu, fixes, trained.columns)}
+    if suffix(path) in TABLES or column:
+        return _from_table(path, kind, column or (trained.columns or (None,))[0], fixes)
+    fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
+    return dict(numbered_lines(path, fixes))
+
+
+def _read_texts(
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Trained
+) -> dict[int, Input]:
+    layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
     if kind == "labeled" and layout and layout.kind == "labeled" and not column:
         fixes.remarks.append(f"{layout.reason}: they are no part of the texts")
         return {number: text_of(line) for number, line in numbered_lines(path, fixes)}
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
         raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
-    is_table = suffix(path) in TABLES or _is_table(path, kind, layout, trained)
+    is_table = suffix(path) in TABLES or _is_table(path, kind, layout, trained.columns)
     if is_table or column:
-        return _from_table(path, kind, column or (trained[0] if trained and is_table else None), fixes)
-    # words and tags between spaces are not recognized in a few lines
-    other = ", not a word and its tag" if kind == "tagged" else ", not a row of a table"
-    fixes.remarks.append(f"each line of {path.name} is a text{other}")
+        usual = trained.columns[0] if trained.columns and is_table else None
+        return _from_table(path, kind, column or usual, fixes)
+    fixes.remarks.append(f"each line of {path.name} is a text, not a row of a table")
     return dict(numbered_lines(path, fixes))
 
 
-def _is_table(path: Path, kind: ExampleKind, layout: FileLayout | None, trained: Columns | None) -> bool:
+def _is_table(path: Path, kind: ExampleKind, layout: FileLayout | None, trained: tuple[str, str] | None) -> bool:
     """Whether a file whose suffix does not say it is a table: by its lines, or because the first one names the column
     of the texts among others."""
-    if kind == "tagged":
-        return False
     if _has_objects(path):
         raise DataError(f"{path.name} has a JSON object on its first line: give it a name that ends in .jsonl.")
     try:
@@ -124,14 +142,17 @@ def _has_objects(path: Path) -> bool:
         return False
 
 
-def _has_tabs(path: Path) -> bool:
-    """Whether each of the first lines has a tab, as words and tags do, and the name does not say that it is a table."""
+def _has_tags(path: Path, tags: Collection[str]) -> bool:
+    """Whether each of the first lines has a tab, as words and tags do, or ends with a tag of the run, and the name does
+    not say that it is a table."""
     try:
         lines = [] if suffix(path) in TABLES else read_beginning(path, SAMPLE_BYTES)[0]
     except (OSError, EOFError, zlib.error):
         return False  # reading the text reports it
     filled = [line for line in lines if line.strip()]
-    return bool(filled) and all("\t" in line for line in filled)
+    words = [line.split() for line in filled if not line.startswith((DOCUMENT, "# "))]
+    tagged = len(words) > 1 and all(len(fields) > 1 and fields[-1] in tags for fields in words)
+    return bool(filled) and (all("\t" in line for line in filled) or tagged)
 
 
 def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> dict[int, Input]:
@@ -181,8 +202,3 @@ def _may_be_text(rows: Sequence[Fields], name: str) -> tuple[bool, bool, int]:
     """How much a column looks like texts: several words, no number or identifier, and long."""
     words = 2 * sum(" " in str(row.get(name, "")).strip() for row in rows) > len(rows)
     return words, not is_identifier(name) and not has_numbers(rows, name), length_of(rows, name)
-
-
-def _refuse_column(column: str | None, path: Path) -> None:
-    if column:
-        raise UsageError(f"--column names a column of a table, but '{path}' has tagged words: leave it out.")

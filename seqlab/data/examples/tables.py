@@ -98,6 +98,7 @@ def _read(
     refuse_other_answers((first, second), trained, table.header)
     if pair is LABELED:
         refuse_arrays(table.header, second, table.sample())
+    decided = None
     if pair is LABELED and (decided := find_decisions(table.names, table.fields, (first, second), table.header)):
         table = replace(table, rows=AcceptedRows(table.rows, decided[0]))
         fixes.skipped.append(decided[1])
@@ -110,6 +111,7 @@ def _read(
     others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
     if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split_name}:
         roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split_name}
+        roles["accepted rows"] = decided and decided[0]
         given = {role: name for role, name in roles.items() if name is not None}
         note = columns_note(path.name, given, table.names, table.fields, fixes.trains and splits == AUTO)
         fixes.remarks.append(f"{note}; {others}" if others else note)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from seqlab.config import CorpusSettings
-from seqlab.data.examples.inputs import read_inputs, read_standard_input
+from seqlab.data.examples.inputs import Trained, read_inputs, read_standard_input
 from seqlab.data.examples.load import open_unsplit
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -52,6 +52,12 @@ def test_standard_input_is_read_like_a_file(piped, content):
 def test_tagged_words_are_read_from_standard_input(piped):
     piped("Peter\tB-PER\nsaw\tO\n\nAnna\tB-PER\nleft\tO\n")
     assert [*read_standard_input("tagged", None, InputFixes())[0].values()] == [("Peter", "saw"), ("Anna", "left")]
+
+
+def test_words_between_spaces_are_known_by_the_tags_of_the_run(piped):
+    piped("-DOCSTART- -X- O\n\nPeter NNP B-PER\n# a comment\nsaw VBD O\n\nAnna NNP B-PER\n")
+    inputs, _ = read_standard_input("tagged", None, InputFixes(), Trained(labels=("O", "B-PER")))
+    assert [*inputs.values()] == [("Peter", "saw"), ("Anna",)]
 
 
 def test_standard_input_in_an_unknown_encoding_is_piped_through_a_converter(piped):
