@@ -11,8 +11,8 @@ import platform
 from functools import cache
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt, from malloc.h
-LARGEST_KEPT = 1 << 30  # bytes of one array: larger ones are few
-MOST_KEPT = (1 << 31) - 1  # bytes that are free at the end of the heap: the largest number that mallopt takes
+KEPT_ARRAY = 1 << 30  # bytes: larger arrays are few
+KEPT_FREE = (1 << 31) - 1  # bytes at the end of the heap: the largest number that mallopt takes
 
 
 @cache
@@ -21,7 +21,7 @@ def keep_freed_memory() -> bool:
     library = _gnu_library()
     if library is None or _is_tuned():
         return False
-    return bool(library.mallopt(MMAP_THRESHOLD, LARGEST_KEPT) and library.mallopt(TRIM_THRESHOLD, MOST_KEPT))
+    return bool(library.mallopt(MMAP_THRESHOLD, KEPT_ARRAY) and library.mallopt(TRIM_THRESHOLD, KEPT_FREE))
 
 
 def release_freed_memory() -> None:

@@ -7,7 +7,6 @@ depend on the number of processes. Only key and first position are kept for the 
 computes it, or the plain form where nothing can be compiled, with the same bits; elsewhere torch's own dropout does.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from seqlab.distributed.rows import first_position
-from seqlab.kernels import is_forked
+from seqlab.kernels import can_compile, is_forked
 from seqlab.kernels.uniform import keyed_word
 
 COMPILED = (torch.float32, torch.float64, torch.bfloat16)
@@ -56,16 +55,6 @@ def mask(shape: torch.Size, rate: float, key: int, first: int = 0) -> Tensor:
 def drop_plain(x: Tensor, rate: float, key: int, first: int = 0) -> Tensor:
     """The equation, with the mask as a tensor."""
     return torch.where(mask(x.shape, rate, key, first), x * (1 / (1 - rate)), 0.0)
-
-
-@cache
-def can_compile() -> bool:
-    """Whether numba is installed and works, with a writable cache."""
-    try:
-        import seqlab.kernels.dropout  # noqa: F401
-    except (ImportError, RuntimeError, SystemError, OSError):
-        return False
-    return True
 
 
 def is_plain() -> bool:

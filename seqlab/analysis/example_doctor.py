@@ -133,7 +133,8 @@ def _examine(
     labels = _count_labels(data, train.up_to(limit))
     warnings = [unfit.removeprefix("warning: ")] if unfit else []
     warnings += [lost] if (lost := lost_labels_note(train, limit)) else []
-    warnings += [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few_examples_note(len(held_out))]
+    few = few_examples_note({name: len(split) for name, split in dataset.splits.items()})
+    warnings += [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few]
     log("timing training steps")
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     log("scoring baselines")

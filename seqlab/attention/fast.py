@@ -4,7 +4,6 @@ Dot products use torch's own kernel. Additive scores use the compiled kernel on 
 both store only the weights and recompute the tanh of every pair in the backward pass.
 """
 
-from functools import cache
 from typing import Any
 
 import torch
@@ -14,6 +13,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive, Dot, Score
+from seqlab.kernels import can_compile
 from seqlab.precision import full, unrounded
 
 CHUNKS = 128  # the chunked form takes the queries in this many chunks, so it needs a 128th of the plain form's memory
@@ -31,16 +31,6 @@ def attend_fast(score: Score, q_BTH: Tensor, k_BSH: Tensor, values_BSD: Tensor, 
     output_BTD = scaled_dot_product_attention(q_BTH, k_BSH, values_BSD, attn_mask=mask_BTS, scale=score.scale)
     blind_BT1 = (ranges.first_BT >= ranges.last_BT)[:, :, None]
     return output_BTD.masked_fill(blind_BT1, 0.0)
-
-
-@cache
-def can_compile() -> bool:
-    """Whether numba is installed and works, with a writable cache."""
-    try:
-        import seqlab.kernels.additive_attention  # noqa: F401
-    except (ImportError, RuntimeError, SystemError, OSError):
-        return False
-    return True
 
 
 class CompiledAdditive(torch.autograd.Function):

@@ -30,6 +30,7 @@ def slice_documents(
     tokens_N: np.ndarray, starts_D: np.ndarray | None, begin: int, end: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """A slice of the tokens and the starts within it; a document that is cut starts at the beginning of the slice."""
-    if starts_D is not None:
-        starts_D = np.append(0, starts_D[(starts_D > begin) & (starts_D < end)] - begin)
-    return tokens_N[begin:end], starts_D
+    sliced_N = tokens_N[begin:end]
+    if starts_D is None or not len(sliced_N):
+        return sliced_N, None
+    return sliced_N, np.append(0, starts_D[(starts_D > begin) & (starts_D < end)] - begin)

@@ -38,8 +38,12 @@ def speedrun(
          f"{one.seconds:.0f}"]
         for one in record.attempts
     ]  # fmt: skip
-    window = record.settings["task"]["window"]
-    table(f"{record.text}, validation in windows of {window}, {minutes} minutes on {record.machine}", columns, rows)
+    window = record.recipe["task"]["window"]
+    table(
+        f"{record.text}, validation in windows of {window}, {minutes} minutes on {record.attempts[0].machine}",
+        columns,
+        rows,
+    )
     for sentence in record.sentences:
         console.print(sentence, markup=False, soft_wrap=True)
     best = shlex.quote(min(record.attempts, key=lambda attempt: attempt.window).path)

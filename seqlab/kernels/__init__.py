@@ -56,6 +56,16 @@ FAST: dict[str, Any] = {**KERNEL, "fastmath": FASTMATH}
 ANNOUNCE_AFTER = 1.0  # seconds until a first use reports that it compiles
 
 
+@cache
+def can_compile() -> bool:
+    """Whether numba is installed and works, with a writable cache."""
+    try:
+        import seqlab.kernels.dropout  # noqa: F401
+    except (ImportError, RuntimeError, SystemError, OSError):
+        return False
+    return True
+
+
 def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int) -> None:
     """Run a kernel on this many threads; its first use in a process compiles it or loads it from the cache."""
     import numba

@@ -43,7 +43,7 @@ def reading_of(run: "Run", texts: Sequence[str | Sequence[str]], first: bool) ->
         return []
     split = task.encode(task.without_answers(texts, vocabulary), vocabulary, run.settings)
     notes = [first_example(split, vocabulary) if first else "", unknown_note({"given": split}, vocabulary)]
-    if 0 < (found := all_unknown(split, vocabulary)) < len(split):
+    if 0 < (found := len(all_unknown(split, vocabulary))) < len(split):
         notes.append(f"texts without any token that training had: {found:,} of {len(split):,}")
     return [note for note in notes if note]
 

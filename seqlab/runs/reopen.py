@@ -14,7 +14,6 @@ from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.load import load_parts, load_run
-from seqlab.runs.run_ranker import RunRanker
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.embed_settings import EmbedSettings
 from seqlab.tasks.examples import ExampleTask
@@ -28,6 +27,8 @@ def make_task(settings: RunSettings, dataset: AnyDataset) -> Any:
     if isinstance(task_settings, LanguageSettings) and task_settings.teacher and task_settings.teacher_weight > 0:
         task.teacher = cache(partial(_teacher, task_settings.teacher, settings, dataset))
     if isinstance(task_settings, EmbedSettings) and task_settings.mining_run:
+        from seqlab.runs.run_ranker import RunRanker  # imports scipy
+
         task.miner = partial(RunRanker.load, task_settings.mining_run, dataset.data.documents["train"])
     return task
 
@@ -40,10 +41,15 @@ def teacher_at(path: str | Path) -> tuple[RunSettings, Vocabulary]:
     return settings, vocabulary
 
 
+def teacher_path(settings: RunSettings) -> str:
+    """The run that is distilled, if there is one."""
+    return settings.task.settings.option("teacher", None) or ""
+
+
 def teacher_vocabulary(settings: RunSettings) -> Vocabulary | None:
     """The vocabulary of the teacher, if there is one: both must predict the same tokens."""
-    path = settings.task.settings.option("teacher", None)
-    if path is None:
+    path = teacher_path(settings)
+    if not path:
         return None
     teacher_settings, vocabulary = teacher_at(path)
     ours, theirs = settings.resolved()["tokenizer"], teacher_settings.resolved()["tokenizer"]

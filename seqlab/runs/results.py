@@ -153,6 +153,7 @@ print({call})
 
 {settings_list}
 
+{_said(corpus)}
 Data: SHA-256 `{corpus["fingerprint"]}`. Versions: {", ".join(f"{k} {v}" for k, v in config["versions"].items())}.
 Threads: {config["threads"]}. Written {results.date}.
 """
@@ -174,6 +175,12 @@ def _amount(corpus: dict[str, Any], settings: RunSettings) -> str:
         why = f" ({out:,} more have {limit} and were left out, by task.max_length)" if out else ""
         return f"{counted(given - out, 'example')}{why}"
     return f"{corpus['characters']:,} characters"
+
+
+def _said(corpus: dict[str, Any]) -> str:
+    """What was said of the data before training; runs of earlier versions have less of it."""
+    notes = corpus.get("notes")
+    return "Said of the data before training:\n\n" + "\n".join(f"- {note}" for note in notes) + "\n" if notes else ""
 
 
 def _protocol(settings: RunSettings, corpus: dict[str, Any], results: RunResults) -> str:

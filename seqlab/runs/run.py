@@ -112,7 +112,7 @@ class Run:
         from seqlab.contracts import TextScores
         from seqlab.runs.looks import record_evaluation
         from seqlab.runs.reopen import make_task, open_other
-        from seqlab.tasks.as_read import reading_notes, unknown_share
+        from seqlab.tasks.as_read import unknown_share
 
         task_class = TASKS.load(self.settings.task.name)
         if self.settings.task.settings.examples is not None:
@@ -150,7 +150,7 @@ class Run:
             signature=task.signature,
             unknown_share=unknown_share(task.splits[scored], self.vocabulary),
             skipped_rows=skipped,
-            reading=tuple(reading_notes({"given" if data else split: task.splits[scored]}, self.vocabulary)),
+            reading=tuple(task.notes_on(scored, "given" if data else split, mode or task.mode)),
         )
 
     def inspect(

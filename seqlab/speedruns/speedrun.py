@@ -20,7 +20,7 @@ from seqlab.runs.directory import folder_name, refuse_occupied
 from seqlab.runs.machine import git_revision, machine
 from seqlab.runs.results import timestamp
 from seqlab.runs.run import Run
-from seqlab.storage import to_json, write_atomic
+from seqlab.storage import from_json, read_bytes, to_json, validated, write_atomic
 from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.training.budget import PATIENCE
 from seqlab.training.request import settings_from_request
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 RECIPES = {5: "speedrun/5-minutes", 20: "speedrun/20-minutes", 60: "speedrun/60-minutes"}
 TEXT = "tiny-shakespeare"
+RECORD = "speedrun.json"
 SEEDS = 3  # of the text that everybody is measured on; of others, one
 # what follows training: counting, fitting, scoring with and without counts, the baselines, the curves
 RESERVE, RESERVED_SHARE = 14.0, 0.18  # seconds, and a share of the time: steps vary by a fifth on a quiet machine, too
@@ -51,6 +52,10 @@ class Attempt:
     window: float  # in windows of the recipe, from a fresh state
     carried: float  # with the state carried through the text
     network: float  # without counts, in windows
+    fingerprint: str  # of the training text
+    machine: str
+    commit: str | None
+    date: str
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,9 @@ class Speedrun:
 
     minutes: int
     text: str
+    source: list[str]
     attempts: list[Attempt]
-    settings: dict[str, Any]
-    machine: str
-    commit: str | None
-    date: str
+    recipe: dict[str, Any]
 
     @property
     def mean(self) -> float:
@@ -107,7 +110,9 @@ class Speedrun:
 def speedrun(
     source: Sequence[str] | None, minutes: int, seeds: int | None, out: Path | None, reporter: "Reporter"
 ) -> Speedrun:
-    """Train one model for each seed, each within `minutes` from raw text to result, and write the record."""
+    """Train one model for each seed, each within `minutes` from raw text to result, and write the record.
+
+    Seeds that are finished stay: the same command continues, also with more seeds."""
     if minutes not in RECIPES:
         raise UsageError(f"there is no recipe for {minutes} minutes: expected {', '.join(map(str, RECIPES))}.")
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
@@ -115,27 +120,43 @@ def speedrun(
     files = [TEXT] if source is None else list(source)
     name = files[0] if files[0] in CORPORA else Path(files[0]).stem
     folder = out or Path("runs") / f"speedrun-{folder_name(name)}-{minutes}"
-    refuse_occupied(folder, overwrite=False)
+    attempts = _finished_attempts(folder, files, minutes)
     _refuse_examples(files)
     for item in files:  # before the clock runs
         if item not in (*CORPORA, STANDARD_INPUT):
             require_existing(item)
-    record = None
     for seed in range(seeds or (SEEDS if source is None else 1)):
+        if seed in [attempt.seed for attempt in attempts]:
+            reporter.log(f"seed {seed} is finished: '{folder / f'seed-{seed}'}'")
+            continue
         reporter.log(f"seed {seed}: the clock runs, {minutes} minutes from raw text to result")
         run, attempt = _attempt(files, minutes, seed, folder / f"seed-{seed}", reporter)
-        record = Speedrun(
-            minutes=minutes,
-            text=run.config["corpus"]["name"],
-            attempts=[*(record.attempts if record else []), attempt],
-            settings=run.settings.resolved(),
-            machine=machine(),
-            commit=git_revision(),
-            date=timestamp(),
+        if attempts and attempt.fingerprint != attempts[0].fingerprint:
+            raise UsageError(f"the text has changed since seed {attempts[0].seed}: choose another --out for all seeds.")
+        attempts = [*attempts, attempt]
+        record = Speedrun(minutes, run.config["corpus"]["name"], files, attempts, read_recipe(RECIPES[minutes]))
+        write_atomic(folder / RECORD, to_json(record.as_dict()))
+    return _read_record(folder)
+
+
+def _finished_attempts(folder: Path, files: list[str], minutes: int) -> list[Attempt]:
+    """Those of the same command, which was interrupted or asked for fewer seeds."""
+    if not (folder / RECORD).exists():
+        refuse_occupied(folder, overwrite=False)
+        return []
+    record = _read_record(folder)
+    if (record.minutes, record.source, record.recipe) != (minutes, files, read_recipe(RECIPES[minutes])):
+        raise UsageError(
+            f"'{folder}' has a speedrun of {record.minutes} minutes on '{record.text}', with another text, time or "
+            f"recipe than this one: choose another --out."
         )
-        write_atomic(folder / "speedrun.json", to_json(record.as_dict()))
-    assert record is not None, "there is at least one seed"
-    return record
+    return record.attempts
+
+
+def _read_record(folder: Path) -> Speedrun:
+    path = folder / RECORD
+    stored = from_json(read_bytes(path), path)
+    return validated(Speedrun, {key: stored.get(key) for key in Speedrun.__dataclass_fields__}, path)
 
 
 def _refuse_examples(files: list[str]) -> None:
@@ -148,14 +169,27 @@ def _refuse_examples(files: list[str]) -> None:
 
 def _attempt(files: list[str], minutes: int, seed: int, out: Path, reporter: "Reporter") -> tuple[Run, Attempt]:
     began = time.monotonic()
-    seconds = 60 * minutes * (1 - RESERVED_SHARE) - RESERVE
-    short = {"seconds": seconds, "seed": seed}
+    short = {"seconds": 60 * minutes * (1 - RESERVED_SHARE) - RESERVE, "seed": seed}
     settings = settings_from_request(files, read_recipe(RECIPES[minutes]), {}, short, None, reporter.log)
     settings = settings.with_values(**{"train.sample_tokens": 0, **(RECORD_RULES if files == [TEXT] else OWN_TEXT)})
-    run = train(settings, out, False, reporter)
+    run = train(settings, out, out.exists(), reporter)  # an interrupted one begins anew: its clock ran on
     carried = run.evaluate(mode="carry").metrics
     results = run.results
     assert results is not None, "the run is finished"
     alone = next(one.metrics for one in results.baselines if one.name == "network alone")
-    nats = (metrics["bits_per_char"] * math.log(2) for metrics in (results.validation, carried, alone))
-    return run, Attempt(seed, str(out), results.steps, round(time.monotonic() - began, 1), *nats)
+    window, carried_nats, network = (
+        metrics["bits_per_char"] * math.log(2) for metrics in (results.validation, carried, alone)
+    )
+    return run, Attempt(
+        seed=seed,
+        path=str(out),
+        steps=results.steps,
+        seconds=round(time.monotonic() - began, 1),
+        window=window,
+        carried=carried_nats,
+        network=network,
+        fingerprint=run.config["training_fingerprint"],
+        machine=machine(),
+        commit=git_revision(),
+        date=timestamp(),
+    )

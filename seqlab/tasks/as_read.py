@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from seqlab.data.documents.encoded import PairSplit
+from seqlab.data.examples.checks import LABELS_NAMED, count_labels_of, labels_of
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import UNSCORED, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import quote_list
@@ -15,10 +17,12 @@ from seqlab.data.text.tokens import TokenSplit
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.tokenization.word import WordTokenizer
+from seqlab.wording import counted
 
 MAX_TOKENS = 12  # of each side of the first example
 LONGEST_TOKEN = 24  # characters
 SAID_FROM = 0.01  # the share of unknown tokens
+SPELLED = "characters of the different words"
 MOSTLY = 0.5  # the share of unknown tokens from which on another tokenizer is advised
 # letters of scripts that are written without spaces, and how long their words are at the median when spaces were added
 UNSPACED = {
@@ -27,12 +31,16 @@ UNSPACED = {
 }
 
 
-def reading_notes(splits: Mapping[str, Any], vocabulary: Vocabulary) -> list[str]:
-    """For the log: the first example, unknown tokens, and a tokenizer that does not fit; `splits` by their names."""
+def reading_notes(splits: Mapping[str, Any], vocabulary: Vocabulary, own: bool = True) -> list[str]:
+    """For the log: the first example, unknown tokens, inputs that become equal, and a tokenizer that does not fit.
+
+    `splits` by their names. If the tokenizer is not their `own`, `borrowed_note` counts what training has unknown."""
     notes = [first_example(next(iter(splits.values())), vocabulary)] if splits else []
     reason = unfit_words(splits, vocabulary) if "train" in splits else None
-    unknown = unknown_note({name: split for name, split in splits.items() if name != "train"}, vocabulary)
-    return [note for note in (*notes, unknown, reason) if note]
+    counted_splits = {name: split for name, split in splits.items() if own or name != "train"}
+    unknown = unknown_note(counted_splits, vocabulary)
+    lost = [all_unknown_note(splits, vocabulary), equal_inputs_note(splits)]
+    return [note for note in (*notes, unknown, *lost, reason) if note]
 
 
 def first_example(split: Any, vocabulary: Vocabulary) -> str:
@@ -79,52 +87,108 @@ def unknown_share(split: Any, vocabulary: Vocabulary) -> float | None:
 
 def _count_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> dict[str, tuple[int, int]]:
     """By side: how many tokens are unknown, and how many there are."""
+    inputs = _unknown(split.inputs, vocabulary.tokenizer)
     if not len(split) or not isinstance(split.examples[0], TextPair):
-        return {"tokens": (_unknown(split.inputs, vocabulary.tokenizer), split.tokens)}
+        return {"tokens": inputs}
     targets = [ids[1:-1] for ids in split.targets]  # without begin and end
-    unknown = _unknown(targets, vocabulary.target_tokenizer or vocabulary.tokenizer)
     return {
-        "source tokens": (_unknown(split.inputs, vocabulary.tokenizer), split.tokens),
-        "target tokens": (unknown, sum(map(len, targets))),
+        "source tokens": inputs,
+        "target tokens": _unknown(targets, vocabulary.target_tokenizer or vocabulary.tokenizer),
     }
 
 
-def _unknown(texts: Sequence[np.ndarray], tokenizer: Tokenizer) -> int:
-    return sum(int((ids == tokenizer.unknown).sum()) for ids in texts)
+def _unknown(texts: Sequence[np.ndarray], tokenizer: Tokenizer) -> tuple[int, int]:
+    return sum(int((ids == tokenizer.unknown).sum()) for ids in texts), sum(map(len, texts))
 
 
 def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
-    """The share of unknown tokens of examples, where there are more than a few."""
+    """The share of unknown tokens, where there are more than a few; and of characters, where words are spelled."""
     named: dict[str, list[str]] = {}  # by side
     for name, split in splits.items():
-        sides = _count_unknown(split, vocabulary) if isinstance(split, ExampleSplit) else {}
+        sides, kind = {}, "examples"
+        if isinstance(split, ExampleSplit):
+            sides = _count_unknown(split, vocabulary)
+            if vocabulary.char_tokenizer is not None:
+                sides[SPELLED] = _unknown(split.spellings, vocabulary.char_tokenizer)
+        elif isinstance(split, TokenSplit) and "train" in splits:  # results have the share of a text that is scored
+            sides, kind = {"tokens": (split.stats.unknown, split.stats.tokens)}, "text"
         for side, (unknown, tokens) in sides.items():
             if unknown and unknown >= SAID_FROM * tokens:
-                named.setdefault(side, []).append(f"{unknown / tokens:.1%} of the {side} of the {name} examples")
+                named.setdefault(side, []).append(f"{unknown / tokens:.1%} of the {side} of the {_of(name)} {kind}")
     how = "it reads them all as the same token" if vocabulary.char_tokenizer is None else "it reads their spelling only"
-    effects = {side: "the model cannot write them" if side == "target tokens" else how for side in named}
+    effects = {"target tokens": "the model cannot write them", SPELLED: "it reads them all as the same character"}
     return "; ".join(
-        f"{' and '.join(shares)} are unknown to the tokenizer: {effects[side]}" for side, shares in named.items()
+        f"{' and '.join(shares)} are unknown to the tokenizer: {effects.get(side, how)}"
+        for side, shares in named.items()
     )
 
 
-def borrowed_note(splits: Mapping[str, Any], vocabulary: Vocabulary, run: str) -> str:
-    """The share of training tokens that the tokenizer of another run does not know, where there are more than a few."""
+def _of(name: str) -> str:
+    return "training" if name == "train" else name
+
+
+def all_unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
+    """How many inputs have no known token, and labels of which training has no other ones."""
+    if vocabulary.char_tokenizer is not None:  # spellings are read
+        return ""
+    found: list[str] = []
+    for name, split in splits.items():
+        if isinstance(split, ExampleSplit) and (rows := all_unknown(split, vocabulary)):
+            found.append(f"{len(rows):,} of {counted(len(split), f'{_of(name)} example')}{_whole_labels(split, rows)}")
+    return f"without any token that the tokenizer knows: {', '.join(found)}" if found else ""
+
+
+def _whole_labels(split: ExampleSplit, rows: Sequence[int]) -> str:
+    """The labels that only these examples have."""
+    if not isinstance(split.examples[0], LabeledText):
+        return ""
+    there, everywhere = (count_labels_of(some) for some in ([split.examples[row] for row in rows], split.examples))
+    whole = [label for label, count in there.most_common() if label and count == everywhere[label]]
+    return f" (all of the label {quote_list(whole, LABELS_NAMED, there)})" if whole else ""
+
+
+def equal_inputs_note(splits: Mapping[str, Any]) -> str:
+    """How many training inputs differ as texts and not as tokens, and how many of these have different answers."""
+    train = splits.get("train")
+    if not isinstance(train, ExampleSplit) or isinstance(train, PairSplit) or train.spellings:
+        return ""  # spelled words keep their difference
+    same: dict[bytes, list[int]] = {}
+    for row, ids in enumerate(train.inputs):
+        same.setdefault(ids.tobytes(), []).append(row)
+    merged = [rows for rows in same.values() if len({train.examples[row].input for row in rows}) > 1]
+    if not merged:
+        return ""
+    first = quote_list(list(dict.fromkeys(shorten(train.examples[row].input, 60) for row in merged[0])), 2)
+    apart = [rows for rows in merged if len({_answer(train.examples[row]) for row in rows}) > 1]
+    told = f"; {sum(map(len, apart)):,} of them have different answers, which the model cannot tell apart"
+    equal = f"{sum(map(len, merged)):,} of {counted(len(train), 'training input')} differ as texts and not as tokens"
+    return f"{equal}, such as {first}{told if apart else ''}"
+
+
+def _answer(example: Any) -> Any:
+    return example.target if isinstance(example, TextPair) else tuple(labels_of(example))
+
+
+def borrowed_note(splits: Mapping[str, Any], vocabulary: Vocabulary, run: str, option: str = "--init") -> list[str]:
+    """The share of training tokens that the tokenizer of another run does not know, where there are more than a few.
+
+    `option` names the run: what training starts from, or a teacher."""
     train = splits["train"]
     known = isinstance(train, TokenSplit)
     share = train.stats.unknown / max(1, train.stats.tokens) if known else unknown_share(train, vocabulary) or 0.0
     if share < SAID_FROM:
-        return ""
+        return []
     warning = "warning: " if share >= MOSTLY else ""
-    return (
-        f"{warning}{share:.1%} of the training tokens are unknown to the tokenizer of '{run}', which this run starts "
-        f"from: all of them are read as the same token. Without --init, a tokenizer is trained on this data"
-    )
+    why = "which this run starts from" if option == "--init" else "which is its teacher"
+    return [
+        f"{warning}{share:.1%} of the training tokens are unknown to the tokenizer of '{run}', {why}: all of them are "
+        f"read as the same token. Without {option}, a tokenizer is trained on this data"
+    ]
 
 
-def all_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> int:
-    """How many inputs have no known token."""
-    return sum(bool((ids == vocabulary.tokenizer.unknown).all()) for ids in split.inputs)
+def all_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> list[int]:
+    """The inputs that have no known token, by their numbers."""
+    return [row for row, ids in enumerate(split.inputs) if (ids == vocabulary.tokenizer.unknown).all()]
 
 
 def unfit_words(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str | None:

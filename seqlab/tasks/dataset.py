@@ -1,7 +1,7 @@
 """A dataset: data in splits, as text and as ids, and the vocabulary that was built from the training split."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -33,6 +33,7 @@ class Dataset(Generic[Data, Split]):
     data: Data
     vocabulary: Vocabulary
     splits: Mapping[str, Split]
+    notes: tuple[str, ...] = ()  # all that was said when it was opened and settings were fitted to it
 
     @property
     def stdin_copy(self) -> Path | None:
@@ -42,7 +43,26 @@ class Dataset(Generic[Data, Split]):
     def facts(self) -> dict[str, Any]:
         """The description of the data in config.json."""
         assert isinstance(self.data, SplitText | Examples)
-        return {"name": self.name, "about": self.about, **self.data.facts()}
+        said = {"notes": list(self.notes)} if self.notes else {}
+        return {"name": self.name, "about": self.about, **self.data.facts(), **said}
+
+
+class KeptNotes:
+    """A log that keeps what it says, for the card of a run and the report of a comparison: not the first example,
+    which may be private."""
+
+    def __init__(self, log: Log):
+        self.log = log
+        self.notes: list[str] = []
+
+    def __call__(self, note: str) -> None:
+        self.log(note)
+        if not note.startswith(("first example: ", "first tokens: ")):
+            self.notes.append(note)
+
+    def all(self, notes: Iterable[str]) -> None:
+        for note in notes:
+            self(note)
 
 
 TextDataset = Dataset[SplitText, TokenSplit]

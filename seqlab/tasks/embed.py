@@ -76,7 +76,7 @@ class EmbedTask(Task):
     @classmethod
     def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> RetrievalDataset:
         dataset = super().open_dataset(settings, log, vocabulary)
-        for note in few_examples_note(len(dataset.splits["validation"])):
+        for note in few_examples_note({name: len(split) for name, split in dataset.splits.items()}):
             log(note)
         return dataset
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import CorpusSettings, ExampleKind, RunSettings
 from seqlab.contracts import Scores
-from seqlab.data.examples.checks import few_examples_note
+from seqlab.data.examples.checks import few_examples_note, refuse_new_labels
 from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.groups import AUTO, NONE
@@ -75,7 +75,9 @@ class ExampleTask(Task):
     @classmethod
     def open_dataset(cls, settings: RunSettings, log: Log, vocabulary: Vocabulary | None = None) -> ExampleDataset:
         dataset = super().open_dataset(settings, log, vocabulary)
-        for note in few_examples_note(len(dataset.splits["validation"])):
+        if vocabulary is not None and vocabulary.labels:
+            refuse_new_labels(dataset.data.splits["train"], vocabulary.labels)
+        for note in few_examples_note({name: len(split) for name, split in dataset.splits.items()}):
             log(note)
         return dataset
 

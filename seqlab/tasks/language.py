@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from seqlab.config import RunSettings
 from seqlab.contracts import Loss, State, TextBatch, TextScores
 from seqlab.data.batching import cut_by_count
 from seqlab.data.text.batches import Batches, pad_windows
@@ -15,11 +16,12 @@ from seqlab.distributed.world import joined
 from seqlab.mixing.mixture import MIXTURE_FILE
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.token_model import TokenModel
-from seqlab.tasks.dataset import Log
+from seqlab.tasks.dataset import Log, TextDataset
 from seqlab.tasks.distillation import divergence
-from seqlab.tasks.mixing import fit_mixture, training_part
+from seqlab.tasks.mixing import fit_mixture, kept_notes, training_part
 from seqlab.tasks.text import TextTask
 from seqlab.tasks.text_scores import ScoreAccumulator, as_batch, batch_size, score_rows, token_nats
+from seqlab.tasks.text_settings import LanguageSettings
 
 CARRIED_AT_ONCE = 1024  # tokens per forward pass when the state is carried through a text
 
@@ -36,6 +38,16 @@ class LanguageTask(TextTask):
     generates = True
     teacher: Callable[[], LanguageModel] | None = None  # loads the teacher at its first call
 
+    @classmethod
+    def fit_settings(cls, settings: RunSettings, dataset: TextDataset, log: Log) -> RunSettings:
+        """As for other texts; says how much a mixture keeps from the network."""
+        settings = super().fit_settings(settings, dataset, log)
+        task = settings.task.settings
+        if isinstance(task, LanguageSettings) and task.mix == "counts":
+            for note in kept_notes(dataset.splits, task.trained_window):
+                log(note)
+        return settings
+
     def make_batches(self, split: TokenSplit) -> Batches:
         """Of the training split, without what a mixture is fitted on."""
         if self._is_mixed and split is self.splits.get("train"):
@@ -46,7 +58,8 @@ class LanguageTask(TextTask):
         if not self._is_mixed:
             return {}
         settings: Any = self.settings
-        model.mixture = fit_mixture(model, self.splits, settings.window, int(settings.mix_size * 1e6), log)
+        max_bytes = int(settings.mix_size * 1e6)
+        model.mixture, self.counts = fit_mixture(model, self.splits, settings.window, max_bytes, log)
         return {MIXTURE_FILE: model.mixture.tensors()}
 
     @property

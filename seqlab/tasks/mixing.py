@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from seqlab.baselines.kneser_ney import FIT_TOKENS, KneserNey, best_kneser_ney
+from seqlab.baselines.kneser_ney import FIT_TOKENS, KneserNey, best_kneser_ney, best_with_parts
 from seqlab.data.batching import cut_by_count
 from seqlab.data.text.batches import NOT_SCORED, cut_windows, pad_windows
 from seqlab.data.text.tokens import TokenSplit
@@ -36,16 +36,39 @@ def training_part(splits: Mapping[str, TokenSplit]) -> tuple[TokenSplit, TokenSp
     train = splits["train"]
     if "test" in splits:
         return train, splits["validation"]
+    kept = _kept_from_network(train)
+    return train.parts(_between(kept, len(train))), train.parts(kept)
+
+
+def _kept_from_network(train: TokenSplit) -> list[tuple[int, int]]:
+    """The ranges of the training split that the mixture is fitted on."""
     held_out = max(2, min(max(int(FIT_SHARE * len(train)), LEAST_FIT), MOST_FIT, len(train) // 10))
     kept = _last_lines(train, held_out) if train.stats.by_lines else _stretches(len(train), held_out)
-    bounds = [0, *(bound for stretch in kept for bound in stretch), len(train)]
-    network = [(first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=True) if first < last]
-    if sum(last - first for first, last in network) < 2:
+    if sum(last - first for first, last in _between(kept, len(train))) < 2:
         raise UsageError(
             "the training split is too short to be mixed with counts: nothing could be kept from the network to fit "
             "the mixture on. Leave out --mix counts, or give more text."
         )
-    return train.parts(network), train.parts(kept)
+    return kept
+
+
+def _between(kept: list[tuple[int, int]], tokens: int) -> list[tuple[int, int]]:
+    """The ranges before, between and behind those that are kept."""
+    bounds = [0, *(bound for stretch in kept for bound in stretch), tokens]
+    return [(first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=True) if first < last]
+
+
+def kept_notes(splits: Mapping[str, TokenSplit], window: int) -> list[str]:
+    """For the log: how much of the training split the network does not read, and windows that this makes shorter."""
+    train, (network, kept) = splits["train"], training_part(splits)
+    if network is train:
+        return []
+    tokens = f"{len(kept):,} of {counted(len(train), 'training token')}"
+    notes = [f"{tokens} are kept from the network: how far the counts are trusted is fitted on them (task.mix)"]
+    shortest = int(np.diff(network.document_starts()).min()) - 1
+    if not train.stats.by_lines and shortest < window:
+        notes.append(f"the text between them is read in windows of {max(1, shortest):,} tokens instead of {window:,}")
+    return notes
 
 
 def _stretches(tokens: int, held_out: int) -> list[tuple[int, int]]:
@@ -67,14 +90,18 @@ def _last_lines(train: TokenSplit, held_out: int) -> list[tuple[int, int]]:
 
 def fit_mixture(
     model: LanguageModel, splits: Mapping[str, TokenSplit], window: int, max_bytes: int, log: Log
-) -> Mixture:
-    """Count the training split, and fit how much the network and the counts are trusted."""
-    train, held_out = training_part(splits)
-    counts = count_split(train, model.vocab_size)
-    predictions = _predictions(model, GramTable.from_counts(counts), held_out, window)
+) -> tuple[Mixture, KneserNey]:
+    """Count the training split, and fit how much the network and the counts are trusted; returns the counts, too.
+
+    Fitting takes counts without the text that it is fitted on, which are of the same order."""
+    train, held_out = splits["train"], training_part(splits)[1]
+    parts = [] if "test" in splits else [_between(_kept_from_network(train), len(train))]
+    first, tokens_N, starts_D = _counted_tokens(train)
+    within = [[(max(0, begin - first), end - first) for begin, end in part if end > first] for part in parts]
+    models = best_with_parts(tokens_N, model.vocab_size, within, starts_D)
+    counts, without_held_out = models[0], models[-1]
+    predictions = _predictions(model, GramTable.from_counts(without_held_out), held_out, window)
     alpha_K, beta_K = fit_exponents(*predictions, counts.order)
-    if len(train) < len(splits["train"]):
-        counts = count_split(splits["train"], model.vocab_size, counts.order)
     table = GramTable.from_counts(counts, max_bytes)
     mixture = Mixture(table, alpha_K, beta_K)
     where = "validation" if "test" in splits else "the training text, kept from the network"
@@ -87,7 +114,7 @@ def fit_mixture(
         log(f"{left_out}, to stay within {max_bytes / 1e6:g} MB (--mix-size)")
     if counts.fitted_tokens < len(splits["train"]):
         log(f"counted in the last {counts.fitted_tokens:,} of {len(splits['train']):,} training tokens")
-    return mixture
+    return mixture, counts
 
 
 class MixingGain(NamedTuple):
@@ -122,13 +149,17 @@ def _gained_nats(fitted: "_Predictions", scored: "_Predictions", order: int) -> 
 
 def count_split(split: TokenSplit, vocab_size: int, order: int | None = None) -> KneserNey:
     """The counts of a split, at the order that predicts its end best unless one is given."""
-    first = max(0, len(split) - FIT_TOKENS)
-    starts_D = split.document_starts()[:-1]
-    starts_D = np.append(0, starts_D[starts_D > first] - first)
-    tokens_N = split.read(first, len(split))
+    _, tokens_N, starts_D = _counted_tokens(split)
     if order is None:
         return best_kneser_ney(tokens_N, vocab_size, starts_D)
     return KneserNey.fit(tokens_N, vocab_size, order, starts_D)
+
+
+def _counted_tokens(split: TokenSplit) -> tuple[int, np.ndarray, np.ndarray]:
+    """The first token that is counted, the tokens from there on, and where documents start among them."""
+    first = max(0, len(split) - FIT_TOKENS)
+    starts_D = split.document_starts()[:-1]
+    return first, split.read(first, len(split)), np.append(0, starts_D[starts_D > first] - first)
 
 
 class _Predictions(NamedTuple):

@@ -27,6 +27,7 @@ from seqlab.errors import UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.models.model import Model
 from seqlab.tasks.as_read import reading_notes
+from seqlab.tasks.changed import changed_notes
 from seqlab.tasks.dataset import AnyDataset, Log
 from seqlab.tokenization.vocabulary import Vocabulary
 
@@ -91,7 +92,8 @@ class Task(ABC):
         for note in (*data.notes, *content_notes(data)):
             log(note)
         dataset = cls.encode_splits(data, settings, vocabulary)
-        for note in reading_notes(dataset.splits, dataset.vocabulary):
+        changed = changed_notes(dataset.data, dataset.vocabulary)
+        for note in (*reading_notes(dataset.splits, dataset.vocabulary, own=vocabulary is None), *changed):
             log(note)
         return dataset
 
@@ -189,6 +191,10 @@ class Task(ABC):
     @abstractmethod
     def score(self, model: Any, split: str, mode: str | None = None, limit: int | None = None) -> Scores:
         """Every unit of a split exactly once; with a `limit`, only about that many tokens from its beginning."""
+
+    def notes_on(self, split: str, name: str, mode: str) -> list[str]:
+        """What is said of a split that is scored in a mode, under this name."""
+        return reading_notes({name: self.splits[split]}, self.vocabulary)
 
     @abstractmethod
     def unit_sums(self, scores: Any) -> UnitSums:

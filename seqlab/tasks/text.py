@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from seqlab.baselines.kneser_ney import KneserNey
 from seqlab.baselines.role import BaselineRole
-from seqlab.baselines.text import TextBaseline, score_text_baselines
+from seqlab.baselines.text import BaselineText, TextBaseline, score_text_baselines
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.contracts import TextScores
 from seqlab.data.text.batches import Batches, choose_batches
@@ -25,6 +26,7 @@ from seqlab.tasks.dataset import Log, TextDataset, text_dataset, warn_of_notes
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tasks.text_settings import TextSettings
 from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.wording import counted
 
 
 class TextTask(Task):
@@ -37,6 +39,7 @@ class TextTask(Task):
     reported_metrics = ("bits_per_char", "perplexity")
     settings: TextSettings
     splits: Mapping[str, TokenSplit]
+    counts: KneserNey | None = None  # of the training split, if they are known already
 
     def make_batches(self, split: TokenSplit) -> Batches:
         settings = self.settings if split.stats.by_lines else fit_sizes(self.settings, split)
@@ -67,6 +70,8 @@ class TextTask(Task):
         """Smaller windows and batches for a short text."""
         task = settings.task.settings_as(TextSettings)
         train = dataset.splits["train"]
+        for note in cut_lines_notes(dataset.splits, task, task.carries):
+            log(note)
         smaller = task if train.stats.by_lines else fit_sizes(task, train)
         if smaller == task:
             return settings
@@ -91,6 +96,10 @@ class TextTask(Task):
             return "", "run.evaluate()"
         return f"seqlab generate {run}\n", "run.generate(temperature=0.8)"  # a prompt may be strange to the text
 
+    def notes_on(self, split: str, name: str, mode: str) -> list[str]:
+        cut = cut_lines_notes({name: self.splits[split]}, self.settings, mode == "carry")
+        return [*super().notes_on(split, name, mode), *cut]
+
     @abstractmethod
     def score(self, model: TokenModel, split: str, mode: str | None = None, limit: int | None = None) -> TextScores: ...
 
@@ -113,7 +122,8 @@ class TextTask(Task):
         spelling_U = dataset.splits[split].spelling_nats(tokens_U)
         scores = []
         window = None if self.mode == "carry" else self.settings.window
-        for baseline in text_baselines(dataset, split, int(tokens_U.sum()), window):
+        counts = self.counts if dataset.splits["train"] is self.splits.get("train") else None
+        for baseline in text_baselines(dataset, split, int(tokens_U.sum()), window, counts):
             if baseline.kind not in self.baselines:
                 continue
             # xz writes the text itself, so nothing is left to spell
@@ -132,6 +142,7 @@ class TextTask(Task):
         return scores
 
 
+NAMES = {"train": "training", "whole": "given"}  # of splits, in notes
 BLOCK = 1024  # characters of a unit of text
 MIN_SEGMENTS = 10  # from this number on, segments are the units
 # baselines of a long training text use its end
@@ -174,9 +185,11 @@ def one_unit(split: TokenSplit) -> UnitSums:
     return UnitSums(np.array([[0.0, split.stats.scored_characters]]), np.array([split.stats.scored_tokens]))
 
 
-def text_baselines(dataset: TextDataset, split: str, scored: int, window: int | None) -> list[TextBaseline]:
+def text_baselines(
+    dataset: TextDataset, split: str, scored: int, window: int | None, counts: KneserNey | None = None
+) -> list[TextBaseline]:
     """Baselines fitted on the training split, on as many tokens as were scored, in windows like those of the models;
-    without a window they read on."""
+    without a window they read on. `counts` are those of the training split, if they are known."""
     train, held_out, text = dataset.splits["train"], dataset.splits[split], dataset.data
     first = max(0, len(train) - MAX_TOKENS)
     train_starts = train.document_starts()[:-1]
@@ -184,18 +197,35 @@ def text_baselines(dataset: TextDataset, split: str, scored: int, window: int | 
     starts = held_out.document_starts()
     targets_D = starts[1:] - np.arange(1, len(starts))  # up to the end of each document: all tokens but the firsts
     last = scored + 1 + int(np.searchsorted(targets_D, scored))
+    characters = round(held_out.stats.characters * last / len(held_out))
     baselines = score_text_baselines(
-        train.read(first, len(train)),
-        held_out.read(0, last),
+        BaselineText(train.read(first, len(train)), text.tail("train", MAX_CHARACTERS).encode(), train_starts_D),
+        BaselineText(held_out.read(0, last), text.text(split, characters).encode(), starts[:-1][starts[:-1] < last]),
         dataset.vocabulary.tokenizer.vocab_size,
-        text.tail("train", MAX_CHARACTERS).encode(),
-        text.text(split, round(held_out.stats.characters * last / len(held_out))).encode(),
-        train_starts_D,
-        starts[:-1][starts[:-1] < last],
         window,
+        counts,
     )
     note = f"; the last {MAX_TOKENS:,} training tokens" if first else ""
     return [replace(one, about=one.about + note) if one.kind == "unigram" else one for one in baselines]
+
+
+def cut_lines_notes(splits: Mapping[str, TokenSplit], settings: TextSettings, carries: bool) -> list[str]:
+    """How many lines are longer than a window, so that what comes after it is read without what came before.
+
+    A model that `carries` its state through held-out text reads whole lines of it."""
+    cut: dict[int, list[str]] = {}  # by window
+    for name, split in splits.items():
+        window = settings.trained_window if name == "train" else settings.window
+        whole = name != "train" and carries
+        longer = int((np.diff(split.document_starts()) - 1 > window).sum()) if split.stats.by_lines and not whole else 0
+        if longer:
+            lines = counted(split.stats.documents, f"{NAMES.get(name, name)} line")
+            cut.setdefault(window, []).append(f"{longer:,} of {lines}")
+    return [
+        f"longer than the window of {window:,} tokens: {', '.join(lines)}; they are cut into windows, each read "
+        f"without what came before it (task.window)"
+        for window, lines in cut.items()
+    ]
 
 
 def fit_sizes(settings: TextSettings, split: TokenSplit) -> TextSettings:

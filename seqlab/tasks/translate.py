@@ -42,6 +42,7 @@ from seqlab.tasks.examples import (
 from seqlab.tasks.predictions import Translation
 from seqlab.tasks.task import MetricValues
 from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,6 @@ class TranslateTask(ExampleTask):
         fitted: dict[str, float] = {}
         if task.max_target_length is None:
             fitted["task.max_target_length"] = min(LONGEST_TARGET, math.ceil(ROOM_FACTOR * targets_N.max()) + ROOM)
-        elif longer := int((targets_N > task.max_target_length).sum()):
-            log(
-                f"warning: {longer:,} of {len(targets_N):,} training targets are longer than a translation may be, "
-                f"{task.max_target_length:,} tokens; the longest has {targets_N.max():,} (task.max_target_length)"
-            )
         if task.max_target_ratio is None:
             fitted["task.max_target_ratio"] = min(LONGEST_TARGET, round(ROOM_FACTOR * float(ratios_N.max()), 2))
         if fitted:
@@ -107,6 +103,9 @@ class TranslateTask(ExampleTask):
                 f"a translation may have {task.max_target_length:,} tokens, and {task.max_target_ratio:g} for each "
                 f"source token plus {ROOM}: {which}{ROOM_FACTOR} times the most in training"
             )
+        beyond = _beyond_limit(dataset, task)
+        if beyond:
+            log(f"targets that are longer than a translation may be, so that none is like them: {', '.join(beyond)}")
         return settings
 
     @classmethod
@@ -241,6 +240,21 @@ class TranslateTask(ExampleTask):
             "chrf": chrf.value(gold, predicted),
             "exact": exact.value(gold, predicted),
         }
+
+
+def _beyond_limit(dataset: ExampleDataset, task: TranslateSettings) -> list[str]:
+    """How many targets have more tokens than the translations of their sources may have; those that are left out of
+    training aside."""
+    found = []
+    for name, split in dataset.splits.items():
+        read = split.up_to(task.max_length)
+        limits = [task.target_limit(length) for length in read.input_lengths_N.tolist()]
+        longer_N = read.target_lengths_N - 1 > np.array(limits)  # the begin token is not written
+        if longer_N.any():
+            longest = read.target_lengths_N[longer_N].max() - 1
+            examples = counted(len(read), f"{'training' if name == 'train' else name} example")
+            found.append(f"{longer_N.sum():,} of {examples} (up to {longest:,} tokens)")
+    return found
 
 
 def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:

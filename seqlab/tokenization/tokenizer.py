@@ -35,6 +35,7 @@ class Tokenizer(ABC):
     Settings: ClassVar[type[TokenizerSettings]] = TokenizerSettings  # what `train` takes
     name: ClassVar[str]  # as registered; "module:Class" unless set
     has_unknown: ClassVar[bool]  # whether some text encodes to the unknown token
+    changes: str = ""  # how decoded text differs from what was encoded, besides unknown tokens: "read in lower case"
     unknown_reason: ClassVar[tuple[str, str]] = ("", "")  # completes "'x' ..." and "'x', 'y' ..." in the warning
 
     def __init__(self, token_bytes: Sequence[bytes], documents: bool = False):
@@ -45,6 +46,7 @@ class Tokenizer(ABC):
             self._token_bytes.append(REPLACEMENT.encode())
         if documents:
             self._token_bytes += [b"", b""]
+        self.rarer = 0  # different words that training left out, to keep to `vocab_size`; 0 if it was loaded
         self._warned_of: set[str] = set()
         self._warnings = 0
         self.collected: list[str] | None = None  # warnings, instead of giving them
@@ -79,6 +81,10 @@ class Tokenizer(ABC):
         """The bytes of the text that its first token covers. Override it if the first token can be unknown."""
         start = next(chunk_text([text], 1), "")
         return self.decode_bytes(self.encode_array(start)[:1])
+
+    def count_changed(self, text: str) -> int:
+        """How many characters of a text are encoded as others or as none, as `changes` says."""
+        return 0
 
     def spelling_nats(self, text: str, ids: Ids) -> np.ndarray:
         """What spelling each unknown token among a text's ids costs, in their order (U).

@@ -54,17 +54,27 @@ class Vocabulary:
         return {name: tokenizer for name, tokenizer in extra.items() if tokenizer is not None}
 
 
+def vocabulary_in_words(vocabulary: Vocabulary, settings: TokenizerSettings) -> str:
+    """The size of the vocabulary, or of that of each side."""
+    size = size_in_words(vocabulary.tokenizer, settings)
+    if vocabulary.target_tokenizer is None or vocabulary.shared:
+        return size
+    return f"{size}, of targets {size_in_words(vocabulary.target_tokenizer, settings)}"
+
+
 def size_in_words(tokenizer: Tokenizer, settings: TokenizerSettings) -> str:
-    """'bpe vocabulary of 368', and what `vocab_size` counts of it, where that is another number."""
+    """'bpe vocabulary of 368', what `vocab_size` counts of it, where that is another number, and what it left out."""
     wanted, ordinary = settings.option("vocab_size", None), tokenizer.ordinary_size
     size = f"{tokenizer.name} vocabulary of {tokenizer.vocab_size:,}"
     special = tokenizer.vocab_size - ordinary
-    if wanted is None or (wanted == ordinary and not special):
+    if wanted is None:
         return size
     notes = [f"{ordinary:,} and {counted(special, 'special token')}"] * (special > 0)
     if ordinary < wanted:
         notes.append(f"fewer than vocab_size={wanted:,}: the text it learned from gives no more")
-    return f"{size} ({'; '.join(notes)})"
+    if tokenizer.rarer:
+        notes.append(f"{counted(tokenizer.rarer, 'rarer word')} left out by vocab_size")
+    return f"{size} ({'; '.join(notes)})" if notes else size
 
 
 def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:

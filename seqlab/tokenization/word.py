@@ -26,6 +26,7 @@ CHUNK = 1 << 16  # characters split into words at once, which bounds the memory
 WORD = re.compile(rf" ?[{LETTER}]+(?:['’][{LETTER}]+)*| ?[^{LETTER}\s][{MARK}]*|\s")
 BETWEEN_SPACES = re.compile(r"[^\S\n]*(\S+|\n)")  # a word or the end of a line, after any other spaces
 Split = Literal["words", "spaces"]
+SPACES = "not kept (tokenizer.split=spaces)"
 
 
 class WordSettings(TokenizerSettings):
@@ -49,6 +50,8 @@ class WordTokenizer(Tokenizer):
         self.lowercase = lowercase
         self.split: Split = split
         self._ids = {word: token for token, word in enumerate(words)}
+        how = {"read in lower case (tokenizer.lowercase)": lowercase, f"spaces that are {SPACES}": split == "spaces"}
+        self.changes = " or ".join(what for what, applies in how.items() if applies)
 
     @classmethod
     def train(cls, chunks: Iterable[str], settings: TokenizerSettings, documents: bool = False) -> Self:
@@ -64,7 +67,9 @@ class WordTokenizer(Tokenizer):
         if not counts:
             raise DataError("the training text is empty: a word tokenizer needs at least one word.")
         by_frequency = sorted(counts, key=lambda word: (-counts[word], word))
-        return cls(by_frequency[: settings.vocab_size], settings.lowercase, documents, settings.split)
+        trained = cls(by_frequency[: settings.vocab_size], settings.lowercase, documents, settings.split)
+        trained.rarer = len(by_frequency) - trained.ordinary_size
+        return trained
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
@@ -89,6 +94,14 @@ class WordTokenizer(Tokenizer):
                 unknown |= dict.fromkeys(word for word in words if word not in self._ids)
         self.warn_of_unknown(unknown)
         return np.concatenate(ids)
+
+    def count_changed(self, text: str) -> int:
+        count = sum(text.count(letter) for letter in set(text) if letter.lower() != letter) if self.lowercase else 0
+        if self.split == "words":
+            return count
+        found = [(match[0].removesuffix(match[1]), match[1]) for match in BETWEEN_SPACES.finditer(text)]
+        kept = sum(spaces[-1:] == " " and word != "\n" for spaces, word in found)  # decoding writes one before a word
+        return count + sum(len(spaces) for spaces, _ in found) - kept
 
     def spelling_nats(self, text: str, ids: Ids) -> np.ndarray:
         """By the characters of the words that the vocabulary has."""

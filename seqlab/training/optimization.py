@@ -1,7 +1,9 @@
 """Optimizers, learning-rate schedules and gradient clipping."""
 
+import inspect
 import math
 from collections.abc import Sequence
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +12,7 @@ from seqlab.config import TrainSettings
 from seqlab.distributed.sharding import is_sharded, whole
 from seqlab.training.muon import MuonAdamW, hidden_matrices
 
+Kind = TypeVar("Kind", bound=torch.optim.Optimizer)
 PLATEAU_FACTOR = 0.5
 PLATEAU_PATIENCE = 2  # evaluations without improvement before the rate falls
 
@@ -25,16 +28,26 @@ def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Opt
     ]
     match settings.optimizer:
         case "adam":
-            return torch.optim.Adam(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
+            return _uncompiled(torch.optim.Adam)(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
         case "adamw":
-            return torch.optim.AdamW(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
+            return _uncompiled(torch.optim.AdamW)(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
         case "muon":
-            return MuonAdamW(hidden, groups, settings.lr, settings.beta2, settings.weight_decay)
+            return _uncompiled(MuonAdamW)(hidden, groups, settings.lr, settings.beta2, settings.weight_decay)
         case "sgd":
             fused = not any(map(is_sharded, model.parameters()))  # torch's fused kernel takes whole tensors only
-            return torch.optim.SGD(groups, lr=settings.lr, momentum=settings.momentum, fused=fused)
+            return _uncompiled(torch.optim.SGD)(groups, lr=settings.lr, momentum=settings.momentum, fused=fused)
         case "rmsprop":
-            return torch.optim.RMSprop(groups, lr=settings.lr, alpha=settings.beta2)
+            return _uncompiled(torch.optim.RMSprop)(groups, lr=settings.lr, alpha=settings.beta2)
+
+
+def _uncompiled(kind: type[Kind]) -> type[Kind]:
+    """The same optimizer with its methods as they are inside of what keeps torch's compiler from tracing them.
+
+    That would import the compiler, which takes as long as importing torch, and nothing here is compiled."""
+    names = "add_param_group", "zero_grad", "state_dict", "load_state_dict"
+    methods: dict[str, Any] = {name: inspect.unwrap(getattr(kind, name)) for name in names}
+    methods["step"] = torch.no_grad()(inspect.unwrap(kind.step))
+    return cast(type[Kind], type(kind.__name__, (kind,), methods))
 
 
 def learning_rate(

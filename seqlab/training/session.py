@@ -27,12 +27,12 @@ from seqlab.runs.checkpoint import WEIGHTS, checkpoints, load_weights, step_of, 
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.lock import is_own_launch, locked_run
-from seqlab.runs.reopen import make_task, reopen, teacher_vocabulary
+from seqlab.runs.reopen import make_task, reopen, teacher_path, teacher_vocabulary
 from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
 from seqlab.storage import storage_errors, to_json
 from seqlab.tasks.as_read import borrowed_note
-from seqlab.tasks.dataset import AnyDataset
+from seqlab.tasks.dataset import AnyDataset, KeptNotes
 from seqlab.threads import compute_threads, default_threads
 from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.dropout import with_default_dropout
@@ -90,11 +90,14 @@ def _open_session(
     if source is not None:
         _check_vocabulary(settings, source)
     vocabulary = source.vocabulary if source is not None else teacher_vocabulary(settings)
-    dataset = TASKS.load(settings.task.name).open_dataset(settings, reporter.log, vocabulary)
-    if source is not None and (note := borrowed_note(dataset.splits, source.vocabulary, str(source.path))):
-        reporter.log(note)
+    task, said = TASKS.load(settings.task.name), KeptNotes(reporter.log)
+    dataset = task.open_dataset(settings, said, vocabulary)
+    if vocabulary is not None:
+        lender, option = (str(source.path), "--init") if source is not None else (teacher_path(settings), "a teacher")
+        said.all(borrowed_note(dataset.splits, vocabulary, lender, option))
     try:
-        settings = TASKS.load(settings.task.name).fit_settings(settings, dataset, reporter.log)
+        settings = task.fit_settings(settings, dataset, said)
+        dataset = replace(dataset, notes=tuple(said.notes))
         settings = fit_memory(settings, dataset, memory, reporter.log)
         return _new_session(settings, dataset, out, overwrite, reporter, source, held)
     finally:

@@ -22,7 +22,7 @@ from seqlab.runs.run import Run
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.tasks.task import Task
 from seqlab.tasks.too_long import left_out
-from seqlab.tokenization.vocabulary import size_in_words
+from seqlab.tokenization.vocabulary import vocabulary_in_words
 from seqlab.training.evaluations import EVALUATED_TOKENS, FINAL_TOKENS
 from seqlab.wording import counted
 
@@ -75,7 +75,7 @@ def plan_summary(session: TrainingSession) -> str:
     epochs = steps * settings.train.accumulate / session.task.steps_per_epoch
     return (
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
-        f"{size_in_words(session.dataset.vocabulary.tokenizer, settings.tokenizer.settings)}\n"
+        f"{vocabulary_in_words(session.dataset.vocabulary, settings.tokenizer.settings)}\n"
         f"{config['corpus']['name']}{about}: {_amounts(session.dataset, settings)}\n"
         f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {_computing(threads or 1)}, "
         f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"

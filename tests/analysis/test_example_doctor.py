@@ -127,7 +127,7 @@ def test_held_out_files_that_repeat_the_training_file():
         "59 of the 59 validation inputs (100.0%) are also in the training split" in note for note in result.notes
     )
     assert {label.label for label in result.labels} == {"O", "B-x"}
-    assert few_examples_note(59)[0] in result.warnings
+    assert few_examples_note({"validation": 59})[0] in result.warnings
 
 
 def test_json():

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqlab.baselines import kneser_ney
-from seqlab.baselines.kneser_ney import KneserNey, best_kneser_ney, nats_by_order
+from seqlab.baselines import gram_counts, kneser_ney
+from seqlab.baselines.kneser_ney import KneserNey, best_kneser_ney, best_with_parts, nats_by_order
 from seqlab.baselines.unigram import Unigram
 
 SYMBOLS = 4
@@ -154,6 +154,30 @@ def test_orders_are_tried_on_the_end_of_the_training_text(starts_D):
         assert nats == pytest.approx(model.nats(train_N[450:], order, last_D).sum(), rel=1e-12)
 
 
+@given(documents, st.lists(st.integers(0, 40), min_size=2, max_size=6, unique=True), documents)
+def test_a_part_counted_with_the_whole_is_the_part_counted_alone(train, bounds, held_out):
+    tokens_N, starts_D = flat(train)
+    bounds = sorted(min(bound, len(tokens_N)) for bound in bounds)
+    ranges = [(first, last) for first, last in zip(bounds[::2], bounds[1::2], strict=False) if first < last]
+    if not ranges:
+        return
+    whole, part = best_with_parts(tokens_N, SYMBOLS, [ranges], starts_D)
+    ends = [*starts_D[1:], len(tokens_N)]
+    docs = [
+        list(tokens_N[max(start, first) : min(end, last)])
+        for first, last in ranges
+        for start, end in zip(starts_D, ends, strict=True)
+        if max(start, first) < min(end, last)
+    ]
+    alone_N, alone_D = flat(docs)
+    held_N, held_D = flat(held_out)
+    best = best_kneser_ney(tokens_N, SYMBOLS, starts_D)
+    assert whole.order == best.order and part.fitted_tokens == len(alone_N)
+    expected = KneserNey.fit(alone_N, SYMBOLS, whole.order, alone_D)
+    np.testing.assert_array_equal(whole.nats(held_N, starts_D=held_D), best.nats(held_N, starts_D=held_D))
+    np.testing.assert_array_equal(part.nats(held_N, starts_D=held_D), expected.nats(held_N, starts_D=held_D))
+
+
 def test_a_long_text_is_counted_at_its_end(monkeypatch):
     monkeypatch.setattr(kneser_ney, "FIT_TOKENS", 100)
     train_N = np.random.default_rng(2).integers(0, 3, 500)
@@ -167,7 +191,7 @@ def test_a_long_text_is_counted_at_its_end(monkeypatch):
 
 def test_the_order_stays_within_memory(monkeypatch):
     train_N = np.random.default_rng(3).integers(0, 3, 500)
-    monkeypatch.setattr(kneser_ney, "MAX_GRAMS", 11)
+    monkeypatch.setattr(gram_counts, "MAX_GRAMS", 11)
     low = KneserNey.fit(train_N, 3, 12)
     assert low.order == 2  # 3 single tokens and 9 pairs are too many to go on
     monkeypatch.undo()

@@ -6,7 +6,7 @@ import pytest
 from seqlab.baselines import compression, kneser_ney
 from seqlab.baselines.compression import xz_bits
 from seqlab.baselines.kneser_ney import best_kneser_ney
-from seqlab.baselines.text import score_text_baselines
+from seqlab.baselines.text import BaselineText, score_text_baselines
 from seqlab.baselines.unigram import Unigram
 
 TRAIN, HELD_OUT = b"the cat sat on the mat. " * 40, b"the mat sat on the cat. "
@@ -16,8 +16,12 @@ def ids(text):
     return np.frombuffer(text, np.uint8)
 
 
+def given(text):
+    return BaselineText(ids(text), text)
+
+
 def test_three_baselines_of_the_same_tokens():
-    unigram, counting, xz = score_text_baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
+    unigram, counting, xz = score_text_baselines(given(TRAIN), given(HELD_OUT), 256)
     assert {baseline.tokens for baseline in (unigram, counting, xz)} == {len(HELD_OUT) - 1}
     best = best_kneser_ney(ids(TRAIN), 256)
     assert [unigram.name, counting.name, xz.name] == ["unigram", f"kneser-ney (order {best.order})", "xz"]
@@ -37,27 +41,29 @@ def test_documents():
     train, held_out = b"anna\nanna bob\nbob\n" * 20, b"bob anna\nanna\n"
     train_N, train_starts_D = lines(train)
     held_N, held_starts_D = lines(held_out)
-    scored = score_text_baselines(train_N, held_N, 258, train, held_out, train_starts_D, held_starts_D)
+    scored = score_text_baselines(
+        BaselineText(train_N, train, train_starts_D), BaselineText(held_N, held_out, held_starts_D), 258
+    )
     assert {baseline.tokens for baseline in scored} == {len(held_out)}
     expected = best_kneser_ney(train_N, 258, train_starts_D).nats(held_N, starts_D=held_starts_D)
     assert scored[1].nats == pytest.approx(expected.sum())
 
 
 def test_a_baseline_says_what_it_left_out(monkeypatch):
-    for baseline in score_text_baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT):
+    for baseline in score_text_baselines(given(TRAIN), given(HELD_OUT), 256):
         assert "last" not in baseline.about
     monkeypatch.setattr(kneser_ney, "FIT_TOKENS", 500)
     monkeypatch.setattr("seqlab.baselines.text.TRAIN_BYTES", 300)
     monkeypatch.setattr(compression, "TRAIN_BYTES", 300)
-    _, counting, xz = score_text_baselines(ids(TRAIN), ids(HELD_OUT), 256, TRAIN, HELD_OUT)
+    _, counting, xz = score_text_baselines(given(TRAIN), given(HELD_OUT), 256)
     assert "the last 500 training tokens" in counting.about
     assert "the last 300 training bytes" in xz.about
 
 
 def test_with_a_window_only_counting_changes():
     held_out = TRAIN[:96]  # the longer the context, the surer
-    free = score_text_baselines(ids(TRAIN), ids(held_out), 256, TRAIN, held_out)
-    windowed = score_text_baselines(ids(TRAIN), ids(held_out), 256, TRAIN, held_out, window=4)
+    free = score_text_baselines(given(TRAIN), given(held_out), 256)
+    windowed = score_text_baselines(given(TRAIN), given(held_out), 256, window=4)
     assert (
         [baseline.carried for baseline in windowed]
         == [baseline.carried for baseline in free]

@@ -11,10 +11,11 @@ import torch
 
 from seqlab import kernels
 from seqlab.attention import fast
-from seqlab.attention.fast import attend_fast, can_compile
+from seqlab.attention.fast import attend_fast
 from seqlab.attention.masks import causal
 from seqlab.attention.plain import attend
 from seqlab.attention.scores import Additive
+from seqlab.kernels import can_compile
 
 PROGRAM = """
 import torch, time
@@ -86,7 +87,7 @@ def test_what_takes_long_is_said(capsys: pytest.CaptureFixture[str], monkeypatch
 
 def test_without_a_compiler_the_chunked_form_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "seqlab.kernels.additive_attention", raising=False)
+    monkeypatch.delitem(sys.modules, "seqlab.kernels.dropout", raising=False)
     monkeypatch.setattr(fast, "CompiledAdditive", None)  # not to be touched
     can_compile.cache_clear()
     try:

@@ -1,6 +1,7 @@
 """seqlab speedrun: one command from raw text to a mixed model, its record, and what it refuses."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ def test_the_command_gives_a_model_and_a_record(
     answer = seqlab("speedrun", str(text), "--seeds", "2", "--out", str(out))
     assert answer.code == 0 and "network alone" in answer.out and "Mean " in answer.out
     record = json.loads((out / "speedrun.json").read_text(encoding="utf-8"))
-    assert len(record["attempts"]) == 2 and record["minutes"] == 5 and record["machine"] and record["interval"]
+    assert len(record["attempts"]) == 2 and record["minutes"] == 5 and record["interval"]
+    assert all(attempt["machine"] and attempt["date"] for attempt in record["attempts"])
     run = library.load(out / "seed-1")
     assert run.model.mixture is not None and run.results is not None
     assert record["attempts"][1]["steps"] == run.results.steps
@@ -82,9 +84,29 @@ def test_what_cannot_be_run_is_refused(text: Path, tmp_path: Path, seqlab: Calla
     assert "clock" not in answer.err + answer.out
 
 
+def test_the_same_command_continues_with_the_seeds_that_are_missing(
+    text: Path, tmp_path: Path, small: None, seqlab: Callable[..., Any]
+) -> None:
+    out = tmp_path / "best"
+    first = library.speedrun(text, out=out)
+    shutil.copytree(out / "seed-0", out / "seed-1")
+    (out / "seed-1" / "results.json").unlink()  # an attempt that was interrupted
+    answer = seqlab("speedrun", str(text), "--seeds", "2", "--out", str(out))
+    assert answer.code == 0, answer.err
+    assert "seed 0 is finished" in answer.err + answer.out
+    record = json.loads((out / "speedrun.json").read_text(encoding="utf-8"))
+    assert record["attempts"][0] == first.as_dict()["attempts"][0] and record["attempts"][1]["seed"] == 1
+    answer = seqlab("speedrun", str(text), "--minutes", "20", "--out", str(out))
+    assert answer.code == 2 and "choose another --out" in answer.err
+    text.write_text(WORDS * 100, encoding="utf-8")
+    answer = seqlab("speedrun", str(text), "--seeds", "3", "--out", str(out))
+    assert answer.code == 2 and "the text has changed since seed 0" in answer.err
+
+
 def test_attempts_that_took_too_long_are_said() -> None:
-    attempts = [Attempt(seed, "", 10, seconds, 1.5, 1.4, 1.6) for seed, seconds in enumerate((250.0, 312.0))]
-    record = Speedrun(5, "mine", attempts, {}, "a machine", None, "today")
+    facts = (1.5, 1.4, 1.6, "0123", "a machine", None, "today")
+    attempts = [Attempt(seed, "", 10, seconds, *facts) for seed, seconds in enumerate((250.0, 312.0))]
+    record = Speedrun(5, "mine", ["my.txt"], attempts, {})
     assert any("seed 1 by 12 s" in sentence for sentence in record.sentences)
 
 

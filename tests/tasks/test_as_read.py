@@ -44,7 +44,9 @@ def test_unknown_tokens_are_said_from_one_percent_on():
     dataset = read("classify", train, [*train, LabeledText("zzz yyy", "none")])
     share = 2 / sum(len(ids) for ids in dataset.splits["validation"].inputs)
     assert unknown_share(dataset.splits["validation"], dataset.vocabulary) == pytest.approx(share) and share < 0.01
-    assert len(reading_notes(dataset.splits, dataset.vocabulary)) == 1
+    assert reading_notes(dataset.splits, dataset.vocabulary)[1:] == [
+        "without any token that the tokenizer knows: 1 of 41 validation examples"
+    ]
     dataset = read("classify", train, [*train[:2], LabeledText("zzz yyy", "none")])
     share = unknown_share(dataset.splits["validation"], dataset.vocabulary)
     assert reading_notes(dataset.splits, dataset.vocabulary)[1] == (
@@ -53,7 +55,11 @@ def test_unknown_tokens_are_said_from_one_percent_on():
     )
     dataset = read("tag", [tagged(words) for words in TRAIN], [TaggedSentence(("zzz",), ("O",))])
     assert "100.0% of the tokens" in reading_notes(dataset.splits, dataset.vocabulary)[1]
-    assert reading_notes(dataset.splits, dataset.vocabulary)[1].endswith("it reads their spelling only")
+    assert "it reads their spelling only" in reading_notes(dataset.splits, dataset.vocabulary)[1]
+    assert reading_notes(dataset.splits, dataset.vocabulary)[1].endswith(
+        "100.0% of the characters of the different words of the validation examples are unknown to the tokenizer: it "
+        "reads them all as the same character"
+    )
 
 
 def test_unknown_tokens_are_counted_on_both_sides_of_pairs():

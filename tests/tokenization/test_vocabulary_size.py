@@ -14,7 +14,12 @@ TEXT = "the cat sat on the mat and the dog ran to the sea. " * 4
         ("char", {}, False, "char vocabulary of 15"),
         ("bpe", {"vocab_size": 260}, False, "bpe vocabulary of 260"),
         ("bpe", {"vocab_size": 260}, True, "bpe vocabulary of 262 (260 and 2 special tokens)"),
-        ("word", {"vocab_size": 5}, False, "word vocabulary of 6 (5 and 1 special token)"),
+        (
+            "word",
+            {"vocab_size": 5},
+            False,
+            "word vocabulary of 6 (5 and 1 special token; 8 rarer words left out by vocab_size)",
+        ),
         (
             "word",
             {"vocab_size": 14},

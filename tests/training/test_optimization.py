@@ -1,6 +1,8 @@
 """Schedules against their formulas, groups of parameters, clipping against torch."""
 
 import math
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -136,3 +138,23 @@ def test_what_is_not_finite_is_told_and_left(bad: float) -> None:
     assert not math.isfinite(clip(ours, TrainSettings(clip_norm=1.0, clip_value=0.1)))
     assert ours[0].grad is not None and bool(torch.isfinite(ours[0].grad).all())
     assert not bool(torch.isfinite(ours[1].grad).all())
+
+
+WITHOUT_COMPILER = """
+import sys, torch
+from seqlab.config import TrainSettings
+from seqlab.training.optimization import make_optimizer
+model = torch.nn.Linear(2, 2)
+for name in ("adam", "adamw", "muon", "sgd", "rmsprop"):
+    optimizer = make_optimizer(model, TrainSettings(optimizer=name))
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    optimizer.load_state_dict(optimizer.state_dict())
+assert "torch._dynamo" not in sys.modules
+"""
+
+
+def test_optimizers_do_not_import_the_compiler_of_torch() -> None:
+    """It takes as long as importing torch."""
+    subprocess.run([sys.executable, "-c", WITHOUT_COMPILER], check=True)

@@ -245,7 +245,8 @@ def _corpus(data: ComparisonData) -> dict[str, Any]:
         split["trained_on"] = f"{trained:,} examples; the other {data.left_out:,} are longer than task.max_length"
     if isinstance(dataset.data, SplitText):
         split = {"split": dataset.data.rule, "documents": dataset.data.settings.documents}
-    return {key: facts[key] for key in ("name", "about", "characters", "fingerprint")} | split
+    said = {"said of it": "; ".join(facts["notes"])} if facts.get("notes") else {}
+    return {key: facts[key] for key in ("name", "about", "characters", "fingerprint")} | split | said
 
 
 def _protocol(task: Task, data: ComparisonData, scored: RunScores) -> dict[str, Any]:

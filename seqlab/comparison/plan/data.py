@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.text.corpus import open_corpus
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
-from seqlab.runs.reopen import make_task, teacher_vocabulary
+from seqlab.runs.reopen import make_task, teacher_path, teacher_vocabulary
 from seqlab.storage import storage_errors
-from seqlab.tasks.dataset import Dataset
+from seqlab.tasks.as_read import borrowed_note
+from seqlab.tasks.dataset import Dataset, KeptNotes
 from seqlab.tasks.task import Task
 from seqlab.tasks.too_long import left_out, trained_split
 from seqlab.training.budget import check_trainable
@@ -90,8 +91,12 @@ def prepare_data(request: ComparisonRequest, directory: Path, log: Callable[[str
         first = next(iter(models.values()))
     check_trainable(first)
     task = TASKS.load(first.task.name)
-    dataset = task.open_dataset(first, log, teacher_vocabulary(first))
-    sizes = task.fit_settings(first, dataset, log).resolved()["task"]
+    said, vocabulary = KeptNotes(log), teacher_vocabulary(first)
+    dataset = task.open_dataset(first, said, vocabulary)
+    if vocabulary is not None:
+        said.all(borrowed_note(dataset.splits, vocabulary, teacher_path(first), "a teacher"))
+    sizes = task.fit_settings(first, dataset, said).resolved()["task"]
+    dataset = replace(dataset, notes=tuple(said.notes))
     fitted = ("window", "batch_size", "max_target_length", "max_target_ratio")
     fit = {f"task.{key}": sizes[key] for key in fitted if key in sizes}
     return ComparisonData({name: model.with_values(**fit) for name, model in models.items()}, dataset)

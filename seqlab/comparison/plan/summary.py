@@ -9,7 +9,7 @@ from seqlab.comparison.plan.plan import Plan, PlannedModel
 from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.comparison.plan.trials import is_extensible
 from seqlab.text_table import aligned_table
-from seqlab.tokenization.vocabulary import size_in_words
+from seqlab.tokenization.vocabulary import vocabulary_in_words
 from seqlab.training.progress import clock
 from seqlab.wording import counted
 
@@ -31,7 +31,7 @@ def plan_summary(plan: Plan, request: ComparisonRequest, data: ComparisonData, d
     ]  # fmt: skip
     lines = [
         f"{dataset.name}: {data.size_in_words}, "
-        f"{size_in_words(dataset.vocabulary.tokenizer, data.shared.tokenizer.settings)}; {unit}: {splits}",
+        f"{vocabulary_in_words(dataset.vocabulary, data.shared.tokenizer.settings)}; {unit}: {splits}",
         *("  " + line for line in aligned_table(rows).splitlines()),
         f"{counted(len(plan.seeds), 'seed')} each, {parallel}; verdicts on the {data.deciding_split} split",
     ]

@@ -72,6 +72,19 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
     ]
 
 
+def refuse_new_labels(examples: Sequence[Example], known: Sequence[str]) -> None:
+    """DataError if the run that training starts from does not have every label or tag."""
+    new = Counter({label: count for label, count in count_labels_of(examples).items() if label not in known})
+    if new:
+        noun, unit = ("label", "example") if isinstance(examples[0], LabeledText) else ("tag", "word")
+        named = quote_list([label for label, _ in new.most_common()], LABELS_NAMED, new)
+        raise DataError(
+            f"{counted(new.total(), f'training {unit}')} of {counted(len(new), noun)} that the run of --init does not "
+            f"have: {named}. It has {quote_list(known, LABELS_NAMED)}, and a model keeps its {noun}s. Leave out "
+            f"--init, or these {unit}s."
+        )
+
+
 def _labels_alike(labels: Counter[str]) -> list[str]:
     """Notes on labels that are probably the same one, by how they differ."""
     spellings: dict[object, list[str]] = {}
@@ -116,13 +129,14 @@ def _never_scored(counts: Mapping[str, Counter[str]], noun: str) -> list[str]:
     return notes
 
 
-def few_examples_note(count: int) -> list[str]:
-    """A note on a validation split that is too small to tell models apart."""
-    if count >= FEWEST_EXAMPLES:
-        return []
-    given = f"{counted(count, 'validation example')}, fewer than {FEWEST_EXAMPLES}"
+def few_examples_note(sizes: Mapping[str, int]) -> list[str]:
+    """Notes on held-out splits, by name, that are too small to tell models apart."""
     return [
-        f"results are based on {given}: a single one is {100 / count:.1f}% of them, so small differences are chance"
+        f"{'results' if split == 'validation' else f'{split} results'} are based on "
+        f"{counted(count, f'{split} example')}, fewer than {FEWEST_EXAMPLES}: a single one is {100 / count:.1f}% of "
+        f"them, so small differences are chance"
+        for split, count in sizes.items()
+        if split != "train" and count < FEWEST_EXAMPLES
     ]
 
 

@@ -66,6 +66,11 @@ class LocatedExample:
 LocatedExamples = Sequence[LocatedExample]
 
 
+def located_in(corpus: str, examples: Sequence[Any]) -> LocatedExamples:
+    """Examples of a built-in corpus: their numbers are where they begin."""
+    return [LocatedExample(example, Location(Path(corpus), number)) for number, example in enumerate(examples, 1)]
+
+
 class BadRow(DataError):
     """A row, sentence or pair that cannot be used: it is skipped, up to a limit."""
 

@@ -17,7 +17,7 @@ from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedS
 from seqlab.data.examples.example_folders import tagged_files
 from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
 from seqlab.data.examples.label_lines import has_label_lines, read_label_lines
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, quote_list, suffix
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, located_in, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel, refuse_swapped
 from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.split_column import split_by_column
@@ -61,7 +61,8 @@ def open_unsplit(
     if _is_builtin(settings.source):
         corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
         everything = [example for examples in corpus.splits.values() for example in examples]
-        return replace(corpus, splits={"whole": everything}, rule="all of it")
+        unknown = check_labels("given", located_in(settings.source[0], everything), labels) if labels else []
+        return replace(corpus, splits={"whole": everything}, rule="all of it", notes=(*corpus.notes, *unknown))
     wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit, tuple(trained))
     splits, notes, _, skipped = _read_splits(kind, {"whole": settings.source}, wanted)
     notes = [*notes, *split_by_column(splits).notes]

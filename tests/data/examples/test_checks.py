@@ -137,8 +137,8 @@ def test_an_answer_is_the_same_if_it_is_that_of_the_first_example(write):
 
 
 def test_few_validation_examples_are_said():
-    assert few_examples_note(200) == []
-    [note] = few_examples_note(1)
+    assert few_examples_note({"train": 9, "validation": 200}) == []
+    [note] = few_examples_note({"validation": 1})
     assert note.startswith("results are based on 1 validation example, fewer than 200: a single one is 100.0% of them")
 
 
