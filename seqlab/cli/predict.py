@@ -57,7 +57,7 @@ def predict(
 
     if picture is not None:
         check_format(picture)
-    if column and (file is None or str(file) == "-"):
+    if column and file is None:
         raise UsageError("--column names a column of a table: name the table with --file.")
     model = api.load(run)
     lines = _lines(file, model, column) if file else {}
@@ -102,21 +102,20 @@ def _is_blank(line: "Input") -> bool:
 
 def _lines(file: Path, run: "Run", column: str | None) -> "Mapping[int, Input]":
     """The texts of a file by line, read as for training; what was noticed goes to standard error."""
-    import sys
-
-    from seqlab.data.examples.inputs import read_inputs
-    from seqlab.data.files import InputFixes, decode
+    from seqlab.data.examples.inputs import Trained, read_inputs, read_standard_input
+    from seqlab.data.files import STANDARD_INPUT, InputFixes
 
     fixes = InputFixes()
     kind = run.settings.task.settings.examples
-    if str(file) == "-":
-        content = "".join(decode([sys.stdin.buffer.read()], "standard input", fixes))
-        lines = dict(enumerate(content.removesuffix("\n").split("\n"), 1))
-    elif kind is None:
+    if kind is None:
         return {1: file.name}  # a language model does not predict, and says so
+    trained = Trained(run.settings.corpus.columns, run.vocabulary.labels)
+    if str(file) == STANDARD_INPUT:
+        lines, notes = read_standard_input(kind, column, fixes, trained)
     else:
-        lines = read_inputs(kind, file, column, fixes, run.settings.corpus.columns)
-    for note in fixes.notes():
+        lines = read_inputs(kind, file, column, fixes, trained)
+        notes = fixes.notes()
+    for note in notes:
         typer.echo(f"note: {note}.", err=True)
     return lines
 

@@ -92,7 +92,7 @@ def print_run(run: "Run") -> None:
     title = f"validation, {scored_amount(results.validation)}{windows}"
     metrics_table(title, rows, [results.headline_metric])
     console.print(results.sentence[0].upper() + results.sentence[1:] + ".", markup=False)
-    baseline, metric = results.main_baseline, results.headline_metric
+    baseline, metric = results.strongest_baseline, results.headline_metric
     if baseline and metric.is_better(baseline.metrics[metric.key], results.headline):
         console.print(f"The baseline {baseline.name} is still better than the model.", markup=False)
     if results.caution:

@@ -6,11 +6,10 @@ Western: few letters outside ASCII, and hardly any sign inside a word.
 
 import codecs
 import re
-import shlex
 from collections.abc import Iterable
 from itertools import chain
 
-from seqlab.data.foreign import new_name
+from seqlab.data.foreign import on_file
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -104,15 +103,15 @@ def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int
         return DataError(f"'{name}' is not {ENCODING_NAMES[codec]}: {error}.")
     if codec == UTF8 and b"\0" in error.object:
         return DataError(f"'{name}' is binary, not text: it has NUL bytes. Give a file of text.")
-    byte, source = error.object[error.start], shlex.quote(name)
+    byte = error.object[error.start]
     where = f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
     rest = error.object.decode(UTF8, errors="ignore") if codec == UTF8 else ""
     valid = sum(not character.isascii() for character in rest)
     if valid > len(error.object) - len(rest.encode()):  # another encoding would damage these
         return DataError(
             f"{where}The text around it is UTF-8, with {counted(valid, 'character')} beyond ASCII: correct the line, "
-            f"or remove the bytes that are not: iconv -c -f UTF-8 -t UTF-8 {source} > {new_name(name)}"
+            f"or remove the bytes that are not: {on_file('iconv -c -f UTF-8 -t UTF-8 FILE > NEW', name)}"
         )
     return DataError(
-        f"{where}If the file has another encoding, convert it: iconv -f ENCODING -t UTF-8 {source} > {new_name(name)}"
+        f"{where}If the file has another encoding, convert it: {on_file('iconv -f ENCODING -t UTF-8 FILE > NEW', name)}"
     )

@@ -18,6 +18,7 @@ MAX_COLUMNS = 60
 SPAN_TAG = re.compile(r"O|[BIESLUM][-_]\S+")
 SENTENCE_END = re.compile(r"\w[.!?…]['\"”’»)]*$")  # a word of prose, at the end of its line
 ENTITY = re.compile(r"&#?\w+;")  # of HTML: its semicolon separates nothing
+LABEL = "__label__"  # with which a label begins in files of fastText
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 
@@ -25,7 +26,7 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 class FileLayout:
     """Lines that form columns; `certain` if nothing else has such lines. Of `other`, no examples can be read."""
 
-    kind: Literal["tagged", "conllu", "table", "other"]
+    kind: Literal["tagged", "conllu", "labeled", "table", "other"]
     reason: str
     certain: bool = False
     columns: tuple[str, str] | None = None  # of texts and labels, that the user may name
@@ -41,6 +42,9 @@ def recognize_layout(path: Path) -> FileLayout | None:
     drawn = {*drawn_lines(lines)}
     lines = [line for place, line in enumerate(lines) if place not in drawn]
     filled = [ENTITY.sub("", line) for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
+    labeled = sum(line.startswith(LABEL) for line in filled)
+    if labeled and labeled >= FITTING * len(filled):
+        return FileLayout("labeled", f"the lines of {path.name} begin with {LABEL}, as in fastText", certain=True)
     if len(filled) < MIN_LINES:
         return None
     if drawn:

@@ -9,7 +9,6 @@ import codecs
 import errno
 import gzip
 import re
-import shlex
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding, undecodable
-from seqlab.data.foreign import new_name, refuse_foreign
+from seqlab.data.foreign import on_file, refuse_foreign
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
@@ -26,6 +25,7 @@ BLOCK = 1 << 20
 MAX_NAMED = 5  # files in a note
 PAIRED = (".tmx", ".xliff", ".xlf", ".po")  # suffixes of files with texts and their translations
 STANDARD_INPUT = "-"
+REMOVE_NUL = "tr -d '\\000' < FILE > NEW"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
@@ -38,6 +38,7 @@ class InputFixes:
     byte_order_marks: int = 0
     crlf_lines: int = 0
     cr_lines: int = 0  # of files without any LF
+    line_marks: int = 0  # byte-order marks at the start of other lines than the first, as in joined files
     unpacked: dict[str, None] = field(default_factory=dict)  # gzipped files
     added_newlines: int = 0  # between joined files
     double_tags: int = 0
@@ -58,6 +59,7 @@ class InputFixes:
     column_pairs: list[tuple[str, str]] = field(default_factory=list)  # those that were read, of each table
     answered: list[str] = field(default_factory=list)  # tables to train on or to hold out
     skipped: list[str] = field(default_factory=list)  # notes on them
+    skipped_rows: int = 0
     encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
 
     def notes(self) -> list[str]:
@@ -69,12 +71,7 @@ class InputFixes:
         notes += [*self.source_notes, *self.remarks]
         for file, line in self.first_lines.items():
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")
-        if self.byte_order_marks:
-            notes.append("removed a byte-order mark at the start of a file")
-        if self.crlf_lines:
-            notes.append(f"read {counted(self.crlf_lines, 'CRLF line ending')} as LF")
-        if self.cr_lines:
-            notes.append(f"read {counted(self.cr_lines, 'CR line ending')} as LF, since there is no LF")
+        notes += self._unified
         notes += [f"{name}: fields are separated by {word}" for name, word in self.delimiters.items()]
         if self.blank_rows:
             rows = counted(self.blank_rows, "row or pair of lines", "rows or pairs of lines")
@@ -89,6 +86,20 @@ class InputFixes:
         if self.double_tags:
             notes.append(f"words with two tags joined by a comma: {self.double_tags:,}; only the first tag is used")
         notes += [f"passed over lines of {what}: {lines:,}" for what, lines in self.passed_over.items()]
+        return notes
+
+    @property
+    def _unified(self) -> list[str]:
+        """Marks and line endings of other systems."""
+        notes: list[str] = []
+        if self.byte_order_marks:
+            notes.append("removed a byte-order mark at the start of a file")
+        if self.line_marks:
+            notes.append(f"removed the byte-order mark at the start of {counted(self.line_marks, 'line')} within files")
+        if self.crlf_lines:
+            notes.append(f"read {counted(self.crlf_lines, 'CRLF line ending')} as LF")
+        if self.cr_lines:
+            notes.append(f"read {counted(self.cr_lines, 'CR line ending')} as LF, since there is no LF")
         return notes
 
     @property
@@ -227,7 +238,7 @@ def decode(
             line += text[: text.index("\0")].count("\n")
             raise DataError(
                 f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; "
-                f"otherwise remove them: tr -d '\\000' < {shlex.quote(name)} > {new_name(name)}"
+                f"otherwise remove them: {on_file(REMOVE_NUL, name)}"
             )
         if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
             fixes.encodings[codec][name] = shorten(word[0], 30)

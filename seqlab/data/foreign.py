@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from seqlab.data.standard_input import is_copy
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -48,8 +49,14 @@ def refuse_foreign(beginning: bytes, name: str) -> None:
     what, advice = found
     if "NEW" in advice and Path(_unpacked(name)).suffix.lower() in ARCHIVES:
         advice = f"{UNPACK_ALL}tar -xf FILE"
-    command = advice.replace("FILE", shlex.quote(name)).replace("NEW", new_name(name))
-    raise DataError(f"'{name}' is {what}, not text. {command}")
+    raise DataError(f"'{name}' is {what}, not text. {on_file(advice, name)}")
+
+
+def on_file(command: str, name: str) -> str:
+    """A command that reads FILE and writes NEW, on this file; in place of standard input, it is piped on."""
+    if is_copy(name):
+        return command.replace("> NEW", "| seqlab ... -")
+    return command.replace("FILE", shlex.quote(name)).replace("NEW", new_name(name))
 
 
 def _zipped(name: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from seqlab.config import ExampleKind
 from seqlab.data.corpora.source import is_text_only
 from seqlab.data.documents.open_pairs import is_collection
+from seqlab.data.examples.array_labels import labels_in_arrays
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
@@ -34,6 +35,7 @@ from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
 from seqlab.data.text.forms import form_of_text
+from seqlab.errors import DataError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
 
@@ -107,7 +109,8 @@ def _from_file(path: Path, columns: tuple[str, str] | None) -> InferredTask | No
         if task or columns or suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
             return task
     layout = recognize_layout(path)
-    return _task("tagged", layout.reason) if layout and layout.certain else None
+    kind = "labeled" if layout and layout.kind == "labeled" else "tagged"
+    return _task(kind, layout.reason) if layout and layout.certain else None
 
 
 def unclear_layout(source: Sequence[str]) -> FileLayout | None:
@@ -146,7 +149,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
         sample = sample_table(path)
         names = sample.names
         if not names and read_beginning(path, SAMPLE_BYTES)[1]:
-            return None  # it is empty
+            raise DataError(f"'{path}' is empty. Expected a table with rows.")
     except (OSError, EOFError, zlib.error):
         return None
     except (ValueError, RecursionError, csv.Error) as error:
@@ -189,6 +192,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
     """What the rows are, if they are no rows of examples below the names of their columns."""
     if form := _in_one_object(path, sample):
         return FileLayout("other", form)
+    if not _as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
+        return FileLayout("other", arrays)
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
     if below := header_below(path, lines):
         return FileLayout("other", below)
@@ -269,9 +274,7 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     word = "keys" if suffix(path) in JSON_LINES else "columns"
     if columns:
         names = [name for column in columns for name in names if name.casefold() == column.casefold()]
-    if len(names) < 2:
-        return None
-    if _in_one_object(path, sample):
+    if len(names) < 2 or _in_one_object(path, sample):
         return None
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)
     if pair and pair[1].casefold() == "label":

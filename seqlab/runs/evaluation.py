@@ -27,6 +27,7 @@ class EvaluationResult:
     trained_note: str = ""  # the same in words
 
     unknown_share: float | None = None  # of the tokens of examples; running text has its own in `scores`
+    skipped_rows: int | None = None  # of other examples: those that could not be read
     reading: tuple[str, ...] = ()  # how the data was read: the first example, and unknown tokens
 
     def __str__(self) -> str:
@@ -44,6 +45,7 @@ class EvaluationResult:
         if self.trained_note:
             content |= {"trained_share": self.trained_share, "trained_note": self.trained_note}
         content |= {"reading": list(self.reading)}
+        content |= {} if self.skipped_rows is None else {"skipped_rows": self.skipped_rows}
         if self.window is None:
             return content | ({} if self.unknown_share is None else {"unknown_share": self.unknown_share})
         scores = cast("TextScores", self.scores)

@@ -68,10 +68,25 @@ class RunResults:
     def main_baseline(self) -> ValidationBaseline | None:
         return main_baseline(self.baselines)
 
+    @property
+    def strongest_baseline(self) -> ValidationBaseline | None:
+        return strongest_baseline(self.baselines, self.headline_metric, self.window is not None)
+
 
 def main_baseline(baselines: Sequence[ValidationBaseline]) -> ValidationBaseline | None:
     """The baseline that the run is judged against."""
     return next((baseline for baseline in baselines if baseline.role == "main"), None)
+
+
+def strongest_baseline(
+    baselines: Sequence[ValidationBaseline], metric: Metric, is_text: bool
+) -> ValidationBaseline | None:
+    """The main baseline, or the best of those that are better; of running text, the others read it in other ways."""
+    strongest = main_baseline(baselines)
+    for other in () if is_text else baselines:
+        if strongest and metric.is_better(other.metrics[metric.key], strongest.metrics[metric.key]):
+            strongest = other
+    return strongest
 
 
 def timestamp() -> str:

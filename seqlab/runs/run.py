@@ -123,10 +123,12 @@ class Run:
         if data is not None and split is not None:
             raise UsageError(f"'{split}' is a split of the run's own data; all of other data is scored: leave it out.")
         split = "validation" if split is None else split
+        skipped = None
         if data is None:
             task, scored = self.task(), split
         else:
             dataset = open_other(self.config, self.settings, self.vocabulary, source_items(data))
+            skipped = getattr(dataset.data, "skipped", None)
             task, scored = make_task(self.settings, dataset), "whole"
         if scored not in list(task.splits):
             raise UsageError(f"this run has no {split!r} split: its data was split into {', '.join(task.splits)}.")
@@ -134,7 +136,7 @@ class Run:
         if scored == "test" and joined().is_writer:
             record_evaluation(self.path, self.dataset().data)
         metrics = task.metrics(scores)
-        baseline = self.results.main_baseline if self.results and data is None and split == "validation" else None
+        baseline = self.results.strongest_baseline if self.results and data is None and split == "validation" else None
         baseline = baseline and baseline.in_mode(mode or task.mode, task.mode)
         return EvaluationResult(
             metrics=metrics,
@@ -147,6 +149,7 @@ class Run:
             baseline=baseline,
             signature=task.signature,
             unknown_share=unknown_share(task.splits[scored], self.vocabulary),
+            skipped_rows=skipped,
             reading=tuple(task.notes_on(scored, "given" if data else split, mode or task.mode)),
         )
 

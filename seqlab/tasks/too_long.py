@@ -6,7 +6,7 @@ from typing import Any
 from seqlab.config import RunSettings
 from seqlab.data.examples.checks import LABELS_NAMED, count_labels_of
 from seqlab.data.examples.encoded import ExampleSplit
-from seqlab.data.examples.example import LabeledText
+from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.lines import quote_list
 from seqlab.errors import DataError
 from seqlab.tasks.dataset import AnyDataset
@@ -37,7 +37,8 @@ def too_long_notes(train: ExampleSplit, limit: int) -> list[str]:
     if len(kept) == len(train):
         return []
     examples = f"{len(train) - len(kept):,} of {counted(len(train), 'training example')}"
-    notes = [f"leaving out {examples}, which have more than {limit:,} tokens (task.max_length)"]
+    sides = " in the source or in the target" if isinstance(train.examples[0], TextPair) else ""
+    notes = [f"leaving out {examples}, which have more than {limit:,} tokens{sides} (task.max_length)"]
     counts = count_labels_of(kept.examples)
     lost = lost_labels_note(train, limit)
     if lost and len(counts) < 2:

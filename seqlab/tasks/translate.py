@@ -98,9 +98,10 @@ class TranslateTask(ExampleTask):
         if fitted:
             settings = settings.with_values(**fitted)
             task = settings.task.settings_as(TranslateSettings)
+            which = "" if len(fitted) > 1 else f"{next(iter(fitted))}, which was not set, is "
             log(
                 f"a translation may have {task.max_target_length:,} tokens, and {task.max_target_ratio:g} for each "
-                f"source token plus {ROOM}: {ROOM_FACTOR} times the most in training"
+                f"source token plus {ROOM}: {which}{ROOM_FACTOR} times the most in training"
             )
         beyond = _beyond_limit(dataset, task)
         if beyond:
@@ -242,13 +243,17 @@ class TranslateTask(ExampleTask):
 
 
 def _beyond_limit(dataset: ExampleDataset, task: TranslateSettings) -> list[str]:
-    """How many held-out targets have more tokens than the translations of their sources may have."""
+    """How many targets have more tokens than the translations of their sources may have; those that are left out of
+    training aside."""
     found = []
     for name, split in dataset.splits.items():
-        limits = [task.target_limit(length) for length in split.input_lengths_N.tolist()]
-        longer = int((split.target_lengths_N - 1 > np.array(limits)).sum())  # the begin token is not written
-        if longer and name != "train":
-            found.append(f"{longer:,} of {counted(len(split), f'{name} example')}")
+        read = split.up_to(task.max_length)
+        limits = [task.target_limit(length) for length in read.input_lengths_N.tolist()]
+        longer_N = read.target_lengths_N - 1 > np.array(limits)  # the begin token is not written
+        if longer_N.any():
+            longest = read.target_lengths_N[longer_N].max() - 1
+            examples = counted(len(read), f"{'training' if name == 'train' else name} example")
+            found.append(f"{longer_N.sum():,} of {examples} (up to {longest:,} tokens)")
     return found
 
 

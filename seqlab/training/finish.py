@@ -14,7 +14,7 @@ from seqlab.runs.curves import draw_curves
 from seqlab.runs.load import load_run
 from seqlab.runs.log import read_log
 from seqlab.runs.loss_gap import final_gap, loss_caution
-from seqlab.runs.results import RunResults, ValidationBaseline, main_baseline, timestamp, write_card, write_results
+from seqlab.runs.results import RunResults, ValidationBaseline, strongest_baseline, timestamp, write_card, write_results
 from seqlab.runs.run import Run
 from seqlab.tasks.as_read import unknown_share
 from seqlab.tasks.task import Task
@@ -67,13 +67,13 @@ def _write(session: TrainingSession, progress: TrainingProgress, run: Run, score
     unknown = unknown_share(session.dataset.splits["validation"], session.dataset.vocabulary) or 0.0
     metrics = {key: float(value) for key, value in task.metrics(scores).items()}
     baselines = measure_baselines(settings, session.dataset, task, task.unit_sums(scores))
-    main = main_baseline(baselines)
+    strongest = strongest_baseline(baselines, task.headline_metric, is_text)
     if isinstance(model, LanguageModel) and model.mixture is not None:
         baselines = [*baselines, _network_alone(task, model)]
     results = RunResults(
         validation=metrics,
         headline_metric=task.headline_metric,
-        sentence=task.result_sentence(metrics, main and (main.name, main.metrics)),
+        sentence=task.result_sentence(metrics, strongest and (strongest.name, strongest.metrics)),
         criterion=scores.criterion,
         mode=task.mode,
         window=task.settings.window if is_text else None,

@@ -10,7 +10,7 @@ import pytest
 
 from seqlab.cache import cache_directory
 from seqlab.config import CorpusSettings
-from seqlab.data.text import corpus
+from seqlab.data import standard_input
 from seqlab.data.text.given_splits import read_text
 from seqlab.errors import StorageError
 from seqlab.exporters.files import write_files
@@ -62,7 +62,9 @@ def test_a_single_character_is_one(seqlab: Command) -> None:
 
 def test_standard_input_that_cannot_be_used_is_not_kept(seqlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     at_exit: list[Callable[[], Any]] = []
-    monkeypatch.setattr(corpus.atexit, "register", lambda call, **options: at_exit.append(lambda: call(**options)))
+    monkeypatch.setattr(
+        standard_input.atexit, "register", lambda call, **options: at_exit.append(lambda: call(**options))
+    )
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(), isatty=lambda: False))
     assert seqlab("train", "-").code == 65
     for call in at_exit:

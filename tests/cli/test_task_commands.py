@@ -100,8 +100,9 @@ def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     assert "Name it, such as --column a" in seqlab("predict", "run", "--file", "odd.csv").err
     assert seqlab("predict", "run", "--file", "odd.csv", "--column", "b").code == 0
     assert seqlab("predict", "run", "some text", "--column", "b").code == 2
-    answer = seqlab("evaluate", "run", "excel.csv")
+    answer = seqlab("evaluate", "run", "excel.csv", "--json")
     assert answer.code == 0 and "skipped 1 of the 61 rows" in answer.err
+    assert json.loads(answer.out)["skipped_rows"] == 1
     Path("foreign.csv").write_text("message,label\nzzz yyy,a\nzzz b,b\n")
     answer = seqlab("evaluate", "run", "foreign.csv")
     assert "first example: <unknown>|<unknown> -> label 'a'" in answer.out

@@ -250,9 +250,8 @@ def test_the_command_for_a_table_in_one_object_works(written, tmp_path, table, n
     assert rows == [{"text": "a", "label": "x"}, {"text": "ü", "label": "y"}]
 
 
-def test_tables_with_known_columns_and_empty_ones_are_not_unclear(written):
+def test_tables_with_known_columns_are_not_unclear(written):
     assert unclear_layout([written("a.csv", "text,label\n")]) is None
-    assert unclear_layout([written("b.csv", "")]) is None
 
 
 def test_tagged_words_may_be_called_tsv(written):
@@ -320,3 +319,13 @@ def test_two_files_that_are_read_as_one_text_are_said_with_the_reason(written, n
     note = plain_text_note([written(name, "x\n") for name in names])
     assert note is not None and note.startswith(f"{names[0]} and {names[1]}: read as one running text, since ")
     assert f"{why}. For pairs" in note
+
+
+def test_labels_before_their_texts_are_known_by_their_mark(written):
+    task = infer_task([written("a.txt", "__label__pos a good film\n__label__neg a bad one\n")])
+    assert task is not None and task.name == "classify" and "as in fastText" in task.reason
+
+
+def test_an_empty_table_is_said_to_be_empty(written):
+    with pytest.raises(DataError, match="is empty"):
+        unclear_layout([written("a.csv", "")])

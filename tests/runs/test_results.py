@@ -52,6 +52,14 @@ def test_the_main_baseline_is_the_one_with_that_role() -> None:
     assert results(baselines=results().baselines[:1]).main_baseline is None
 
 
+def test_a_run_on_examples_is_judged_by_its_strongest_baseline() -> None:
+    given = results().baselines
+    copy = replace(given[0], name="copy", metrics=given[0].metrics | {"bits_per_char": 0.1})
+    assert results(baselines=given, window=None).strongest_baseline == results().main_baseline
+    assert results(baselines=[copy, *given], window=None).strongest_baseline == copy
+    assert results(baselines=[copy, *given]).strongest_baseline == results().main_baseline, "of running text"
+
+
 # --- the card -------------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from seqlab.audit.audit import audit
 from seqlab.decode.translation import translate
 from seqlab.errors import UsageError
 from seqlab.tasks.example_settings import ROOM, ROOM_FACTOR, TranslateSettings
+from seqlab.tasks.too_long import too_long_notes
 from seqlab.tasks.translate import TranslateTask
 from seqlab.training.progress import Reporter
 
@@ -79,17 +80,28 @@ def test_limits_follow_from_the_training_pairs_and_are_kept_with_the_run(answeri
     )
 
 
+def test_the_limit_of_examples_says_what_it_counts() -> None:
+    train = case("translate").dataset.splits["train"]
+    (note,) = too_long_notes(train, int(train.longest_N.max()) - 1)
+    assert "tokens in the source or in the target (task.max_length)" in note
+
+
 def test_limits_that_are_set_are_kept(tmp_path: Path) -> None:
     setup = case("translate", task__max_target_length=7, task__max_target_ratio=0.5)
     log: list[str] = []
-    assert TranslateTask.fit_settings(setup.settings, setup.dataset, log.append) == setup.settings and not log
+    assert TranslateTask.fit_settings(setup.settings, setup.dataset, log.append) == setup.settings
+    longest = int((setup.dataset.splits["train"].target_lengths_N - 1).max())
+    assert len(log) == 1 and f"training examples (up to {longest} tokens)" in log.pop(), (
+        "longer than what may be written"
+    )
     task = setup.settings.task.settings_as(TranslateSettings)
     assert [task.target_limit(length) for length in (0, 1, 100)] == [7, 7, 7]
     free = task.model_copy(update={"max_target_length": 100})
     assert [free.target_limit(length) for length in (0, 1, 4, 1000)] == [ROOM, ROOM + 1, ROOM + 2, 100]
     unset = setup.settings.with_values(**{"task.max_target_ratio": None})
     half = TranslateTask.fit_settings(unset, setup.dataset, log.append).task.settings_as(TranslateSettings)
-    assert half.max_target_length == 7 and half.max_target_ratio is not None and "times the most in training" in log[0]
+    assert half.max_target_length == 7 and half.max_target_ratio is not None
+    assert "task.max_target_ratio, which was not set, is 1.5 times the most in training" in log[0]
 
 
 @pytest.mark.parametrize("beam", [1, 3])

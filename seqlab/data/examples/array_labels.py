@@ -3,11 +3,15 @@
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from seqlab.data.examples.columns import LABELED, readable_columns, suggest_columns
 from seqlab.data.examples.lines import Location
 from seqlab.data.files import shorten
 from seqlab.errors import DataError
+
+LABEL_NAMES = (*LABELED.second, "labels", "accept")  # Prodigy writes the choices that were accepted
 
 
 def refuse_arrays(first: Location, column: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -23,11 +27,44 @@ def refuse_arrays(first: Location, column: str, rows: Sequence[Mapping[str, Any]
             f"{said}. These are parts of the text: to learn them, write a word and its tag on each line, with an empty "
             f"line after each sentence (John B-PER), and train with --task tag; annotation tools export this as CoNLL."
         )
-    several = sum(len(array) > 1 for array in filled)
+    raise DataError(f"{said}; {_write_alone(first.path, column, rows)}")
+
+
+def labels_in_arrays(path: Path, rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Which column has arrays of labels, strings that repeat over the rows, and the command that makes a table of them
+    and the texts; None if no column has."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    found = [name for name in names if _has_labels([row.get(name) for row in rows])]
+    readable = readable_columns(rows)
+    if not found or not readable[0]:
+        return None
+    column = min(found, key=lambda name: name.casefold() not in LABEL_NAMES)
+    text = suggest_columns(readable)[0] if len(readable[0]) > 1 else next(iter(readable[0]))
+    command = _write_alone(path, column, rows, None if text.casefold() in LABELED.first else text)
+    return f"{path.name} has its labels in arrays, in '{column}'; {command}"
+
+
+def _has_labels(values: Sequence[Any]) -> bool:
+    arrays = [value for value in values if isinstance(value, list)]
+    filled = [array for array in arrays if array]
+    if not filled or 2 * len(arrays) <= len(values) or not all(isinstance(item, str) for a in filled for item in a):
+        return False
+    different = len({array[0] for array in filled})
+    return different > 1 and 2 * different <= len(filled) and 2 * sum(len(array) == 1 for array in filled) > len(filled)
+
+
+def _write_alone(path: Path, column: str, rows: Sequence[Mapping[str, Any]], text: str | None = None) -> str:
+    """The command that makes labels of arrays, and calls this column the text, if one is named."""
+    several = sum(len(row[column]) > 1 for row in rows if isinstance(row.get(column), list))
     keeps = (
         f"{several:,} of the first {len(rows):,} have several; to keep the first" if several else "to write it alone"
     )
-    program = f'.[{json.dumps(column)}] |= (if type == "array" then .[0] else . end)'
-    source = shlex.quote(str(first.path))
-    unpack = f"gzip -dc {source} | jq -c {shlex.quote(program)}" if first.path.suffix == ".gz" else ""
-    raise DataError(f"{said}; {keeps}: {unpack or f'jq -c {shlex.quote(program)} {source}'} > new.jsonl")
+    array = f".[{json.dumps(column)}]"
+    program = f'{array} |= (if type == "array" then .[0] else . end)'
+    if column.casefold() not in LABELED.second:
+        program += f" | .label = {array}"
+    if text:
+        program += f" | .text = .[{json.dumps(text)}]"
+    source = shlex.quote(str(path))
+    unpack = f"gzip -dc {source} | jq -c {shlex.quote(program)}" if path.suffix == ".gz" else ""
+    return f"{keeps}: {unpack or f'jq -c {shlex.quote(program)} {source}'} > new.jsonl"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from seqlab.data.alike import ALIKE, difference, same_form, same_label
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
-from seqlab.data.examples.odd_values import missing_texts, odd_labels
+from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_labels
 from seqlab.data.examples.untagged import where_tags_are
 from seqlab.data.files import shorten
 from seqlab.errors import DataError
@@ -38,7 +38,7 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
         notes += _labels_alike(everywhere)
         notes += odd_labels(everywhere) if noun == "label" else []
     examples = [located.example for some in splits.values() for located in some]
-    return notes + missing_texts(examples) + _repeated_inputs(splits)
+    return notes + missing_texts(examples) + copied_sources(examples) + _repeated_inputs(splits)
 
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:

@@ -4,9 +4,9 @@ If the names are ambiguous, nothing is chosen, and the error says how to name th
 """
 
 import json
-import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +60,7 @@ def find_columns(
 
     It suggests columns by the rows of a sample, or the `usual` names where no option can name others."""
     first, second = requested or _infer(names, pair, header, sample, usual)
-    columns = _match(names, first, header), _match(names, second, header)
+    columns = match_column(names, first, header), match_column(names, second, header)
     for name in columns:
         if list(names).count(name) > 1:
             raise DataError(f"{header}: {list(names).count(name)} columns are named '{name}'. Rename all but one.")
@@ -78,22 +78,6 @@ def find_other_column(names: Sequence[str], requested: str, used: Sequence[str],
         others = f"the other columns are {quote_list(free)}" if free else "there is no other column"
         raise DataError(f"{header}: {setting} names '{requested}', but {others}.")
     return matches[0]
-
-
-def find_input_column(names: Sequence[str], pair: ColumnPair, requested: str | None, header: Location) -> str:
-    """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
-    if requested:
-        return _match(names, requested, header)
-    found = known_columns(names, pair)
-    candidates = [found[0]] if found else [name for name in names if name.casefold() in pair.first]
-    best = [name for name in candidates if name.casefold() == pair.first[0]] or candidates
-    if len(best) != 1:
-        named = [*candidates, *(name for name in names if name and len(name) <= MAX_NAME), "1"]
-        raise DataError(
-            f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "
-            f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
-        )
-    return best[0]
 
 
 def known_columns(names: Sequence[str], pair: ColumnPair) -> tuple[str, str] | None:
@@ -174,12 +158,13 @@ def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     fewest different values, none of them empty if possible."""
     names = list(rows[0])
     first, second = _candidates(names, LABELED.first, LABELED), _candidates(names, LABELED.second, LABELED)
-    text = max(first or [name for name in names if [name] != second], key=lambda name: _length(rows, name))
+    text = max(first or [name for name in names if [name] != second], key=lambda name: length_of(rows, name))
     labels = [name for name in second or names if name != text] or [name for name in names if name != text]
 
-    def unlikely(name: str) -> tuple[bool, bool, float]:
-        values = {str(row.get(name, "")) for row in rows}
-        return why_no_labels(rows, name) is not None, "" in values, len(values) if len(values) > 1 else math.inf
+    def unlikely(name: str) -> tuple[bool, bool, bool, int]:
+        values = Counter(str(row.get(name, "")) for row in rows)
+        repeated = sum(count > 1 for count in values.values())  # lines below the header may explain a constant column
+        return why_no_labels(rows, name) is not None, repeated < 2, "" in values, len(values)
 
     return text, min(reversed(labels), key=unlikely)
 
@@ -193,10 +178,10 @@ def may_be_labels(rows: Sequence[Fields], name: str) -> bool:
 def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str] | None:
     """Two columns of texts, that the user may name: known names; else the longest, in their order. None if fewer
     columns have texts: numbers are none, nor are values that hardly differ."""
-    texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows) and not _has_numbers(rows, name)]
+    texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows) and not has_numbers(rows, name)]
     if len(texts) < 2:
         return None
-    lengths = {name: _length(rows, name) for name in texts}
+    lengths = {name: length_of(rows, name) for name in texts}
     known = [[name for name in texts if name.casefold() in role] for role in (PAIRS.first, PAIRS.second)]
     if len(known[0]) == 1 or len(known[1]) == 1:  # the other column is the first of about the length of the longest
         role = 0 if len(known[0]) == 1 else 1
@@ -208,11 +193,11 @@ def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str] | None:
     return source, target
 
 
-def _has_numbers(rows: Sequence[Fields], name: str) -> bool:
+def has_numbers(rows: Sequence[Fields], name: str) -> bool:
     return 2 * sum(NUMBER.fullmatch(str(row.get(name, "")).strip()) is not None for row in rows) > len(rows)
 
 
-def _length(rows: Sequence[Fields], name: str) -> int:
+def length_of(rows: Sequence[Fields], name: str) -> int:
     """The characters of a column, without a beginning that all its values share, as the license of sentences has."""
     values = [str(row.get(name, "")) for row in rows]
     first, last = min(values), max(values)
@@ -268,7 +253,7 @@ def _explain(
     return f"{' and '.join(problems)} among {quote_list(names)}. Please {advice}"
 
 
-def _match(names: Sequence[str], requested: str, header: Location) -> str:
+def match_column(names: Sequence[str], requested: str, header: Location) -> str:
     """The column's name as the file has it: an exact match, else one that ignores case."""
     matches = {name for name in names if name.casefold() == requested.casefold()}
     if requested in matches:

@@ -6,7 +6,7 @@ CoNLL-U has ten named columns. Comments, multiword tokens and empty nodes are pa
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -121,6 +121,7 @@ class UsualColumns:
     tabs: bool
     first: int
     tags: frozenset[str]
+    word: int = 0  # the place of the words: the second, where the first counts them
 
     def is_header(self, lines: Sequence[str]) -> bool:
         """Whether the first line names the columns, and no other line has such a tag."""
@@ -150,7 +151,21 @@ def _usual_columns(lines: Sequence[str], fewest: int) -> UsualColumns:
     counts = Counter(len(fields) for fields in rows.values() if len(fields) >= fewest)
     usual = counts.most_common(1)[0][0] if counts else fewest
     alike = {number: fields for number, fields in rows.items() if len(fields) == usual}
-    return UsualColumns(usual, tabs, next(iter(alike), 1), frozenset(fields[-1] for fields in alike.values()))
+    word = int(usual > fewest and _counts_words(lines, rows))
+    return UsualColumns(usual, tabs, next(iter(alike), 1), frozenset(fields[-1] for fields in alike.values()), word)
+
+
+def _counts_words(lines: Sequence[str], rows: Mapping[int, Sequence[str]]) -> bool:
+    """Whether the first column counts 1, 2, 3 ... in every sentence, as in CoNLL-2009."""
+    expected, longest = 1, 0
+    for number, line in enumerate(lines, 1):
+        if number in rows:
+            if rows[number][0].strip() != str(expected):
+                return False
+            longest, expected = max(longest, expected), expected + 1
+        elif not line.strip() or line.startswith(DOCUMENT):
+            expected = 1
+    return longest > 1
 
 
 def _fields(line: str, tabs: bool) -> list[str]:
@@ -161,8 +176,8 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
     """The words and tags of a file; where most lines have one column, which only `fewest=1` allows, lines are words."""
     lines = [line for _, line in numbered_lines(path, fixes)]
     usual = _usual_columns(lines, fewest)
-    if usual.number > 2:
-        fixes.remarks.append(_columns_note(path, usual.number, tagged=fewest > 1))
+    if usual.number > 2 or usual.word:
+        fixes.remarks.append(_columns_note(path, usual, tagged=fewest > 1))
     here, there = ("spaces", "tabs") if usual.tabs else ("tabs", "spaces")
     for number, line in enumerate(lines, 1):
         if number == usual.first and usual.is_header(lines):
@@ -187,13 +202,15 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
             hint = " Where a word has spaces in it, separate all columns by tabs." if spaces else ""
             yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.{hint}")
         else:
-            yield location, fields[0], fields[-1]
+            yield location, fields[usual.word], fields[-1]
 
 
-def _columns_note(path: Path, number: int, tagged: bool) -> str:
-    tag, last = (f", column {number} its tag", number - 1) if tagged else ("", number)
-    others = "column 2 is" if last == 2 else f"columns 2 to {last} are"
-    return f"columns of {path.name}: column 1 is the word{tag}; {others} not used"
+def _columns_note(path: Path, usual: UsualColumns, tagged: bool) -> str:
+    word = usual.word + 1
+    tag, last = (f", column {usual.number} its tag", usual.number - 1) if tagged else ("", usual.number)
+    others = f"; column {last} is not used" if last == word + 1 else f"; columns {word + 1} to {last} are not used"
+    counts = "column 1 counts words, " if usual.word else ""
+    return f"columns of {path.name}: {counts}column {word} is the word{tag}{others if last > word else ''}"
 
 
 def _refuse_swapped(path: Path, sentences: Sequence[TaggedSentence]) -> None:

@@ -61,6 +61,7 @@ class Examples:
     notes: tuple[str, ...] = ()  # for the log
     groups: Groups | None = None
     columns: tuple[tuple[str, str], ...] = ()  # those of tables that were read: input and answer
+    skipped: int = 0  # rows, sentences or pairs that could not be read
 
     def facts(self) -> dict[str, Any]:
         """Sizes, fingerprint and the split rule, for config.json."""

@@ -3,59 +3,162 @@
 A text that is missing or broken keeps its place, as an empty input. So does a row without content.
 """
 
+import csv
+import json
+import shlex
 import zlib
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from seqlab.config import ExampleKind
 from seqlab.data.examples.column_notes import columns_note
-from seqlab.data.examples.columns import LABELED, PAIRS, find_input_column
-from seqlab.data.examples.conll import read_words
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, BadRow, note_unread, numbered_lines, suffix
+from seqlab.data.examples.columns import (
+    LABELED,
+    MAX_NAME,
+    PAIRS,
+    ColumnPair,
+    Fields,
+    has_numbers,
+    is_name,
+    known_columns,
+    length_of,
+    match_column,
+    readable_columns,
+)
+from seqlab.data.examples.conll import DOCUMENT, read_words
+from seqlab.data.examples.label_lines import text_of
+from seqlab.data.examples.lines import (
+    COLUMNS,
+    CONLLU,
+    TABLES,
+    BadRow,
+    Location,
+    note_unread,
+    numbered_lines,
+    quote_list,
+    suffix,
+)
+from seqlab.data.examples.no_labels import is_identifier
+from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.examples.tables import open_table, text_in
-from seqlab.data.file_layout import SAMPLE_BYTES, recognize_layout
+from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
 from seqlab.data.files import InputFixes, read_beginning
+from seqlab.data.standard_input import as_json_lines, called_by_name, copy_stdin, in_words
 from seqlab.errors import DataError, UsageError
 
 Input = str | tuple[str, ...]  # a text, or the words of a sentence
 
 
-def read_inputs(
-    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: tuple[str, str] | None = None
-) -> dict[int, Input]:
-    """The texts of a table, the sentences of tagged words, or the lines of any other file, by their first line.
+class Trained(NamedTuple):
+    """What a run was trained on: the two columns, if they were named, and its labels or tags."""
 
-    `trained` are the columns that training read, if they were named."""
+    columns: tuple[str, str] | None = None
+    labels: Collection[str] = ()
+
+
+NOTHING = Trained()
+
+
+def read_standard_input(
+    kind: ExampleKind, column: str | None, fixes: InputFixes, trained: Trained = NOTHING
+) -> tuple[dict[int, Input], list[str]]:
+    """The inputs of standard input, read like those of a file, and what was noticed."""
+    copy = copy_stdin()
+    if kind != "tagged" and _has_objects(copy):
+        copy = as_json_lines(copy)
+    with called_by_name(copy):
+        inputs = read_inputs(kind, copy, column, fixes, trained)
+    return inputs, [in_words(note, copy) for note in fixes.notes()]
+
+
+def read_inputs(
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Trained = NOTHING
+) -> dict[int, Input]:
+    """The texts of a table, the sentences of tagged words, or the lines of any other file, by their first line."""
+    read = _read_tagged if kind == "tagged" else _read_texts
+    inputs = read(kind, path, column, fixes, trained)
+    if not any(line.strip() if isinstance(line, str) else line for line in inputs.values()):
+        raise DataError(f"'{path}' {'has no text to read' if inputs and suffix(path) in TABLES else 'is empty'}.")
+    return inputs
+
+
+def _read_tagged(
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Trained
+) -> dict[int, Input]:
     layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
     named = suffix(path) in (*COLUMNS, CONLLU, ".tsv")
-    if kind == "tagged" and (named or (layout and layout.kind in ("tagged", "conllu")) or _has_tabs(path)):
-        _refuse_column(column, path)
+    tagged = layout and layout.kind in ("tagged", "conllu")
+    if named or tagged or _has_tags(path, trained.labels):
+        if column:
+            raise UsageError(f"--column names a column of a table, but '{path}' has tagged words: leave it out.")
         conllu = suffix(path) == CONLLU or (layout is not None and layout.kind == "conllu")
-        return {**read_words(path, conllu, fixes, trained)}
-    column = column or (trained[0] if trained and suffix(path) in TABLES else None)
-    if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
-        reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
-        raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
-    if suffix(path) in TABLES or column or (layout and layout.kind == "table"):
-        return _from_table(path, kind, column, fixes)
-    if kind == "tagged":  # words and tags between spaces are not recognized in a few lines
-        fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
+        return {**read_words(path, conllu, fixes, trained.columns)}
+    if suffix(path) in TABLES or column:
+        return _from_table(path, kind, column or (trained.columns or (None,))[0], fixes)
+    fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
     return dict(numbered_lines(path, fixes))
 
 
-def _has_tabs(path: Path) -> bool:
-    """Whether each of the first lines has a tab, as words and tags do, and the name does not say that it is a table."""
+def _read_texts(
+    kind: ExampleKind, path: Path, column: str | None, fixes: InputFixes, trained: Trained
+) -> dict[int, Input]:
+    layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
+    if kind == "labeled" and layout and layout.kind == "labeled" and not column:
+        fixes.remarks.append(f"{layout.reason}: they are no part of the texts")
+        return {number: text_of(line) for number, line in numbered_lines(path, fixes)}
+    if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
+        reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
+        raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
+    is_table = suffix(path) in TABLES or _is_table(path, kind, layout, trained.columns)
+    if is_table or column:
+        usual = trained.columns[0] if trained.columns and is_table else None
+        return _from_table(path, kind, column or usual, fixes)
+    fixes.remarks.append(f"each line of {path.name} is a text, not a row of a table")
+    return dict(numbered_lines(path, fixes))
+
+
+def _is_table(path: Path, kind: ExampleKind, layout: FileLayout | None, trained: tuple[str, str] | None) -> bool:
+    """Whether a file whose suffix does not say it is a table: by its lines, or because the first one names the column
+    of the texts among others."""
+    if _has_objects(path):
+        raise DataError(f"{path.name} has a JSON object on its first line: give it a name that ends in .jsonl.")
+    try:
+        sample = sample_table(path)
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return False  # reading the text reports it
+    known = {*(PAIRS if kind == "pairs" else LABELED).first, *(name.casefold() for name in (trained or ())[:1])}
+    names = [name.casefold() for name in sample.names]
+    named = len(names) > 1 and all(map(is_name, filter(None, names))) and not known.isdisjoint(names)
+    return named or (layout is not None and layout.kind == "table")
+
+
+def _has_objects(path: Path) -> bool:
+    """Whether the first line is a JSON object."""
+    try:
+        lines, _ = read_beginning(path, SAMPLE_BYTES)
+        return isinstance(json.loads(next(filter(str.strip, lines), "")), dict)
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError, DataError):
+        return False
+
+
+def _has_tags(path: Path, tags: Collection[str]) -> bool:
+    """Whether each of the first lines has a tab, as words and tags do, or ends with a tag of the run, and the name does
+    not say that it is a table."""
     try:
         lines = [] if suffix(path) in TABLES else read_beginning(path, SAMPLE_BYTES)[0]
     except (OSError, EOFError, zlib.error):
         return False  # reading the text reports it
     filled = [line for line in lines if line.strip()]
-    return bool(filled) and all("\t" in line for line in filled)
+    words = [line.split() for line in filled if not line.startswith((DOCUMENT, "# "))]
+    tagged = len(words) > 1 and all(len(fields) > 1 and fields[-1] in tags for fields in words)
+    return bool(filled) and (all("\t" in line for line in filled) or tagged)
 
 
 def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> dict[int, Input]:
     pair = PAIRS if kind == "pairs" else LABELED
     table = open_table(path, pair, fixes, (column,) if column else None, keep_blank=True)
-    name = find_input_column(table.names, pair, column, table.header)
+    name = _input_column(table.names, pair, column, table.header, table.sample)
     texts: dict[int, Input] = {}
     faults: list[BadRow] = []
     for row in table.all_rows():
@@ -71,6 +174,31 @@ def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputF
     return texts
 
 
-def _refuse_column(column: str | None, path: Path) -> None:
-    if column:
-        raise UsageError(f"--column names a column of a table, but '{path}' has tagged words: leave it out.")
+def _input_column(
+    names: Sequence[str],
+    pair: ColumnPair,
+    requested: str | None,
+    header: Location,
+    sample: Callable[[], Sequence[Fields]],
+) -> str:
+    """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
+    if requested:
+        return match_column(names, requested, header)
+    found = known_columns(names, pair)
+    candidates = [found[0]] if found else [name for name in names if name.casefold() in pair.first]
+    best = [name for name in candidates if name.casefold() == pair.first[0]] or candidates
+    if len(best) != 1:
+        rows = readable_columns(sample())
+        texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
+        named = [name for name in (*candidates, *texts, *names) if name and len(name) <= MAX_NAME] or ["1"]
+        raise DataError(
+            f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "
+            f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
+        )
+    return best[0]
+
+
+def _may_be_text(rows: Sequence[Fields], name: str) -> tuple[bool, bool, int]:
+    """How much a column looks like texts: several words, no number or identifier, and long."""
+    words = 2 * sum(" " in str(row.get(name, "")).strip() for row in rows) > len(rows)
+    return words, not is_identifier(name) and not has_numbers(rows, name), length_of(rows, name)

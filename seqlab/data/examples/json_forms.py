@@ -1,17 +1,19 @@
 """Tables that are JSON, but not one object per line: what form they have, and a command that rewrites them."""
 
 import json
+import re
 import shlex
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from seqlab.data.files import read_beginning
 from seqlab.errors import DataError
 
 NESTED_ROWS, PLACES_NAMED = 100, 6  # rows in which nested texts are looked for, and places that are named
+FEWEST_ROWS = 4  # in which labels are seen to repeat
+LABEL_KEY = re.compile(r'"(choices|label|class|category|sentiment)(s|es)?"', re.IGNORECASE)
 MAX_BYTES = 64 * 1024**2  # of a file that is read to tell its form, where its beginning does not
 
 
@@ -47,7 +49,8 @@ def form_of_text(path: Path, text: str) -> str | None:
     if _is_list_of_objects(content):
         kind = "one array with a table by rows, not an object per line"
         if nested := _nested_fields(content):
-            where = ", ".join(f"'{place}'" for place in nested[:PLACES_NAMED])
+            places = [place for place in (nested.text, nested.label, *nested.others) if place]
+            where = ", ".join(f"'{place}'" for place in places[:PLACES_NAMED])
             return f"{path.name} is {kind}, whose texts are in nested fields ({where}); {_flat_command(path, nested)}"
         return f"{path.name} is {kind}; {_array_command(path)}"
     if isinstance(content, list) and len(content) > 1 and all(_is_column(row, content[0]) for row in content):
@@ -76,20 +79,37 @@ def _jq(path: Path, program: str) -> str:
     return f"gzip -dc {source} | {run}" if path.suffix == ".gz" else f"{run} {source}"
 
 
-def _nested_fields(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Where strings are within the fields of rows that have none by themselves, as jq writes it, the longest first."""
+class NestedFields(NamedTuple):
+    """Where strings are within rows, as jq writes it: the longest are texts, and labels vary and repeat."""
+
+    text: str
+    label: str | None
+    others: Sequence[str]
+
+
+def _nested_fields(rows: Sequence[Mapping[str, Any]]) -> NestedFields | None:
+    """The strings within the fields of rows that have none by themselves."""
     if any(isinstance(value, str) for row in rows for value in row.values()):
-        return []
-    sizes: Counter[str] = Counter()
+        return None
+    values: dict[str, list[str]] = {}
     for row in rows[:NESTED_ROWS]:
-        sizes.update(dict(_strings_in(row, "")))
-    return [place for place, _ in sizes.most_common()]
+        for place, value in _strings_in(row, ""):
+            values.setdefault(place, []).append(value)
+    if not values:
+        return None
+    text, *others = sorted(values, key=lambda place: -sum(map(len, values[place])))
+    different = {place: len({*values[place]}) for place in others}
+    labels = [place for place in others if different[place] > 1 and 2 * different[place] <= len(values[place])]
+    label = min(labels, key=lambda place: (LABEL_KEY.search(place) is None, different[place]), default=None)
+    if len(rows) < FEWEST_ROWS and others:  # too few to see what repeats
+        label = next(filter(LABEL_KEY.search, others), others[0])
+    return NestedFields(text, label, [place for place in others if place != label])
 
 
-def _strings_in(value: Any, place: str) -> Iterator[tuple[str, int]]:
-    """Each string below a value with its length; of an array, the first item."""
+def _strings_in(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Each string below a value; of an array, the first item."""
     if isinstance(value, str):
-        yield place, len(value)
+        yield place, value
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _strings_in(item, f"{place}[{json.dumps(key)}]")
@@ -97,11 +117,13 @@ def _strings_in(value: Any, place: str) -> Iterator[tuple[str, int]]:
         yield from _strings_in(value[0], f"{place}[0]")
 
 
-def _flat_command(path: Path, places: Sequence[str]) -> str:
-    """The longest strings as texts, the next ones as labels."""
-    names = dict(zip(("text", "label"), places, strict=False))
+def _flat_command(path: Path, found: NestedFields) -> str:
+    """The longest strings as texts, those that vary and repeat as labels."""
+    if found.label is None:
+        return "no other field has values that vary and repeat, as labels do"
+    names = {"text": found.text, "label": found.label}
     program = f".[] | {{{', '.join(f'{name}: .{place}' for name, place in names.items())}}}"
-    check = "" if len(places) <= len(names) else ", if these are the texts and the labels"
+    check = ", if these are the texts and the labels" if found.others else ""
     return f"to write them side by side{check}: {_jq(path, program)} > new.jsonl"
 
 

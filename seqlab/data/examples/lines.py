@@ -14,6 +14,7 @@ from seqlab.errors import DataError
 from seqlab.wording import counted
 
 Row = TypeVar("Row")
+MARK = "\ufeff"  # for the order of bytes
 MAX_FAULTS = 3  # bad rows that a message names
 MOST_ADVISED = 0.5  # with more bad rows, the file is not what it was taken for
 
@@ -107,10 +108,12 @@ def collect(
         enough = math.ceil(100 * len(faults) / total) / 100  # the limit that skips them all
         skip = f", or skip them: --set corpus.skip_limit={enough:g}" if fixes.trains else " or remove them."
         advice = skip if examples and enough <= MOST_ADVISED else "."
+        limit = f", and at most {allowed:,} may be skipped" if examples else f": no {unit} is left"
         raise DataError(
-            f"{of_all} cannot be used, and at most {allowed:,} may be skipped. The first of them:{first}\nCorrect "
+            f"{of_all} cannot be used{limit}. The first of them:{first}\nCorrect "
             f"them{advice}{_in_common(path, faults, examples, new_line=True)}"
         )
+    fixes.skipped_rows += len(faults)
     fixes.skipped.append(f"skipped {of_all} ({_reasons(faults)}){_in_common(path, faults, examples)}")
     return examples
 
@@ -145,8 +148,13 @@ def _reasons(faults: Sequence[BadRow]) -> str:
 
 
 def numbered_lines(path: Path, fixes: InputFixes) -> Iterator[tuple[int, str]]:
-    """The lines of a plain or gzipped file, counted from 1, without their newlines."""
-    return enumerate(split_lines(read_file(path, fixes)), 1)
+    """The lines of a plain or gzipped file, counted from 1, without their newlines or byte-order marks."""
+    for number, line in enumerate(split_lines(read_file(path, fixes)), 1):
+        if line.startswith(MARK):  # of a file that was joined with others
+            fixes.line_marks += 1
+            yield number, line.lstrip(MARK)
+        else:
+            yield number, line
 
 
 def suffix(path: Path) -> str:

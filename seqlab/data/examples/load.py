@@ -16,6 +16,7 @@ from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.example_folders import tagged_files
 from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
+from seqlab.data.examples.label_lines import has_label_lines, read_label_lines
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, located_in, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel, refuse_swapped
 from seqlab.data.examples.split import split_examples
@@ -41,7 +42,7 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
         return _builtin(kind, settings)
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
     wanted = WantedColumns(settings.columns, settings.groups, settings.split_column, settings.skip_limit)
-    located, notes, columns = _read_splits(kind, files, wanted)
+    located, notes, columns, skipped = _read_splits(kind, files, wanted)
     given = split_by_column(located, settings.split_ratios)
     kept_groups = settings.groups if settings.groups not in (AUTO, NONE) else None
     origin = f"by the column '{given.column}'" if given.column else "from files"
@@ -49,7 +50,7 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     groups = collect_groups(result.splits, settings.groups)
     notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *group_notes(groups, settings.groups))
     splits = _without_locations(result.splits)
-    return Examples(_name(settings.source), splits, result.rule, notes=notes, groups=groups, columns=columns)
+    return Examples(_name(settings.source), splits, result.rule, "", notes, groups, columns, skipped)
 
 
 def open_unsplit(
@@ -63,10 +64,10 @@ def open_unsplit(
         unknown = check_labels("given", located_in(settings.source[0], everything), labels) if labels else []
         return replace(corpus, splits={"whole": everything}, rule="all of it", notes=(*corpus.notes, *unknown))
     wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit, tuple(trained))
-    splits, notes, _ = _read_splits(kind, {"whole": settings.source}, wanted)
+    splits, notes, _, skipped = _read_splits(kind, {"whole": settings.source}, wanted)
     notes = [*notes, *split_by_column(splits).notes]
     notes += check_labels("given", splits["whole"], labels) if labels else []
-    return Examples(_name(settings.source), _without_locations(splits), "all of it", notes=tuple(notes))
+    return Examples(_name(settings.source), _without_locations(splits), "all of it", "", tuple(notes), skipped=skipped)
 
 
 def column_of_splits(kind: ExampleKind, settings: CorpusSettings) -> str | None:
@@ -181,17 +182,17 @@ class WantedColumns(NamedTuple):
 
 def _read_splits(
     kind: ExampleKind, files: Mapping[str, Sequence[str]], columns: WantedColumns
-) -> tuple[dict[str, LocatedExamples], list[str], tuple[tuple[str, str], ...]]:
-    """The examples of the files for each split, with span tags in BIO, notes for the log, and the columns of tables."""
+) -> tuple[dict[str, LocatedExamples], list[str], tuple[tuple[str, str], ...], int]:
+    """Examples by split, with span tags in BIO; notes for the log, columns of tables, and number of skipped rows."""
     if kind == "pairs":
         refuse_swapped({split: sources for split, sources in files.items() if sources}, columns.pair)
     fixes = InputFixes(skip_limit=columns.skip_limit, trains="whole" not in files)
     splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
     _refuse_copies(files, splits)
     if kind != "tagged":
-        return splits, fixes.notes(), tuple(dict.fromkeys(fixes.column_pairs))
+        return splits, fixes.notes(), tuple(dict.fromkeys(fixes.column_pairs)), fixes.skipped_rows
     splits, notes = _to_bio(splits)
-    return splits, [*fixes.notes(), *notes], ()
+    return splits, [*fixes.notes(), *notes], (), fixes.skipped_rows
 
 
 def _refuse_copies(files: Mapping[str, Sequence[str]], splits: Mapping[str, LocatedExamples]) -> None:
@@ -241,6 +242,9 @@ def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> Loca
         return read_class_folders(path, fixes)
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
+    if suffix(path) not in TABLES and not columns.pair and has_label_lines(path):
+        _refuse_other_columns(columns, f"'{path}' has labels before its texts")
+        return read_label_lines(path, fixes)
     return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits, columns.trained)
 
 

@@ -1,4 +1,5 @@
-"""Columns that hold no labels, whatever their values repeat: identifiers, what an annotator accepted, measurements."""
+"""Columns that hold no labels, whatever their values repeat: identifiers, constants, what an annotator accepted,
+measurements."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,6 +8,7 @@ from typing import Any
 IDENTIFIER = re.compile(r"|unnamed: \d+|(.*[_ -])?(id|idx|index|uuid|guid)|row", re.IGNORECASE)
 DECISIONS = {"accept", "reject", "ignore"}  # of annotators, in Prodigy's column "answer"
 DECIMAL = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
+FEWEST_ROWS = 4  # in which labels differ
 FEWEST_NUMBERS = 10  # different ones, that look measured
 
 
@@ -21,6 +23,8 @@ def why_no_labels(rows: Sequence[Mapping[str, Any]], name: str) -> str | None:
     different = {value for value in values if value}
     if is_identifier(name):
         return f"'{name}' tells rows apart"
+    if len(different) == 1 and len(values) >= FEWEST_ROWS:
+        return f"'{name}' is the same in all rows"
     if different and different <= DECISIONS:
         return f"'{name}' says what an annotator accepted"
     measured = len(different) >= FEWEST_NUMBERS and 2 * len(different) > len(values)

@@ -10,6 +10,7 @@ from seqlab.wording import counted
 
 MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-", r"\n"}  # \N in dumps of databases
 FEWEST_NUMBERS = 20  # different ones, that look measured
+MANY_COPIES = 0.5  # the share of targets from which they are said
 BETWEEN_LABELS = ";|,"
 FEWEST_LISTS = 2  # different labels that look like lists
 
@@ -28,6 +29,15 @@ def missing_texts(examples: Sequence[Example]) -> list[str]:
         return []
     named = quote_list(list(found), counts=found)
     return [f"{counted(found.total(), 'text')} may stand for a missing one, {named}. Delete such rows if so"]
+
+
+def copied_sources(examples: Sequence[Example]) -> list[str]:
+    """A note on targets that are their sources, if many are: a copy would be a perfect translation."""
+    pairs = [example for example in examples if isinstance(example, TextPair)]
+    copied = sum(pair.source.strip() == pair.target.strip() for pair in pairs)
+    if not pairs or copied < MANY_COPIES * len(pairs):
+        return []
+    return [f"{copied:,} of the {counted(len(pairs), 'target')} equal their sources: are both sides the same file?"]
 
 
 def _missing_values(labels: Counter[str]) -> list[str]:

@@ -21,7 +21,11 @@ KNOWN = (
     *("split", "partition", "fold", "set", "subset", "data_split", "dataset_split"),
     *("usage", "dataset", "train_test", "train_or_test", "train_test_split"),
 )
-PUBLISHED = {"publictest": "validation", "privatetest": "test", "holdout": "test", "heldout": "test"}  # by letters
+PUBLISHED = {  # by letters
+    **dict.fromkeys(("publictest", "eval", "evaluation", "devel", "devset", "evalset"), "validation"),
+    **dict.fromkeys(("privatetest", "holdout", "heldout"), "test"),
+}
+UNLABELED = {"unlabeled", "unlabelled", "unannotated", "unknown", "unsup", "unsupervised"}  # by letters
 SPLITS = ("train", "validation", "test")
 FLAG = re.compile(
     rf"(is|in|for)?[\W_]*({'|'.join([*SPLIT_WORDS, 'holdout', 'heldout'])})[\W_]*(set|split)?", re.IGNORECASE
@@ -36,7 +40,7 @@ class SplitColumn(NamedTuple):
 
     name: str
     flag: str | None = None  # the split of rows with 1
-    held_out: str | None = None  # the value of test rows; the others are for training
+    held_out: str | None = None  # the value of test rows; others that name no split are for training
 
     def given(self, fields: Mapping[str, Any]) -> GivenSplit:
         """What the column says of a row."""
@@ -45,7 +49,7 @@ class SplitColumn(NamedTuple):
 
     def _split_of(self, value: str) -> str | None:
         if self.held_out is not None:
-            return None if not value else "test" if value == self.held_out else "train"
+            return None if not value else "test" if value == self.held_out else split_of(value) or "train"
         if self.flag is None or value.casefold() not in TRUTH:
             return split_of(value)
         otherwise = "test" if self.flag == "train" else "train"
@@ -107,7 +111,11 @@ def _names_splits(rows: Iterable[Mapping[str, Any]], column: str) -> bool:
 
 def split_of(value: str) -> str | None:
     """The split that a value names: a word of `SPLIT_WORDS`, or one that published tables have."""
-    return PUBLISHED.get(re.sub(r"[\W_]", "", value.casefold())) or split_named(value)
+    return PUBLISHED.get(_letters(value)) or split_named(value)
+
+
+def _letters(value: str) -> str:
+    return re.sub(r"[\W_]", "", value.casefold())
 
 
 class ColumnSplits(NamedTuple):
@@ -150,7 +158,20 @@ def split_by_column(files: Mapping[str, LocatedExamples], ratios: str = "90/10")
     if "train" not in splits:
         raise DataError(f"the column '{column}' gives {counts}, and none to train on. {ADVICE}")
     counts += "" if "validation" in splits else ", of which a tenth of train is for validation"
-    return ColumnSplits(splits, column, (f"the column '{column}' gives the splits: {counts} ({IGNORED} ignores it)",))
+    said = f"the column '{column}' gives the splits: {counts} ({IGNORED} ignores it)"
+    return ColumnSplits(splits, column, (said, *_trained_on(splits["train"])))
+
+
+def _trained_on(examples: LocatedExamples) -> tuple[str, ...]:
+    """A note on the values of training rows that do not say so, where the user named the value of test rows."""
+    given = [located.split.value for located in examples if located.split and located.split.held_out is not None]
+    values = Counter(value for value in given if split_of(value) is None)
+    if not values:
+        return ()
+    return (
+        f"{counted(values.total(), 'row')} whose value names no split are trained on: "
+        f"{quote_list([*values], 5, values)}",
+    )
 
 
 def _refuse_contradiction(files: Mapping[str, LocatedExamples], column: str) -> None:
@@ -179,12 +200,20 @@ def _refuse_unknown(examples: LocatedExamples, column: str) -> None:
         raise DataError(
             f"{unknown[0].location}: the column '{column}' gives the splits, but {counted(len(unknown), 'example')} "
             f"{'has' if len(unknown) == 1 else 'have'} another value there: {quote_list([*values], 5, values)}. "
-            f"Expected train, validation (dev) or test. {hold_out_advice(column, [*values])}{ADVICE}"
+            f"Expected train, validation (dev) or test. {_advice(examples, column, [*values])}{ADVICE}"
         )
+
+
+def _advice(examples: LocatedExamples, column: str, values: Sequence[str]) -> str:
+    """What to do about values that name no split."""
+    unlabeled = [value for value in values if _letters(value) in UNLABELED]
+    remove = f"Remove the rows with {quote_list(unlabeled)}, which have no answers. " if unlabeled else ""
+    return remove + ("" if any(_split(located) == "test" for located in examples) else hold_out_advice(column, values))
 
 
 def hold_out_advice(column: str, values: Sequence[str]) -> str:
     """How to name the value of test rows, for a column without words for splits, such as folds."""
+    values = [value for value in values if _letters(value) not in UNLABELED]
     if len(values) < 2 or any(map(split_of, values)) or "" in values:
         return ""
     last = max(values, key=lambda value: (len(value), value))  # 10 comes after 9

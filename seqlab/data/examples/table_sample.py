@@ -59,6 +59,7 @@ def sample_table(path: Path) -> TableSample:
         if drawn:
             header, *rows = undraw([header, *rows])
     names = [name.strip() for name in header]
+    rows = [row[: len(names)] if not any(row[len(names) :]) else row for row in rows]  # empty fields at the end
     rows = [[field.strip() for field in row] for row in rows if len(row) == len(names) and row != header]
     if _is_header(names, rows):
         return TableSample(names, [dict(zip(names, row, strict=True)) for row in rows])

@@ -9,7 +9,7 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -28,6 +28,7 @@ from seqlab.data.examples.columns import (
     refuse_numbers,
     refuse_other_answers,
 )
+from seqlab.data.examples.decisions import AcceptedRows, find_decisions
 from seqlab.data.examples.delimiters import Record
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import AUTO, NONE, find_group_column, group_of
@@ -97,6 +98,10 @@ def _read(
     refuse_other_answers((first, second), trained, table.header)
     if pair is LABELED:
         refuse_arrays(table.header, second, table.sample())
+    decided = None
+    if pair is LABELED and (decided := find_decisions(table.names, table.fields, (first, second), table.header)):
+        table = replace(table, rows=AcceptedRows(table.rows, decided[0]))
+        fixes.skipped.append(decided[1])
     group = find_group_column(table.names, groups, (first, second), table.header)
     split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
     split_name = split.name if split else None
@@ -106,6 +111,7 @@ def _read(
     others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
     if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split_name}:
         roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split_name}
+        roles["accepted rows"] = decided and decided[0]
         given = {role: name for role, name in roles.items() if name is not None}
         note = columns_note(path.name, given, table.names, table.fields, fixes.trains and splits == AUTO)
         fixes.remarks.append(f"{note}; {others}" if others else note)
@@ -168,6 +174,7 @@ def open_table(
         names = [str(number) for number in range(1, len(names) + 1)]
     else:
         records = _without_headers(names, [record for record in records if record is not header], fixes)
+        records = _without_ends(path, len(names), records, fixes)
     return ExampleTable(location, names, Rows(path, names, records))
 
 
@@ -195,6 +202,18 @@ def _without_headers(
         rows = counted(len(repeated), "row")
         fixes.skipped.append(f"skipped {rows} of '{repeated[0].path}' that repeat the header (line {lines}{more})")
     return kept
+
+
+def _without_ends(
+    path: Path, width: int, records: Sequence[Record | BadRow], fixes: InputFixes
+) -> Sequence[Record | BadRow]:
+    """Records without empty fields beyond the header, if all that are longer than it have only such."""
+    longer = [record[1] for record in records if not isinstance(record, BadRow) and len(record[1]) > width]
+    if not longer or any(field.strip() for fields in longer for field in fields[width:]):
+        return records
+    rows = counted(len(longer), "row")
+    fixes.remarks.append(f"{path.name}: {rows} end with empty fields beyond the header, which are not read")
+    return [record if isinstance(record, BadRow) else (record[0], record[1][:width]) for record in records]
 
 
 def _another_header(location: Location, fields: Sequence[str]) -> str:

@@ -3,18 +3,14 @@
 `open_corpus` finds it, `measure_corpus` reads it once for its size and fingerprint. Read split.py next.
 """
 
-import atexit
 import hashlib
 import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from seqlab.cache import cache_directory
 from seqlab.data.encoding import UTF8, recognize_encoding
 from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.files import (
@@ -26,6 +22,7 @@ from seqlab.data.files import (
     shorten,
 )
 from seqlab.data.folders import files_below, is_result, note_links
+from seqlab.data.standard_input import NAME, called_by_name, copy_stdin
 from seqlab.data.text.forms import form_of_text
 from seqlab.data.text.symbols import join_symbols
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
@@ -49,7 +46,7 @@ class Corpus:
 
     @property
     def where(self) -> str:
-        return "standard input" if self.stdin_copy else shorten(", ".join(map(str, self.paths)) or self.name)
+        return NAME if self.stdin_copy else shorten(", ".join(map(str, self.paths)) or self.name)
 
 
 @dataclass(frozen=True)
@@ -254,20 +251,13 @@ def _from_stdin(copy: Path | None) -> Corpus:
     if copy is None:
         if sys.stdin is None or sys.stdin.isatty():
             raise MissingInput("'-' reads the text from standard input, but nothing is piped in. Try: cat my.txt | ...")
-        copy = _copy_stdin()
+        copy = copy_stdin()
     elif not copy.is_file():
         raise MissingInput(f"the text that this run read from standard input is missing: there is no '{copy}'.")
     corpus = corpus_from_files({copy: readable_codec(copy)[0] or UTF8}, "stdin", InputFixes())
-    return replace(corpus, stdin_copy=copy)
+    return replace(corpus, stdin_copy=copy, blocks=lambda: _called_by_name(copy, corpus.blocks))
 
 
-def _copy_stdin() -> Path:
-    """Copy standard input to a file, since it can be read only once."""
-    with tempfile.NamedTemporaryFile(dir=cache_directory("stdin"), suffix=".txt", delete=False) as copy:
-        try:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-        except OSError as error:
-            Path(copy.name).unlink()
-            raise StorageError(f"standard input cannot be copied to '{copy.name}': {error.strerror}.") from None
-    atexit.register(Path(copy.name).unlink, missing_ok=True)  # also if it cannot be used
-    return Path(copy.name)
+def _called_by_name(copy: Path, blocks: Callable[[], Iterator[str]]) -> Iterator[str]:
+    with called_by_name(copy):
+        yield from blocks()

@@ -12,6 +12,7 @@ from example_tables import corpus, labels
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.json_forms import form_of_file
 from seqlab.data.examples.load import open_examples
+from seqlab.data.task_inference import unclear_layout
 from seqlab.errors import DataError
 
 needs_jq = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
@@ -60,3 +61,57 @@ def test_the_command_flattens_nested_fields(write, tmp_path):
     result = open_examples("labeled", corpus(tmp_path / "new.jsonl"))
     examples = {example for some in result.splits.values() for example in some}
     assert examples == {LabeledText(f"a longer text, number {at}", "ab"[at % 2]) for at in range(30)}
+
+
+def exported(at: int) -> dict[str, Any]:
+    """A row as Label Studio exports it."""
+    result = {"value": {"choices": ["ab"[at % 2]]}, "id": f"x{at}", "from_name": "sentiment", "to_name": "text"}
+    annotation = {"id": at, "completed_by": 1, "result": [{**result, "type": "choices", "origin": "manual"}]}
+    return {"id": at, "annotations": [annotation], "data": {"text": f"a longer text, number {at}"}}
+
+
+def test_the_field_of_labels_varies_and_repeats(write):
+    said = form_of_file(Path(write("a.json", json.dumps([exported(at) for at in range(30)]))))
+    assert said is not None
+    assert 'label: .["annotations"][0]["result"][0]["value"]["choices"][0]}' in said
+
+
+def objects(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@needs_jq
+@pytest.mark.parametrize("tool", ["doccano", "prodigy"])
+def test_arrays_of_one_label_are_found_whatever_the_columns_are_called(write, tmp_path, tool):
+    rows: list[dict[str, Any]] = [{"id": at, "data": f"text {at}", "label": ["ab"[at % 2]]} for at in range(30)]
+    if tool == "prodigy":
+        options = [{"id": "a"}, {"id": "b"}]
+        rows = [
+            {"text": f"text {at}", "options": options, "accept": ["ab"[at % 2]], "answer": "accept"} for at in range(30)
+        ]
+    layout = unclear_layout([str(write("a.jsonl", objects(rows)))])
+    assert layout is not None and layout.kind == "other"
+    run(layout.reason.rpartition(": ")[2], tmp_path)
+    result = open_examples("labeled", corpus(tmp_path / "new.jsonl"))
+    assert {example for some in result.splits.values() for example in some} == {
+        LabeledText(f"text {at}", "ab"[at % 2]) for at in range(30)
+    }
+
+
+def test_rejected_and_ignored_rows_are_left_out_and_said(write):
+    answers = ["accept", "accept", "accept", "reject", "accept", "ignore"]
+    rows = [{"text": f"text {at}", "label": "ab"[at % 2], "answer": answers[at % 6]} for at in range(60)]
+    result = open_examples("labeled", corpus(write("a.jsonl", objects(rows))))
+    texts = {example.input for some in result.splits.values() for example in some}
+    assert texts == {row["text"] for row in rows if row["answer"] == "accept"}
+    assert any("left out 20 rows" in note and "'reject' (10), 'ignore' (10)" in note for note in result.notes)
+    assert any("40 were accepted" in note for note in result.notes)
+
+
+def test_decisions_can_be_learned_where_there_is_one_label(write):
+    rows = [{"text": f"text {at}", "label": "SPAM", "answer": ("accept", "reject")[at % 2]} for at in range(60)]
+    path = write("a.jsonl", objects(rows))
+    with pytest.raises(DataError, match=r"all others have the label 'SPAM'.*corpus\.columns=\[\"text\", \"answer\"\]"):
+        open_examples("labeled", corpus(path))
+    result = open_examples("labeled", corpus(path, columns=("text", "answer")))
+    assert set(labels(result, "train")) == {"accept", "reject"}

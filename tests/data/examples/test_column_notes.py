@@ -55,7 +55,7 @@ def test_another_name_for_the_text_is_read_and_said(write):
 
 
 def test_more_than_two_columns_of_tagged_words_are_said(write):
-    path, fixes = write("a.conll", "1\tfine\tNN\tB-PER\n2\tday\tNN\tO\n"), InputFixes()
+    path, fixes = write("a.conll", "fine\tJJ\tNN\tB-PER\nday\tNN\tNN\tO\n"), InputFixes()
     read_columns(path, fixes)
     assert fixes.notes() == ["columns of a.conll: column 1 is the word, column 4 its tag; columns 2 to 3 are not used"]
     fixes = InputFixes()

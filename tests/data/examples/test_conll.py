@@ -278,3 +278,20 @@ def test_a_word_with_spaces_needs_tabs(write):
         read_columns(write("a.conll", words), InputFixes())
     tabs = words.replace(" B", "\tB").replace(" O", "\tO")
     assert read_columns(write("b.conll", tabs), InputFixes())[-1].example.words == ("New York",)
+
+
+def test_a_column_that_counts_words_is_not_taken_for_them(write):
+    lines = "1\tPeter\tNNP\tA0\n2\tsaw\tVBD\tO\n\n1\tAnna\tNNP\tA0\n2\tleft\tVBD\tO\n3\t.\t.\tO\n"
+    fixes = InputFixes()
+    found = read_columns(write("a.conll", lines), fixes)
+    assert [located.example.words for located in found] == [("Peter", "saw"), ("Anna", "left", ".")]
+    assert fixes.notes() == [
+        "columns of a.conll: column 1 counts words, column 2 is the word, column 4 its tag; column 3 is not used"
+    ]
+    untagged = "".join(line.rpartition("\t")[0] + "\n" for line in lines.split("\n"))
+    assert [*read_words(write("b.conll", untagged), False, InputFixes()).values()] == [
+        ("Peter", "saw"),
+        ("Anna", "left", "."),
+    ]
+    found = read_columns(write("c.conll", lines.replace("2\tsaw", "7\tsaw")), InputFixes())
+    assert found[0].example.words == ("1", "7"), "numbers that count nothing are words"

@@ -12,6 +12,7 @@ TEXTS = [f"a film of {at} hours" for at in range(40)]
 @pytest.mark.parametrize(("column", "values", "why"), [
     ("id", ["7", "8"] * 20, "'id' tells rows apart"),
     ("tweet_id", ["7", "8"] * 20, "'tweet_id' tells rows apart"),
+    ("Status", ["IP Address"] * 40, "'Status' is the same in all rows"),
     ("answer", ["accept", "reject"] * 20, "'answer' says what an annotator accepted"),
     ("score", [f"{at / 41:.4f}" for at in range(40)], "'score' has measured numbers, and there is no regression"),
 ])  # fmt: skip
@@ -30,3 +31,10 @@ def test_others_are_suggested(write, values: list[str]) -> None:
     rows = "".join(f"{text},{value}\n" for text, value in zip(TEXTS, values, strict=True))
     layout = unclear_layout([str(write("a.csv", f"text,verdict\n{rows}"))])
     assert layout is not None and layout.columns == ("text", "verdict")
+
+
+def test_a_column_that_is_nearly_constant_is_not_suggested(write) -> None:
+    explained = "Response Type,What do you think?,Satisfied\n"
+    rows = "".join(f"IP Address,{text},{'yes' if at % 3 else 'no'}\n" for at, text in enumerate(TEXTS))
+    layout = unclear_layout([str(write("a.csv", f"Status,Q1,Q2\n{explained}{rows}"))])
+    assert layout is not None and layout.columns == ("Q1", "Q2")

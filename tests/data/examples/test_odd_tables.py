@@ -226,3 +226,30 @@ def test_the_form_of_a_file_beyond_the_limit_is_told_by_its_first_line(write, mo
     monkeypatch.setattr(json_forms, "MAX_BYTES", path.stat().st_size)
     with pytest.raises(UsageError, match="one array with a table by rows"):
         settings_from_request(path, {}, {}, {})
+
+
+def test_a_header_repeated_behind_a_byte_order_mark_is_skipped(write):
+    part = "\ufefftext,label\n" + written(ROWS[:4])
+    path = write("a.csv", part + part)
+    fixes = InputFixes()
+    assert [located.example.label for located in read_labeled(path, None, fixes)] == [
+        label for _, label in ROWS[:4]
+    ] * 2
+    assert "removed the byte-order mark at the start of 1 line within files" in fixes.notes()
+    assert f"skipped 1 row of '{path}' that repeat the header (line 6)" in fixes.notes()
+
+
+@pytest.mark.parametrize("end", [",", ",,,"])
+def test_empty_fields_beyond_the_header_are_no_data(write, end):
+    path = write("a.csv", "text,label\n" + written(ROWS).replace("\r", "").replace("\n", f"{end}\n"))
+    fixes = InputFixes()
+    assert [located.example.label for located in read_labeled(path, None, fixes)] == [label for _, label in ROWS]
+    assert [note for note in fixes.notes() if "30 rows end with empty fields beyond the header" in note]
+    path = write("b.csv", "text,label\na,b,\na,b,c\n")
+    with pytest.raises(DataError, match="3 fields, but the header has 2"):
+        read_labeled(path, None, InputFixes())
+
+
+def test_it_is_said_if_no_row_is_left(write):
+    with pytest.raises(DataError, match=r"3 of the 3 rows .* cannot be used: no row is left\."):
+        read_labeled(write("a.csv", "text,label\n,a\n,b\n,c\n"), None, InputFixes(skip_limit=1.0))

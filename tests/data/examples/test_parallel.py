@@ -119,3 +119,11 @@ def test_the_columns_of_a_table_have_an_order_too(write):
         for trained in ((table,), files):
             with pytest.raises(UsageError, match=f"in the order de en, and training has en de: {advice}"):
                 refuse_swapped({"training": trained, "given": swapped})
+
+
+@pytest.mark.parametrize("copied, said", [(12, True), (6, True), (5, False)])
+def test_targets_that_are_their_sources_are_counted(write, copied, said):
+    sides = [[f"text {at}" for at in range(12)], [f"text {at}" if at < copied else f"Text {at}." for at in range(12)]]
+    files = [write(name, "\n".join(side) + "\n") for name, side in zip(("a.en", "a.de"), sides, strict=True)]
+    notes = open_examples("pairs", CorpusSettings(source=tuple(map(str, files)))).notes
+    assert any(f"{copied} of the 12 targets equal their sources" in note for note in notes) == said

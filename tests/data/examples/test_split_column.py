@@ -209,3 +209,17 @@ def test_two_flags_are_not_taken_for_one(write):
     assert {split: len(some) for split, some in result.splits.items()} == {"train": 54, "validation": 6}
     assert f"'is_test' {NOT_HELD_OUT}" in result.notes[0]
     assert f"'is_valid' {NOT_HELD_OUT}" in result.notes[0]
+
+
+def test_known_words_are_honored_beside_the_value_of_test_rows_and_others_are_said(write):
+    path = write("a.csv", table(["train", "train", "dev", "final", "pilot"], "kind", 60))
+    result = open_examples("labeled", corpus(path, split_column="kind=final"))
+    assert {split: len(some) for split, some in result.splits.items()} == {"train": 36, "validation": 12, "test": 12}
+    assert "12 rows whose value names no split are trained on: 'pilot' (12)" in result.notes
+
+
+def test_unlabeled_rows_are_not_suggested_for_testing(write):
+    path = write("a.csv", table(["TRAIN", "training", "eval", "x", "unlabeled", "training", "eval"]))
+    with pytest.raises(DataError, match="Remove the rows with 'unlabeled', which have no answers") as refused:
+        open_examples("labeled", corpus(path))
+    assert "=unlabeled" not in str(refused.value) and "'eval'" not in str(refused.value)

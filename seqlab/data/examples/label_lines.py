@@ -1,0 +1,49 @@
+"""Labeled texts as fastText has them: labels that begin with __label__, then the text, on each line."""
+
+from pathlib import Path
+
+from seqlab.data.examples.example import LabeledText
+from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
+from seqlab.data.file_layout import LABEL, recognize_layout
+from seqlab.data.files import InputFixes
+
+BETWEEN = ","  # labels of one text: each combination is a label, as in the cells of a table
+
+
+def has_label_lines(path: Path) -> bool:
+    layout = recognize_layout(path)
+    return layout is not None and layout.kind == "labeled"
+
+
+def read_label_lines(path: Path, fixes: InputFixes) -> list[LocatedExample]:
+    """The texts and labels of a file; blank lines are passed over."""
+    lines = [(Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip()]
+    fixes.remarks.append(
+        f"{path.name}: the words of a line that begin with {LABEL} are the label, the rest is the text"
+    )
+    return collect(path, lines, _example, fixes, "line")
+
+
+def text_of(line: str) -> str:
+    """A line without its labels, if it has any."""
+    return _divided(line)[1]
+
+
+def _example(row: tuple[Location, str]) -> LocatedExample:
+    location, line = row
+    labels, text = _divided(line)
+    if not labels:
+        raise BadRow(location, f"no label: expected {LABEL} and its name before the text.")
+    if not text:
+        raise BadRow(location, "no text follows the label.")
+    return LocatedExample(LabeledText(text, BETWEEN.join(labels)), location)
+
+
+def _divided(line: str) -> tuple[list[str], str]:
+    labels: list[str] = []
+    rest = line.strip()
+    while rest.startswith(LABEL):
+        label, *others = rest.split(maxsplit=1)
+        labels.append(label.removeprefix(LABEL))
+        rest = others[0] if others else ""
+    return [label for label in labels if label], rest

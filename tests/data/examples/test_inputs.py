@@ -1,0 +1,83 @@
+"""What `predict` reads from a file or from standard input: what training reads from it."""
+
+import io
+import sys
+
+import pytest
+
+from seqlab.config import CorpusSettings
+from seqlab.data.examples.inputs import Trained, read_inputs, read_standard_input
+from seqlab.data.examples.load import open_unsplit
+from seqlab.data.files import InputFixes
+from seqlab.errors import DataError
+
+TEXTS = ["the film was good", "the meal was bad"]
+COMMAS = "text,label\nthe film was good,pos\nthe meal was bad,neg\n"
+OBJECTS = '{"text": "the film was good", "label": "pos"}\n{"text": "the meal was bad", "label": "neg"}\n'
+FASTTEXT = "__label__pos the film was good\n__label__neg the meal was bad\n"
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    def pipe(content: str | bytes) -> None:
+        raw = content.encode() if isinstance(content, str) else content
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+
+    return pipe
+
+
+@pytest.mark.parametrize("content", [COMMAS, COMMAS.replace(",", "\t"), FASTTEXT])
+def test_a_table_is_read_as_evaluate_reads_it_whatever_its_suffix(write, content):
+    path = write("my.txt", content)
+    texts = [*read_inputs("labeled", path, None, InputFixes()).values()]
+    scored = open_unsplit("labeled", CorpusSettings(source=(str(path),))).splits["whole"]
+    assert texts == [example.input for example in scored] == TEXTS
+
+
+def test_lines_that_are_read_as_texts_are_said(write):
+    fixes = InputFixes()
+    lines = "I liked the text, and the label\nyes, it was good\n"
+    assert len(read_inputs("labeled", write("my.txt", lines), None, fixes)) == 2
+    assert any("each line of my.txt is a text" in note for note in fixes.notes())
+
+
+@pytest.mark.parametrize("content", [COMMAS, OBJECTS, FASTTEXT, "\n".join(TEXTS)])
+def test_standard_input_is_read_like_a_file(piped, content):
+    piped(content)
+    inputs, notes = read_standard_input("labeled", None, InputFixes())
+    assert [*inputs.values()] == TEXTS
+    assert any("standard input" in note for note in notes) and not any("stdin" in note for note in notes)
+
+
+def test_tagged_words_are_read_from_standard_input(piped):
+    piped("Peter\tB-PER\nsaw\tO\n\nAnna\tB-PER\nleft\tO\n")
+    assert [*read_standard_input("tagged", None, InputFixes())[0].values()] == [("Peter", "saw"), ("Anna", "left")]
+
+
+def test_words_between_spaces_are_known_by_the_tags_of_the_run(piped):
+    piped("-DOCSTART- -X- O\n\nPeter NNP B-PER\n# a comment\nsaw VBD O\n\nAnna NNP B-PER\n")
+    inputs, _ = read_standard_input("tagged", None, InputFixes(), Trained(labels=("O", "B-PER")))
+    assert [*inputs.values()] == [("Peter", "saw"), ("Anna",)]
+
+
+def test_standard_input_in_an_unknown_encoding_is_piped_through_a_converter(piped):
+    piped(b"the film was b\xe9\x9fd\n" * 3 + b"\x81\x8d\n")
+    with pytest.raises(DataError, match=r"'standard input', line 1.* iconv -f ENCODING -t UTF-8 FILE \| seqlab"):
+        read_standard_input("labeled", None, InputFixes())
+
+
+@pytest.mark.parametrize("name", ["my.txt", "my.csv", "my.jsonl", "my.conll"])
+def test_an_empty_file_is_said_to_be_empty(write, name):
+    with pytest.raises(DataError, match="is empty"):
+        read_inputs("tagged" if name.endswith("conll") else "labeled", write(name, "\n"), None, InputFixes())
+
+
+def test_objects_in_a_file_with_another_suffix_are_not_read_as_texts(write):
+    with pytest.raises(DataError, match=r"a name that ends in \.jsonl"):
+        read_inputs("labeled", write("my.txt", OBJECTS), None, InputFixes())
+
+
+def test_a_column_of_texts_is_suggested_and_not_one_of_identifiers(write):
+    rows = "".join(f"{at:032},R_{at:040},a few words {at}\n" for at in range(12))
+    with pytest.raises(DataError, match="--column opinion"):
+        read_inputs("labeled", write("my.csv", "id,code,opinion\n" + rows), None, InputFixes())
