@@ -29,7 +29,7 @@ from seqlab.metrics.example_metric import ExampleMetric, bleu, chrf, exact
 from seqlab.models.translator import SourceBatch, Translator
 from seqlab.registry import BACKBONES
 from seqlab.tasks.dataset import ExampleDataset, Log
-from seqlab.tasks.example_settings import LONGEST_TARGET, ROOM, ROOM_FACTOR, TranslateSettings
+from seqlab.tasks.example_settings import LONGEST_TARGET, TranslateSettings
 from seqlab.tasks.examples import (
     ExampleScores,
     ExampleTask,
@@ -40,9 +40,9 @@ from seqlab.tasks.examples import (
     train_tokenizer,
 )
 from seqlab.tasks.predictions import Translation
+from seqlab.tasks.target_limits import fit_target_limits
 from seqlab.tasks.task import MetricValues
 from seqlab.tokenization.vocabulary import Vocabulary
-from seqlab.wording import counted
 
 
 @dataclass(frozen=True)
@@ -85,28 +85,7 @@ class TranslateTask(ExampleTask):
     @classmethod
     def fit_settings(cls, settings: RunSettings, dataset: ExampleDataset, log: Log) -> RunSettings:
         """Limits that are not set follow from the training pairs, with room for longer ones."""
-        settings = super().fit_settings(settings, dataset, log)
-        task, train = settings.task.settings_as(TranslateSettings), dataset.splits["train"]
-        read_N = train.longest_N <= task.max_length
-        targets_N = train.target_lengths_N[read_N] - 1  # with the end token, without the begin token
-        ratios_N = targets_N / np.maximum(1, train.input_lengths_N[read_N])
-        fitted: dict[str, float] = {}
-        if task.max_target_length is None:
-            fitted["task.max_target_length"] = min(LONGEST_TARGET, math.ceil(ROOM_FACTOR * targets_N.max()) + ROOM)
-        if task.max_target_ratio is None:
-            fitted["task.max_target_ratio"] = min(LONGEST_TARGET, round(ROOM_FACTOR * float(ratios_N.max()), 2))
-        if fitted:
-            settings = settings.with_values(**fitted)
-            task = settings.task.settings_as(TranslateSettings)
-            which = "" if len(fitted) > 1 else f"{next(iter(fitted))}, which was not set, is "
-            log(
-                f"a translation may have {task.max_target_length:,} tokens, and {task.max_target_ratio:g} for each "
-                f"source token plus {ROOM}: {which}{ROOM_FACTOR} times the most in training"
-            )
-        beyond = _beyond_limit(dataset, task)
-        if beyond:
-            log(f"targets that are longer than a translation may be, so that none is like them: {', '.join(beyond)}")
-        return settings
+        return fit_target_limits(super().fit_settings(settings, dataset, log), dataset, log)
 
     @classmethod
     def build_vocabulary(cls, examples: Sequence[TextPair], settings: RunSettings) -> Vocabulary:
@@ -240,21 +219,6 @@ class TranslateTask(ExampleTask):
             "chrf": chrf.value(gold, predicted),
             "exact": exact.value(gold, predicted),
         }
-
-
-def _beyond_limit(dataset: ExampleDataset, task: TranslateSettings) -> list[str]:
-    """How many targets have more tokens than the translations of their sources may have; those that are left out of
-    training aside."""
-    found = []
-    for name, split in dataset.splits.items():
-        read = split.up_to(task.max_length)
-        limits = [task.target_limit(length) for length in read.input_lengths_N.tolist()]
-        longer_N = read.target_lengths_N - 1 > np.array(limits)  # the begin token is not written
-        if longer_N.any():
-            longest = read.target_lengths_N[longer_N].max() - 1
-            examples = counted(len(read), f"{'training' if name == 'train' else name} example")
-            found.append(f"{longer_N.sum():,} of {examples} (up to {longest:,} tokens)")
-    return found
 
 
 def pair_batch(split: ExampleSplit, rows_B: Sequence[int] | np.ndarray) -> PairBatch:

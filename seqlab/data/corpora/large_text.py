@@ -186,8 +186,8 @@ def open_large(settings: CorpusSettings) -> LargeText:
     if settings.documents == "lines":
         raise UsageError(
             "corpus.documents=lines needs a text in one file, and this one is encoded into shards, since it is large, "
-            "packed by zstd, in rows or at an address. Leave it out: each row is a document anyway, and each stretch of a "
-            "text file. For lines of a small text, unpack it to a .txt file."
+            "packed by zstd, in rows or at an address. Leave it out: each row is a document anyway, and each stretch "
+            "of a text file. For lines of a small text, unpack it to a .txt file."
         )
     for key, expected in (("layout", "text"), ("split", "contiguous")):
         if getattr(settings, key) != expected:
