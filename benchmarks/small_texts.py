@@ -18,7 +18,7 @@ from seqlab.training.progress import Reporter
 
 ARCHS = ("lstm", "transformer", "gru")
 CHARACTERS = (50_000, 200_000)
-RATES = (None, 0.0, 0.1, 0.2, 0.4)  # None: the default of `seqlab train`
+RATES = (None, 0.0, 0.1, 0.2, 0.3, 0.4)  # None: the default of `seqlab train`
 TOLERANCE = 0.02  # nats per character above the best rate of the search
 
 
