@@ -243,8 +243,7 @@ class TranslateTask(ExampleTask):
 
 
 def _beyond_limit(dataset: ExampleDataset, task: TranslateSettings) -> list[str]:
-    """How many targets have more tokens than the translations of their sources may have; those that are left out of
-    training aside."""
+    """How many targets have more tokens than the translations of their sources may have, if they are read at all."""
     found = []
     for name, split in dataset.splits.items():
         read = split.up_to(task.max_length)
@@ -252,8 +251,7 @@ def _beyond_limit(dataset: ExampleDataset, task: TranslateSettings) -> list[str]
         longer_N = read.target_lengths_N - 1 > np.array(limits)  # the begin token is not written
         if longer_N.any():
             longest = read.target_lengths_N[longer_N].max() - 1
-            examples = counted(len(read), f"{'training' if name == 'train' else name} example")
-            found.append(f"{longer_N.sum():,} of {examples} (up to {longest:,} tokens)")
+            found.append(f"{longer_N.sum():,} of {counted(len(read), f'{name} example')} (up to {longest:,} tokens)")
     return found
 
 

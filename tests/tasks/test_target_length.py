@@ -91,9 +91,7 @@ def test_limits_that_are_set_are_kept(tmp_path: Path) -> None:
     log: list[str] = []
     assert TranslateTask.fit_settings(setup.settings, setup.dataset, log.append) == setup.settings
     longest = int((setup.dataset.splits["train"].target_lengths_N - 1).max())
-    assert len(log) == 1 and f"training examples (up to {longest} tokens)" in log.pop(), (
-        "longer than what may be written"
-    )
+    assert len(log) == 1 and f"train examples (up to {longest} tokens)" in log.pop(), "longer than what may be written"
     task = setup.settings.task.settings_as(TranslateSettings)
     assert [task.target_limit(length) for length in (0, 1, 100)] == [7, 7, 7]
     free = task.model_copy(update={"max_target_length": 100})
