@@ -167,9 +167,12 @@ class LargeText(SplitText):
         splits = {split: encoded.tokens(split, tokenizer) for split in self.splits}
         for split, tokens in splits.items():
             if len(tokens) < 2:
+                instead = "leave out corpus.sharded" if self.settings.sharded else "unpack or convert it to a .txt file"
+                own = "" if split == "train" else f"give a file of its own with --{split}, or "
                 raise DataError(
                     f"the {split} split has {counted(len(tokens), 'token')}: too few to train on or score. The corpus "
-                    f"has {counted(encoded.documents(), 'document')}: give more, or leave out corpus.sharded."
+                    f"has {counted(encoded.documents(), 'document')}, and shards are divided by documents (of a text "
+                    f"file: stretches of {STRETCH:,} bytes). Give more text, {own}{instead}."
                 )
         return replace(self, stats=encoded.stats, encoded=encoded), splits
 
@@ -183,7 +186,8 @@ def open_large(settings: CorpusSettings) -> LargeText:
     if settings.documents == "lines":
         raise UsageError(
             "corpus.documents=lines needs a text in one file, and this one is encoded into shards, since it is large, "
-            "packed by zstd, in rows or at an address. Leave it out: each row is a document anyway."
+            "packed by zstd, in rows or at an address. Leave it out: each row is a document anyway, and each "
+            "stretch of a text file. For lines of a small text, unpack it to a .txt file."
         )
     for key, expected in (("layout", "text"), ("split", "contiguous")):
         if getattr(settings, key) != expected:

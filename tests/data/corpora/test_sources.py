@@ -10,6 +10,7 @@ from corpus_files import encode, large_text, some_texts, write_rows
 
 from seqlab.config import CorpusSettings
 from seqlab.data.corpora.find import is_sharded
+from seqlab.data.corpora.large_text import open_large
 from seqlab.errors import DataError, MissingInput, SeqlabWarning, UsageError
 from seqlab.tokenization.byte import ByteTokenizer
 
@@ -169,3 +170,18 @@ def test_the_sample_of_the_tokenizer_is_named(tmp_path: Path, monkeypatch: pytes
     assert f"in {len(sampled)} documents, from 64 places in 3 files" in str(sample)
     encoded = text.encode(ByteTokenizer(), 0)[0].encoded
     assert encoded is not None and encoded.tokenizer_sample == vars(sample)
+
+
+def test_a_small_packed_text_has_no_second_split_and_the_advice_helps(tmp_path: Path) -> None:
+    import zstandard
+
+    packed = tmp_path / "a.txt.zst"
+    packed.write_bytes(zstandard.compress("".join(some_texts(50)).encode()))
+    with pytest.raises(DataError, match=r"has 1 document.* with --validation, or unpack or convert it") as raised:
+        encode(open_large(settings(packed)))
+    assert "leave out corpus.sharded" not in str(raised.value)
+    with pytest.raises(DataError, match=r"or leave out corpus\.sharded"):
+        encode(large_text(packed))
+    other = tmp_path / "b.txt"
+    other.write_text("".join(some_texts(9, 900)))
+    assert all(map(len, encode(large_text(packed, validation=(str(other),))).values()))
