@@ -9,7 +9,6 @@ import codecs
 import errno
 import gzip
 import re
-import shlex
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding, undecodable
-from seqlab.data.foreign import new_name, refuse_foreign
+from seqlab.data.encoding import ENCODING_NAMES, UTF8, nul_advice, recognize_encoding, undecodable
+from seqlab.data.foreign import refuse_foreign
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
@@ -225,10 +224,7 @@ def decode(
             raise undecodable(name, codec, error, end - len(raw) - pending, line) from None
         if "\0" in text:
             line += text[: text.index("\0")].count("\n")
-            raise DataError(
-                f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; "
-                f"otherwise remove them: tr -d '\\000' < {shlex.quote(name)} > {new_name(name)}"
-            )
+            raise DataError(f"'{name}', line {line}: a NUL character. {nul_advice(raw, name, codec)}")
         if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
             fixes.encodings[codec][name] = shorten(word[0], 30)
         line += text.count("\n")
