@@ -34,6 +34,12 @@ class RunSettings(Settings):
         mixed_with = self.task.settings.option("mix", "none")
         return self.backbone.name if mixed_with == "none" else f"{self.backbone.name}+{mixed_with}"
 
+    @property
+    def evaluation(self) -> str:
+        """How a split is scored, in words."""
+        task = self.task.settings
+        return task.evaluation_by_lines if self.corpus.documents == "lines" else task.evaluation
+
     def resolved(self) -> dict[str, Any]:
         """Every setting with its value, as JSON-ready tables."""
         return {
