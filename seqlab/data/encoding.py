@@ -40,11 +40,17 @@ HIGH = bytes(range(128, 256))
 HIGH_LETTERS = bytes({*range(0xC0, 0x100)} - {0xD7, 0xF7})
 NOT_LETTERS = bytes({*range(256)} - {*HIGH_LETTERS, *range(0x41, 0x5B), *range(0x61, 0x7B)})
 UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
-# signs that Western words do not contain, unlike quotation marks, dashes and spaces
+# signs that Western words do not contain, unlike quotation marks, dashes and spaces; and capitals after small letters
 SIGN_IN_WORD = re.compile(
-    rb"(?<=[A-Za-z\xc0-\xff])[\x80\x82\x84\x86-\x89\x8b\x95\x98\x99\x9b\xa1-\xa9\xab\xac\xae-\xb3\xb5\xb6\xb8\xb9"
+    rb"(?<=[a-z])[\x8a\x8c\x8e\x9f]|(?<=[A-Za-z\xc0-\xff])[\x80\x82\x84\x86-\x89\x8b\x95\x98\x99\x9b\xa1-\xa9\xab\xac\xae-\xb3\xb5\xb6\xb8\xb9"
     rb"\xbb-\xbf\xd7\xf7](?=[A-Za-z\xc0-\xff])"
 )
+
+
+# encodings of old systems that can be told: their small letters stand inside words; as iconv and Python name them
+OLD = {"MACINTOSH": "mac_roman", "CP850": "cp850"}
+HIGH_IN_WORD = re.compile(r"(?<=[a-z])[^\x00-\x7f]|[^\x00-\x7f](?=[a-z])")
+MIN_SMALL = 0.8  # the share of them that are small letters
 
 
 def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
@@ -89,6 +95,16 @@ def _is_western(blocks: Iterable[bytes], letters: int) -> bool:
     return high_letters <= MAX_HIGH * letters and signs <= MAX_SIGNS * high and 2 * pairs < MAX_PAIRED * high
 
 
+def _old_encoding(raw: bytes) -> str:
+    """The name for iconv of the encoding in which words look like words; ENCODING if none does."""
+    shares = {}
+    for name, codec in OLD.items():
+        found = HIGH_IN_WORD.findall(raw.decode(codec))
+        shares[name] = sum(map(str.islower, found)) / len(found) if found else 0.0
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] >= MIN_SMALL else "ENCODING"
+
+
 def nul_advice(raw: bytes, name: str, codec: str) -> str:
     """What to do about a text with NUL characters, without damage to the others."""
     if codec == UTF8 and (advice := _as_unmarked(raw, name)):
@@ -129,6 +145,7 @@ def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int
             f"{where}The text around it is UTF-8, with {counted(valid, 'character')} beyond ASCII: correct the line, "
             f"or remove the bytes that are not: iconv -c -f UTF-8 -t UTF-8 {source} > {new_name(name)}"
         )
+    old = _old_encoding(error.object)
     return DataError(
-        f"{where}If the file has another encoding, convert it: iconv -f ENCODING -t UTF-8 {source} > {new_name(name)}"
+        f"{where}If the file has another encoding, convert it: iconv -f {old} -t UTF-8 {source} > {new_name(name)}"
     )

@@ -115,7 +115,9 @@ def speedrun(
 
     Seeds that are finished stay: the same command continues, also with more seeds."""
     if minutes not in RECIPES:
-        raise UsageError(f"there is no recipe for {counted(minutes, 'minute')}: expected {', '.join(map(str, RECIPES))}.")
+        raise UsageError(
+            f"there is no recipe for {counted(minutes, 'minute')}: expected {', '.join(map(str, RECIPES))}."
+        )
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
         raise UsageError(f"the number of seeds is {seeds}: expected 1 to {MOST_SEEDS}.")
     files = [TEXT] if source is None else list(source)

@@ -44,6 +44,7 @@ def pieces(raw, size):
         (POLISH.encode("iso8859-2"), None),
         (CHINESE.encode("gbk"), None),
         (FRENCH.replace("\u20ac", "").replace("\u2019", "'").encode("cp850"), None),
+        ("Un été, le café était fermé.\n".encode("mac_roman"), None),
         (FRENCH.encode()[:-30] + b"\xff", None),  # damaged UTF-8
         ("déjà".encode()[:-1], None),
         ("voilà".encode()[:-1], None),
@@ -111,7 +112,9 @@ def test_unmarked_text_is_no_table_and_is_read(tmp_path):
     assert "read zh.txt as UTF-16 without a byte-order mark" in corpus.fixes.notes()[0]
 
 
-@pytest.mark.parametrize(("codec", "text"), [("utf-16-le", "мир мир"), ("utf-32-be", "Hi"), ("utf-16-le", "plain words " * 50 + "\0")])
+@pytest.mark.parametrize(
+    ("codec", "text"), [("utf-16-le", "мир мир"), ("utf-32-be", "Hi"), ("utf-16-le", "plain words " * 50 + "\0")]
+)
 def test_the_advice_for_nul_characters_damages_nothing(tmp_path, monkeypatch, codec, text):
     monkeypatch.chdir(tmp_path)
     Path("a.txt").write_bytes(text.encode(codec))
@@ -194,6 +197,24 @@ def test_a_file_is_named_once(tmp_path):
     path.write_text("plain\n")
     with pytest.raises(UsageError, match="is given twice"):
         open_corpus([str(path), str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "named"),
+    [
+        ("Un été, le café était fermé.\n", "mac_roman", "MACINTOSH"),
+        ("Die Tür führt übers Gebäude, größer.\n", "mac_roman", "MACINTOSH"),
+        ("Die Tür führt übers Gebäude, größer.\n", "cp850", "CP850"),
+        (RUSSIAN, "cp1251", "ENCODING"),
+        (POLISH, "cp1250", "ENCODING"),
+        (CHINESE, "gbk", "ENCODING"),
+    ],
+)
+def test_old_encodings_are_named_where_words_tell(tmp_path, text, codec, named):
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode(codec) * 9)
+    with pytest.raises(DataError, match=f"iconv -f {named} -t UTF-8"):
+        list(read_file(path, InputFixes()))
 
 
 def test_one_bad_byte_in_utf8_is_removed_without_damage_to_the_rest(tmp_path, monkeypatch):

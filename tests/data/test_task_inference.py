@@ -320,3 +320,11 @@ def test_two_files_that_are_read_as_one_text_are_said_with_the_reason(written, n
     note = plain_text_note([written(name, "x\n") for name in names])
     assert note is not None and note.startswith(f"{names[0]} and {names[1]}: read as one running text, since ")
     assert f"{why}. For pairs" in note
+
+
+def test_no_columns_are_suggested_that_no_row_has_both_of(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"{"text" if n % 3 else "content"}": "some words {n}"}}\n' for n in range(30)))
+    layout = unclear_layout([str(path)])
+    assert layout and layout.kind == "other" and not layout.columns
+    assert layout.reason == "a.jsonl has the keys 'content' and 'text', and no row has both"

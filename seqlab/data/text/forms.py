@@ -34,7 +34,8 @@ MAIL_FIELD = re.compile(r"From |[A-Za-z][A-Za-z-]*: ")
 MAIL_ENCODING = re.compile(r"content-transfer-encoding: *(base64|quoted-printable)\b", re.IGNORECASE)
 EMBEDDED = re.compile(r"\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{200,}")
 PLAIN_MAIL = (
-    "import mailbox, sys; [print(part.get_payload(decode=True).decode(part.get_content_charset() or 'utf-8', 'replace')) "
+    "import mailbox, sys; "
+    "[print(part.get_payload(decode=True).decode(part.get_content_charset() or 'utf-8', 'replace')) "
     "for mail in mailbox.mbox(sys.argv[1]) for part in mail.walk() if part.get_content_type() == 'text/plain']"
 )
 WITHOUT_ROW_NAMES = (
