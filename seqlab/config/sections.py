@@ -231,7 +231,7 @@ def _has_none(cls: type[Settings], key: str) -> bool:
 
 
 def _meant(cls: type[Settings], key: str, others: Mapping[str, type[Settings]]) -> str:
-    """The setting that an unknown key may mean: that of another section, one whose description ends so, or one spelled alike."""
+    """What an unknown key may mean: a setting of another section, one whose description ends so, or one spelled so."""
     elsewhere = next((f"{section}.{key}" for section, other in others.items() if other.has(key)), None)
     words = key.lower().replace("_", " ")
     described = (name for name, field in cls.model_fields.items() if (field.description or "").endswith(words))

@@ -160,9 +160,6 @@ def _unclear_table(path: Path) -> FileLayout | None:
         return form
     if twice := [name for name in names if name and names.count(name) > 1]:
         return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
-    if len(names) > 1 and sample.rows and all(sum(map(_is_filled, row.values())) < 2 for row in sample.rows):
-        both = "both" if len(names) == 2 else "two of them"
-        return FileLayout("other", f"{path.name} has the {word}s {quote_list(names, 10)}, and no row has {both}")
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
     named = [name for name in names if name]
     nameless = f" and {counted(len(names) - len(named), word)} without a name" if len(named) < len(names) else ""
@@ -178,10 +175,6 @@ def _unclear_table(path: Path) -> FileLayout | None:
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
-
-
-def _is_filled(value: Any) -> bool:
-    return value is not None and value != ""
 
 
 def _first_line_fault(path: Path, error: Exception) -> str:
@@ -201,6 +194,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
         return FileLayout("other", below)
     if spans := _span_tags(sample.rows):
         return FileLayout("other", f"{path.name} has span tags in {quote_list(spans)}: a word on each row. {AS_LINES}")
+    if sample.is_scattered:
+        return FileLayout("other", f"{path.name} has {quote_list(sample.names, 10)}, and no row has two of them")
     if sample.header or len(sample.names) < 2:
         return None
     first = f"the first line of {path.name} looks like data, not like a header ({quote_list(sample.names, 4)})"
