@@ -27,6 +27,9 @@ def test_resolved_settings_resolve_to_themselves() -> None:
     [
         ({"trian": {}}, ["unknown section 'trian'", "did you mean 'train'"]),
         ({"train": {"lrate": 1}}, ["unknown setting 'train.lrate'", "did you mean 'lr'"]),
+        ({"train": {"learning_rate": 1}}, ["did you mean 'lr'"]),
+        ({"train": {"batch_size": 1}}, ["unknown setting 'train.batch_size'", "did you mean 'task.batch_size'"]),
+        ({"task": {"lr": 1}}, ["did you mean 'train.lr'"]),
         ({"backbone": {"name": "lstn"}}, ["unknown architecture 'lstn'", "did you mean 'lstm'"]),
         ({"backbone": {"name": "lstm", "reset": "before"}}, ["unknown setting 'backbone.reset'"]),
         (

@@ -87,7 +87,8 @@ class LineStats:
 
 @dataclass(frozen=True)
 class TextScan:
-    """Characters and lines as training reads them; `bytes` as the files have them, but unpacked and in UTF-8."""
+    """Characters and lines as training reads them; `bytes` as the files have them, but unpacked and in
+    UTF-8, with the newlines between files."""
 
     characters: int
     bytes: int
@@ -157,6 +158,7 @@ class _Scanner:
                 if not begun and self.last != "\n":  # training puts a newline between two files
                     self.counts_C[ord("\n")] += 1
                     self.added_newlines += 1
+                    self.bytes += 1
                     self.last = "\n"
                 begun = True
                 self._add(text, _code_points(text))

@@ -83,7 +83,7 @@ def print_run(run: "Run") -> None:
     results = run.results
     if results is None:
         return
-    windows = f", {run.settings.task.settings.evaluation}" if results.window else ""
+    windows = f", {run.settings.evaluation}" if results.window else ""
     console.print()
     rows = [
         (run.settings.model_name, results.validation),

@@ -238,6 +238,11 @@ class TaskSettings(Settings):
         """How a split is scored, in words."""
 
     @property
+    def evaluation_by_lines(self) -> str:
+        """The same, where every line of a text is a document."""
+        return self.evaluation
+
+    @property
     def batch_tokens_or_size(self) -> int:
         """What bounds a batch: a number of tokens if that is set, else a number of sequences."""
         return self.option("batch_tokens", None) or self.batch_size

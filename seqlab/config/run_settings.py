@@ -34,6 +34,12 @@ class RunSettings(Settings):
         mixed_with = self.task.settings.option("mix", "none")
         return self.backbone.name if mixed_with == "none" else f"{self.backbone.name}+{mixed_with}"
 
+    @property
+    def evaluation(self) -> str:
+        """How a split is scored, in words."""
+        task = self.task.settings
+        return task.evaluation_by_lines if self.corpus.documents == "lines" else task.evaluation
+
     def resolved(self) -> dict[str, Any]:
         """Every setting with its value, as JSON-ready tables."""
         return {
@@ -64,7 +70,7 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     _apply_overrides(ready, {dotted: value for dotted, value in overrides.items() if dotted not in for_backbone})
     task_name = _pop_name(ready, "task", TASKS, "language")
     _refuse_settings_of_others(TASKS, task_name, ready["task"], "task")
-    task: TaskSettings = checked(TASKS.settings(task_name), ready["task"], "task")
+    task: TaskSettings = checked(TASKS.settings(task_name), ready["task"], "task", PLAIN)
     requested = _pop_name(ready, "backbone", BACKBONES, "lstm")
     sibling = BACKBONES.settings(requested).bidirectional_sibling
     backbone_name = sibling if sibling and task.reads == "everything" else requested
@@ -80,12 +86,13 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
     tokenizer: TokenizerSettings = checked(TOKENIZERS.settings(tokenizer_name), ready["tokenizer"], "tokenizer")
     if task.examples is None and tokenizer.expected_vocab_size > LARGE_VOCABULARY:
         ready.setdefault("model", {}).setdefault("tie_embeddings", True)
+    others = {"task": type(task), "backbone": backbone_class, "tokenizer": type(tokenizer), **PLAIN}
     return RunSettings(
         tokenizer=Component[TokenizerSettings](name=tokenizer_name, settings=tokenizer),
         backbone=Component[BackboneSettings](name=backbone_name, settings=backbone),
         decoder=_decoder(requested, backbone, ready.get("decoder"), task),
         task=Component[TaskSettings](name=task_name, settings=task),
-        **{section: checked(cls, ready.get(section, {}), section) for section, cls in PLAIN.items()},
+        **{section: checked(cls, ready.get(section, {}), section, others) for section, cls in PLAIN.items()},
     )
 
 

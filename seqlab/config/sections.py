@@ -213,13 +213,15 @@ class TrainSettings(Settings):
         return {name: value for name, value in budgets.items() if value is not None}
 
 
-def checked(cls: type[S], content: Mapping[str, Any], section: str) -> S:
-    """Build one section; UsageError explains every mistake."""
+def checked(
+    cls: type[S], content: Mapping[str, Any], section: str, others: Mapping[str, type[Settings]] | None = None
+) -> S:
+    """Build one section; UsageError explains every mistake, also a key of one of the `others`."""
     values = {key: "none" if value is None and _has_none(cls, key) else value for key, value in content.items()}
     try:
         return cls(**values)
     except ValidationError as error:
-        raise UsageError("; ".join(_explain(cls, section, item) for item in error.errors())) from None
+        raise UsageError("; ".join(_explain(cls, section, item, others or {}) for item in error.errors())) from None
 
 
 def _has_none(cls: type[Settings], key: str) -> bool:
@@ -228,12 +230,21 @@ def _has_none(cls: type[Settings], key: str) -> bool:
     return field is not None and (field.annotation is str or "none" in get_args(field.annotation))
 
 
-def _explain(cls: type[Settings], section: str, item: Any) -> str:
+def _meant(cls: type[Settings], key: str, others: Mapping[str, type[Settings]]) -> str:
+    """What an unknown key may mean: a setting of another section, one whose description ends so, or one spelled so."""
+    elsewhere = next((f"{section}.{key}" for section, other in others.items() if other.has(key)), None)
+    words = key.lower().replace("_", " ")
+    described = (name for name, field in cls.model_fields.items() if (field.description or "").endswith(words))
+    meant = elsewhere or next(described, None)
+    return f" (did you mean '{meant}'?)" if meant else did_you_mean(key, cls.model_fields)
+
+
+def _explain(cls: type[Settings], section: str, item: Any, others: Mapping[str, type[Settings]]) -> str:
     key = str(item["loc"][0]) if item["loc"] else ""
     name = f"{section}.{key}" if key else section
     if item["type"] == "extra_forbidden":
         known = list(cls.model_fields)
-        return f"unknown setting '{name}'{did_you_mean(key, known)}. Known in {section}: {', '.join(known) or 'none'}"
+        return f"unknown setting '{name}'{_meant(cls, key, others)}. Known in {section}: {', '.join(known) or 'none'}"
     if item["type"] == "missing" and len(item["loc"]) > 1:
         return f"{name}: two names are expected (given: {item['input']!r})"
     if item["type"] == "missing":

@@ -12,6 +12,12 @@ TWICE = re.compile(
 )
 FEWEST = 2  # places
 MAX_NAMED = 3  # that a note quotes
+# Windows-1252 lacks five bytes, which stand for themselves; iconv would stop at them
+DECODE_ONCE = (
+    "import sys; text = sys.stdin.buffer.read().decode(); "
+    "raw = [bytes([ord(c)]) if ord(c) < 256 else c.encode('cp1252') for c in text]; "
+    "sys.stdout.buffer.write(b''.join(raw))"
+)
 
 
 class DoubleEncoding:
@@ -36,7 +42,7 @@ class DoubleEncoding:
         named += f" and {len(meant) - MAX_NAMED:,} more kinds" if len(meant) > MAX_NAMED else ""
         return [
             f"UTF-8 that was encoded twice: {places:,} places look so, {named}, read as they are. If the whole file is "
-            f"so: iconv -f UTF-8 -t WINDOWS-1252 FILE > NEW"
+            f'so: python3 -c "{DECODE_ONCE}" < FILE > NEW'
         ]
 
 

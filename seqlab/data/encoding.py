@@ -1,4 +1,4 @@
-"""Which encoding a file has: UTF-8, UTF-16 or Windows-1252.
+"""Which encoding a file has: UTF-8, UTF-16, UTF-32 or Windows-1252.
 
 Windows-1252 contains the printable characters of Latin-1. It fits nearly any bytes, so text in it must also look
 Western: few letters outside ASCII, and hardly any sign inside a word.
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from seqlab.data.foreign import on_file
+from seqlab.data.unmarked import CONTROLS, recognize_unmarked, suspect_unmarked
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -20,6 +21,8 @@ ENCODING_NAMES = {
     "utf-16-le": "UTF-16 without a byte-order mark",
     "utf-16-be": "UTF-16 without a byte-order mark",
     "utf-32": "UTF-32",
+    "utf-32-le": "UTF-32 without a byte-order mark",
+    "utf-32-be": "UTF-32 without a byte-order mark",
     "cp1252": "Windows-1252 (Latin-1)",
 }
 # the mark of UTF-32 begins with that of UTF-16
@@ -32,17 +35,21 @@ MARKS = {
 MAX_HIGH = 0.3  # the share of letters outside ASCII in Western text
 MAX_SIGNS = 0.1  # the share of bytes outside ASCII that are signs inside a word, as Polish or Czech text would have
 MAX_PAIRED = 0.5  # the share of bytes outside ASCII that stand as in UTF-8; with more, the file is damaged UTF-8
-MIN_UNMARKED = 16  # bytes of UTF-16 without a mark; fewer could be anything
 HIGH = bytes(range(128, 256))
 HIGH_LETTERS = bytes({*range(0xC0, 0x100)} - {0xD7, 0xF7})
 NOT_LETTERS = bytes({*range(256)} - {*HIGH_LETTERS, *range(0x41, 0x5B), *range(0x61, 0x7B)})
-CONTROLS = bytes({*range(32), 127} - {*b"\t\n\r\f\v\x1a\x1b"})
 UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
-# signs that Western words do not contain, unlike quotation marks, dashes and spaces
+# signs that Western words do not contain, unlike quotation marks, dashes and spaces; and capitals after small letters
 SIGN_IN_WORD = re.compile(
-    rb"(?<=[A-Za-z\xc0-\xff])[\x80\x82\x84\x86-\x89\x8b\x95\x98\x99\x9b\xa1-\xa9\xab\xac\xae-\xb3\xb5\xb6\xb8\xb9"
+    rb"(?<=[a-z])[\x8a\x8c\x8e\x9f]|(?<=[A-Za-z\xc0-\xff])[\x80\x82\x84\x86-\x89\x8b\x95\x98\x99\x9b\xa1-\xa9\xab\xac\xae-\xb3\xb5\xb6\xb8\xb9"
     rb"\xbb-\xbf\xd7\xf7](?=[A-Za-z\xc0-\xff])"
 )
+
+
+# encodings of old systems that can be told: their small letters stand inside words; as iconv and Python name them
+OLD = {"MACINTOSH": "mac_roman", "CP850": "cp850"}
+HIGH_IN_WORD = re.compile(r"(?<=[a-z])[^\x00-\x7f]|[^\x00-\x7f](?=[a-z])")
+MIN_SMALL = 0.8  # the share of them that are small letters
 
 
 def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
@@ -52,8 +59,8 @@ def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
     for mark, codec in MARKS.items():
         if first.startswith(mark):
             return codec
-    if b"\0" in first:
-        return _unmarked_utf16(first)
+    if unmarked := recognize_unmarked(first):
+        return unmarked
     decoder = codecs.getincrementaldecoder(UTF8)()
     letters, ascii_only = 0, True
     for block in chain([first], blocks, [b""]):
@@ -67,16 +74,6 @@ def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
             return "cp1252" if western else None
         letters += len(block.translate(None, NOT_LETTERS))
     return UTF8
-
-
-def _unmarked_utf16(raw: bytes) -> str | None:
-    """Text in mostly ASCII characters has a NUL in every second byte."""
-    if len(raw) < MIN_UNMARKED:
-        return None
-    even, odd = (raw[start::2].count(0) / max(1, len(raw) // 2) for start in (0, 1))
-    if odd > 0.5 and even < 0.01:
-        return "utf-16-le"
-    return "utf-16-be" if even > 0.5 and odd < 0.01 else None
 
 
 def _is_western(blocks: Iterable[bytes], letters: int) -> bool:
@@ -97,12 +94,46 @@ def _is_western(blocks: Iterable[bytes], letters: int) -> bool:
     return high_letters <= MAX_HIGH * letters and signs <= MAX_SIGNS * high and 2 * pairs < MAX_PAIRED * high
 
 
+def _old_encoding(raw: bytes) -> str:
+    """The name for iconv of the encoding in which words look like words; ENCODING if none does."""
+    shares = {}
+    for name, codec in OLD.items():
+        found = HIGH_IN_WORD.findall(raw.decode(codec))
+        shares[name] = sum(map(str.islower, found)) / len(found) if found else 0.0
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] >= MIN_SMALL else "ENCODING"
+
+
+def nul_advice(raw: bytes, name: str, codec: str) -> str:
+    """What to do about a text with NUL characters, without damage to the others."""
+    if codec == UTF8 and (advice := _as_unmarked(raw, name)):
+        return advice
+    remove = r"tr -d '\000' < FILE > NEW"
+    if codec != UTF8:
+        remove = rf"iconv -f {iconv_name(codec)} -t UTF-8 FILE | tr -d '\000' > NEW"
+    return f"Text has none: if the file is binary, give another; otherwise remove them: {on_file(remove, name)}"
+
+
+def _as_unmarked(raw: bytes, name: str) -> str | None:
+    unmarked = suspect_unmarked(raw)
+    if unmarked is None:
+        return None
+    command = on_file(f"iconv -f {iconv_name(unmarked)} -t UTF-8 FILE > NEW", name)
+    return f"It may be {ENCODING_NAMES[unmarked]}, but is too short to be sure. If so: {command}"
+
+
+def iconv_name(codec: str) -> str:
+    """What iconv calls a codec of UTF-16 or UTF-32."""
+    return codec.upper().replace("-LE", "LE").replace("-BE", "BE")
+
+
 def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int) -> DataError:
     """The error for bytes that do not fit the encoding, with the command that makes a text of the file."""
     if not isinstance(error, UnicodeDecodeError):  # UTF-16 that ends after half a mark
         return DataError(f"'{name}' is not {ENCODING_NAMES[codec]}: {error}.")
     if codec == UTF8 and b"\0" in error.object:
-        return DataError(f"'{name}' is binary, not text: it has NUL bytes. Give a file of text.")
+        advice = _as_unmarked(error.object, name) or "Give a file of text."
+        return DataError(f"'{name}' is binary, not text: it has NUL bytes. {advice}")
     byte = error.object[error.start]
     where = f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
     rest = error.object.decode(UTF8, errors="ignore") if codec == UTF8 else ""
@@ -112,6 +143,7 @@ def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int
             f"{where}The text around it is UTF-8, with {counted(valid, 'character')} beyond ASCII: correct the line, "
             f"or remove the bytes that are not: {on_file('iconv -c -f UTF-8 -t UTF-8 FILE > NEW', name)}"
         )
+    old = _old_encoding(error.object)
     return DataError(
-        f"{where}If the file has another encoding, convert it: {on_file('iconv -f ENCODING -t UTF-8 FILE > NEW', name)}"
+        f"{where}If the file has another encoding, convert it: {on_file(f'iconv -f {old} -t UTF-8 FILE > NEW', name)}"
     )

@@ -39,6 +39,8 @@ def recognize_layout(path: Path) -> FileLayout | None:
         lines, _ = read_beginning(path, SAMPLE_BYTES)
     except (OSError, EOFError, zlib.error):
         return None  # reading the text reports it
+    if any("\0" in line for line in lines):
+        return None  # reading the text reports this, too
     drawn = {*drawn_lines(lines)}
     lines = [line for place, line in enumerate(lines) if place not in drawn]
     filled = [ENTITY.sub("", line) for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]

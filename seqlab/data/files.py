@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding, undecodable
-from seqlab.data.foreign import on_file, refuse_foreign
+from seqlab.data.encoding import ENCODING_NAMES, UTF8, nul_advice, recognize_encoding, undecodable
+from seqlab.data.foreign import refuse_foreign
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
@@ -25,7 +25,6 @@ BLOCK = 1 << 20
 MAX_NAMED = 5  # files in a note
 PAIRED = (".tmx", ".xliff", ".xlf", ".po")  # suffixes of files with texts and their translations
 STANDARD_INPUT = "-"
-REMOVE_NUL = "tr -d '\\000' < FILE > NEW"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
 FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
@@ -236,10 +235,7 @@ def decode(
             raise undecodable(name, codec, error, end - len(raw) - pending, line) from None
         if "\0" in text:
             line += text[: text.index("\0")].count("\n")
-            raise DataError(
-                f"'{name}', line {line}: a NUL character. Text has none: if the file is binary, give another; "
-                f"otherwise remove them: {on_file(REMOVE_NUL, name)}"
-            )
+            raise DataError(f"'{name}', line {line}: a NUL character. {nul_advice(raw, name, codec)}")
         if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
             fixes.encodings[codec][name] = shorten(word[0], 30)
         line += text.count("\n")

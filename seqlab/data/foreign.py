@@ -21,6 +21,7 @@ ZIPPED = {  # what a zip archive is, by the name of an entry, or the type that o
 ZIP, MIMETYPE = b"PK\x03\x04", "mimetype"
 TAR, TAR_AT = b"ustar", 257
 UNPACK_ALL = "Unpack it, and give the files in it: "
+GZIP = b"\x1f\x8b\x08"
 FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": (
         "an old file of Office (xls, doc or ppt)",
@@ -28,13 +29,16 @@ FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
     ),
     b"7z\xbc\xaf\x27\x1c": ("packed by 7-Zip", f"{UNPACK_ALL}7z x FILE"),
     b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE new.txt"),
-    b"\x1f\x8b\x08": ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > NEW"),
+    GZIP: ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > NEW"),
     b"BZh91AY&SY": ("packed by bzip2", "Unpack it: bzip2 -dc < FILE > NEW"),
     b"\xfd7zXZ\0": ("packed by xz", "Unpack it: xz -dc < FILE > NEW"),
     b"(\xb5/\xfd": ("packed by zstd", "Unpack it: zstd -dc < FILE > NEW"),
 }
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zstd")  # suffixes after the one that tells the format
 ARCHIVES = (".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst")
+
+
+PACKED_TWICE = ("packed twice by gzip", "Unpack it twice: gzip -dc < FILE | gzip -dc > NEW")
 
 
 def refuse_foreign(beginning: bytes, name: str) -> None:
@@ -44,6 +48,8 @@ def refuse_foreign(beginning: bytes, name: str) -> None:
         found = _zipped(name)
     elif beginning[TAR_AT:].startswith(TAR):
         found = ("an archive (tar)", f"{UNPACK_ALL}tar -xf FILE")
+    elif beginning.startswith(GZIP) and Path(name).suffix == ".gz":  # what is inside
+        found = PACKED_TWICE
     if found is None:
         return
     what, advice = found

@@ -199,6 +199,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
         return FileLayout("other", below)
     if spans := _span_tags(sample.rows):
         return FileLayout("other", f"{path.name} has span tags in {quote_list(spans)}: a word on each row. {AS_LINES}")
+    if sample.is_scattered:
+        return FileLayout("other", f"{path.name} has {quote_list(sample.names, 10)}, and no row has two of them")
     if sample.header or len(sample.names) < 2:
         return None
     first = f"the first line of {path.name} looks like data, not like a header ({quote_list(sample.names, 4)})"

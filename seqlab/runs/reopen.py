@@ -91,9 +91,9 @@ def reopen(
         option, how = (
             ("--init", "on the new one") if (path / WEIGHTS).exists() else ("--from", "anew, with its settings")
         )
-        start = f"{how}: seqlab train {shlex.join((*corpus.source, option, str(path)))}"
+        start = f"{how}: seqlab train {shlex.join((*present.source, option, str(path)))}"
         raise DataError(
-            f"'{', '.join(corpus.source)}' is no longer the text that '{path}' was trained on: "
+            f"'{', '.join(present.source)}' is no longer the text that '{path}' was trained on: "
             f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
             f"Restore the old text, or train {start}"
         )

@@ -188,4 +188,4 @@ def _protocol(settings: RunSettings, corpus: dict[str, Any], results: RunResults
         return f"{counted(corpus['examples']['validation'], 'example')}; {corpus['rule']}"
     tokens = int(results.validation["tokens"])
     rule = corpus.get("rule", settings.corpus.split_ratios)
-    return f"split: {rule}; {tokens:,} tokens, {settings.task.settings.evaluation}"
+    return f"split: {rule}; {tokens:,} tokens, {settings.evaluation}"

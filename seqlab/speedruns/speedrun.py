@@ -25,6 +25,7 @@ from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.training.budget import PATIENCE
 from seqlab.training.request import settings_from_request
 from seqlab.training.session import train
+from seqlab.wording import counted
 
 if TYPE_CHECKING:
     from seqlab.training.progress import Reporter
@@ -114,7 +115,9 @@ def speedrun(
 
     Seeds that are finished stay: the same command continues, also with more seeds."""
     if minutes not in RECIPES:
-        raise UsageError(f"there is no recipe for {minutes} minutes: expected {', '.join(map(str, RECIPES))}.")
+        raise UsageError(
+            f"there is no recipe for {counted(minutes, 'minute')}: expected {', '.join(map(str, RECIPES))}."
+        )
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
         raise UsageError(f"the number of seeds is {seeds}: expected 1 to {MOST_SEEDS}.")
     files = [TEXT] if source is None else list(source)

@@ -79,11 +79,13 @@ class TextTask(Task):
         segments = f" in {train.stats.documents} segments, the shortest of {shortest:,}" * (train.stats.documents > 1)
         sizes = {
             "window": (smaller.window, task.window),
+            "training window": (smaller.train_window, task.train_window),
             "batch size": (smaller.batch_size, task.batch_size),
         }
         changes = [f"a {name} of {now} instead of {before}" for name, (now, before) in sizes.items() if now != before]
         log(f"the training split has only {len(train):,} tokens{segments}: using {' and '.join(changes)}")
-        return settings.with_values(**{"task.window": smaller.window, "task.batch_size": smaller.batch_size})
+        changed = ("window", "train_window", "batch_size")
+        return settings.with_values(**{f"task.{name}": getattr(smaller, name) for name in changed})
 
     @classmethod
     def build(cls, settings: RunSettings, sizes: VocabSizes) -> TokenModel:
@@ -229,7 +231,12 @@ def cut_lines_notes(splits: Mapping[str, TokenSplit], settings: TextSettings, ca
 
 
 def fit_sizes(settings: TextSettings, split: TokenSplit) -> TextSettings:
-    """A smaller window if one does not fit into every segment; a smaller batch if the text is shorter than one."""
+    """Smaller windows if one does not fit into every segment; a smaller batch if the text is shorter than one."""
+    fitted = _fit_window(settings, split)
+    return fitted.model_copy(update={"train_window": fitted.train_window and fitted.trained_window})
+
+
+def _fit_window(settings: TextSettings, split: TokenSplit) -> TextSettings:
     tokens = len(split)
     if settings.batching == "windows":
         shortest = int(np.diff(split.document_starts()).min())

@@ -54,6 +54,11 @@ class TextSettings(TaskSettings):
             return "the state carried through the whole text, every token once"
         return f"windows of {self.window} laid end to end, fresh state, every token once"
 
+    @property
+    def evaluation_by_lines(self) -> str:
+        longer = "" if self.carries else f", a longer one in windows of {self.window}"
+        return f"each line by itself from a fresh state{longer}, every token once"
+
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         return token_parameters(settings.model, settings.backbone.settings, sizes.vocab_size, self.symbols)
 

@@ -47,7 +47,7 @@ def test_sizes_are_those_that_training_reads(folder, contents, size):
         text, result, known = "".join(corpus.blocks()), scan_text(corpus), measure_corpus(corpus)
     lines = text.split("\n")[: known.lines]
     assert (result.characters, result.lines.total) == (known.characters, known.lines)
-    assert result.bytes == sum(len(content.encode()) for content in contents)
+    assert result.bytes == sum(len(content.encode()) for content in contents) + result.added_newlines
     assert result.words == len(text.split())
     assert result.character_stats.distinct == len(set(text))
     assert (result.byte_order_marks, result.lines.crlf) == (

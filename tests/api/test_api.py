@@ -79,6 +79,18 @@ def test_a_changed_corpus_is_refused(folder: Path) -> None:
         other.evaluate()
 
 
+def test_a_changed_corpus_is_named_as_seen_from_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    Path("near.txt").write_text(TEXT, encoding="utf-8")
+    seqlab.train("near.txt", steps=2, out="near", **SMALL)
+    Path("near.txt").write_text(TEXT + "more", encoding="utf-8")
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    with pytest.raises(DataError, match=r"seqlab train (\S+near\.txt) --init") as refused:
+        seqlab.load("../near").evaluate()
+    assert f"'{folder / 'near.txt'}' is no longer" in str(refused.value)
+
+
 def test_generation_is_reproducible_and_can_be_continued(run: seqlab.Run) -> None:
     whole = run.generate("the ", 60, temperature=0.8, seed=3)
     assert whole.texts == run.generate("the ", 60, temperature=0.8, seed=3).texts

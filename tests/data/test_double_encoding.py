@@ -1,5 +1,8 @@
 """Text that was encoded twice is counted; text that was not is left alone."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +38,15 @@ def test_places_are_counted(tmp_path) -> None:
     text = split_text(open_corpus([str(path)]), CorpusSettings(source=(str(path),)))
     assert any(said.startswith(note) for said in content_notes(text))
     assert any(said.startswith(note) for said in examine([str(path)]).notes)
+
+
+def test_the_command_restores_the_text(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text(encoded_twice("“so” déjà Привет\n") * 2, "utf-8", newline="")
+    (note,) = double_encoding_notes([Path("a.txt").read_text("utf-8")])
+    command = note.partition("is so: ")[2].replace("FILE", "a.txt").replace("NEW", "new.txt")
+    subprocess.run(command, shell=True, check=True)
+    assert Path("new.txt").read_text("utf-8") == "“so” déjà Привет\n" * 2
 
 
 @pytest.mark.parametrize("text", [FRENCH, GERMAN, *OTHERS])

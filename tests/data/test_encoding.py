@@ -5,9 +5,11 @@ import gzip
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from seqlab.data.encoding import recognize_encoding
+from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes, read_file
 from seqlab.data.text.corpus import open_corpus
 from seqlab.errors import DataError, UsageError
@@ -42,6 +44,7 @@ def pieces(raw, size):
         (POLISH.encode("iso8859-2"), None),
         (CHINESE.encode("gbk"), None),
         (FRENCH.replace("\u20ac", "").replace("\u2019", "'").encode("cp850"), None),
+        ("Un été, le café était fermé.\n".encode("mac_roman"), None),
         (FRENCH.encode()[:-30] + b"\xff", None),  # damaged UTF-8
         ("déjà".encode()[:-1], None),
         ("voilà".encode()[:-1], None),
@@ -62,7 +65,66 @@ def test_unmarked_utf16_is_recognized_by_its_zeros():
     assert recognize_encoding([b"text, and later\n", b"a \0"]) is None
 
 
-@pytest.mark.parametrize("codec", ["cp1252", "utf-16", "utf-16-le", "utf-32"])
+UNMARKED = ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]
+SCRIPTS = {
+    "Russian": RUSSIAN,
+    "Chinese": CHINESE,
+    "Japanese": "吾輩は猫である。名前はまだ無い。\nコーヒーを飲みました。\n",
+    "hiragana": "わがはいはねこである なまえはまだない どこでうまれたか",
+    "Hindi": "नमस्ते दुनिया, यह एक सरल पाठ है।\n",
+    "Korean": "안녕하세요 세계, 이것은 간단한 텍스트입니다.\n",
+    "Arabic": "مرحبا بالعالم هذا نص عربي قديم.\n",
+    "Thai": "สวัสดีชาวโลก นี่คือข้อความภาษาไทย\n",
+    "numbers": "12.5\t33.1\t4\n77.1\t0.3\t5\n",
+    "French": FRENCH,
+}
+
+
+@pytest.mark.parametrize("codec", UNMARKED)
+@pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS.keys())
+def test_unmarked_text_of_any_script_is_recognized(text, codec):
+    raw = text.encode(codec)
+    assert recognize_encoding([raw * 3]) == codec
+    assert recognize_encoding([(raw * 3)[:-3]]) == codec  # the beginning of a file
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        np.random.default_rng(0).zipf(1.2, 9000).clip(0, 50_000).astype("<u2").tobytes(),  # ids of tokens
+        np.random.default_rng(0).integers(0, 1000, 9000).astype("<i4").tobytes(),
+        (1000 * np.sin(np.arange(9000) / 7)).astype("<i2").tobytes(),  # sound
+        np.arange(40_000).astype("<u2").tobytes(),
+        b"\0".join(b"./some/path/file%d.txt" % number for number in range(300)),
+        b"words with a NUL\0 here and there\n" * 100,
+    ],
+)
+def test_numbers_and_text_with_nul_are_not_taken_for_unmarked_text(raw):
+    assert recognize_encoding([raw]) is None
+
+
+def test_unmarked_text_is_no_table_and_is_read(tmp_path):
+    path = tmp_path / "zh.txt"
+    path.write_bytes("老人与海是一本关于勇气和孤独的书。他每天都去钓鱼。\n".encode("utf-16-le") * 80)
+    assert recognize_layout(path) is None
+    corpus = open_corpus([str(path)])
+    assert "".join(corpus.blocks()).startswith("老人与海")
+    assert "read zh.txt as UTF-16 without a byte-order mark" in corpus.fixes.notes()[0]
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"), [("utf-16-le", "мир мир"), ("utf-32-be", "Hi"), ("utf-16-le", "plain words " * 50 + "\0")]
+)
+def test_the_advice_for_nul_characters_damages_nothing(tmp_path, monkeypatch, codec, text):
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_bytes(text.encode(codec))
+    with pytest.raises(DataError, match=r"iconv -f UTF-(16LE|32BE) ") as refused:
+        list(read_file(Path("a.txt"), InputFixes()))
+    subprocess.run(str(refused.value).rpartition(": ")[2], shell=True, check=True)
+    assert Path("new.txt").read_text("utf-8") == text.replace("\0", "")
+
+
+@pytest.mark.parametrize("codec", ["cp1252", "utf-16", "utf-16-le", "utf-32", "utf-32-be"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_text_is_read_in_its_encoding_and_that_is_said(tmp_path, codec, packed):
     raw = FRENCH.replace("\n", "\r\n").encode(codec)
@@ -135,6 +197,24 @@ def test_a_file_is_named_once(tmp_path):
     path.write_text("plain\n")
     with pytest.raises(UsageError, match="is given twice"):
         open_corpus([str(path), str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "named"),
+    [
+        ("Un été, le café était fermé.\n", "mac_roman", "MACINTOSH"),
+        ("Die Tür führt übers Gebäude, größer.\n", "mac_roman", "MACINTOSH"),
+        ("Die Tür führt übers Gebäude, größer.\n", "cp850", "CP850"),
+        (RUSSIAN, "cp1251", "ENCODING"),
+        (POLISH, "cp1250", "ENCODING"),
+        (CHINESE, "gbk", "ENCODING"),
+    ],
+)
+def test_old_encodings_are_named_where_words_tell(tmp_path, text, codec, named):
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode(codec) * 9)
+    with pytest.raises(DataError, match=f"iconv -f {named} -t UTF-8"):
+        list(read_file(path, InputFixes()))
 
 
 def test_one_bad_byte_in_utf8_is_removed_without_damage_to_the_rest(tmp_path, monkeypatch):

@@ -120,3 +120,12 @@ def test_a_damaged_zip_archive_is_one(write: Write, tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     write("a.csv", b"PK\x03\x04 and nothing else")
     assert "is a zip archive, not text. Unpack it" in refusal("a.csv")
+
+
+def test_what_is_packed_twice_is_unpacked_twice(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt.gz").write_bytes(gzip.compress(gzip.compress(b"plain\n")))
+    with pytest.raises(DataError, match="is packed twice by gzip") as refused:
+        list(read_file(Path("a.txt.gz"), InputFixes()))
+    subprocess.run(str(refused.value).rpartition(": ")[2], shell=True, check=True)
+    assert Path("a.txt").read_text() == "plain\n"

@@ -329,3 +329,11 @@ def test_labels_before_their_texts_are_known_by_their_mark(written):
 def test_an_empty_table_is_said_to_be_empty(written):
     with pytest.raises(DataError, match="is empty"):
         unclear_layout([written("a.csv", "")])
+
+
+def test_no_columns_are_suggested_that_no_row_has_both_of(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"{"text" if n % 3 else "content"}": "some words {n}"}}\n' for n in range(30)))
+    layout = unclear_layout([str(path)])
+    assert layout and layout.kind == "other" and not layout.columns
+    assert layout.reason == "a.jsonl has 'content', 'text', and no row has two of them"

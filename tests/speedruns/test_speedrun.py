@@ -69,7 +69,7 @@ def test_the_record_chooses_no_weights_by_validation_and_other_texts_do(
 
 
 def test_what_cannot_be_run_is_refused(text: Path, tmp_path: Path, seqlab: Callable[..., Any]) -> None:
-    assert "expected 5, 20, 60" in seqlab("speedrun", str(text), "--minutes", "7").err
+    assert "no recipe for 1 minute: expected 5, 20, 60" in seqlab("speedrun", str(text), "--minutes", "1").err
     assert "expected 1 to 100" in seqlab("speedrun", str(text), "--seeds", "0").err
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a").touch()

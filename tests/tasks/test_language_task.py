@@ -307,3 +307,9 @@ def test_opening_a_text_says_what_training_will_not_show(tmp_path):
         "so many that memorizing pays off; new text will be harder"
     )
     assert said["new"][:-1] == ["invisible characters: 2, read as they are: U+200B zero width space (2)"]
+
+
+def test_models_of_lines_say_that_lines_are_scored_by_themselves():
+    tables = {"corpus": {"source": ("a",), "documents": "lines"}}
+    assert resolve(tables).evaluation.startswith("each line by itself from a fresh state, a longer one in windows of")
+    assert "laid end to end" in resolve({"corpus": {"source": ("a",)}}).evaluation

@@ -92,6 +92,13 @@ def test_threads_that_were_not_given_are_written_down(monkeypatch: pytest.Monkey
     assert default_threads() >= 1
 
 
+def test_a_training_window_shrinks_with_the_window() -> None:
+    settings, listener = run_settings(batch_size=64, window=512).with_values(**{"task.train_window": 500}), Listener()
+    task_settings: Any = TextTask.fit_settings(settings, material_of(settings), listener.log).task.settings
+    assert task_settings.train_window == task_settings.window < 500
+    assert f"a training window of {task_settings.window} instead of 500" in listener.said[0]
+
+
 def test_sizes_that_do_not_fit_are_said() -> None:
     settings, listener = run_settings(batch_size=64, window=64), Listener()
     dataset = material_of(settings)

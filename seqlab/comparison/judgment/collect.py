@@ -263,7 +263,7 @@ def _protocol(task: Task, data: ComparisonData, scored: RunScores) -> dict[str, 
         characters = round(float(np.sum(scored.sums_UK, 0)[1]))
         window = settings.task.settings.sequence_length
         return {**protocol, "mode": task.mode, "window": window, "characters": characters}
-    protocol |= {"examples": len(scored.sums_UK), "evaluation": settings.task.settings.evaluation}
+    protocol |= {"examples": len(scored.sums_UK), "evaluation": settings.evaluation}
     return {**protocol, "signature": task.signature} if task.signature else protocol
 
 

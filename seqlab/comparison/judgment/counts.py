@@ -3,6 +3,7 @@
 from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.results import Advice
 from seqlab.models.language_model import LanguageModel
+from seqlab.registry import BACKBONES
 from seqlab.runs.run import Run
 from seqlab.tasks.language import LanguageTask
 from seqlab.tasks.mixing import mixing_gain
@@ -25,6 +26,8 @@ def counts_advice(run: Run, name: str, data: ComparisonData) -> list[Advice]:
     else:
         sentence = (
             f"Mixed with counts of the training text, {name} would be better by {amount}: so much of the local "
-            f"statistics it still misses. To compare both: --archs {name},{name}+counts"
+            f"statistics it still misses."
         )
+        if name in BACKBONES:  # a recipe or a distillation has models under names of its own
+            sentence += f" To compare both: --archs {name},{name}+counts"
     return [Advice("counts", name, sentence)]

@@ -29,7 +29,7 @@ def _shared_facts(plan: Plan, data: ComparisonData) -> dict[str, str]:
         "split": dataset.data.rule,
         "tokenizer": f"{settings.tokenizer.name}, {symbols}, trained on the training split",
         "data order": "the same batches in the same order for the same seed",
-        "evaluation": settings.task.settings.evaluation,
+        "evaluation": settings.evaluation,
         "checkpoint": "the best on validation",
         "verdict": f"on the {data.deciding_split} split, scored once",
         "seeds": ", ".join(map(str, plan.seeds)),

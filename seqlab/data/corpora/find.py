@@ -10,7 +10,7 @@ from seqlab.data.corpora.source import PARQUET, Form, TextSource, form_and_packi
 from seqlab.data.corpora.streams import DamagedPacking, file_system, opened, source_errors, stamp_of, unpacked
 from seqlab.data.documents.fixes import Unusable
 from seqlab.data.documents.rows import FIELDS
-from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
+from seqlab.data.encoding import ENCODING_NAMES, UTF8, iconv_name, recognize_encoding
 from seqlab.data.examples.lines import TABLES, quote_list
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, name_files
 from seqlab.data.folders import files_below, is_result, note_links
@@ -160,7 +160,7 @@ def _codec(beginning: bytes, name: str, form: Form) -> str:
     if codec not in (UTF8, "cp1252"):
         raise DataError(
             f"'{name}' is {ENCODING_NAMES[codec]}, and a large corpus is read as UTF-8. Convert it: "
-            f"iconv -f {codec.upper()} -t UTF-8 FILE > NEW"
+            f"iconv -f {iconv_name(codec)} -t UTF-8 FILE > NEW"
         )
     return codec
 

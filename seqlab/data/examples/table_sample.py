@@ -29,6 +29,12 @@ class TableSample:
     rows: list[Mapping[str, Any]]
     header: bool = True
 
+    @property
+    def is_scattered(self) -> bool:
+        """Whether no row has two fields, so that none is an example."""
+        filled = [sum(value not in (None, "") for value in row.values()) for row in self.rows]
+        return len({*self.names}) > 1 and bool(filled) and max(filled) < 2
+
 
 def sample_table(path: Path) -> TableSample:
     """The beginning of a table, nothing if there is no line or too long a one; ValueError, csv.Error or an error of

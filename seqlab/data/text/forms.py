@@ -1,4 +1,5 @@
-"""Texts that are something else, whatever they are called: tables as a program prints them, dumps, tagged words, RTF.
+"""Texts that are something else, whatever they are called: tables as a program prints them, dumps, tagged words, RTF,
+mail, subtitles.
 
 They can be read as running text, and then their marks are part of it: a note says what they look like, and how to
 convert them."""
@@ -27,6 +28,16 @@ CAPITAL_TAG = re.compile(r"\w/[A-Z][A-Z0-9$]*$")
 ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
 INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VALUES\b", re.IGNORECASE)
 COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
+TIME_CODE = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\d{3}(?: .*)?")  # SubRip, WebVTT
+MIN_TIME_CODES = 0.2  # the share of lines: one of three or four
+MAIL_FIELD = re.compile(r"From |[A-Za-z][A-Za-z-]*: ")
+MAIL_ENCODING = re.compile(r"content-transfer-encoding: *(base64|quoted-printable)\b", re.IGNORECASE)
+EMBEDDED = re.compile(r"\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{200,}")
+PLAIN_MAIL = (
+    "import mailbox, sys; "
+    "[print(part.get_payload(decode=True).decode(part.get_content_charset() or 'utf-8', 'replace')) "
+    "for mail in mailbox.mbox(sys.argv[1]) for part in mail.walk() if part.get_content_type() == 'text/plain']"
+)
 WITHOUT_ROW_NAMES = (
     'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" ")]; '
     "csv.writer(sys.stdout).writerows(row[-len(rows[0]):] for row in rows)"
@@ -123,6 +134,31 @@ def _copy(lines: Sequence[str], name: str) -> TextForm | None:
     return TextForm("a dump of a database, a COPY of PostgreSQL", f"To make a table of it: {rows}")
 
 
+def _mail(lines: Sequence[str], name: str) -> TextForm | None:
+    """Header fields first, and bodies that are no plain text."""
+    found = next((match for line in lines if (match := MAIL_ENCODING.match(line))), None)
+    if found is None or not MAIL_FIELD.match(lines[0]):
+        return None
+    one = "" if lines[0].startswith("From ") else f"(echo From - ; cat {name}) > new.mbox; "
+    command = f'{one}python3 -c "{PLAIN_MAIL}" {"new.mbox" if one else name} > new.txt'
+    return TextForm(f"mail, with bodies in {found[1].lower()}", f"To get its text: {command}")
+
+
+def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:
+    codes = sum(TIME_CODE.fullmatch(line.strip()) is not None for line in lines)
+    if codes < MIN_LINES or codes < MIN_TIME_CODES * len(lines):
+        return None
+    command = rf"sed -E '/^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d' {name} > new.txt"
+    return TextForm("subtitles, with time codes", f"To keep what is said: {command}")
+
+
+def _embedded(lines: Sequence[str], name: str) -> TextForm | None:
+    if not any(map(EMBEDDED.search, lines)):
+        return None
+    command = f"sed -E 's#data:[^;]*;base64,[A-Za-z0-9+/=]+##g' {name} > new.txt"
+    return TextForm("text with files in base64 inside, such as pictures", f"To remove them: {command}")
+
+
 FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
-    *(_rtf, _drawn, _from_r, _archive, _dump, _tagged_words),
+    *(_rtf, _drawn, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles, _embedded),
 )

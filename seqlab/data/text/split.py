@@ -83,7 +83,8 @@ class SplitText:
         return notes
 
     def count_empty_lines(self) -> int:
-        return sum(not line for line in split_lines(self.corpus.blocks()))
+        """Also those of white space alone."""
+        return sum(not line.strip() for line in split_lines(self.corpus.blocks()))
 
     def facts(self) -> dict[str, Any]:
         """Sizes, fingerprint and the rule of the split, for config.json."""
@@ -168,11 +169,11 @@ class SplitText:
         return chain.from_iterable(map(chunk_text, self.segments(split)))
 
     def lines(self, split: str) -> Iterator[str]:
-        """The documents of a split in the order of the corpus; empty lines are skipped."""
+        """The documents of a split in the order of the corpus; lines of white space alone are skipped."""
         first, last = self._bounds(split, self.stats.lines)
         rank_N = np.random.default_rng(SHUFFLE_SEED).permutation(self.stats.lines)
         for index, line in enumerate(split_lines(self.corpus.blocks())):
-            if first <= rank_N[index] < last and line:
+            if first <= rank_N[index] < last and line.strip():
                 yield line
 
     def text(self, split: str, limit: int | None = None) -> str:

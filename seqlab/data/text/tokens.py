@@ -23,7 +23,7 @@ from seqlab.storage import storage_errors, validated
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 
 STATS = "stats.json"
-LAYOUT = "lines or segments, with spelling and warnings, sealed"
+LAYOUT = "lines with content or segments, with spelling and warnings, sealed"
 _warned_of: set[str] = set()  # entries whose warnings this process has given
 
 

@@ -61,7 +61,7 @@ def test_a_stretch(text, size, first, length):
     st.lists(st.text(st.sampled_from("ab é"), max_size=8), min_size=10, max_size=60), st.sampled_from([*ONNX_BACKBONES])
 )
 def test_the_parts_of_lines_are_the_lines(lines, shares):
-    """Each line is in one part, in the corpus's order; those without a character are in none."""
+    """Each line is in one part, in the corpus's order; those without content are in none."""
     numbered = [f"{number} {line}" if line else "" for number, line in enumerate(lines)]
     text = "\n".join(numbered) + "\n"
     assume(len(text) >= MIN_CHARACTERS)
@@ -94,8 +94,10 @@ def test_the_held_out_lines_are_from_all_over_the_list():
     assert 350 < sum(numbers) / len(numbers) < 650
 
 
-def test_empty_lines_and_lines_in_two_splits_are_said():
-    same = split(corpus_from_text("the same line\n\n" * 40, "x"), documents="lines")
+@pytest.mark.parametrize("empty", ["", "  ", "\t", "\u3000\xa0"])
+def test_empty_lines_and_lines_in_two_splits_are_said(empty):
+    same = split(corpus_from_text(f"the same line\n{empty}\n" * 40, "x"), documents="lines")
+    assert {*same.lines("train")} == {"the same line"}
     count = len([*same.lines("validation")])
     assert same.notes[0] == "skipped 40 empty lines: every other line is a document"
     assert same.notes[1].startswith(f"{count} of {count} validation lines (100.0%) are also in the training split")

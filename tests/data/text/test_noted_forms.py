@@ -1,0 +1,54 @@
+"""Mail, subtitles and pictures in base64 are read as running text, and that is said."""
+
+import subprocess
+from base64 import encodebytes
+from pathlib import Path
+
+import pytest
+
+from seqlab.data.text.corpus import open_corpus
+
+PROSE = "The old man walked along the river, and said nothing at all.\n" * 30
+CUES = "".join(f"{n}\n00:00:{n:02},100 --> 00:00:{n:02},900\nThe old man walked.\n\n" for n in range(10, 30))
+MAIL = "From a@b.c Mon Jan  1 00:00:00 2024\nFrom: a@b.c\nSubject: x\nContent-Transfer-Encoding: {}\n\n{}\n"
+PICTURE = f"# Head\n\n{PROSE}\n![img](data:image/png;base64,{'iVBORw0KGgo' * 300})\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (CUES, "subtitles, with time codes"),
+        ("WEBVTT\n\n" + CUES.replace(",", "."), "subtitles, with time codes"),
+        (MAIL.partition("\n")[2].format("base64", encodebytes(PROSE.encode()).decode()), "mail, with bodies in base64"),
+        (MAIL.format("base64", encodebytes(PROSE.encode()).decode()), "mail, with bodies in base64"),
+        (MAIL.format("quoted-printable", PROSE.replace("said", "s=61id")), "mail, with bodies in quoted-printable"),
+        (PICTURE, "text with files in base64 inside, such as pictures"),
+        (f"<p>{PICTURE}</p>", "text with files in base64 inside, such as pictures"),
+    ],
+)
+def test_it_is_said_and_the_command_keeps_the_text(tmp_path, monkeypatch, text, form):
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text(text)
+    (note,) = open_corpus(["a.txt"]).fixes.source_notes
+    said = f"read a.txt as running text, but it looks like {form}. To "
+    assert note.startswith(said)
+    subprocess.run(note.removeprefix(said).partition(": ")[2], shell=True, check=True)
+    kept = Path("new.txt").read_text()
+    assert "The old man walked" in kept
+    assert not any(mark in kept for mark in ("-->", "iVBOR", "Subject", "=61", "WEBVTT"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PROSE,
+        "From: here to there\n\n" + PROSE,
+        PROSE + "At 00:00:10,100 --> 00:00:11,000 he spoke.\n",
+        "From: a@b.c\nSubject: x\nContent-Transfer-Encoding: 7bit\n\n" + PROSE,
+        PROSE + "Write data:image/png;base64,AAAA to embed a picture.\n",
+    ],
+)
+def test_other_text_has_no_note(tmp_path, text):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    assert open_corpus([str(path)]).fixes.source_notes == []
