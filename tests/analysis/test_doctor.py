@@ -161,7 +161,7 @@ def test_what_joining_unpacking_and_converting_did_is_said(tmp_path):
     (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"word\n" * 9))
     result = run(str(tmp_path))
     said = " ".join(result.output.split())
-    size = len(prose(300).rstrip("\n")) + 13 + 45
+    size = len(prose(300).rstrip("\n")) + 13 + 45 + 2  # the newlines that are added
     assert (
         f"{size:,} bytes in UTF-8 - unpacked c.txt.gz - joined 3 files into one text: a.txt, b.txt, c.txt.gz; " in said
     )
