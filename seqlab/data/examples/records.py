@@ -9,6 +9,7 @@ from seqlab.data.drawn_tables import drawn_lines, undraw
 from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
 from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, suffix
 from seqlab.data.examples.quoting import read_tabbed
+from seqlab.data.examples.swallowed import swallowed_rows
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import InputFixes, read_beginning
@@ -46,6 +47,7 @@ def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Rec
         fixes.remarks += [note] if note else []
     else:
         records = read_records(path, lines, delimiter, skip)
+    fixes.remarks += swallowed_rows(path, records, delimiter)
     if delimiter == BAR:
         records = _without_padding(path, records, fixes, bool(drawn))
     return _with_content(records, fixes, keep_blank)
