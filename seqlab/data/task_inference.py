@@ -161,7 +161,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
     word = "key" if suffix(path) in JSON_LINES else "column"
     if form := _other_form(path, sample):
         return form
-    if twice := [name for name in names if name and names.count(name) > 1]:
+    twice = [name for name in names if name and names.count(name) > 1]
+    if twice and len({*names} - {*twice}) < 2:
         return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
     named = [name for name in names if name]
@@ -170,8 +171,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
     reason = f"{path.name} has {seen}: {expected}"
     if len(names) == 1 and word == "column":
         reason += f". {SEPARATORS}"
-    nested = _keys_of(dict, sample.rows)
-    if nested:
+    if nested := _keys_of(dict, sample.rows):
         flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
         reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
     reason += _as_tagged(path, sample.rows)
