@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seqlab.data.drawn_tables import drawn_lines, undraw
 from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
-from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, suffix
+from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, quote_list, suffix
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.swallowed import swallowed_rows
 from seqlab.data.examples.title_lines import header_below
@@ -20,10 +20,26 @@ DRAWN = "rules and row counts, which a program drew around the table"
 BAR = "|"
 
 
-def refuse_title(path: Path, header: Location) -> None:
-    """DataError if a line below the first looks like the header."""
-    if suffix(path) not in JSON_LINES and (below := header_below(path, read_beginning(path, SAMPLE_BYTES)[0])):
+def refuse_title(path: Path, header: Location, named: bool) -> None:
+    """DataError if a line below the first looks like the header, unless the user named the columns."""
+    if (
+        not named
+        and suffix(path) not in JSON_LINES
+        and (below := header_below(path, read_beginning(path, SAMPLE_BYTES)[0]))
+    ):
         raise DataError(f"{header}: {below}")
+
+
+def refuse_headless(names: Sequence[str], known: Sequence[str], header: Location) -> None:
+    """DataError if a table has as many columns as one that was read before, and none of their names."""
+    same = {name.casefold() for name in names} & {name.casefold() for name in known}
+    if suffix(header.path) in JSON_LINES or len(names) != len(known) or same:
+        return
+    line = ("," if usual_delimiter(header.path) == "," else "<TAB>").join(known)
+    raise DataError(
+        f"{header}: this line names none of the columns of training, which has the header {line}: put that on top of "
+        f"{header.path.name} if it has none. There is {quote_list(names, 10)}."
+    )
 
 
 def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
