@@ -20,20 +20,15 @@ DRAWN = "rules and row counts, which a program drew around the table"
 BAR = "|"
 
 
-def refuse_title(path: Path, header: Location, named: bool) -> None:
-    """DataError if a line below the first looks like the header, unless the user named the columns."""
-    if (
-        not named
-        and suffix(path) not in JSON_LINES
-        and (below := header_below(path, read_beginning(path, SAMPLE_BYTES)[0]))
-    ):
+def refuse_other_line(names: Sequence[str], known: Sequence[str], header: Location, named: bool) -> None:
+    """DataError if the first line is no header: one below it looks like that, unless the user `named` the columns; or
+    it has as many fields as the header of training, and none of the `known` names in that."""
+    if suffix(header.path) in JSON_LINES:
+        return
+    if not named and (below := header_below(header.path, read_beginning(header.path, SAMPLE_BYTES)[0])):
         raise DataError(f"{header}: {below}")
-
-
-def refuse_headless(names: Sequence[str], known: Sequence[str], header: Location) -> None:
-    """DataError if a table has as many columns as one that was read before, and none of their names."""
     same = {name.casefold() for name in names} & {name.casefold() for name in known}
-    if suffix(header.path) in JSON_LINES or len(names) != len(known) or same:
+    if len(names) != len(known) or same:
         return
     line = ("," if usual_delimiter(header.path) == "," else "<TAB>").join(known)
     raise DataError(

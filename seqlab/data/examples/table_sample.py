@@ -27,7 +27,7 @@ class TableSample:
     a table without a header are numbered in the rows."""
 
     names: list[str]
-    rows: list[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]]
     header: bool = True
 
     @property

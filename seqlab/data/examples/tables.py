@@ -43,7 +43,7 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
-from seqlab.data.examples.records import content_records, refuse_headless, refuse_title
+from seqlab.data.examples.records import content_records, refuse_other_line
 from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
@@ -89,8 +89,7 @@ def _read(
     `trained` are the columns that the run was trained on which scores the table."""
     table = open_table(path, pair, fixes, columns)
     if known_columns(table.names, pair) is None:
-        refuse_title(path, table.header, named=columns is not None)
-        refuse_headless(table.names, fixes.header, table.header)
+        refuse_other_line(table.names, fixes.header, table.header, named=columns is not None)
     fixes.header = fixes.header or tuple(table.names if fixes.trains else ())
     refuse_unanswered(table.names, pair, trained or fixes.column_pairs, table.header, fixes.answered)
     columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
