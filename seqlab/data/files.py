@@ -56,6 +56,7 @@ class InputFixes:
     skip_limit: float = 0.0  # the share of bad rows that may be skipped
     trains: bool = True  # not where a run only scores or predicts, with its own skip limit
     column_pairs: list[tuple[str, str]] = field(default_factory=list)  # those that were read, of each table
+    header: tuple[str, ...] = ()  # of the first table to train on
     answered: list[str] = field(default_factory=list)  # tables to train on or to hold out
     skipped: list[str] = field(default_factory=list)  # notes on them
     skipped_rows: int = 0

@@ -1,7 +1,6 @@
 """The task that files are for, if their names or first lines make it clear; otherwise they are running text."""
 
 import csv
-import json
 import re
 import shlex
 import zlib
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from seqlab.config import ExampleKind
 from seqlab.data.corpora.source import is_text_only
 from seqlab.data.documents.open_pairs import is_collection
-from seqlab.data.examples.array_labels import labels_in_arrays
+from seqlab.data.examples.array_labels import as_tagged, keys_of_type, labels_in_arrays
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
@@ -161,7 +160,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
     word = "key" if suffix(path) in JSON_LINES else "column"
     if form := _other_form(path, sample):
         return form
-    if twice := [name for name in names if name and names.count(name) > 1]:
+    twice = [name for name in names if name and names.count(name) > 1]
+    if twice and len({*names} - {*twice}) < 2:
         return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
     named = [name for name in names if name]
@@ -170,11 +170,10 @@ def _unclear_table(path: Path) -> FileLayout | None:
     reason = f"{path.name} has {seen}: {expected}"
     if len(names) == 1 and word == "column":
         reason += f". {SEPARATORS}"
-    nested = _keys_of(dict, sample.rows)
-    if nested:
+    if nested := keys_of_type(dict, sample.rows):
         flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
         reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
-    reason += _as_tagged(path, sample.rows)
+    reason += as_tagged(path, sample.rows)
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
@@ -192,7 +191,7 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
     """What the rows are, if they are no rows of examples below the names of their columns."""
     if form := _in_one_object(path, sample):
         return FileLayout("other", form)
-    if not _as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
+    if not as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
         return FileLayout("other", arrays)
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
     if below := header_below(path, lines):
@@ -235,24 +234,6 @@ def _span_tags(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _keys_of(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The keys of JSON lines with objects or arrays as values, which cannot be read as a text or label."""
-    return list(dict.fromkeys(key for fields in rows for key, value in fields.items() if isinstance(value, kind)))
-
-
-def _as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
-    """How to write arrays of words and of their tags, in that order, as a word and its tag on each line."""
-    lists = _keys_of(list, rows)
-    tags = [key for key in lists[1:] if all(len(row.get(key, ())) == len(row.get(lists[0], ())) for row in rows)]
-    if not tags:
-        return ""
-    program = (
-        f'[.[{json.dumps(lists[0])}, {json.dumps(tags[-1])}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
-    )
-    command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
-    return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag on each line: {command}"
-
-
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
@@ -281,7 +262,7 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)
     if pair and pair[1].casefold() == "label":
         pair = None  # nobody calls a translation that
-    if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(_keys_of(dict, sample.rows)):
+    if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(keys_of_type(dict, sample.rows)):
         return None
     if labeled or (columns and not pair):
         first, second = labeled or names[:2]

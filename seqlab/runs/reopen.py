@@ -9,6 +9,9 @@ from typing import Any
 from seqlab.config import CorpusSettings, RunSettings
 from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.corpora.source import is_address
+from seqlab.data.examples.columns import columns_option
+from seqlab.data.examples.groups import AUTO
+from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, TASKS
@@ -88,16 +91,27 @@ def reopen(
     dataset = task.encode_splits(data, settings, vocabulary) if isinstance(data, LargeText) else None
     before, now = config["corpus"], (dataset.data if dataset else data).facts()
     if now["fingerprint"] != before["fingerprint"]:
-        option, how = (
-            ("--init", "on the new one") if (path / WEIGHTS).exists() else ("--from", "anew, with its settings")
-        )
-        start = f"{how}: seqlab train {shlex.join((*present.source, option, str(path)))}"
+        start = _train_again(present, path, settings.task.name)
         raise DataError(
             f"'{', '.join(present.source)}' is no longer the text that '{path}' was trained on: "
             f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
             f"Restore the old text, or train {start}"
         )
     return dataset or task.encode_splits(data, settings, vocabulary)
+
+
+def _train_again(corpus: CorpusSettings, run: Path, task: str) -> str:
+    """How to train on the data as it is now; --from takes the task and the columns of the run, --init does not."""
+    held_out = {"--validation": corpus.validation, "--test": corpus.test}
+    files = [word for option, items in held_out.items() for item in items for word in (option, item)]
+    if not (run / WEIGHTS).exists():
+        return f"anew, with its settings: seqlab train {shlex.join((*corpus.source, '--from', str(run), *files))}"
+    is_text = task == "language" and not any(suffix(Path(item)) in TABLES for item in corpus.source)
+    command = shlex.join((*corpus.source, "--init", str(run), *files, *(() if is_text else ("--task", task))))
+    columns = [columns_option(corpus.columns)] if corpus.columns else []
+    others = {"groups": corpus.groups, "split_column": corpus.split_column}
+    columns += [f"--set {shlex.quote(f'corpus.{key}={name}')}" for key, name in others.items() if name != AUTO]
+    return f"on the new one: seqlab train {' '.join([command, *columns])}"
 
 
 def open_other(

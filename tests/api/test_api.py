@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,25 @@ def test_a_changed_corpus_is_refused(folder: Path) -> None:
     text.write_text(TEXT + "more", encoding="utf-8")
     with pytest.raises(DataError, match="no longer the text"):
         other.evaluate()
+
+
+def test_a_changed_table_is_trained_on_with_the_task_and_the_columns_of_the_run(folder: Path) -> None:
+    table = folder / "changing.csv"
+    columns = {"corpus.columns": ["words", "kind"], "corpus.groups": "who"}
+    rows = "".join(f"some text {at},{'ab'[at % 2]},{at % 12}\n" for at in range(40))
+    table.write_text("words,kind,who\n" + rows, encoding="utf-8")
+    run = seqlab.train(table, task="classify", steps=1, out=folder / "table", settings=columns, hidden=8, threads=1)
+    table.write_text("words,kind,who\n" + rows + "more,a,1\n", encoding="utf-8")
+    with pytest.raises(DataError) as refused:
+        run.evaluate()
+    start = shlex.split(str(refused.value).partition("on the new one: ")[2])
+    assert start[:3] == ["seqlab", "train", str(table)] and start[3:7] == [
+        "--init",
+        str(run.path),
+        "--task",
+        "classify",
+    ]
+    assert start[7:] == ["--set", 'corpus.columns=["words", "kind"]', "--set", "corpus.groups=who"]
 
 
 def test_a_changed_corpus_is_named_as_seen_from_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

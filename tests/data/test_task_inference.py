@@ -185,6 +185,14 @@ def test_built_in_corpora_say_what_they_are_for(monkeypatch):
         ("a.tsv", "1\tAnna\tB-per\tO\n2\tmet\tO\tO\n1\tBo\tB-per\tO\n", "other", None, "has span tags in '3'"),
         ("a.jsonl", '{\n "text": "a",\n "label": "b"\n}\n{\n', "other", None, "jq -c . "),
         ("a.csv", "text,text\na,b\n", "other", None, "several columns named 'text': rename all but one"),
+        (
+            "a.csv",
+            "Issue key,Labels,Labels,Type,Details\n"
+            + 'P-1,ui,,Bug,"it\nbroke, twice"\nP-2,,,Task,"do\nthis, now"\n' * 4,
+            "table",
+            ("Details", "Type"),
+            "has the columns 'Issue key', 'Labels', 'Labels', 'Type', 'Details'",
+        ),
         ("a.csv", "text\na\n", "other", None, "has only the column 'text'"),
         ("a.csv", 'text,"label\n', "other", None, "the first line of a.csv is no header"),
         ("a.jsonl", '{"body": "a", "stars": 5}\n', "table", ("body", "stars"), "has the keys 'body', 'stars'"),

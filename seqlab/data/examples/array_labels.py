@@ -1,4 +1,4 @@
-"""Labels in arrays, as annotation tools write them: one label, several of them, or spans of the text."""
+"""Arrays in JSON lines, as annotation tools write them: labels, spans of the text, or words and their tags."""
 
 import json
 import shlex
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.examples.columns import LABELED, readable_columns, suggest_columns
-from seqlab.data.examples.lines import Location
+from seqlab.data.examples.lines import Location, quote_list
 from seqlab.data.files import shorten
 from seqlab.errors import DataError
 
@@ -68,3 +68,35 @@ def _write_alone(path: Path, column: str, rows: Sequence[Mapping[str, Any]], tex
     source = shlex.quote(str(path))
     unpack = f"gzip -dc {source} | jq -c {shlex.quote(program)}" if path.suffix == ".gz" else ""
     return f"{keeps}: {unpack or f'jq -c {shlex.quote(program)} {source}'} > new.jsonl"
+
+
+def keys_of_type(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The keys of JSON lines with objects or arrays as values, which cannot be read as a text or label."""
+    return list(dict.fromkeys(key for fields in rows for key, value in fields.items() if isinstance(value, kind)))
+
+
+def as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+    """How to write arrays of words and of their tags, in that order, as a word and its tag on each line."""
+    lists = keys_of_type(list, rows)
+    tags = [key for key in lists[1:] if all(len(row.get(key, ())) == len(row.get(lists[0], ())) for row in rows)]
+    if not tags:
+        return ""
+    program = (
+        f'[.[{json.dumps(lists[0])}, {json.dumps(tags[-1])}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
+    )
+    command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
+    return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag on each line: {command}"
+
+
+def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]], tags: bool) -> None:
+    """DataError if the texts to predict from would be arrays, with the command that writes their words as the run reads
+    them: one on each line if it predicts `tags`."""
+    if column not in keys_of_type(list, rows):
+        return
+    key, path = f".[{json.dumps(column, ensure_ascii=False)}]", shlex.quote(str(first.path))
+    advice = as_tagged(first.path, rows) if tags else ""
+    if not advice:
+        lines, joined = shlex.quote(f'{key}[], ""'), shlex.quote(f'{key} |= join(" ")')
+        program = f"a word on each line: jq -r {lines}" if tags else f"texts: jq -c {joined}"
+        advice = f". To write {program} {path} > {'new.conll' if tags else 'new.jsonl'}"
+    raise DataError(f"{first}: '{column}' is an array, expected a text{advice}")

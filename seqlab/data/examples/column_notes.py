@@ -26,10 +26,16 @@ def columns_note(file: str, roles: Mapping[str, str], names: Sequence[str], rows
     read = ", ".join(f"{role} {quote_list([name])}" for role, name in roles.items())
     unused = [name for name in dict.fromkeys(names) if name not in roles.values()]
     counts = _count_values(rows, unused)
-    shown = ", ".join(_with_values(name, counts[name]) for name in unused[:MAX_UNUSED])
+    numbers = Counter(names)
+    shown = ", ".join(
+        _with_values(name, counts[name])
+        if numbers[name] == 1
+        else f"{numbers[name]} columns named {quote_list([name])}"
+        for name in unused[:MAX_UNUSED]
+    )
     more = f" and {counted(len(unused) - MAX_UNUSED, 'more column')}" if len(unused) > MAX_UNUSED else ""
     note = f"columns of {file}: {read}" + (f"; not used: {shown}{more}" if unused else "")
-    found = [name for name in unused if splits and _looks_like_splits(name, counts[name])]
+    found = [name for name in unused if splits and numbers[name] == 1 and _looks_like_splits(name, counts[name])]
     return note + "".join(f"; {_held_out_advice(name, counts[name])}" for name in found)
 
 

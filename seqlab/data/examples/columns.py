@@ -139,7 +139,8 @@ def _infer(
             f"{header}: which {'keys' if keys else 'columns'} to read is unclear among "
             f"{quote_list(names, 10)}. {advice}{above}."
         )
-    rows = readable_columns(sample())
+    numbers = Counter(names)
+    rows = [{name: value for name, value in row.items() if numbers[name] == 1} for row in readable_columns(sample())]
     example = None
     if rows and len(rows[0]) > 1:
         example = (suggest_pair(rows) if pair is PAIRS else None) or suggest_columns(rows)

@@ -1,6 +1,7 @@
 """Tagged sentences from CoNLL columns and from CoNLL-U.
 
-One word per line and a blank line between sentences. In plain columns, the first is the word and the last the tag.
+One word per line and a blank line between sentences. In plain columns, the first is the word and the last the tag,
+unless that has numbers and another one span tags.
 CoNLL-U has ten named columns. Comments, multiword tokens and empty nodes are passed over.
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from seqlab.data.alike import NUMBER
 from seqlab.data.examples.example import TaggedSentence
 from seqlab.data.examples.lines import (
     COMMENTS,
@@ -122,13 +124,18 @@ class UsualColumns:
     first: int
     tags: frozenset[str]
     word: int = 0  # the place of the words: the second, where the first counts them
+    tag: int = -1  # the place of the tags: before the last, where that has numbers, such as confidences
+
+    def tag_of(self, fields: Sequence[str]) -> str:
+        return fields[self.tag if len(fields) == self.number else -1]
 
     def is_header(self, lines: Sequence[str]) -> bool:
         """Whether the first line names the columns, and no other line has such a tag."""
         fields = _fields(lines[self.first - 1], self.tabs)
-        if len(fields) < 2 or fields[0].casefold() not in WORD_NAMES or fields[-1].casefold() not in TAG_NAMES:
+        tag = self.tag_of(fields)
+        if len(fields) < 2 or fields[0].casefold() not in WORD_NAMES or tag.casefold() not in TAG_NAMES:
             return False
-        return sum(bool(line.strip()) and _fields(line, self.tabs)[-1] == fields[-1] for line in lines) == 1
+        return sum(bool(line.strip()) and self.tag_of(_fields(line, self.tabs)) == tag for line in lines) == 1
 
     def passed_over(self, line: str) -> str | None:
         """What a line is that has no word: a comment begins with # and is not laid out like the others, or, between
@@ -138,7 +145,7 @@ class UsualColumns:
         if not line.startswith("#"):
             return None
         fields = _fields(line, self.tabs)
-        has_tag = self.tabs or fields[0] != "#" or fields[-1] in {*self.tags, "#"}
+        has_tag = self.tabs or fields[0] != "#" or self.tag_of(fields) in {*self.tags, "#"}
         is_word = len(fields) == self.number and has_tag
         return None if is_word else COMMENTS
 
@@ -152,7 +159,21 @@ def _usual_columns(lines: Sequence[str], fewest: int) -> UsualColumns:
     usual = counts.most_common(1)[0][0] if counts else fewest
     alike = {number: fields for number, fields in rows.items() if len(fields) == usual}
     word = int(usual > fewest and _counts_words(lines, rows))
-    return UsualColumns(usual, tabs, next(iter(alike), 1), frozenset(fields[-1] for fields in alike.values()), word)
+    tag = _before_numbers([*alike.values()], word)
+    return UsualColumns(usual, tabs, next(iter(alike), 1), frozenset(row[tag] for row in alike.values()), word, tag)
+
+
+def _before_numbers(rows: Sequence[Sequence[str]], word: int) -> int:
+    """The place of span tags, counted from the end, if the last column has numbers; else the last. The first row may be
+    a header."""
+    rows = rows[1:]
+    if not rows or not all(NUMBER.fullmatch(fields[-1].strip()) for fields in rows):
+        return -1
+    for place in range(-2, word - len(rows[0]), -1):
+        tags = {fields[place].strip() for fields in rows}
+        if tags - {"O"} and all(map(SPAN_TAG.fullmatch, tags)):
+            return place
+    return -1
 
 
 def _counts_words(lines: Sequence[str], rows: Mapping[int, Sequence[str]]) -> bool:
@@ -202,15 +223,16 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
             hint = " Where a word has spaces in it, separate all columns by tabs." if spaces else ""
             yield BadRow(location, f"{len(fields)} columns, but most lines have {usual.number}.{hint}")
         else:
-            yield location, fields[usual.word], fields[-1]
+            yield location, fields[usual.word], fields[usual.tag]
 
 
 def _columns_note(path: Path, usual: UsualColumns, tagged: bool) -> str:
-    word = usual.word + 1
-    tag, last = (f", column {usual.number} its tag", usual.number - 1) if tagged else ("", usual.number)
+    word, place = usual.word + 1, usual.number + usual.tag + 1
+    tag, last = (f", column {place} its tag", place - 1) if tagged else ("", usual.number)
     others = f"; column {last} is not used" if last == word + 1 else f"; columns {word + 1} to {last} are not used"
     counts = "column 1 counts words, " if usual.word else ""
-    return f"columns of {path.name}: {counts}column {word} is the word{tag}{others if last > word else ''}"
+    numbers = f"; column {usual.number} has numbers, which are not used" if tagged and usual.tag < -1 else ""
+    return f"columns of {path.name}: {counts}column {word} is the word{tag}{others if last > word else ''}{numbers}"
 
 
 def _refuse_swapped(path: Path, sentences: Sequence[TaggedSentence]) -> None:

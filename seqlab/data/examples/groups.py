@@ -11,7 +11,7 @@ from typing import Any
 
 from seqlab.data.alike import difference, same_form
 from seqlab.data.examples.columns import find_other_column
-from seqlab.data.examples.lines import Group, LocatedExamples, Location, quote_list
+from seqlab.data.examples.lines import MISSING_VALUES, Group, LocatedExamples, Location, quote_list
 from seqlab.data.files import InputFixes
 from seqlab.wording import counted
 
@@ -23,6 +23,7 @@ KNOWN = (
 )
 # a column with fewer values, or with a larger share of one value, is a category rather than a group
 MIN_GROUPS, MAX_SHARE = 10, 0.25
+NOBODY = {*MISSING_VALUES, "unknown", "anonymous"}  # what programs write where there is no name
 MAX_ALIKE = 3  # sets of groups that a note names
 
 
@@ -90,7 +91,13 @@ def group_notes(groups: Groups | None, requested: str) -> list[str]:
     without = sum(group is None for some in groups.splits.values() for group in some)
     if requested != AUTO and without:
         notes.append(f"{counted(without, 'example')} without a value in '{groups.column}': each is a group of its own")
-    notes += _alike_notes(groups)
+    sizes = Counter(group.name for some in groups.splits.values() for group in some if group is not None)
+    if nobody := [name for name in sizes if name.casefold() in NOBODY]:
+        notes.append(
+            f"{quote_list(nobody, counts=sizes)} in '{groups.column}' may stand for a missing value, but is one group. "
+            "Empty these cells if so: an example without a value is a group of its own"
+        )
+    notes += _alike_notes(groups.column, sizes)
     counts = [
         f"{shared:,} of the {counted(len(groups.splits[split]), f'{split} example')}"
         for split in groups.splits
@@ -104,9 +111,8 @@ def group_notes(groups: Groups | None, requested: str) -> list[str]:
     return notes
 
 
-def _alike_notes(groups: Groups) -> list[str]:
+def _alike_notes(column: str, sizes: Mapping[str, int]) -> list[str]:
     """Notes on groups that are probably the same one, by how their names differ, with their numbers of examples."""
-    sizes = Counter(group.name for some in groups.splits.values() for group in some if group is not None)
     spellings: dict[str, list[str]] = {}
     for name in sizes:
         spellings.setdefault(same_form(name), []).append(name)
@@ -119,6 +125,6 @@ def _alike_notes(groups: Groups) -> list[str]:
         shown = "; ".join(quote_list(same, 5, sizes) for same in alike[:MAX_ALIKE])
         more = f"; and {len(alike) - MAX_ALIKE:,} more sets" if len(alike) > MAX_ALIKE else ""
         total = counted(sum(sizes[name] for same in alike for name in same), "example")
-        names = f"groups of '{groups.column}' that differ {how}, {total} in all: {shown}{more}"
+        names = f"groups of '{column}' that differ {how}, {total} in all: {shown}{more}"
         notes.append(f"{names}. They are different groups, which may be in different splits")
     return notes

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seqlab.config import ExampleKind
+from seqlab.data.examples.array_labels import keys_of_type, refuse_words
 from seqlab.data.examples.column_notes import columns_note
 from seqlab.data.examples.columns import (
     LABELED,
@@ -158,7 +159,8 @@ def _has_tags(path: Path, tags: Collection[str]) -> bool:
 def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> dict[int, Input]:
     pair = PAIRS if kind == "pairs" else LABELED
     table = open_table(path, pair, fixes, (column,) if column else None, keep_blank=True)
-    name = _input_column(table.names, pair, column, table.header, table.sample)
+    name = _input_column(table.names, pair, column, table.header, table.sample, kind == "tagged")
+    refuse_words(table.header, name, table.sample(), kind == "tagged")
     texts: dict[int, Input] = {}
     faults: list[BadRow] = []
     for row in table.all_rows():
@@ -180,6 +182,7 @@ def _input_column(
     requested: str | None,
     header: Location,
     sample: Callable[[], Sequence[Fields]],
+    tags: bool,
 ) -> str:
     """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
     if requested:
@@ -190,6 +193,8 @@ def _input_column(
     if len(best) != 1:
         rows = readable_columns(sample())
         texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
+        if (arrays := keys_of_type(list, sample())) and not any(_may_be_text(rows, name)[0] for name in texts):
+            refuse_words(header, arrays[0], sample(), tags)
         named = [name for name in (*candidates, *texts, *names) if name and len(name) <= MAX_NAME] or ["1"]
         raise DataError(
             f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "

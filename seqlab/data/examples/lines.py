@@ -21,6 +21,7 @@ MOST_ADVISED = 0.5  # with more bad rows, the file is not what it was taken for
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
 CONLLU = ".conllu"
+MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-", r"\n"}  # \N in dumps of databases
 COMMENTS = "comments, which begin with #"  # lines that are passed over
 COLUMNS = (".conll", ".bio", ".iob", ".iob2")
 

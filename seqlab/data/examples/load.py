@@ -23,6 +23,7 @@ from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
+from seqlab.data.examples.untagged import unscored_words
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, first_names, name_files, shorten
 from seqlab.errors import DataError, MissingInput, UsageError
@@ -192,7 +193,7 @@ def _read_splits(
     if kind != "tagged":
         return splits, fixes.notes(), tuple(dict.fromkeys(fixes.column_pairs)), fixes.skipped_rows
     splits, notes = _to_bio(splits)
-    return splits, [*fixes.notes(), *notes], (), fixes.skipped_rows
+    return splits, [*fixes.notes(), *notes, *unscored_words(splits)], (), fixes.skipped_rows
 
 
 def _refuse_copies(files: Mapping[str, Sequence[str]], splits: Mapping[str, LocatedExamples]) -> None:

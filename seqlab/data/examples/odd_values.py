@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from seqlab.data.alike import NUMBER
 from seqlab.data.examples.example import Example, LabeledText, TextPair
-from seqlab.data.examples.lines import quote_list
+from seqlab.data.examples.lines import MISSING_VALUES, quote_list
 from seqlab.wording import counted
 
-MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-", r"\n"}  # \N in dumps of databases
 FEWEST_NUMBERS = 20  # different ones, that look measured
 MANY_COPIES = 0.5  # the share of targets from which they are said
 BETWEEN_LABELS = ";|,"

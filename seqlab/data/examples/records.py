@@ -7,8 +7,9 @@ from pathlib import Path
 
 from seqlab.data.drawn_tables import drawn_lines, undraw
 from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
-from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, suffix
+from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, quote_list, suffix
 from seqlab.data.examples.quoting import read_tabbed
+from seqlab.data.examples.swallowed import swallowed_rows
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import InputFixes, read_beginning
@@ -19,10 +20,21 @@ DRAWN = "rules and row counts, which a program drew around the table"
 BAR = "|"
 
 
-def refuse_title(path: Path, header: Location) -> None:
-    """DataError if a line below the first looks like the header."""
-    if suffix(path) not in JSON_LINES and (below := header_below(path, read_beginning(path, SAMPLE_BYTES)[0])):
+def refuse_other_line(names: Sequence[str], known: Sequence[str], header: Location, named: bool) -> None:
+    """DataError if the first line is no header: one below it looks like that, unless the user `named` the columns; or
+    it has as many fields as the header of training, and none of the `known` names in that."""
+    if suffix(header.path) in JSON_LINES:
+        return
+    if not named and (below := header_below(header.path, read_beginning(header.path, SAMPLE_BYTES)[0])):
         raise DataError(f"{header}: {below}")
+    same = {name.casefold() for name in names} & {name.casefold() for name in known}
+    if len(names) != len(known) or same:
+        return
+    line = ("," if usual_delimiter(header.path) == "," else "<TAB>").join(known)
+    raise DataError(
+        f"{header}: this line names none of the columns of training, which has the header {line}: put that on top of "
+        f"{header.path.name} if it has none. There is {quote_list(names, 10)}."
+    )
 
 
 def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
@@ -46,6 +58,7 @@ def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Rec
         fixes.remarks += [note] if note else []
     else:
         records = read_records(path, lines, delimiter, skip)
+    fixes.remarks += swallowed_rows(path, records, delimiter)
     if delimiter == BAR:
         records = _without_padding(path, records, fixes, bool(drawn))
     return _with_content(records, fixes, keep_blank)

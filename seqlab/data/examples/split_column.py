@@ -26,6 +26,7 @@ PUBLISHED = {  # by letters
     **dict.fromkeys(("privatetest", "holdout", "heldout"), "test"),
 }
 UNLABELED = {"unlabeled", "unlabelled", "unannotated", "unknown", "unsup", "unsupervised"}  # by letters
+MAX_WORDS = 5  # for one split, that are named
 SPLITS = ("train", "validation", "test")
 FLAG = re.compile(
     rf"(is|in|for)?[\W_]*({'|'.join([*SPLIT_WORDS, 'holdout', 'heldout'])})[\W_]*(set|split)?", re.IGNORECASE
@@ -135,8 +136,7 @@ def split_by_column(files: Mapping[str, LocatedExamples], ratios: str = "90/10")
         return ColumnSplits(files)
     column = given[0].column
     if "train" not in files:  # a file that is scored is not divided
-        counts = Counter(one.split or f"'{one.value}'" for one in given)
-        named = ", ".join(f"{count:,} {split}" for split, count in counts.items())
+        named = _counted_splits(given)
         return ColumnSplits(files, notes=(f"the column '{column}' gives {named}: all of them are scored",))
     examples = [located for some in files.values() for located in some]
     _refuse_unknown(examples, column)
@@ -146,7 +146,7 @@ def split_by_column(files: Mapping[str, LocatedExamples], ratios: str = "90/10")
     _refuse_missing(examples, column)
     splits = {split: [located for located in examples if _split(located) == split] for split in SPLITS}
     splits = {split: some for split, some in splits.items() if some}
-    counts = ", ".join(f"{len(some):,} {split}" for split, some in splits.items())
+    counts = _counted_splits([located.split for some in splits.values() for located in some if located.split])
     if given[0].held_out is not None and "test" not in splits:
         raise DataError(
             f"corpus.split_column names the value '{given[0].held_out}' of '{column}', and no row has it: there is "
@@ -160,6 +160,26 @@ def split_by_column(files: Mapping[str, LocatedExamples], ratios: str = "90/10")
     counts += "" if "validation" in splits else ", of which a tenth of train is for validation"
     said = f"the column '{column}' gives the splits: {counts} ({IGNORED} ignores it)"
     return ColumnSplits(splits, column, (said, *_trained_on(splits["train"])))
+
+
+def _counted_splits(given: Sequence[GivenSplit]) -> str:
+    """How many rows each split has, with the values that were read as its name, if these are other words."""
+    values: dict[str, Counter[str]] = {}
+    for one in given:
+        values.setdefault(one.split or f"'{one.value}'", Counter())[one.value] += 1
+    return ", ".join(f"{some.total():,} {split}{_other_words(split, some)}" for split, some in values.items())
+
+
+def _other_words(split: str, values: Counter[str]) -> str:
+    named = {value: count for value, count in values.items() if split_of(value) == split}
+    if all(value.casefold() == split for value in named):
+        return ""
+    return f" ({quote_list([*named])})" if len(named) == 1 else f" ({_with_numbers(named)})"
+
+
+def _with_numbers(values: Mapping[str, int]) -> str:
+    shown = ", ".join(f"{quote_list([value])} {count:,}" for value, count in [*values.items()][:MAX_WORDS])
+    return f"{shown} and {len(values) - MAX_WORDS:,} more" if len(values) > MAX_WORDS else shown
 
 
 def _trained_on(examples: LocatedExamples) -> tuple[str, ...]:

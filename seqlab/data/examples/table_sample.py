@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from seqlab.data.drawn_tables import drawn_lines, undraw
 from seqlab.data.examples.columns import is_name
-from seqlab.data.examples.delimiters import detect_delimiter, split_fields, usual_delimiter
+from seqlab.data.examples.delimiters import detect_delimiter, read_records, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, suffix
 from seqlab.data.examples.quoting import read_tabbed
@@ -22,18 +23,18 @@ MIN_ROWS = 4  # in which a label is seen to repeat
 
 @dataclass(frozen=True)
 class TableSample:
-    """The fields of the first line of a table, and the first rows by column; the columns of a table without a header
-    are numbered in the rows."""
+    """The fields of the first line of a table, and the first rows by column, without columns of the same name; those of
+    a table without a header are numbered in the rows."""
 
     names: list[str]
-    rows: list[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]]
     header: bool = True
 
     @property
     def is_scattered(self) -> bool:
         """Whether no row has two fields, so that none is an example."""
         filled = [sum(value not in (None, "") for value in row.values()) for row in self.rows]
-        return len({*self.names}) > 1 and bool(filled) and max(filled) < 2
+        return len({name for row in self.rows for name in row}) > 1 and max(filled) < 2
 
 
 def sample_table(path: Path) -> TableSample:
@@ -61,14 +62,17 @@ def sample_table(path: Path) -> TableSample:
         rows = others[:SAMPLE_ROWS]
     else:
         header = next(csv.reader([filled[0]], delimiter=delimiter, strict=True))
-        rows = [split_fields(line, delimiter) for line in filled[1 : SAMPLE_ROWS + 1]]
+        records = read_records(path, filled[1:], delimiter, len(filled))
+        rows = [record[1] for record in records if not isinstance(record, BadRow)][:SAMPLE_ROWS]
         if drawn:
             header, *rows = undraw([header, *rows])
     names = [name.strip() for name in header]
     rows = [row[: len(names)] if not any(row[len(names) :]) else row for row in rows]  # empty fields at the end
     rows = [[field.strip() for field in row] for row in rows if len(row) == len(names) and row != header]
     if _is_header(names, rows):
-        return TableSample(names, [dict(zip(names, row, strict=True)) for row in rows])
+        numbers = Counter(names)
+        named = [{name: field for name, field in zip(names, row, strict=True) if numbers[name] == 1} for row in rows]
+        return TableSample(names, named)
     columns = [str(number) for number in range(1, len(names) + 1)]
     return TableSample(names, [dict(zip(columns, row, strict=True)) for row in (names, *rows)], header=False)
 

@@ -43,7 +43,7 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
-from seqlab.data.examples.records import content_records, refuse_title
+from seqlab.data.examples.records import content_records, refuse_other_line
 from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
@@ -88,8 +88,9 @@ def _read(
     """The examples of a table; whitespace around labels is removed. `groups` and `splits` name columns of these;
     `trained` are the columns that the run was trained on which scores the table."""
     table = open_table(path, pair, fixes, columns)
-    if not columns and known_columns(table.names, pair) is None:
-        refuse_title(path, table.header)
+    if known_columns(table.names, pair) is None:
+        refuse_other_line(table.names, fixes.header, table.header, named=columns is not None)
+    fixes.header = fixes.header or tuple(table.names if fixes.trains else ())
     refuse_unanswered(table.names, pair, trained or fixes.column_pairs, table.header, fixes.answered)
     columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
     usual = (*trained, (pair.first[0], pair.second[0]))[0]

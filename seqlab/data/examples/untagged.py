@@ -1,14 +1,26 @@
-"""Files of tagged words whose column of tags is empty: which other column has tags, and how to read it."""
+"""Tagged words without a tag: how many are not scored; and of a file whose column of tags is empty, which other column
+has tags, and how to read it."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from seqlab.data.examples.example import UNSCORED
-from seqlab.data.examples.lines import suffix
+from seqlab.data.examples.lines import LocatedExamples, suffix
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
+from seqlab.wording import counted
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+
+
+def unscored_words(splits: Mapping[str, LocatedExamples]) -> list[str]:
+    """A note on words that have the mark of an unspecified value instead of a tag."""
+    tags = [tag for examples in splits.values() for located in examples for tag in located.example.tags]
+    if not (unscored := tags.count(UNSCORED)):
+        return []
+    are = "is tagged '_': it is" if unscored == 1 else "are tagged '_': they are"
+    return [f"{unscored:,} of the {counted(len(tags), 'word')} {are} read, but neither trained on nor scored"]
 
 
 def where_tags_are(path: Path) -> str:

@@ -24,6 +24,13 @@ def test_every_unused_column_is_named_with_its_few_values():
     assert "'c9' (v 1) and 2 more columns" in note(wide)
 
 
+def test_columns_of_the_same_name_are_counted(write):
+    path = write("a.csv", "text,label,Labels,Labels\n" + "x,1,ui,\ny,2,ui,\n")
+    assert open_unsplit("labeled", corpus(path)).notes == (
+        "columns of a.csv: text 'text', label 'label'; not used: 2 columns named 'Labels'",
+    )
+
+
 @pytest.mark.parametrize("name", ["is_test", "kfold", "Usage", "dataset", "train-test"])
 def test_a_column_that_looks_like_splits_is_never_passed_over_in_silence(name):
     rows = [{"review": "x", "stars": "1", name: str(at % 10)} for at in range(30)]

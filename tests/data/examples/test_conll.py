@@ -67,6 +67,17 @@ def test_lines_of_whitespace_are_blank_and_a_hash_is_a_word(write):
     ]
 
 
+@pytest.mark.parametrize("header", ["", "token\tner\tconfidence\n"])
+def test_span_tags_are_read_beside_a_last_column_of_numbers(write, header):
+    path, fixes = write("a.conll", header + "Bob\tB-PER\t0.90\nmet\tO\t0.9\n\nAnn\tB-PER\t1\n"), InputFixes()
+    expected = [TaggedSentence(("Bob", "met"), ("B-PER", "O")), TaggedSentence(("Ann",), ("B-PER",))]
+    assert [located.example for located in read_columns(path, fixes)] == expected
+    said = "columns of a.conll: column 1 is the word, column 2 its tag; column 3 has numbers, which are not used"
+    assert fixes.notes()[0] == said
+    numbers = write("b.conll", "Bob\tNN\t1\nmet\tVB\t0\n\nAnn\tNN\t1\n")  # no span tags: the numbers are tags
+    assert sentences(numbers)[0].tags == ("1", "0")
+
+
 COMMENTED = "# id = 1\na O\n# O\n# newdoc\n# #\n#tag B-x\n\n# text = b b b\nb B-x\n#\n"
 
 

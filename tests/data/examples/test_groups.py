@@ -71,6 +71,13 @@ def test_examples_without_a_group_are_counted(tmp_path: Path) -> None:
     assert "20 examples without a value in 'user': each is a group of its own" in result.notes
 
 
+def test_groups_that_may_stand_for_a_missing_value_are_named(tmp_path: Path) -> None:
+    rows = [row.replace("Author 1\n", "N/A\n").replace("Author 2\n", "unknown\n") for row in ROWS]
+    for groups in ("author", "auto"):
+        [note] = [note for note in opened(tmp_path, rows, groups=groups).notes if "missing" in note]
+        assert "'unknown' (5)" in note and "'N/A' (5)" in note and "in 'author' may stand for a missing value" in note
+
+
 def test_groups_that_look_alike_are_named_with_their_sizes(tmp_path: Path) -> None:
     names = ["Ann", "ann", "Zoë", "Zoe\u0308", " Bob", "Bob", *(f"Author {at}" for at in range(14))]
     rows = [f"text number {at},{'good' if at % 3 else 'bad'},{names[at % 20]}\n" for at in range(200)]

@@ -81,3 +81,19 @@ def test_a_column_of_texts_is_suggested_and_not_one_of_identifiers(write):
     rows = "".join(f"{at:032},R_{at:040},a few words {at}\n" for at in range(12))
     with pytest.raises(DataError, match="--column opinion"):
         read_inputs("labeled", write("my.csv", "id,code,opinion\n" + rows), None, InputFixes())
+
+
+@pytest.mark.parametrize("column", [None, "tokens"])
+def test_arrays_of_words_are_refused_with_the_command_that_writes_them(write, column):
+    rows = [
+        '{"id": 1, "tokens": ["Bob", "left"], "ner_tags": ["B-PER", "O"]}',
+        '{"id": 2, "tokens": [], "ner_tags": []}',
+    ]
+    path = write("a.jsonl", "\n".join(rows))
+    said = r"line 1: 'tokens' is an array, expected a text.* a word and its tag on each line: jq .* > new\.conll$"
+    with pytest.raises(DataError, match=said):
+        read_inputs("tagged", path, column, InputFixes())
+    with pytest.raises(DataError, match=r"expected a text\. To write texts: jq -c .*join.* > new\.jsonl$"):
+        read_inputs("labeled", path, column, InputFixes())
+    with pytest.raises(DataError, match=r"a word on each line: jq -r '\.\[\"tokens\"\]\[\], \"\"' .* > new\.conll$"):
+        read_inputs("tagged", write("b.jsonl", '{"tokens": ["Bob", "left"]}'), column, InputFixes())

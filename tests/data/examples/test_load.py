@@ -258,3 +258,10 @@ def test_real_sets_open(shared_data, folder, task, train, validation, test):
     if task == "tagged":
         kinds = {tag for tags in labels(examples, "train") for tag in tags}
         assert len(kinds) == {"ud-ewt": 17, "wnut17": 13}[folder]  # 17 parts of speech; 6 types of names and O
+
+
+def test_words_that_are_not_scored_are_counted(write):
+    path = write("a.conll", "".join(f"Anna{at} B-PER\nmet {'O' if at % 2 else '_'}\n\n" for at in range(20)))
+    note = "10 of the 40 words are tagged '_': they are read, but neither trained on nor scored"
+    assert note in open_examples("tagged", corpus(path)).notes
+    assert note in open_unsplit("tagged", corpus(path)).notes

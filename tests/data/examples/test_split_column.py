@@ -33,8 +33,8 @@ def test_a_column_of_splits_is_used_and_said(write, column):
     assert {split: set(some) for split, some in numbers.items()} == {"train": {0, 1, 2}, "validation": {4}, "test": {3}}
     assert result.rule == f"validation and test by the column '{column}'"
     assert result.notes == (
-        f"the column '{column}' gives the splits: 36 train, 12 validation, 12 test (--set corpus.split_column=none "
-        f"ignores it)",
+        f"the column '{column}' gives the splits: 36 train ('train' 24, 'Training' 12), 12 validation ('dev'), 12 test "
+        f"(--set corpus.split_column=none ignores it)",
     )
 
 
@@ -111,7 +111,7 @@ def test_values_that_name_no_split_are_refused_with_their_line(write):
         open_examples("labeled", corpus(write("a.csv", table([*WORDS, "unsup"]))))
     assert "a.csv', line 7: the column 'split' gives the splits, but 10 examples have another" in str(refused.value)
     assert "'unsup' (10)" in str(refused.value)
-    with pytest.raises(DataError, match=r"gives 30 validation, 30 test, and none to train on"):
+    with pytest.raises(DataError, match=r"gives 30 validation \(.dev.\), 30 test, and none to train on"):
         open_examples("labeled", corpus(write("b.csv", table(["dev", "test"]))))
     with pytest.raises(DataError, match=r"c\.csv', line 2: there is no column 'split', which gives the splits of"):
         open_examples("labeled", corpus(write("a.csv", table(WORDS)), write("c.csv", "text,label\nx,a\ny,b\n")))
@@ -166,7 +166,8 @@ def test_a_file_that_is_scored_is_not_divided(write):
     result = open_unsplit("labeled", corpus(path))
     assert len(result.splits["whole"]) == 60
     assert result.notes == (
-        "the column 'split' gives 30 train, 10 test, 10 validation, 10 'unsup': all of them are scored",
+        "the column 'split' gives 30 train ('train' 20, 'Training' 10), 10 test, 10 validation ('dev'), 10 'unsup': "
+        "all of them are scored",
     )
 
 
@@ -177,7 +178,7 @@ def test_the_doctor_agrees_and_the_printed_option_works(write, tmp_path, monkeyp
     assert isinstance(found, ExampleDiagnosis)
     assert found.splits == {"train": 36, "validation": 12, "test": 12}
     printed = (
-        next(note for note in found.notes if "gives the splits" in note).partition("(")[2].partition(" ignores")[0]
+        next(note for note in found.notes if "gives the splits" in note).rpartition("(")[2].partition(" ignores")[0]
     )
     result = CliRunner().invoke(app, ["train", str(path), *TINY, "--out", "r", *shlex.split(printed)])
     assert result.exception is None, result.output

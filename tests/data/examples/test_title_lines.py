@@ -4,8 +4,10 @@ import gzip
 import subprocess
 
 import pytest
+from example_tables import corpus
 
 from seqlab.data.examples.lines import InputFixes
+from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.tables import read_labeled
 from seqlab.data.task_inference import infer_task
 from seqlab.errors import DataError, UsageError
@@ -36,3 +38,16 @@ def test_other_first_lines_are_no_titles(write) -> None:
     path = write("a.csv", "review_text,verdict\n" + ROWS.partition("\n")[2].replace(",5", ""))
     with pytest.raises(DataError, match="name the two columns"):
         read_labeled(path, None, InputFixes())
+
+
+@pytest.mark.parametrize("columns", [None, ("text", "label")])
+def test_a_held_out_table_without_a_header_is_told_that_of_training(write, columns) -> None:
+    rows = [f"a fine film {at},{'odd' if at % 2 else 'even'}\n" for at in range(30)]
+    train, held_out = write("train.csv", "text,label\n" + "".join(rows)), write("new.csv", "".join(rows[:9]))
+    with pytest.raises(
+        DataError, match=r"new\.csv', line 1: .* has the header text,label: put that on top of new\.csv"
+    ):
+        open_examples("labeled", corpus(train, validation=[held_out], columns=columns))
+    write("new.csv", "sentence,sentiment\n" + "".join(rows[:9]).replace("fine", "nice"))
+    if columns is None:  # other known names are a header
+        assert len(open_examples("labeled", corpus(train, validation=[held_out])).splits["validation"]) == 9
