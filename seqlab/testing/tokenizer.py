@@ -198,10 +198,11 @@ def linear_time(case: TokenizerCase) -> None:
     short = SAMPLE * (50_000 // len(SAMPLE))
     long = short * 10
     best_short = best_long = float("inf")
-    for _ in range(10):
+    for turn in range(10):
         best_short = min(best_short, _seconds(lambda: [_encode(tokenizer, short) for _ in range(10)]))
         best_long = min(best_long, _seconds(lambda: _encode(tokenizer, long)))
-        if 10 * best_long <= MAX_SLOWDOWN * best_short:
+        # one slow moment of the short text would hide anything
+        if turn >= 2 and 10 * best_long <= MAX_SLOWDOWN * best_short:
             return
     raise AssertionError(f"ten times the text takes {10 * best_long / best_short:.1f} times as long to encode")
 
