@@ -6,6 +6,11 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def split_in_words(split: str) -> str:
+    """As in 'the training text': the name of a split, or what stands for it."""
+    return {"train": "training", "whole": "given"}.get(split, split)
+
+
 def ended(sentence: str) -> str:
     """With a period, unless it ends with a mark already."""
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."

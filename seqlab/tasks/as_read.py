@@ -17,7 +17,7 @@ from seqlab.data.text.tokens import TokenSplit
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
 from seqlab.tokenization.word import WordTokenizer
-from seqlab.wording import counted
+from seqlab.wording import counted, split_in_words
 
 MAX_TOKENS = 12  # of each side of the first example
 LONGEST_TOKEN = 24  # characters
@@ -114,17 +114,15 @@ def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
             sides, kind = {"tokens": (split.stats.unknown, split.stats.tokens)}, "text"
         for side, (unknown, tokens) in sides.items():
             if unknown and unknown >= SAID_FROM * tokens:
-                named.setdefault(side, []).append(f"{unknown / tokens:.1%} of the {side} of the {_of(name)} {kind}")
+                named.setdefault(side, []).append(
+                    f"{unknown / tokens:.1%} of the {side} of the {split_in_words(name)} {kind}"
+                )
     how = "it reads them all as the same token" if vocabulary.char_tokenizer is None else "it reads their spelling only"
     effects = {"target tokens": "the model cannot write them", SPELLED: "it reads them all as the same character"}
     return "; ".join(
         f"{' and '.join(shares)} are unknown to the tokenizer: {effects.get(side, how)}"
         for side, shares in named.items()
     )
-
-
-def _of(name: str) -> str:
-    return "training" if name == "train" else name
 
 
 def all_unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
@@ -134,7 +132,9 @@ def all_unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
     found: list[str] = []
     for name, split in splits.items():
         if isinstance(split, ExampleSplit) and (rows := all_unknown(split, vocabulary)):
-            found.append(f"{len(rows):,} of {counted(len(split), f'{_of(name)} example')}{_whole_labels(split, rows)}")
+            found.append(
+                f"{len(rows):,} of {counted(len(split), f'{split_in_words(name)} example')}{_whole_labels(split, rows)}"
+            )
     return f"without any token that the tokenizer knows: {', '.join(found)}" if found else ""
 
 

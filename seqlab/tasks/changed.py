@@ -10,6 +10,7 @@ from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.text.split import SplitText
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
+from seqlab.wording import split_in_words
 
 UNCOUNTED = "bits per character leave out what it takes to restore them, unlike those of other tokenizers and of xz"
 
@@ -22,19 +23,19 @@ def changed_notes(data: Any, vocabulary: Vocabulary) -> list[str]:
     if isinstance(data, SplitText):
         split, is_large = data.splits[0], isinstance(data, LargeText)
         chunks = replace(data, sample=None).sampled(split) if isinstance(data, LargeText) else data.chunks(split)
-        what = f"{'sampled ' * is_large}characters of the {_of(split)} text"
+        what = f"{'sampled ' * is_large}characters of the {split_in_words(split)} text"
         return _note(chunks, tokenizer, what, f"generated text lacks them, and {UNCOUNTED}")
     split = next(iter(data.splits))
     unseen = "the model does not see them" if vocabulary.char_tokenizer is None else "only spellings show them"
     if isinstance(data, RetrievalExamples):
         texts = (document.with_title for document in data.documents[split])
-        return _note(texts, tokenizer, f"characters of the {_of(split)} documents", unseen)
+        return _note(texts, tokenizer, f"characters of the {split_in_words(split)} documents", unseen)
     assert isinstance(data, Examples)
     inputs = (example.input for example in data.splits[split])
-    notes = _note(inputs, tokenizer, f"characters of the {_of(split)} inputs", unseen)
+    notes = _note(inputs, tokenizer, f"characters of the {split_in_words(split)} inputs", unseen)
     targets = [example.target for example in data.splits[split] if isinstance(example, TextPair)]
     lacking = "translations lack them, and are compared with targets that have them"
-    return notes + _note(targets, target or tokenizer, f"characters of the {_of(split)} targets", lacking)
+    return notes + _note(targets, target or tokenizer, f"characters of the {split_in_words(split)} targets", lacking)
 
 
 def _note(texts: Iterable[str], tokenizer: Tokenizer, what: str, effect: str) -> list[str]:
@@ -42,7 +43,3 @@ def _note(texts: Iterable[str], tokenizer: Tokenizer, what: str, effect: str) ->
     for text in texts:
         changed, total = changed + tokenizer.count_changed(text), total + len(text)
     return [f"{changed:,} of the {total:,} {what} are {tokenizer.changes}: {effect}"] if changed else []
-
-
-def _of(split: str) -> str:
-    return {"train": "training", "whole": "given"}.get(split, split)

@@ -7,7 +7,7 @@ import numpy as np
 from seqlab.config import RunSettings
 from seqlab.tasks.dataset import ExampleDataset, Log
 from seqlab.tasks.example_settings import LONGEST_TARGET, ROOM, ROOM_FACTOR, TranslateSettings
-from seqlab.wording import counted
+from seqlab.wording import counted, split_in_words
 
 
 def fit_target_limits(settings: RunSettings, dataset: ExampleDataset, log: Log) -> RunSettings:
@@ -45,6 +45,6 @@ def _beyond_limit(dataset: ExampleDataset, task: TranslateSettings) -> list[str]
         longer_N = read.target_lengths_N - 1 > np.array(limits)  # the begin token is not written
         if longer_N.any():
             longest = read.target_lengths_N[longer_N].max() - 1
-            examples = counted(len(read), f"{'training' if name == 'train' else name} example")
+            examples = counted(len(read), f"{split_in_words(name)} example")
             found.append(f"{longer_N.sum():,} of {examples} (up to {longest:,} tokens)")
     return found

@@ -26,7 +26,7 @@ from seqlab.tasks.dataset import Log, TextDataset, text_dataset, warn_of_notes
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
 from seqlab.tasks.text_settings import TextSettings
 from seqlab.tokenization.vocabulary import Vocabulary
-from seqlab.wording import counted
+from seqlab.wording import counted, split_in_words
 
 
 class TextTask(Task):
@@ -144,7 +144,6 @@ class TextTask(Task):
         return scores
 
 
-NAMES = {"train": "training", "whole": "given"}  # of splits, in notes
 BLOCK = 1024  # characters of a unit of text
 MIN_SEGMENTS = 10  # from this number on, segments are the units
 # baselines of a long training text use its end
@@ -221,7 +220,7 @@ def cut_lines_notes(splits: Mapping[str, TokenSplit], settings: TextSettings, ca
         whole = name != "train" and carries
         longer = int((np.diff(split.document_starts()) - 1 > window).sum()) if split.stats.by_lines and not whole else 0
         if longer:
-            lines = counted(split.stats.documents, f"{NAMES.get(name, name)} line")
+            lines = counted(split.stats.documents, f"{split_in_words(name)} line")
             cut.setdefault(window, []).append(f"{longer:,} of {lines}")
     return [
         f"longer than the window of {window:,} tokens: {', '.join(lines)}; they are cut into windows, each read "

@@ -14,7 +14,7 @@ from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_l
 from seqlab.data.examples.untagged import where_tags_are
 from seqlab.data.files import shorten
 from seqlab.errors import DataError
-from seqlab.wording import counted
+from seqlab.wording import counted, split_in_words
 
 FEWEST_EXAMPLES = 200  # to judge by
 LABELS_NAMED = 10  # in a note
@@ -196,9 +196,8 @@ def _shared_inputs(split: str, examples: LocatedExamples, earlier: str, others: 
         return []
     share, are = f"{100 * alike / len(inputs):.1f}%", "is" if alike == 1 else "are"
     near = f", {alike - count:,} of them with differences {ALIKE}" if alike > count else ""
-    name = "training" if earlier == "train" else earlier
     total = counted(len(inputs), f"{split} input")
-    return [f"{alike:,} of the {total} ({share}) {are} also in the {name} split{near}"]
+    return [f"{alike:,} of the {total} ({share}) {are} also in the {split_in_words(earlier)} split{near}"]
 
 
 def alike_inputs(inputs: Iterable[str]) -> list[list[str]]:

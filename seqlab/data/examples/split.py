@@ -18,7 +18,7 @@ from seqlab.data.files import shorten
 from seqlab.data.invisible import show_invisible
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError
-from seqlab.wording import counted
+from seqlab.wording import counted, split_in_words
 
 MIN_INPUTS = 10  # distinct ones, so that every split gets one
 # a held-out split of another size than these, as a share of what was asked for, is said
@@ -120,7 +120,7 @@ def _uneven_note(
         next(located.example.input for located, one in zip(examples, unit_N, strict=True) if one == unit), 40
     )
     kept = f"equal inputs{f' and groups of {groups!r}' if groups else ''} stay together"
-    share, where = f"{100 * largest / len(examples):.0f}%", {"train": "training"}.get(split_I[unit], split_I[unit])
+    share, where = f"{100 * largest / len(examples):.0f}%", split_in_words(split_I[unit])
     named = f"that of '{show_invisible(text)}'" if groups else f"'{show_invisible(text)}'"
     return f"{', '.join(off.values())}, because {kept}: {named} is {share} of the examples, all of it in {where}"
 
