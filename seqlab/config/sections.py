@@ -145,6 +145,10 @@ class TrainSettings(Settings):
     seconds: float | None = Field(
         default=None, gt=0, le=MOST, description="budget in seconds, converted to steps at the start"
     )
+    replan: bool = Field(
+        default=False,
+        description="with seconds, plan the steps again while they run, to end in time; resuming is then not exact",
+    )
     optimizer: Literal["adam", "adamw", "muon", "sgd", "rmsprop"] = Field(
         default="adam", description="the update rule; muon: of hidden matrices, adamw for the rest, at the same rates"
     )
@@ -204,12 +208,15 @@ class TrainSettings(Settings):
     def _one_budget(self) -> Self:
         if len(self.budget) > 1:
             raise ValueError(f"{' and '.join(self.budget)} contradict each other: give one budget")
+        if self.replan and self.seconds is None:
+            raise ValueError("replan needs a budget in seconds: give 'seconds'")
         return self
 
     @property
     def budget(self) -> dict[str, float]:
         """How long to train, in the unit that the user chose."""
-        budgets = {"steps": self.steps, "epochs": self.epochs, "seconds": self.seconds}
+        steps = None if self.replan else self.steps  # with replan, what was planned first
+        budgets = {"steps": steps, "epochs": self.epochs, "seconds": self.seconds}
         return {name: value for name, value in budgets.items() if value is not None}
 
 

@@ -19,10 +19,11 @@ def machine() -> str:
     return f"{name}, {os.cpu_count()} cores, {platform.system()}"
 
 
-def git_revision() -> str | None:
-    """The commit that is checked out in the working directory, if it is a repository."""
+def git_revision(folder: Path = Path()) -> str | None:
+    """The commit that is checked out in a folder, by default the working directory, if it is in a repository."""
+    command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
     try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None if done.returncode == 0 else None

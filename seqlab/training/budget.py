@@ -46,7 +46,7 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
     train = settings.train
     fixed: dict[str, Any] = {
         "train.threads": train.threads or default_threads(),
-        "train.seconds": None,
+        "train.seconds": train.seconds if train.replan else None,
         "train.epochs": None,
     }
     epoch = task.steps_per_epoch / train.accumulate  # in steps

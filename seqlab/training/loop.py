@@ -1,10 +1,10 @@
 """The training loop: steps, evaluations, checkpoints, early stopping.
 
-The result depends on (settings, seed, step) alone, so a resumed run equals an uninterrupted one bit by bit.
+The result depends on (settings, seed, step) alone, so a resumed run equals an uninterrupted one bit by bit. Only with
+train.replan it depends on the clock.
 """
 
 import math
-import shlex
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -15,9 +15,8 @@ from seqlab.config import TrainSettings
 from seqlab.distributed.group import from_writer, largest
 from seqlab.distributed.sharding import shard, whole
 from seqlab.distributed.world import joined
-from seqlab.errors import DataError, MissingInput, SeqlabError, TrainingFailed
+from seqlab.errors import DataError, TrainingFailed
 from seqlab.models.model import Model
-from seqlab.registry import with_plugins
 from seqlab.runs.carried import gather_state
 from seqlab.runs.checkpoint import (
     averaged,
@@ -27,7 +26,6 @@ from seqlab.runs.checkpoint import (
     read_progress,
     save_checkpoint,
     step_of,
-    verify_checkpoint,
     weights_of,
 )
 from seqlab.runs.directory import WEIGHTS, RunDirectory
@@ -39,6 +37,8 @@ from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_interval
 from seqlab.training.optimization import PLATEAU_FACTOR, PLATEAU_PATIENCE, learning_rate
 from seqlab.training.processes import layers_to_shard
 from seqlab.training.progress import EvaluationEvent, Reporter
+from seqlab.training.replanning import Replanning
+from seqlab.training.resuming import TrainingInterrupted
 from seqlab.training.signals import Interrupts
 from seqlab.training.step import TrainingStep
 
@@ -58,6 +58,7 @@ class TrainingProgress:
     interval_cross_entropy: float | None = None  # the same sum of the plain cross-entropy, where the loss is another
     interval_count: int = 0
     seconds: float = 0.0  # spent on training so far
+    steps: int | None = None  # as planned last, with train.replan
     finished: str = ""  # why training ended; empty while it runs
 
 
@@ -83,6 +84,7 @@ class Trainer:
         self.steps = settings.steps
         self.every = evaluation_interval(settings, self.steps)
         self.training = TrainingStep(model, task, settings)
+        self.replanning = Replanning(settings) if settings.replan else None
         self.progress = TrainingProgress()
         self._saved_step = -1
 
@@ -91,6 +93,8 @@ class Trainer:
         stored = read_progress(checkpoint)
         stored |= {"evaluations_since_best": stored["stale"]} if "stale" in stored else {}  # its former name
         self.progress = validated(TrainingProgress, stored, checkpoint)
+        if self.replanning is not None:
+            self.steps = self.progress.steps or self.steps
         if not 0 <= self.progress.step <= self.steps:
             raise DataError(f"'{checkpoint}' is at step {self.progress.step}, and the run has {self.steps}.")
         next_batch = self.task.batch("train", self.settings.seed, self.progress.step * self.settings.accumulate)
@@ -119,6 +123,7 @@ class Trainer:
                     self._save()  # so there is always one to resume from
                 while not self.progress.finished:
                     self._train_step(log)
+                    self._replan()
                     if self._evaluation_is_due():
                         self._evaluate(log)
                     if self.progress.step == self.steps and not self.progress.finished:
@@ -158,6 +163,14 @@ class Trainer:
         plain = {} if cross_entropy is None else {"cross_entropy": cross_entropy / count}
         log.write(step=progress.step, loss=nats / count, **plain, lr=rate, norm=norm)
         self.reporter.step(progress.step, nats / count, count / (time.perf_counter() - began))
+
+    def _replan(self) -> None:
+        if self.replanning is None or self.progress.step == self.steps:
+            return
+        planned = from_writer(self.replanning.steps(self.progress.step, self.steps, self._seconds()))
+        if planned != self.steps:
+            self.steps = self.progress.steps = planned
+            self.reporter.plan(planned)
 
     def _skip(self, step: int, nonfinite: str) -> None:
         """Leave the weights as they are; too many skipped updates in a row end the run."""
@@ -264,36 +277,3 @@ class Trainer:
 
     def _seconds(self) -> float:
         return self._seconds_before + time.monotonic() - self._began
-
-
-def newest_checkpoint(directory: RunDirectory, start_step: int, log: Callable[[str], None]) -> Path:
-    """The newest one that is intact, of those since `start_step`; damaged ones are logged."""
-    again = f"Train it again with --overwrite, or start another run from its weights: --init {directory.path}."
-    paths = checkpoints(directory.checkpoints)
-    if not paths:
-        raise MissingInput(
-            f"'{directory.path}' has no checkpoint to resume from: it was stopped before the first, or they were "
-            f"removed. {again}"
-        )
-    damage = ""
-    for path in reversed(paths):
-        if damage and step_of(path) >= start_step:
-            log(f"{damage} Going back to the checkpoint of step {step_of(path)}.")
-        elif damage:
-            break
-        try:
-            verify_checkpoint(path)
-        except (DataError, MissingInput) as error:
-            damage = str(error)
-        else:
-            return path
-    raise DataError(f"{damage} There is no earlier checkpoint to resume from. {again}")
-
-
-class TrainingInterrupted(SeqlabError):
-    """A signal stopped training; there is a checkpoint to resume from."""
-
-    def __init__(self, directory: RunDirectory, step: int, number: int):
-        command = f"seqlab resume {shlex.quote(str(directory.path))}"
-        super().__init__(f"stopped after step {step}; everything is saved. Continue with: {with_plugins(command)}")
-        self.exit_code = 128 + number

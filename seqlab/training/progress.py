@@ -33,6 +33,7 @@ class Reporter:
     unit = "token"  # of the speed, that of the task
 
     def begin(self, step: int, steps: int) -> None: ...
+    def plan(self, steps: int) -> None: ...
     def step(self, step: int, loss: float, units_per_second: float) -> None: ...
     def evaluation(self, result: EvaluationEvent) -> None: ...
     def log(self, message: str) -> None: ...
@@ -50,6 +51,9 @@ class LogReporter(Reporter):
     def begin(self, step: int, steps: int) -> None:
         self._steps, self._first = steps, step
         self._began = self._last = time.monotonic()
+
+    def plan(self, steps: int) -> None:
+        self._steps = steps
 
     def step(self, step: int, loss: float, units_per_second: float) -> None:
         now = time.monotonic()
@@ -86,6 +90,9 @@ class ProgressBarReporter(Reporter):
     def begin(self, step: int, steps: int) -> None:
         self._bar.update(self._task, total=steps, completed=step)
         self._bar.start()
+
+    def plan(self, steps: int) -> None:
+        self._bar.update(self._task, total=steps)
 
     def step(self, step: int, loss: float, units_per_second: float) -> None:
         self._bar.update(

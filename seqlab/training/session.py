@@ -38,11 +38,12 @@ from seqlab.training.budget import budget_in_steps, check_trainable
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
 from seqlab.training.fit import fit_memory, memory_errors
-from seqlab.training.loop import Trainer, TrainingProgress, newest_checkpoint
+from seqlab.training.loop import Trainer, TrainingProgress
 from seqlab.training.memory_limit import UNLIMITED, MemoryLimit
 from seqlab.training.precision import with_measured_precision
 from seqlab.training.processes import check_processes, check_recompute
 from seqlab.training.progress import Reporter
+from seqlab.training.resuming import newest_checkpoint
 from seqlab.training.start import TrainingSession, plan_summary, run_config
 from seqlab.wording import counted
 
@@ -217,9 +218,9 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
         elif done.finished:
             return _resume_finished(session, checkpoint, done, more, reporter)
         if more is not None:
-            at = f"step {done.step} of {settings.train.steps}"
+            at = f"step {done.step} of {trainer.steps}"
             raise UsageError(f"'{path}' is not finished ({at}): resume it without --more first.")
-        reporter.log(f"resuming after step {done.step} of {settings.train.steps}")
+        reporter.log(f"resuming after step {done.step} of {trainer.steps}")
         return _run(session, trainer, reporter)
 
 
@@ -250,7 +251,9 @@ def _resume_finished(
 
 def _train_further(session: TrainingSession, checkpoint: Path, more: int, reporter: Reporter) -> Run:
     done = step_of(checkpoint)
-    settings = session.settings.with_values(**{"train.steps": done + more, "train.start_step": done})
+    settings = session.settings.with_values(
+        **{"train.steps": done + more, "train.start_step": done, "train.replan": False, "train.seconds": None}
+    )
     config = {**session.config, "settings": settings.resolved()}
     if joined().is_writer:
         session.directory.write_config(config)

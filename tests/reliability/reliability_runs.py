@@ -17,8 +17,8 @@ import pytest
 from seqlab import api
 from seqlab.registry import BACKBONES
 from seqlab.runs.checkpoint import checkpoints
-from seqlab.training.loop import TrainingInterrupted
 from seqlab.training.progress import Reporter
+from seqlab.training.resuming import TrainingInterrupted
 
 NOUNS, PLACES = ("cat", "dog", "hen", "fox", "owl"), ("mat", "hut", "sea", "oak")
 TEXT = "".join(
