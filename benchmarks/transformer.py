@@ -3,12 +3,14 @@
 Run `python -m benchmarks.transformer`. The peak is the fastest of several large matrix products between the steps.
 A step's work is counted in closed form: three times that of the forward pass. Dropout is at nanoGPT's places: on the
 embeddings, in attention and in every sublayer; ours leaves it out in attention. `--nanogpt FOLDER`, or the variable
-NANOGPT, names a copy of nanoGPT, whose own code then runs beside. `--cpu` counts CPU time.
+NANOGPT, names a copy of nanoGPT, whose own code then runs beside. Each peer has a process of its own, and they take
+turns. `--cpu` counts CPU time, with all of them in one process.
 """
 
 import argparse
 import importlib.util
 import os
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -18,6 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu, scaled_dot_product_attention
 
+from benchmarks.peers import apart
 from benchmarks.training import (
     BATCH,
     VOCABULARY,
@@ -113,16 +116,20 @@ def nanogpt_step(folder: Path, rate: float) -> Step:
 def main(rounds: int = ROUNDS, threads: int | None = None, cpu: bool = False, nanogpt: Path | None = None) -> None:
     torch.set_num_threads(threads or os.cpu_count() or 1)
     nanogpt = nanogpt or (Path(os.environ["NANOGPT"]) if "NANOGPT" in os.environ else None)
+
+    def peer(make: Callable[..., Step], *arguments: Any) -> Step:
+        return make(*arguments) if cpu else apart(make, *arguments, threads=threads)
+
     ours = our_step(positions="learned")
-    plain = {"ours": step_of(ours), "ours, rotary": step_of(our_step()), "direct": direct_step()}
+    plain = {"ours": step_of(ours), "ours, rotary": step_of(our_step()), "direct": peer(direct_step)}
     dropping = {
         f"ours, dropout {RATE}": step_of(our_step(RATE)),
         "ours, attention too": step_of(our_step(RATE, attention_dropout=RATE)),
-        f"direct, dropout {RATE}": direct_step(RATE),
+        f"direct, dropout {RATE}": peer(direct_step, RATE),
     }
     if nanogpt is not None:
-        plain["nanoGPT"] = nanogpt_step(nanogpt, 0.0)
-        dropping[f"nanoGPT, dropout {RATE}"] = nanogpt_step(nanogpt, RATE)
+        plain["nanoGPT"] = peer(nanogpt_step, nanogpt, 0.0)
+        dropping[f"nanoGPT, dropout {RATE}"] = peer(nanogpt_step, nanogpt, RATE)
     best = fastest({**plain, **dropping, "product": product_step()}, rounds, cpu)
     peak = 2 * SQUARE**3 / best["product"]
     work = 3 * BATCH * WINDOW * (ours.model.backbone.flops_per_token(WINDOW) + 2 * HIDDEN * VOCABULARY)

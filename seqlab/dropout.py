@@ -112,8 +112,8 @@ def _call(kernel: Any, inputs: list[np.ndarray], rate: float, place: tuple[int, 
 
 def _array(x: Tensor) -> np.ndarray:
     """The elements in the order of their positions; a bfloat16, which numpy does not know, as its bits."""
-    x_N = x.detach().contiguous().view(-1)
-    return (x_N.view(torch.uint16) if x.dtype == torch.bfloat16 else x_N).numpy()
+    x = x.detach().contiguous()
+    return (x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy().reshape(-1)
 
 
 def _is_swapped(x: Tensor) -> bool:

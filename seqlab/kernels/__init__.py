@@ -68,14 +68,15 @@ def can_compile() -> bool:
 
 def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int) -> None:
     """Run a kernel on this many threads; its first use in a process compiles it or loads it from the cache."""
-    import numba
-
-    _mark_parallel()
-    if is_forked():
-        _serial(kernel)(*arguments)
-        return
-    numba.set_num_threads(min(threads, int(numba.config.NUMBA_NUM_THREADS)))  # pyright: ignore[reportAttributeAccessIssue]
-    if getattr(kernel, "signatures", None):
+    global _parallel_since
+    process = os.getpid()
+    if _parallel_since != process:
+        if _parallel_since is not None:
+            _serial(kernel)(*arguments)
+            return
+        _parallel_since = process
+    _set_threads(threads)
+    if getattr(kernel, "overloads", None):
         kernel(*arguments)
         return
     with announce_compilation(getattr(kernel, "__name__", "")):
@@ -84,12 +85,15 @@ def call_kernel(kernel: Callable[..., None], arguments: list[Any], threads: int)
     torch.set_num_threads(threads)
 
 
+def _set_threads(threads: int) -> None:
+    import numba
+
+    threads = min(threads, int(numba.config.NUMBA_NUM_THREADS))  # pyright: ignore[reportAttributeAccessIssue]
+    if numba.get_num_threads() != threads:
+        numba.set_num_threads(threads)
+
+
 _parallel_since: int | None = None  # the process that has run a parallel kernel first
-
-
-def _mark_parallel() -> None:
-    global _parallel_since
-    _parallel_since = _parallel_since or os.getpid()
 
 
 def is_forked() -> bool:

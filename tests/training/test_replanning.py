@@ -3,7 +3,6 @@
 import time
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +15,8 @@ from seqlab.errors import UsageError
 from seqlab.training import loop
 from seqlab.training.progress import Reporter
 from seqlab.training.replanning import Replanning
+from seqlab.training.step import StepLoss, TrainingStep
+from seqlab.training.timing import TIMED_STEPS
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs to the sea where the cat sat on a mat. " * 60
 
@@ -54,13 +55,13 @@ def test_training_ends_in_time_whatever_the_steps_take(speeds: list[float], seco
 def test_a_run_on_a_machine_that_slows_down_takes_fewer_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = tmp_path / "my.txt"
     text.write_text(TEXT, encoding="utf-8")
-    trained = loop.Trainer._train_step
+    gradients = TrainingStep.gradients
 
-    def slow(trainer: loop.Trainer, log: Any) -> None:
-        time.sleep(0.02 if trainer.progress.step > 5 else 0)
-        trained(trainer, log)
+    def slow(training: TrainingStep, step: int) -> StepLoss:
+        time.sleep(0.02 if step > TIMED_STEPS else 0)
+        return gradients(training, step)
 
-    monkeypatch.setattr(loop.Trainer, "_train_step", slow)
+    monkeypatch.setattr(TrainingStep, "gradients", slow)
     reporter = Planned()
     run = seqlab.train(
         text,
