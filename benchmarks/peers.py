@@ -1,4 +1,4 @@
-"""A peer's training step in a process of its own, as its users run it: what seqlab does about memory helps all of one."""
+"""A peer's training step in a process of its own, as its users run it: seqlab keeps memory for all of a process."""
 
 import os
 from collections.abc import Callable

@@ -58,7 +58,7 @@ def test_a_run_on_a_machine_that_slows_down_takes_fewer_steps(tmp_path: Path, mo
     gradients = TrainingStep.gradients
 
     def slow(training: TrainingStep, step: int) -> StepLoss:
-        time.sleep(0.02 if step > TIMED_STEPS else 0)
+        time.sleep(0.02 if step > 4 * TIMED_STEPS else 0)  # no step that is timed before training
         return gradients(training, step)
 
     monkeypatch.setattr(TrainingStep, "gradients", slow)
