@@ -11,7 +11,7 @@ from seqlab.cli import options
 from seqlab.decode.limits import LONGEST_TARGET, MAX_BEAM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from seqlab.data.examples.inputs import Input
     from seqlab.runs.run import Run
@@ -60,7 +60,7 @@ def predict(
     if column and file is None:
         raise UsageError("--column names a column of a table: name the table with --file.")
     model = api.load(run)
-    lines = _lines(file, model, column) if file else {}
+    lines, unread = _lines(file, model, column) if file else ({}, {})
     given = [*(texts or []), *(line for line in lines.values() if not _is_blank(line))]
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
@@ -80,9 +80,7 @@ def predict(
     # a blank line has no prediction and keeps its place
     answers = [None if _is_blank(line) else next(remaining) for line in (*(texts or []), *lines.values())]
     if as_json:
-        numbers = [*({} for _ in texts or []), *({"line": number} for number in lines)]
-        shown = [answer.as_dict() if answer else {"text": ""} for answer in answers]
-        console.print_json(data=[{**number, **answer} for number, answer in zip(numbers, shown, strict=True)])
+        console.print_json(data=_as_dicts(answers, lines, unread))
         return
     cut = sum(isinstance(prediction, Translation) and prediction.truncated for prediction in predictions)
     if cut:
@@ -96,19 +94,31 @@ def predict(
             console.print(Text.assemble(*line))
 
 
+def _as_dicts(
+    answers: "Sequence[Prediction | None]", lines: "Mapping[int, Input]", unread: "Mapping[int, str]"
+) -> list[dict[str, object]]:
+    """The answers to texts, and to lines with their numbers; where there is none, why."""
+    shown: list[dict[str, object]] = []
+    for number, answer in zip([*[None] * (len(answers) - len(lines)), *lines], answers, strict=True):
+        reason = unread.get(number or 0, "the line has no text.")
+        fields: dict[str, object] = answer.as_dict() if answer else {"text": "", "reason": reason}
+        shown.append(fields if number is None else {"line": number, **fields})
+    return shown
+
+
 def _is_blank(line: "Input") -> bool:
     return not (line.strip() if isinstance(line, str) else line)
 
 
-def _lines(file: Path, run: "Run", column: str | None) -> "Mapping[int, Input]":
-    """The texts of a file by line, read as for training; what was noticed goes to standard error."""
+def _lines(file: Path, run: "Run", column: str | None) -> "tuple[Mapping[int, Input], Mapping[int, str]]":
+    """The texts of a file by line, read as for training, and why some lines have none; notes go to standard error."""
     from seqlab.data.examples.inputs import Trained, read_inputs, read_standard_input
     from seqlab.data.files import STANDARD_INPUT, InputFixes
 
     fixes = InputFixes()
     kind = run.settings.task.settings.examples
     if kind is None:
-        return {1: file.name}  # a language model does not predict, and says so
+        return {1: file.name}, {}  # a language model does not predict, and says so
     trained = Trained(run.settings.corpus.columns, run.vocabulary.labels)
     if str(file) == STANDARD_INPUT:
         lines, notes = read_standard_input(kind, column, fixes, trained)
@@ -117,7 +127,7 @@ def _lines(file: Path, run: "Run", column: str | None) -> "Mapping[int, Input]":
         notes = fixes.notes()
     for note in notes:
         typer.echo(f"note: {note}.", err=True)
-    return lines
+    return lines, fixes.unread
 
 
 def _draw(prediction: "Prediction", path: Path) -> None:

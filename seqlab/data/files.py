@@ -60,6 +60,7 @@ class InputFixes:
     answered: list[str] = field(default_factory=list)  # tables to train on or to hold out
     skipped: list[str] = field(default_factory=list)  # notes on them
     skipped_rows: int = 0
+    unread: dict[int, str] = field(default_factory=dict)  # why a row to predict from has no text, by its line
     encodings: dict[str, dict[str, str]] = field(default_factory=dict)  # by codec: files, and a word outside ASCII
 
     def notes(self) -> list[str]:

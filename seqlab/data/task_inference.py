@@ -27,6 +27,7 @@ from seqlab.data.examples.columns import (
 from seqlab.data.examples.delimiters import csv_fault
 from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
+from seqlab.data.examples.label_columns import label_columns_note
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
@@ -176,7 +177,9 @@ def _unclear_table(path: Path) -> FileLayout | None:
     reason += as_tagged(path, sample.rows)
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
-    return _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
+    layout = _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
+    others = label_columns_note(path, rows, layout.columns)
+    return replace(layout, reason=f"{layout.reason}{others}")
 
 
 def _first_line_fault(path: Path, error: Exception) -> str:
@@ -193,6 +196,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
         return FileLayout("other", form)
     if not as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
         return FileLayout("other", arrays)
+    if len(sample.names) == 1 and (printed := form_of_text(path)):
+        return FileLayout("other", f"{path.name} looks like {printed.looks_like}. {printed.advice}")
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
     if below := header_below(path, lines):
         return FileLayout("other", below)

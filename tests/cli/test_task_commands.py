@@ -59,6 +59,7 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     assert [one["text"] for one in result] == ["new bird", "", "blue"], "answers stand where the lines stand"
     assert all(sum(result[at]["probabilities"].values()) == pytest.approx(1) for at in (0, 2))
     assert [one["line"] for one in result] == [1, 2, 3]
+    assert [one.get("reason") for one in result] == [None, "the line has no text.", None]
     for rows in ('text\nnew bird\n""\nblue\n', "text\nnew bird\n\nblue\n", "text,label\nnew bird,1\n,\nblue,0\n"):
         Path("more.csv").write_text(rows)
         table = json.loads(seqlab("predict", "run", "--file", "more.csv", "--json").out)
@@ -94,6 +95,7 @@ def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     Path("new.csv").write_bytes("id,message\n1,na\xefve a\n2,\n3,b\n".encode("cp1252"))
     answer = seqlab("predict", "run", "--file", "new.csv", "--json")
     assert [one["text"] for one in json.loads(answer.out)] == ["naïve a", "", "b"]
+    assert "'message' is empty" in json.loads(answer.out)[1]["reason"]
     assert "columns of new.csv: text 'message'; not used: 'id' (1 1, 2 1, 3 1)" in answer.err
     assert "line 3: 'message' is empty" in answer.err
     Path("odd.csv").write_text("a,b\n1,2\n")

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from seqlab.data.alike import ALIKE, difference, same_form, same_label
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import LocatedExamples, quote_list
-from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_labels
+from seqlab.data.examples.odd_texts import odd_texts
+from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_labels, single_labels
 from seqlab.data.examples.untagged import where_tags_are
 from seqlab.data.files import shorten
 from seqlab.errors import DataError
@@ -36,9 +37,11 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
             notes += check_labels(split, splits[split], labels)
         everywhere = sum(map(count_labels, splits.values()), Counter[str]())
         notes += _labels_alike(everywhere)
-        notes += odd_labels(everywhere) if noun == "label" else []
+        if noun == "label":
+            located = [one for some in splits.values() for one in some]
+            notes += odd_labels(everywhere) + single_labels(located)
     examples = [located.example for some in splits.values() for located in some]
-    return notes + missing_texts(examples) + copied_sources(examples) + _repeated_inputs(splits)
+    return notes + missing_texts(examples) + odd_texts(examples) + copied_sources(examples) + _repeated_inputs(splits)
 
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:

@@ -13,7 +13,7 @@ from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExample, 
 from seqlab.data.files import MAX_NAMED, InputFixes, first_names, read_file
 from seqlab.data.folders import files_below, is_result, note_links
 from seqlab.data.split_files import split_named
-from seqlab.data.text.corpus import readable_codec
+from seqlab.data.text.corpus import note_forms, readable_codec
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -64,6 +64,7 @@ def read_class_folders(folder: Path, fixes: InputFixes) -> list[LocatedExample]:
     if empty := [name for name in _folders_of(folder) if name not in counts]:
         fixes.remarks.append(f"no text is in {quote_list(empty)}: {'they are' if len(empty) > 1 else 'it is'} no label")
     note_links([path for _, path in files], fixes)
+    note_forms([path for _, path in files], fixes)
     return examples
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from seqlab.data.alike import NUMBER
+from seqlab.data.examples.doubtful_columns import doubtful_columns
 from seqlab.data.examples.example import TaggedSentence
 from seqlab.data.examples.lines import (
     COMMENTS,
@@ -126,6 +127,10 @@ class UsualColumns:
     word: int = 0  # the place of the words: the second, where the first counts them
     tag: int = -1  # the place of the tags: before the last, where that has numbers, such as confidences
 
+    def rows_of(self, lines: Sequence[str]) -> list[list[str]]:
+        rows = (_fields(line, self.tabs) for line in lines if line.strip() and not self.passed_over(line))
+        return [fields for fields in rows if len(fields) == self.number]
+
     def tag_of(self, fields: Sequence[str]) -> str:
         return fields[self.tag if len(fields) == self.number else -1]
 
@@ -197,8 +202,7 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
     """The words and tags of a file; where most lines have one column, which only `fewest=1` allows, lines are words."""
     lines = [line for _, line in numbered_lines(path, fixes)]
     usual = _usual_columns(lines, fewest)
-    if usual.number > 2 or usual.word:
-        fixes.remarks.append(_columns_note(path, usual, tagged=fewest > 1))
+    fixes.remarks += _columns_notes(path, usual, lines, tagged=fewest > 1)
     here, there = ("spaces", "tabs") if usual.tabs else ("tabs", "spaces")
     for number, line in enumerate(lines, 1):
         if number == usual.first and usual.is_header(lines):
@@ -226,13 +230,17 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
             yield location, fields[usual.word], fields[usual.tag]
 
 
-def _columns_note(path: Path, usual: UsualColumns, tagged: bool) -> str:
+def _columns_notes(path: Path, usual: UsualColumns, lines: Sequence[str], tagged: bool) -> list[str]:
+    doubts = doubtful_columns(path, usual.rows_of(lines), usual.word, usual.tag, usual.tabs) if tagged else []
+    if usual.number <= 2 and not usual.word:
+        return doubts
     word, place = usual.word + 1, usual.number + usual.tag + 1
     tag, last = (f", column {place} its tag", place - 1) if tagged else ("", usual.number)
     others = f"; column {last} is not used" if last == word + 1 else f"; columns {word + 1} to {last} are not used"
     counts = "column 1 counts words, " if usual.word else ""
     numbers = f"; column {usual.number} has numbers, which are not used" if tagged and usual.tag < -1 else ""
-    return f"columns of {path.name}: {counts}column {word} is the word{tag}{others if last > word else ''}{numbers}"
+    read = f"{counts}column {word} is the word{tag}{others if last > word else ''}{numbers}"
+    return [f"columns of {path.name}: {read}", *doubts]
 
 
 def _refuse_swapped(path: Path, sentences: Sequence[TaggedSentence]) -> None:

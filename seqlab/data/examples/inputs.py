@@ -171,7 +171,7 @@ def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputF
         except BadRow as fault:
             texts[fault.location.line] = ""
             faults.append(fault)
-    fixes.skipped.append(columns_note(path.name, {pair.first[0]: name}, table.names, table.fields, splits=False))
+    fixes.skipped.append(columns_note(path.name, {pair.first[0]: name}, table.all_names, table.fields, splits=False))
     note_unread(path, faults, fixes, "row")
     return texts
 

@@ -6,6 +6,7 @@ from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
 from seqlab.data.file_layout import LABEL, recognize_layout
 from seqlab.data.files import InputFixes
+from seqlab.wording import counted
 
 BETWEEN = ","  # labels of one text: each combination is a label, as in the cells of a table
 
@@ -21,6 +22,11 @@ def read_label_lines(path: Path, fixes: InputFixes) -> list[LocatedExample]:
     fixes.remarks.append(
         f"{path.name}: the words of a line that begin with {LABEL} are the label, the rest is the text"
     )
+    if several := sum(len(_divided(line)[0]) > 1 for _, line in lines):
+        fixes.remarks.append(
+            f"{path.name}: {counted(several, 'line')} with several labels, joined by commas: a text has one label, so "
+            f"each combination is learned as a class of its own"
+        )
     return collect(path, lines, _example, fixes, "line")
 
 

@@ -21,7 +21,11 @@ MOST_ADVISED = 0.5  # with more bad rows, the file is not what it was taken for
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 TABLES = (".tsv", ".csv", *JSON_LINES)
 CONLLU = ".conllu"
-MISSING_VALUES = {"na", "n/a", "#n/a", "nan", "null", "nil", "none", "?", "-", r"\n"}  # \N in dumps of databases
+MISSING_VALUES = {
+    *("na", "n/a", "n.a.", "nan", "<na>", "nat", "null", "(null)", "nil", "none", "undefined", "(blank)", "?", "-"),
+    *("#n/a", "#ref!", "#name?", "#value!", "#div/0!", "#num!", "#null!"),  # of spreadsheets
+    *(r"\n", "[deleted]", "[removed]"),  # \N in dumps of databases, the others on Reddit
+}
 COMMENTS = "comments, which begin with #"  # lines that are passed over
 COLUMNS = (".conll", ".bio", ".iob", ".iob2")
 
@@ -138,7 +142,8 @@ def _in_common(path: Path, faults: Sequence[BadRow], examples: LocatedExamples, 
 
 
 def note_unread(path: Path, faults: Sequence[BadRow], fixes: InputFixes, unit: str) -> None:
-    """Note the bad rows of a file to predict from: they keep their places, as empty inputs."""
+    """Note the bad rows of a file to predict from, and why: they keep their places, as empty inputs."""
+    fixes.unread |= {fault.location.line: fault.reason for fault in faults}
     if faults:
         fixes.skipped.append(f"{counted(len(faults), unit)} of {path.name} without a text to read ({_reasons(faults)})")
 

@@ -1,22 +1,44 @@
-"""Labels and texts that are probably not what they are read as: missing values, measured numbers, lists of labels."""
+"""Labels and texts that are probably not what they are read as: missing values, measured numbers, lists of labels,
+rows that are no examples."""
 
 from collections import Counter
 from collections.abc import Sequence
 
-from seqlab.data.alike import NUMBER
+from seqlab.data.alike import NUMBER, same_label
 from seqlab.data.examples.example import Example, LabeledText, TextPair
-from seqlab.data.examples.lines import MISSING_VALUES, quote_list
+from seqlab.data.examples.lines import MISSING_VALUES, LocatedExamples, quote_list
 from seqlab.wording import counted
 
-FEWEST_NUMBERS = 20  # different ones, that look measured
+FEWEST_NUMBERS, FEWEST_DECIMALS = 20, 6  # different ones, that look measured
 MANY_COPIES = 0.5  # the share of targets from which they are said
 BETWEEN_LABELS = ";|,"
 FEWEST_LISTS = 2  # different labels that look like lists
+BETWEEN_LEVELS = ("::", ">", "/")
+ENOUGH = 20  # examples, among which a label of one alone stands out
+SINGLES_NAMED = 3
 
 
 def odd_labels(labels: Counter[str]) -> list[str]:
     """Notes on labels of texts, by how often each occurs."""
-    return [*_missing_values(labels), *_measured(labels), *_lists(labels)]
+    return [*_missing_values(labels), *_measured(labels), *(_lists(labels) or _levels(labels))]
+
+
+def single_labels(examples: LocatedExamples) -> list[str]:
+    """A note on labels of one example each: such a row may be a second header, a sum, a comment or a typing error."""
+    counts = Counter(located.example.label for located in examples)
+    singles = [located for located in examples if counts[located.example.label] == 1]
+    if not singles or len(examples) < ENOUGH:
+        return []
+    named = [
+        f"{quote_list([one.example.label])} ({one.location} with the text {quote_list([one.example.text])})"
+        for one in singles[:SINGLES_NAMED]
+    ]
+    more = f" and {len(singles) - SINGLES_NAMED:,} more" if len(singles) > SINGLES_NAMED else ""
+    have = "has one example" if len(singles) == 1 else "have one example each"
+    return [
+        f"{len(singles):,} of the {counted(len(counts), 'label')} {have}: {', '.join(named)}{more}. Remove rows that "
+        f"are no examples, such as a second header or a sum"
+    ]
 
 
 def missing_texts(examples: Sequence[Example]) -> list[str]:
@@ -49,9 +71,11 @@ def _missing_values(labels: Counter[str]) -> list[str]:
 
 
 def _measured(labels: Counter[str]) -> list[str]:
-    """A note on labels that are measurements: many different numbers, hardly any of them twice."""
+    """A note on labels that are measurements: several decimal ones, or many numbers, hardly any of them twice."""
     numbers = [label for label in labels if NUMBER.fullmatch(label)]
-    if len(numbers) < max(FEWEST_NUMBERS, len(labels)) or 2 * len(numbers) < labels.total():
+    decimals = [label for label in numbers if same_label(label) % 1]
+    many = len(numbers) >= FEWEST_NUMBERS and 2 * len(numbers) >= labels.total()
+    if len(numbers) < len(labels) or not (many or len(decimals) >= FEWEST_DECIMALS):
         return []
     return [
         f"the {len(numbers):,} different labels look like measured numbers, such as {quote_list(numbers, 3)}: each is "
@@ -70,5 +94,18 @@ def _lists(labels: Counter[str]) -> list[str]:
             return [
                 f"{counted(len(joined), 'label')} look like lists of labels, such as {named}: a text has one label, so "
                 f"each combination is learned as a class of its own"
+            ]
+    return []
+
+
+def _levels(labels: Counter[str]) -> list[str]:
+    """A note on labels with levels, such as sports > tennis, most of which share their upper level with another one."""
+    for mark in BETWEEN_LEVELS:
+        upper = Counter(label.partition(mark)[0].strip() for label in labels if mark in label.strip(mark))
+        if 2 * upper.total() > len(labels) and max(upper.values()) > 1 and len(upper) > 1:
+            named = quote_list([label for label, _ in labels.most_common() if mark in label], 3, labels)
+            return [
+                f"{upper.total():,} of the {counted(len(labels), 'label')} look like levels, such as {named}: each is "
+                f"learned as a class of its own, whatever it shares with others"
             ]
     return []

@@ -9,7 +9,9 @@ from seqlab.data.examples.columns import PAIRS, known_columns
 from seqlab.data.examples.example import TextPair
 from seqlab.data.examples.lines import TABLES, BadRow, LocatedExample, Location, collect, numbered_lines, suffix
 from seqlab.data.examples.table_sample import sample_table
+from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes
+from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError, UsageError
 from seqlab.wording import counted
 
@@ -17,6 +19,7 @@ from seqlab.wording import counted
 def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[LocatedExample]:
     """Sources and targets line by line; lines that are empty in both files are passed over."""
     sides = [[line for _, line in numbered_lines(path, fixes)] for path in (source, target)]
+    fixes.remarks += [note for path in (source, target) if (note := _other_form(path))]
     counts = [len(lines) for lines in sides]
     if counts[0] != counts[1]:
         longer = source if counts[0] > counts[1] else target
@@ -29,6 +32,14 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     if blank == len(sides[0]):
         raise DataError(f"'{source}' and '{target}' are empty.")
     return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pair")
+
+
+def _other_form(path: Path) -> str | None:
+    """What the lines of a file look like that are no plain sentences: subtitles, columns, a table."""
+    if form := form_of_text(path):
+        return f"{path.name} looks like {form.looks_like}, and its lines are read as they are. {form.advice}"
+    layout = recognize_layout(path)
+    return f"{layout.reason}: all of it is read as the sentence" if layout else None
 
 
 def refuse_swapped(files: Mapping[str, Sequence[str]], columns: tuple[str, str] | None = None) -> None:

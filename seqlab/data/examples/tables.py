@@ -6,7 +6,6 @@ records.py reads what stands between the delimiters.
 
 import json
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,10 +31,10 @@ from seqlab.data.examples.decisions import AcceptedRows, find_decisions
 from seqlab.data.examples.delimiters import Record
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import AUTO, NONE, find_group_column, group_of
+from seqlab.data.examples.header_rows import without_headers
 from seqlab.data.examples.json_lines import TableRow, keys_of, read_objects, type_name
 from seqlab.data.examples.lines import (
     JSON_LINES,
-    MAX_FAULTS,
     BadRow,
     LocatedExample,
     Location,
@@ -61,6 +60,11 @@ class ExampleTable:
     header: Location
     names: list[str]
     rows: Iterable[TableRow | BadRow]
+    later: Sequence[str] = ()  # keys that only JSON objects beyond the first ones have
+
+    @property
+    def all_names(self) -> list[str]:
+        return [*self.names, *self.later]
 
     def fields(self) -> Iterator[Mapping[str, Any]]:
         """The fields of the rows that can be read."""
@@ -94,8 +98,8 @@ def _read(
     refuse_unanswered(table.names, pair, trained or fixes.column_pairs, table.header, fixes.answered)
     columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
     usual = (*trained, (pair.first[0], pair.second[0]))[0]
-    rename_to = None if fixes.trains else usual
-    first, second = find_columns(table.names, pair, columns, table.header, table.sample, rename_to)
+    names = table.all_names if columns else table.names
+    first, second = find_columns(names, pair, columns, table.header, table.sample, None if fixes.trains else usual)
     refuse_other_answers((first, second), trained, table.header)
     if pair is LABELED:
         refuse_arrays(table.header, second, table.sample())
@@ -103,18 +107,18 @@ def _read(
     if pair is LABELED and (decided := find_decisions(table.names, table.fields, (first, second), table.header)):
         table = replace(table, rows=AcceptedRows(table.rows, decided[0]))
         fixes.skipped.append(decided[1])
-    group = find_group_column(table.names, groups, (first, second), table.header)
-    split = find_split_column(table.names, table.fields, splits, (first, second), table.header)
+    group = find_group_column(table.all_names, groups, (first, second), table.header)
+    split = find_split_column(table.all_names, table.fields, splits, (first, second), table.header)
     split_name = split.name if split else None
     fixes.column_pairs.append((first, second))
     fixes.answered += [str(path)] if fixes.trains else []
     infers = fixes.trains and not columns
     others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
-    if others or (not columns and (first, second) != usual) or {*table.names} - {first, second, group, split_name}:
+    if others or (not columns and (first, second) != usual) or {*table.all_names} - {first, second, group, split_name}:
         roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split_name}
         roles["accepted rows"] = decided and decided[0]
         given = {role: name for role, name in roles.items() if name is not None}
-        note = columns_note(path.name, given, table.names, table.fields, fixes.trains and splits == AUTO)
+        note = columns_note(path.name, given, table.all_names, table.fields, fixes.trains and splits == AUTO)
         fixes.remarks.append(f"{note}; {others}" if others else note)
     types: dict[str, Counter[str]] = {}  # of JSON values, by label
 
@@ -160,7 +164,8 @@ def open_table(
         objects = [row for row in rows if isinstance(row, TableRow)]
         if not objects:
             raise rows[0] if isinstance(rows[0], BadRow) else AssertionError
-        return ExampleTable(objects[0].location, keys_of(row.fields for row in objects[:KEYED_OBJECTS]), rows)
+        names, every = (keys_of(row.fields for row in some) for some in (objects[:KEYED_OBJECTS], objects))
+        return ExampleTable(objects[0].location, names, rows, every[len(names) :])
     records = content_records(path, fixes, keep_blank)
     header = next((record for record in records if not isinstance(record, BadRow)), None)
     if header is None:
@@ -174,35 +179,9 @@ def open_table(
         fixes.first_lines[path.name] = shown
         names = [str(number) for number in range(1, len(names) + 1)]
     else:
-        records = _without_headers(names, [record for record in records if record is not header], fixes)
+        records = without_headers(names, [record for record in records if record is not header], fixes)
         records = _without_ends(path, len(names), records, fixes)
     return ExampleTable(location, names, Rows(path, names, records))
-
-
-def _without_headers(
-    names: Sequence[str], records: Sequence[Record | BadRow], fixes: InputFixes
-) -> list[Record | BadRow]:
-    """The records that do not repeat the header, as in files that were joined; DataError if one has another order."""
-    known = [name.casefold() for name in names]
-    kept: list[Record | BadRow] = []
-    repeated: list[Location] = []
-    for record in records:
-        if isinstance(record, BadRow) or record[1][0].strip().casefold() not in known:
-            kept.append(record)
-            continue
-        fields = [field.strip().casefold() for field in record[1]]
-        if fields == known:
-            repeated.append(record[0])
-        elif sorted(fields) == sorted(known):
-            raise DataError(_another_header(*record))
-        else:
-            kept.append(record)
-    if repeated:
-        lines = ", ".join(f"{location.line:,}" for location in repeated[:MAX_FAULTS])
-        more = f" and {len(repeated) - MAX_FAULTS:,} more" if len(repeated) > MAX_FAULTS else ""
-        rows = counted(len(repeated), "row")
-        fixes.skipped.append(f"skipped {rows} of '{repeated[0].path}' that repeat the header (line {lines}{more})")
-    return kept
 
 
 def _without_ends(
@@ -215,17 +194,6 @@ def _without_ends(
     rows = counted(len(longer), "row")
     fixes.remarks.append(f"{path.name}: {rows} end with empty fields beyond the header, which are not read")
     return [record if isinstance(record, BadRow) else (record[0], record[1][:width]) for record in records]
-
-
-def _another_header(location: Location, fields: Sequence[str]) -> str:
-    name = location.path.name.removesuffix(".gz").removesuffix(suffix(location.path))
-    parts = [shlex.quote(f"{name}-{part}{suffix(location.path)}") for part in (1, 2)]
-    read = f"{'gzip -dc' if location.path.suffix == '.gz' else 'cat'} {shlex.quote(str(location.path))}"
-    return (
-        f"{location}: a second header, with the columns in another order: {quote_list(fields)}. Divide the file here, "
-        f"and give both parts:\n  {read} | head -n {location.line - 1} > {parts[0]}\n  {read} | "
-        f"tail -n +{location.line} > {parts[1]}"
-    )
 
 
 # --- separated fields -----------------------------------------------------------------------------------------------

@@ -99,12 +99,12 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
         fixes.left_out[str(path)] = "its content is that of another file"
         del codecs[path]
     note_links([path for path in codecs if path not in named], fixes)
-    _note_forms([*codecs], fixes)
+    note_forms([*codecs], fixes)
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
     return corpus_from_files(codecs, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more", fixes)
 
 
-def _note_forms(paths: Sequence[Path], fixes: InputFixes) -> None:
+def note_forms(paths: Sequence[Path], fixes: InputFixes) -> None:
     """Note the files that are no prose, by their suffixes or first lines."""
     for path in paths:
         if suffix(path) in TABLES:

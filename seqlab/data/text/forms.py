@@ -25,6 +25,8 @@ R_FIELD = r'(?:"(?:[^"\\]|\\.|"")*"|-?[\d.eE+-]+|NA|TRUE|FALSE)'
 R_LINE = re.compile(rf"{R_FIELD}(?: {R_FIELD})+")
 TAGGED_WORD = re.compile(r"\S+/(?:[A-Z][A-Z0-9$|+*-]*|[^\w\s]{1,3}|-[A-Z]+-)")
 CAPITAL_TAG = re.compile(r"\w/[A-Z][A-Z0-9$]*$")
+GAPPED_RULE = re.compile(r"-+(?: +-+)+")
+BOX = "┌╭╔"
 ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
 INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VALUES\b", re.IGNORECASE)
 COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
@@ -76,6 +78,14 @@ def _drawn(lines: Sequence[str], name: str) -> TextForm | None:
     return TextForm(
         "a table as psql or mysql prints it", f"To read its rows: seqlab train {name} --task classify", is_table=True
     )
+
+
+def _printed(lines: Sequence[str], name: str) -> TextForm | None:
+    """Columns between spaces below a rule with gaps, or in a box of lines."""
+    if len(lines) < MIN_LINES or not (GAPPED_RULE.fullmatch(lines[1].rstrip()) or lines[0][0] in BOX):
+        return None
+    command = "sqlite3 -header -csv DATABASE 'SELECT * FROM TABLE' > new.csv"
+    return TextForm("a table that a program printed, as sqlite does", f"Export it instead, such as: {command}")
 
 
 def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
@@ -160,5 +170,5 @@ def _embedded(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
-    *(_rtf, _drawn, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles, _embedded),
+    *(_rtf, _drawn, _printed, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles, _embedded),
 )

@@ -96,7 +96,8 @@ def test_every_label_is_in_the_training_part(write):
     assert set(labels(result, "train")) == {"odd", "even", *rare}
     assert set(labels(result, "validation", "test")) <= {"odd", "even"}
     assert sum(map(len, result.splits.values())) == 100
-    [note] = result.notes
+    note, singles = result.notes
+    assert singles.startswith("30 of the 32 labels have one example each: 'rare 0' (")
     moved = re.fullmatch(r"moved (\d+) examples into the training split, which had none with these labels: (.*)", note)
     assert moved and int(moved[1]) == moved[2].count("'rare ")
 
