@@ -1,5 +1,6 @@
 """Settings: resolved once, closed to unknown keys, the same from files, words and dotted names."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from seqlab.config import build_settings, expand_short_names, merge, parse_assig
 from seqlab.config.overview import known_settings
 from seqlab.errors import MissingInput, UsageError
 from seqlab.models.parameter_count import refuse_unfit
+from seqlab.recipes import find_recipe
 from seqlab.registry import MEASURES, TASKS
 from seqlab.training.request import settings_from_request
 
@@ -226,3 +228,20 @@ def test_every_setting_is_listed_with_its_default_and_its_meaning() -> None:
     assert by_name["train.lr"].default == "0.005" and by_name["corpus.source"].default == ""
     (forget,) = [settings for settings in listed if settings.name == "backbone.forget_bias"]
     assert forget.components == ("lstm", "lstm-attention"), "settings of some architectures say which"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("steps = 3", "'steps' is 3, and a recipe has tables there"),
+        ("[models.a]\ntrain = 3", "'models.a.train' is 3, and a recipe has tables there"),
+        ("models = 3", "'models' is 3, and a recipe has tables there"),
+        ('[writing]\npromt = "a"', "unknown 'writing.promt' (did you mean 'prompt'?)"),
+        ('[findings]\nfoo = "a"', "unknown 'findings.foo'"),
+    ],
+)
+def test_a_recipe_with_a_mistake_is_refused(tmp_path: Path, content: str, words: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(content)
+    with pytest.raises(UsageError, match=re.escape(words)):
+        find_recipe(str(path))

@@ -14,7 +14,7 @@ from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.example_doctor import ExampleDiagnosis, examine_examples
 from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import estimate_training, suggest_settings
-from seqlab.config import CorpusSettings, build_settings, checked, parse_assignment
+from seqlab.config import CorpusSettings, build_settings, checked, each_once, parse_assignment
 from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.double_encoding import double_encoding_notes
 from seqlab.data.invisible import show_invisible
@@ -62,7 +62,7 @@ def diagnose(
     """Examine examples or a text, whichever training would take the source for, with these options of `train`.
 
     `log` is told what begins."""
-    settings = dict(map(parse_assignment, assignments))
+    settings = each_once("--set", map(parse_assignment, assignments))
     for key in settings:
         if not key.startswith(("corpus.", "task.")):
             raise UsageError(f"--set {key}: the doctor takes settings of corpus and task, and suggests the others.")

@@ -2,12 +2,13 @@
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from seqlab.cli.audit import audit
 from seqlab.cli.bench import bench
@@ -37,6 +38,19 @@ from seqlab.cli.train import train
 from seqlab.distributed.world import SHARED, refuse_several
 from seqlab.errors import UsageError
 from seqlab.registry import allow_plugin
+
+
+class OnceEach(TyperCommand):
+    """A command that refuses an option given twice, of which one value would be dropped."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = Counter(self.make_parser(ctx).parse_args(args=[*args])[2])
+        for option, times in given.items():
+            if times == 1 or not isinstance(option, TyperOption) or option.multiple:
+                continue
+            if option.secondary_opts or not option.is_flag:  # of a flag without an opposite, nothing is dropped
+                raise UsageError(f"{option.opts[0]} was given {times} times, and takes one value: give it once.")
+        return super().parse_args(ctx, args)
 
 
 class Commands(TyperGroup):
@@ -108,4 +122,4 @@ def _epilog(command: Callable[..., None]) -> str:
 for panel, commands in PANELS.items():
     for command in commands:
         name = "list" if command is list_registered else None
-        app.command(name, rich_help_panel=panel, epilog=_epilog(command))(command)
+        app.command(name, cls=OnceEach, rich_help_panel=panel, epilog=_epilog(command))(command)

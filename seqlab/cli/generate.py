@@ -18,6 +18,8 @@ EXAMPLES = (
     'seqlab generate runs/my-gru-1 --prompt "The " --beam 5',
 )
 
+CUT = "    (cut at --length)"  # a line that did not end
+
 Sampling = partial(Option, rich_help_panel="Sampling")
 Beam = partial(Option, rich_help_panel="Beam search")
 
@@ -65,11 +67,13 @@ def generate(
         refuse_given({"--length-penalty": length_penalty}, "with a beam of 1")
     loaded = api.load(run)
     if beam is not None:
-        _show_search(loaded.search(prompt, length, width=beam, engine=engine, **searching), prompt, as_json)
+        found = loaded.search(prompt, length, width=beam, engine=engine, **searching)
+        _show_search(found, prompt, as_json, loaded.tokenizer.documents)
         return
     choices = {**sampling, "engine": engine, "stop": stop or []}
     if as_json or loaded.tokenizer.documents or (samples or 1) > 1:
-        samples = samples or (10 if loaded.tokenizer.documents and temperature != 0 else 1)
+        greedy = temperature == 0 or top_k == 1
+        samples = samples or (10 if loaded.tokenizer.documents and not greedy else 1)
         _show_samples(loaded, prompt, loaded.generate(prompt, length, samples=samples, **choices), as_json)
         return
     pieces = loaded.stream(prompt, length, **choices)
@@ -87,30 +91,31 @@ def _as_options(words: dict[str, Any]) -> dict[str, Any]:
     return {f"--{word.replace('_', '-')}": value for word, value in words.items()}
 
 
-def _show_search(results: "list[BeamResult]", prompt: str, as_json: bool) -> None:
+def _show_search(results: "list[BeamResult]", prompt: str, as_json: bool, documents: bool) -> None:
     if as_json:
         _write_json([vars(result) for result in results])
         return
     for number, result in enumerate(results, 1):
         if len(results) > 1:
             _write(f"--- {number}: log-probability {result.logprob:.3f}, score {result.score:.3f}\n")
-        _write(prompt + result.text + "\n")
+        _write(f"{prompt}{result.text}{CUT if documents and not result.finished else ''}\n")
 
 
 def _show_samples(run: "Run", prompt: str, generated: "GeneratedText", as_json: bool) -> None:
     documents = run.tokenizer.documents
     texts = [prompt + text for text in generated.texts]
     known: list[bool | None] = [*run.known(texts)] if documents else [None] * len(texts)
+    finished = generated.generation.finished
     if as_json:
         logprobs = [sum(row) for row in generated.generation.logprobs]
-        keys = ("text", "logprob", "in_training_text")
-        _write_json([dict(zip(keys, row, strict=True)) for row in zip(texts, logprobs, known, strict=True)])
+        keys = ("text", "logprob", "in_training_text", "finished")
+        _write_json([dict(zip(keys, row, strict=True)) for row in zip(texts, logprobs, known, finished, strict=True)])
     elif documents:
-        for text, is_known in zip(texts, known, strict=True):
-            _write(f"{text}{'    (in the training text)' if is_known else ''}\n")
-        new = known.count(False)
+        for text, is_known, ended in zip(texts, known, finished, strict=True):
+            _write(f"{text}{'    (in the training text)' if is_known else ''}{'' if ended else CUT}\n")
+        new, cut = known.count(False), finished.count(False)
         others = "; the others are in the training text" if new < len(texts) else ""
-        _write(f"\n{new} of {len(texts)} are new{others}.\n")
+        _write(f"\n{new} of {len(texts)} are new{others}{f'; {cut} did not end: --length allows more' * (cut > 0)}.\n")
     else:
         for number, text in enumerate(texts, 1):
             _write(f"--- {number}\n{text}\n")

@@ -80,20 +80,20 @@ DocumentColumns = Annotated[
 
 
 def read_settings(config: Path | None, assignments: Sequence[str] | None) -> dict[str, Any]:
-    """The tables of a TOML file, then `section.key=value`; the later wins."""
-    from seqlab.config import parse_assignment, read_toml
+    """The tables of a TOML file, then `section.key=value`, which replaces a value of the file."""
+    from seqlab.config import each_once, parse_assignment, read_toml
 
     tables = read_toml(config) if config else {}
     tables.pop("about", None)  # the file of a recipe has a description
-    return {**tables, **dict(map(parse_assignment, assignments or []))}
+    return {**tables, **each_once("--set", map(parse_assignment, assignments or []))}
 
 
 def document_columns(given: Sequence[str] | None) -> dict[str, str]:
     """`--column text=abstract` as a table of fields and the columns that hold them."""
-    columns: dict[str, str] = {}
-    for item in given or []:
-        name, separator, column = item.partition("=")
-        if not separator or not column:
+    from seqlab.config import each_once
+
+    parts = {item: item.partition("=") for item in given or []}
+    for item, (_, _, column) in parts.items():
+        if not column:
             raise UsageError(f"--column {item}: expected id=, title= or text= and the name of a column.")
-        columns[name] = column
-    return columns
+    return each_once("--column", ((name, column) for name, _, column in parts.values()))

@@ -16,7 +16,11 @@ from seqlab.runs.directory import folder_name
 from seqlab.runs.reopen import teacher_at
 from seqlab.runs.run import load
 
-TEACHER_CORPUS = ("source", "documents", "split_ratios", "split", "validation", "test")  # settings of its students
+# settings of its students: what is read, and how
+TEACHER_CORPUS = (
+    *("source", "documents", "layout", "text_column", "skip_limit", "sharded"),
+    *("split_ratios", "split", "validation", "test"),
+)
 
 
 def distill(
@@ -37,7 +41,8 @@ def distill(
     if source is None:
         refuse_given({"split_ratios": options.get("split_ratios")}, "on the teacher's own data, whose split is kept")
     recipe = students(teacher, arch, {"teacher_weight": teacher_weight, "temperature": temperature})
-    request = build_request(source, recipe, settings or {}, options)
+    view = view_for_stderr()
+    request = build_request(source, recipe, settings or {}, options, view.log)
     corpus = next(iter(request.models.values())).corpus.source[0]
     arguments = {"arch": arch, "teacher_weight": teacher_weight, "temperature": temperature, "out": out and str(out)}
     arguments |= {"settings": settings and dict(settings), **options}
@@ -45,7 +50,7 @@ def distill(
         request,
         Path(out) if out else Path("runs") / f"{folder_name(Path(corpus).stem)}-distilled",
         command or python_call("distill", [teacher] if source is None else [teacher, source], arguments),
-        view_for_stderr(),
+        view,
         partial(_teacher_score, teacher),
     )
 

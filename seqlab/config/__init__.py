@@ -25,6 +25,7 @@ from seqlab.config.sections import Settings as Settings
 from seqlab.config.sections import TrainSettings as TrainSettings
 from seqlab.config.sections import checked as checked
 from seqlab.config.sources import build_settings as build_settings
+from seqlab.config.sources import each_once as each_once
 from seqlab.config.sources import expand_short_names as expand_short_names
 from seqlab.config.sources import parse_assignment as parse_assignment
 from seqlab.config.sources import read_toml as read_toml

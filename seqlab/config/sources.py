@@ -46,6 +46,15 @@ def parse_assignment(assignment: str) -> tuple[str, Any]:
         raise UsageError(f"the value of '{key}' cannot be read: it is too long or nested too deeply.") from None
 
 
+def each_once(option: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The pairs as a table; UsageError for a key that has two values, of which one would be dropped."""
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if table.setdefault(key, value) != value:
+            raise UsageError(f"{option} gives {key} twice, as {table[key]!r} and as {value!r}: give it once.")
+    return table
+
+
 def names_code(key: str) -> bool:
     """Whether a setting may name a class or function of another package."""
     return key.endswith(".name") or key == "task.metric"

@@ -1,5 +1,6 @@
 """Text in, text out: a language model with its tokenizer, engines and decoders."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import index
@@ -14,7 +15,7 @@ from seqlab.decode.limits import MAX_BEAM, MAX_NEW_TOKENS, MAX_SAMPLES, require_
 from seqlab.decode.rules import DecodingRules
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.stop_strings import StopStrings
-from seqlab.errors import UsageError
+from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.tokenization.streaming import TextStream
 from seqlab.tokenization.tokenizer import Tokenizer
 
@@ -61,6 +62,7 @@ class TextGenerator:
         require_between("the number of texts", len(prompts), 1, MAX_SAMPLES)
         require_between("the length", length, 0, MAX_NEW_TOKENS)
         ids = [self.encode(prompt) for prompt in prompts]
+        self._warn_of_cuts(ids, settings)
         model, rules = self.selector.select(len(ids), length, engine), self._rules(stop)
         groups = [
             generate(model, ids[first : first + ROWS_AT_ONCE], length, settings, rules=rules, first_sequence=first)
@@ -100,7 +102,9 @@ class TextGenerator:
         The prompt is read at once: what is wrong with it is said before the first piece is asked for."""
         require_between("the length", length, 0, MAX_NEW_TOKENS)
         model = self.selector.select(1, length, engine)
-        generation = begin([self.encode(prompt)], settings, rules=self._rules(stop))
+        ids = [self.encode(prompt)]
+        self._warn_of_cuts(ids, settings)
+        generation = begin(ids, settings, rules=self._rules(stop))
         return self._pieces(model, generation, length, stop)
 
     def _pieces(
@@ -130,6 +134,7 @@ class TextGenerator:
         require_between("the beam width", width, 1, MAX_BEAM)
         require_between("the length", length, 1, MAX_NEW_TOKENS)
         model, ids = self.selector.select(width, length, engine), self.encode(prompt)
+        self._warn_of_cuts([ids])
         hypotheses = beam_search(
             model, ids, width, length, length_penalty=length_penalty, n_best=n_best, rules=self._rules(())
         )
@@ -144,6 +149,21 @@ class TextGenerator:
         if self.tokenizer.begin is not None:
             return ids if ids[:1] == [self.tokenizer.begin] else [self.tokenizer.begin, *ids]
         return ids or self._line_break()
+
+    def _warn_of_cuts(self, prompts: Sequence[Sequence[int]], settings: SamplingSettings | None = None) -> None:
+        """Say that a prompt is longer than the model can read, and that a filter keeps every token."""
+        longest, limit, size = max(map(len, prompts)), self.selector.model.limit, self.tokenizer.vocab_size
+        if limit is not None and longest > limit:
+            warnings.warn(
+                f"the prompt has {longest:,} tokens, and the model reads at most {limit:,} at once: it continues the "
+                f"last {context_length(longest, limit):,}",
+                SeqlabWarning,
+                stacklevel=3,
+            )
+        if settings is not None and settings.top_k is not None and settings.top_k >= size:
+            warnings.warn(
+                f"top_k={settings.top_k:,} leaves out nothing: there are {size:,} tokens", SeqlabWarning, stacklevel=3
+            )
 
     def _checked_ids(self, prompt: Sequence[int]) -> list[int]:
         """The ids of a prompt; those outside the vocabulary would read memory beside the embedding."""

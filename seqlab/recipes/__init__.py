@@ -65,11 +65,12 @@ def find_recipe(name: str) -> Recipe:
             raise UsageError(f"unknown recipe '{name}'{did_you_mean(name, known)}. Known: {', '.join(known)}.")
         path = FOLDER / f"{name}.toml"
     content = read_toml(path)
+    _check(content, path)
     about, measures, shows = content.pop("about", ""), content.pop("measures", []), content.pop("shows", [])
     models, reference = content.pop("models", None), content.pop("reference", {})
     comparison, findings = content.pop("comparison", {}), content.pop("findings", {})
     if models is None:
-        models = {content["backbone"]["name"]: {}} if "backbone" in content else {}
+        models = {content["backbone"].get("name", path.stem): {}} if "backbone" in content else {}
     writing = Writing(**content.pop("writing", {}))
     return Recipe(
         name=path.stem,
@@ -82,6 +83,27 @@ def find_recipe(name: str) -> Recipe:
         findings=Findings(**{**findings, "notes": tuple(findings.get("notes", ()))}),
         reference=reference,
     )
+
+
+def _check(content: Tables, path: Path) -> None:
+    """UsageError for a table that is a value, and for keys of [writing] and [findings] that nothing reads."""
+    models = content.get("models", {})
+    tables = {key: value for key, value in content.items() if key not in ("about", "measures", "shows")}
+    if isinstance(models, Mapping):
+        tables |= {f"models.{model}": table for model, table in models.items()}
+        for model, table in models.items():
+            tables |= {f"models.{model}.{key}": inner for key, inner in table.items()} if _is_table(table) else {}
+    for key, table in tables.items():
+        if not _is_table(table):
+            raise UsageError(f"'{path}': '{key}' is {table!r}, and a recipe has tables there: write [{key}].")
+    for key, known in {"writing": Writing, "findings": Findings}.items():
+        for word in content.get(key, {}).keys() - known.__dataclass_fields__.keys():
+            choices = list(known.__dataclass_fields__)
+            raise UsageError(f"'{path}': unknown '{key}.{word}'{did_you_mean(word, choices)}: {', '.join(choices)}.")
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping)
 
 
 def recipe(name: str) -> Tables:

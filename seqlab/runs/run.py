@@ -205,8 +205,9 @@ class Run:
         that finishes sooner. One engine gives the same text for the same seed; see docs/generation.md for both."""
         require_between("the number of texts", samples, 1, MAX_SAMPLES)
         settings = _sampling(sampling)
-        if samples > 1 and settings.temperature == 0:
-            raise UsageError(f"at temperature 0 all {samples} texts would be the same: leave out the number of texts.")
+        if samples > 1 and (settings.temperature == 0 or settings.top_k == 1):
+            greedy = "at temperature 0" if settings.temperature == 0 else "with top_k=1"
+            raise UsageError(f"{greedy} all {samples} texts would be the same: leave out the number of texts.")
         return self._generator.generate([prompt] * samples, length, settings, stop, engine)
 
     def continue_from(self, previous: "GeneratedText", length: int = 200) -> "GeneratedText":
@@ -273,6 +274,9 @@ def _sampling(options: Mapping[str, Any]) -> Any:
     if settings.temperature == 0:
         drawn = {name: options.get(name) for name in ("top_k", "top_p", "seed")}
         refuse_given(drawn, "at temperature 0, which takes the most probable token")
+    elif settings.top_k == 1:
+        drawn = {name: options.get(name) for name in ("temperature", "top_p", "seed")}
+        refuse_given(drawn, "with top_k=1, which takes the most probable token")
     return settings
 
 

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import stdev
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,14 @@ from scipy.stats import t
 from seqlab.config.sections import MOST
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.text.corpus import require_existing
-from seqlab.errors import UsageError
+from seqlab.errors import DataError, UsageError
 from seqlab.recipes import recipe as read_recipe
 from seqlab.registry import CORPORA
 from seqlab.runs.directory import folder_name, refuse_occupied
 from seqlab.runs.machine import git_revision, machine
 from seqlab.runs.results import timestamp
-from seqlab.runs.run import Run
-from seqlab.storage import from_json, read_bytes, to_json, validated, write_atomic
+from seqlab.runs.run import Run, load
+from seqlab.storage import from_json, read_bytes, storage_errors, to_json, validated, write_atomic
 from seqlab.tasks.text_settings import LanguageSettings
 from seqlab.training.budget import PATIENCE
 from seqlab.training.request import settings_from_request
@@ -100,7 +100,7 @@ class Speedrun:
         return sentences
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "mean": self.mean, "interval": self.interval}
+        return {**asdict(self), "mean": self.mean if self.attempts else None, "interval": self.interval}
 
     @property
     def late(self) -> list[Attempt]:
@@ -125,10 +125,17 @@ def speedrun(
     folder = out or Path("runs") / f"speedrun-{folder_name(name)}-{minutes}"
     attempts = _finished_attempts(folder, files, minutes)
     _refuse_examples(files)
+    seeds = seeds or (SEEDS if source is None else 1)
+    if STANDARD_INPUT in files and (attempts or seeds > 1):
+        raise UsageError("standard input can be read once, and every seed reads the text: save it to a file first.")
     for item in files:  # before the clock runs
         if item not in (*CORPORA, STANDARD_INPUT):
             require_existing(item)
-    for seed in range(seeds or (SEEDS if source is None else 1)):
+    for attempt in attempts[:1]:
+        _refuse_changed(folder, attempt)
+    record = Speedrun(minutes, name, files, attempts, read_recipe(RECIPES[minutes]))
+    _write_record(folder, record)  # before the first clock: the same command continues one that was interrupted
+    for seed in range(seeds):
         if seed in [attempt.seed for attempt in attempts]:
             reporter.log(f"seed {seed} is finished: '{folder / f'seed-{seed}'}'")
             continue
@@ -137,9 +144,9 @@ def speedrun(
         if attempts and attempt.fingerprint != attempts[0].fingerprint:
             raise UsageError(f"the text has changed since seed {attempts[0].seed}: choose another --out for all seeds.")
         attempts = [*attempts, attempt]
-        record = Speedrun(minutes, run.config["corpus"]["name"], files, attempts, read_recipe(RECIPES[minutes]))
-        write_atomic(folder / RECORD, to_json(record.as_dict()))
-    return _read_record(folder)
+        record = replace(record, text=run.config["corpus"]["name"], attempts=attempts)
+        _write_record(folder, record)
+    return record
 
 
 def _finished_attempts(folder: Path, files: list[str], minutes: int) -> list[Attempt]:
@@ -154,6 +161,21 @@ def _finished_attempts(folder: Path, files: list[str], minutes: int) -> list[Att
             f"recipe than this one: choose another --out."
         )
     return record.attempts
+
+
+def _refuse_changed(folder: Path, attempt: Attempt) -> None:
+    """UsageError if the text is no longer the one of a finished seed, whose result would be shown for it."""
+    try:
+        load(folder / f"seed-{attempt.seed}").dataset()
+    except DataError as error:
+        changed = f"the text has changed since seed {attempt.seed}: choose another --out for all seeds."
+        raise UsageError(f"{changed} {error}") from None
+
+
+def _write_record(folder: Path, record: Speedrun) -> None:
+    with storage_errors(folder, 0):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(folder / RECORD, to_json(record.as_dict()))
 
 
 def _read_record(folder: Path) -> Speedrun:

@@ -4,14 +4,16 @@ from typing import Any
 
 import torch
 
-from seqlab.config import RunSettings
+from seqlab.config import RunSettings, TrainSettings
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
 from seqlab.threads import default_threads
-from seqlab.training.evaluations import steps_within
+from seqlab.training.evaluations import evaluation_interval, steps_within
+from seqlab.training.optimization import warmup_steps
 from seqlab.training.progress import Reporter
 from seqlab.training.timing import TIMED_STEPS, time_training
+from seqlab.wording import counted
 
 DEFAULT_STEPS = 2500
 MAX_EPOCHS = 40  # passes over small data if no budget is given
@@ -68,6 +70,21 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
         if settings.task.settings.examples is None:
             fixed["train.patience"] = train.patience or PATIENCE
     return {**fixed, "train.steps": steps}
+
+
+def budget_notes(train: TrainSettings) -> list[str]:
+    """Settings that this number of steps is too short for; the default warmup is shortened without a word."""
+    steps = train.steps or 1
+    evaluations = -(-steps // evaluation_interval(train, steps))
+    warmup, notes = warmup_steps(train, steps), []
+    if warmup < train.warmup != TrainSettings.model_fields["warmup"].default:
+        notes.append(f"train.warmup is {train.warmup:,}: {warmup:,} are used, a fifth of {counted(steps, 'step')}")
+    made = f"the run makes {counted(evaluations, 'evaluation')} (--evaluate-every)"
+    if train.patience is not None and train.patience >= evaluations:
+        notes.append(f"train.patience is {train.patience:,} and stops nothing: {made}")
+    if train.average_checkpoints > evaluations:
+        notes.append(f"train.average_checkpoints is {train.average_checkpoints:,}: {made}, which are averaged")
+    return notes
 
 
 def most_steps(settings: RunSettings, steps_per_epoch: float) -> int:

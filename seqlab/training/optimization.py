@@ -50,11 +50,16 @@ def _uncompiled(kind: type[Kind]) -> type[Kind]:
     return cast(type[Kind], type(kind.__name__, (kind,), methods))
 
 
+def warmup_steps(settings: TrainSettings, steps: int) -> int:
+    """At most a fifth of the run."""
+    return min(settings.warmup, steps // 5)
+
+
 def learning_rate(
     settings: TrainSettings, step: int, steps: int, plateau: float = 1.0, epoch_steps: float = math.inf
 ) -> float:
     """The learning rate of a step counted from 0; `plateau` is the current factor of the plateau schedule."""
-    warmup = min(settings.warmup, steps // 5)
+    warmup = warmup_steps(settings, steps)
     if step < warmup:
         return settings.lr * (step + 1) / warmup
     done = (step - warmup) / max(1, steps - warmup)

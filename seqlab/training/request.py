@@ -63,8 +63,7 @@ def settings_from_request(
     """The tables of a recipe or a run, then tables and dotted settings, then one-word settings: the later wins.
 
     If no task is named, it is inferred from the file when unambiguous, and logged."""
-    changes = dotted_settings(settings)
-    changes += expand_short_names({word: value for word, value in short.items() if value is not None})
+    changes = [*dotted_settings(settings), *_expanded(short, settings)]
     if source is not None:
         changes.append(("corpus.source", source_items(source)))
         held_out = {"validation", "test"}  # those of the base belong to its own source
@@ -95,7 +94,31 @@ def settings_from_request(
     if resolved.corpus.difficulty is not None and not generated:
         raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files and for texts.")
     refuse_unused(resolved, dict(changes))
+    _log_replaced(base, dict(changes), resolved, log)
     return resolved
+
+
+def _expanded(short: Mapping[str, Any], settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """One-word settings as dotted ones. They overrule the tables of a file, not what was typed by its full name."""
+    expanded = expand_short_names({word: value for word, value in short.items() if value is not None})
+    for key, value in expanded:
+        if key in settings and settings[key] != value:
+            raise UsageError(f"{key} is given as {settings[key]!r} and, by an option, as {value!r}: give it once.")
+    return expanded
+
+
+def _log_replaced(
+    base: Mapping[str, Any], given: Mapping[str, Any], resolved: RunSettings, log: Callable[[str], None]
+) -> None:
+    """Where another architecture or tokenizer than that of a recipe or run was asked for, what changes with it."""
+    for section, now in resolved.resolved().items():
+        before = {key: value for key, value in base.get(section, {}).items() if f"{section}.{key}" not in given}
+        name = base.get(section, {}).get("name")
+        if given.get(f"{section}.name", name) == name or not before:
+            continue
+        changed = [f"{key} {now[key]} instead of {old}" for key, old in before.items() if now.get(key, old) != old]
+        values = f": {', '.join(changed)}" if changed else ""
+        log(f"{section} is {now['name']} instead of {name}, whose settings do not apply{values}")
 
 
 def _with_dropout(
@@ -263,7 +286,8 @@ def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path)
     tables = _run_tables(init)
     sections = ("backbone", "decoder", "model", "tokenizer")  # they determine what the weights mean
     inherited = {section: tables[section] for section in sections if section in tables}
-    for key, value in changes:
+    of_recipe = {f"{section}.{key}": value for section in inherited for key, value in base.get(section, {}).items()}
+    for key, value in {**of_recipe, **dict(changes)}.items():
         section, _, name = key.partition(".")
         if section in inherited and inherited[section].get(name) != value:
             raise UsageError(f"--init uses {key} = {inherited[section].get(name)!r}, and {value!r} contradicts it.")

@@ -34,7 +34,7 @@ from seqlab.storage import storage_errors, to_json
 from seqlab.tasks.as_read import borrowed_note
 from seqlab.tasks.dataset import AnyDataset, KeptNotes
 from seqlab.threads import compute_threads, default_threads
-from seqlab.training.budget import budget_in_steps, check_trainable
+from seqlab.training.budget import budget_in_steps, budget_notes, check_trainable
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
 from seqlab.training.fit import fit_memory, memory_errors
@@ -164,6 +164,8 @@ def _new_session(
             directory.write_file(name, to_json(content))
     session = TrainingSession(directory, settings, config, dataset, task, model)
     reporter.log(plan_summary(session))
+    for note in budget_notes(settings.train):
+        reporter.log(note)
     return session
 
 

@@ -57,6 +57,21 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("inspect text --text hi --text-file my.txt", "both --text and --text-file were given: give one"),
         ("inspect text", "expected a text to read"),
         ("generate text --temperature 0 --samples 2", "at temperature 0 all 2 texts would be the same"),
+        ("generate text --top-k 1 --samples 2", "with top_k=1 all 2 texts would be the same"),
+        ("generate text --top-k 1 --temperature 2 --seed 3", "temperature and seed do nothing with top_k=1"),
+        ("train my.txt --steps 2 --steps 3 --out twice", "--steps was given 2 times"),
+        ("inspect text --text hi --before --no-before", "--before was given 2 times"),
+        ("train my.txt --set train.lr=1 --set train.lr=2 --out twice", "--set gives train.lr twice, as 1 and as 2"),
+        (
+            "train my.txt --set task.window=8 --window 16 --out twice",
+            "task.window is given as 8 and, by an option, as 16",
+        ),
+        ("doctor films.tsv --set task.beam=1 --set task.beam=2", "--set gives task.beam twice"),
+        ("index films.tsv --column text=text --column text=label --out i", "--column gives text twice"),
+        (
+            "train my.txt --init text --recipe speedrun/5-minutes --out other",
+            "--init uses backbone.name = 'gru', and 'lstm'",
+        ),
     ],
 )
 def test_an_option_that_cannot_apply_is_refused(
@@ -88,7 +103,19 @@ def test_greedy_lines_are_written_once(runs: Path, monkeypatch: pytest.MonkeyPat
     assert "of 10 are new" in seqlab("generate", "lines", "-l", "4").out
     assert "default 1, or 10" in " ".join(seqlab("generate", "--help").out.replace("│", " ").split())
     strange = seqlab("generate", "lines", "-p", "tttttttt", "-l", "4").out
-    assert strange.endswith("10 of 10 are new.\n"), "there are no others to speak of"
+    assert "10 of 10 are new" in strange and "the others" not in strange, "there are no others to speak of"
+
+
+def test_lines_that_did_not_end_are_marked(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    shown = seqlab("generate", "lines", "-l", "1", "-n", "20").out
+    cut = shown.count("    (cut at --length)\n")
+    assert cut and f"; {cut} did not end: --length allows more.\n" in shown
+    stored = json.loads(seqlab("generate", "lines", "-l", "1", "-n", "20", "--json").out)
+    assert sum(not one["finished"] for one in stored) == cut
+    beam = ("generate", "lines", "-l", "1", "--beam", "9", "--n-best", "9")
+    finished = [one["finished"] for one in json.loads(seqlab(*beam, "--json").out)]
+    assert seqlab(*beam).out.count("    (cut at --length)\n") == finished.count(False) > 0
 
 
 def test_evaluate_says_how_it_scored(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
@@ -145,3 +172,26 @@ def test_a_reader_who_leaves_ends_a_command_quietly() -> None:
         process.stdout.close()
         assert process.wait() == 141
         assert process.stderr.read() == b""
+
+
+def test_what_another_architecture_replaces_is_said(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    answer = seqlab("train", "my.txt", "--from", "text", "--arch", "lstm", "--steps", "1", "--out", "as-lstm")
+    hidden = lab.load("text").settings.backbone.settings.hidden
+    assert "backbone is lstm instead of gru" in answer.err and f"hidden 256 instead of {hidden}" in answer.err
+    same = seqlab("train", "my.txt", "--from", "text", "--steps", "1", "--out", "as-it-was")
+    assert "instead of" not in same.err
+
+
+@pytest.mark.filterwarnings("default::seqlab.errors.SeqlabWarning")
+def test_what_sampling_cuts_is_said(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    assert "top_k=5,000 leaves out nothing" in seqlab("generate", "text", "--top-k", "5000", "-l", "2").err
+    learned = {"backbone.positions": "learned"}
+    train_small(runs / "my.txt", runs / "short", arch="transformer", settings=learned)
+    limit = lab.load("short").model.limit
+    assert limit is not None
+    for options in ([], ["--beam", "2"], ["--json"]):
+        answer = seqlab("generate", "short", "-p", "t" * (limit + 1), "-l", "2", *options)
+        assert f"the prompt has {limit + 1:,} tokens, and the model reads at most {limit:,} at once" in answer.err
+    assert "at once" not in seqlab("generate", "short", "-p", "t" * limit, "-l", "2").err

@@ -7,7 +7,9 @@ import pytest
 
 import seqlab
 from seqlab import api
+from seqlab.comparison.distill import students
 from seqlab.errors import UsageError
+from tests.small_runs import train_small
 
 TEXT = "the cat sat on the mat and the dog sat on the log. " * 120
 SMALL = {"embedding": 16, "window": 32, "batch_size": 8}
@@ -60,3 +62,11 @@ def test_what_cannot_be_distilled_is_refused_before_anything_is_made(teacher: Pa
     with pytest.raises(UsageError, match=r"task\.teacher_weight"):
         seqlab.distill(teacher, teacher_weight=1.5, out=tmp_path / "c")
     assert not any((tmp_path / name).exists() for name in "abc")
+
+
+def test_students_read_the_text_as_their_teacher_does(tmp_path: Path) -> None:
+    (tmp_path / "symbols.txt").write_text(" ".join("the fox and the cat ".replace(" ", "_") * 60))
+    layout = {"corpus.layout": "symbols", "corpus.sharded": False}
+    train_small(tmp_path / "symbols.txt", tmp_path / "teacher", settings=layout)
+    corpus = students(tmp_path / "teacher", "gru", {}).models["plain"]["corpus"]
+    assert corpus["layout"] == "symbols" and corpus["sharded"] is False

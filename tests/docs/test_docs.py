@@ -35,13 +35,25 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
+def with_options(command: list[str], options: list[str]) -> list[str]:
+    """The command with options and their values in place of its own, since an option is taken once; --set repeats."""
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    kept = list(command)
+    for option in given:
+        if option in kept and option != "--set":
+            del kept[kept.index(option) : kept.index(option) + 2]
+    return [*kept, *options]
+
+
 def shortened(command: list[str]) -> list[str]:
     if "--recipe" in command and command[1] == "compare":  # a recipe says which models there are; some have none
-        return command if "attention-scaling" in command else [*command, "--budget", "steps=6", "--jobs", "1"]
+        return (
+            command if "attention-scaling" in command else with_options(command, ["--budget", "steps=6", "--jobs", "1"])
+        )
     if command[1] in ("compare", "distill"):
         entrants = ["--archs", "rnn,gru"] if command[1] == "compare" else []
         window = [] if "reviews.tsv" in command else ["--window", "16"]
-        return [*command, *SMALL_COMPARISON, *entrants, *window]
+        return with_options(command, [*SMALL_COMPARISON, *entrants, *window])
     limits = {"--steps": "6", "--more": "6", "--epochs": "0.1", "--seconds": "1", "--hidden": "16"}
     for option, value in limits.items():
         if option in command:
@@ -50,7 +62,8 @@ def shortened(command: list[str]) -> list[str]:
         return command
     if "--init" in command:  # the model is as large as the one it starts from
         return [*command, *NO_SAMPLES]
-    return command + SMALLER + ([] if {"--steps", "--epochs", "--seconds"} & set(command) else ["--steps", "6"])
+    steps = [] if {"--steps", "--epochs", "--seconds"} & set(command) else ["--steps", "6"]
+    return with_options(command, [*SMALLER, *steps])
 
 
 # pages whose comparisons take long, or that start processes; the README compares, too

@@ -114,3 +114,28 @@ def test_attempts_that_took_too_long_are_said() -> None:
 def test_recipes_are_mixed_with_counts_in_windows_of_256(minutes: int) -> None:
     tables = read_recipe(RECIPES[minutes])
     assert tables["task"]["mix"] == "counts" and tables["task"]["window"] == 256
+
+
+def test_one_that_is_interrupted_in_its_first_seed_begins_anew(
+    text: Path, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch, seqlab: Callable[..., Any]
+) -> None:
+    out = tmp_path / "best"
+    with monkeypatch.context() as patch:
+        patch.setattr("seqlab.training.loop.Trainer.run", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            library.speedrun(text, out=out)
+    assert (out / "seed-0").exists() and json.loads((out / "speedrun.json").read_text())["attempts"] == []
+    answer = seqlab("speedrun", str(text), "--out", str(out))
+    assert answer.code == 0, answer.err
+    assert len(json.loads((out / "speedrun.json").read_text())["attempts"]) == 1
+
+
+def test_a_finished_seed_is_not_shown_for_another_text(
+    text: Path, tmp_path: Path, small: None, seqlab: Callable[..., Any]
+) -> None:
+    library.speedrun(text, out=tmp_path / "best")
+    text.write_text(WORDS * 100, encoding="utf-8")
+    answer = seqlab("speedrun", str(text), "--out", str(tmp_path / "best"))
+    assert answer.code == 2 and "the text has changed since seed 0" in answer.err
+    answer = seqlab("speedrun", "-", "--seeds", "2", "--out", str(tmp_path / "piped"))
+    assert answer.code == 2 and "standard input can be read once" in answer.err

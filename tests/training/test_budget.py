@@ -7,12 +7,12 @@ import torch
 from train_cases import material_of, run_settings, task_and_model
 
 from seqlab import threads
-from seqlab.config import resolve
+from seqlab.config import TrainSettings, resolve
 from seqlab.errors import UsageError
 from seqlab.tasks.text import TextTask
 from seqlab.threads import default_threads
 from seqlab.training import budget as budget_module
-from seqlab.training.budget import budget_in_steps, check_trainable
+from seqlab.training.budget import budget_in_steps, budget_notes, check_trainable
 from seqlab.training.progress import Reporter
 from seqlab.training.timing import StepTiming, time_training
 
@@ -138,3 +138,14 @@ def test_while_computing_tiny_numbers_are_zero_and_threads_are_as_set(monkeypatc
         assert torch.get_num_threads() == 4
         _ = 1 / 0
     assert small() != 0 and torch.get_num_threads() == before
+
+
+def test_settings_that_a_run_is_too_short_for_are_said() -> None:
+    short = TrainSettings(steps=10, evaluate_every=5, warmup=50, patience=2, average_checkpoints=3)
+    assert budget_notes(short) == [
+        "train.warmup is 50: 2 are used, a fifth of 10 steps",
+        "train.patience is 2 and stops nothing: the run makes 2 evaluations (--evaluate-every)",
+        "train.average_checkpoints is 3: the run makes 2 evaluations (--evaluate-every), which are averaged",
+    ]
+    assert budget_notes(TrainSettings(steps=10)) == []
+    assert budget_notes(TrainSettings(steps=1000, warmup=50, patience=2, average_checkpoints=3)) == []

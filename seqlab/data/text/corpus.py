@@ -30,6 +30,7 @@ from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
 
 MARKUP = (".html", ".htm", ".xhtml", ".xml", ".tmx", ".xliff", ".xlf", ".po", ".svg")  # suffixes
+EMPTY = "empty"  # why a file is left out
 READING_COUNTS = ("byte_order_marks", "crlf_lines", "cr_lines", "added_newlines")  # of InputFixes, in each reading
 
 
@@ -80,15 +81,13 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
     if list(source) == [STANDARD_INPUT]:
         return _from_stdin(stdin_copy)
     if len(source) == 1 and source[0] in CORPORA:
-        if task := CORPORA.default_overrides(source[0]).get("task.name"):
-            raise DataError(f"'{source[0]}' is not a running text. Train it with --task {task}.")
-        return CORPORA.load(source[0])()
+        return _built_in(source[0])
     if any(item in CORPORA or item == STANDARD_INPUT for item in source):
         raise DataError(f"{', '.join(source)}: a built-in corpus or '-' cannot be combined with other sources.")
     fixes = InputFixes()
     codecs: dict[Path, str] = {}
     for item in source:
-        for path, codec in _resolve(item, fixes).items():
+        for path, codec in _resolve(item, fixes, alone=len(source) == 1).items():
             if path in codecs:
                 raise UsageError(f"'{path}' is given twice: name every file once.")
             codecs[path] = codec
@@ -102,6 +101,16 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
     note_forms([*codecs], fixes)
     name = Path(source[0]).name.split(".")[0] or Path(source[0]).resolve().name
     return corpus_from_files(codecs, name if len(source) == 1 else f"{name}-and-{len(source) - 1}-more", fixes)
+
+
+def _built_in(name: str) -> Corpus:
+    if task := CORPORA.default_overrides(name).get("task.name"):
+        raise DataError(f"'{name}' is not a running text. Train it with --task {task}.")
+    corpus = CORPORA.load(name)()
+    if existing_path(name):
+        note = f"'{name}' is the built-in corpus, not the file or folder of that name, which ./{name} reads"
+        corpus.fixes.remarks.append(note)
+    return corpus
 
 
 def note_forms(paths: Sequence[Path], fixes: InputFixes) -> None:
@@ -187,8 +196,8 @@ def require_existing(item: str) -> Path:
     return path
 
 
-def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
-    """The files of an item, each with its encoding; `fixes` records what is left out of a folder."""
+def _resolve(item: str, fixes: InputFixes, alone: bool) -> dict[Path, str]:
+    """The files of an item, each with its encoding; `fixes` records what is left out of a folder, or beside others."""
     path = require_existing(item)
     if path.is_dir() and is_result(path):
         name = shlex.quote(item)
@@ -196,7 +205,13 @@ def _resolve(item: str, fixes: InputFixes) -> dict[Path, str]:
             f"'{item}' is a run or a comparison, not a folder of texts. To train with its settings, give a text and "
             f"--from {name}; to continue a run: seqlab resume {name}"
         )
-    return _text_files(path, fixes) if path.is_dir() else {path: readable_codec(path)[0] or UTF8}
+    if path.is_dir():
+        return _text_files(path, fixes)
+    codec, why = readable_codec(path)
+    if why == EMPTY and not alone:
+        fixes.left_out[item] = why
+        return {}
+    return {path: codec or UTF8}
 
 
 def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
@@ -243,7 +258,7 @@ def readable_codec(path: Path) -> tuple[str | None, str]:
     except (DataError, StorageError) as error:
         return None, "a damaged .gz file" if isinstance(error, DataError) else "it cannot be opened"
     if not first:
-        return None, "empty"
+        return None, EMPTY
     return codec, "binary" if b"\0" in first else "neither UTF-8, UTF-16 nor Windows-1252"
 
 

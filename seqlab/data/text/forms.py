@@ -4,6 +4,7 @@ mail, subtitles.
 They can be read as running text, and then their marks are part of it: a note says what they look like, and how to
 convert them."""
 
+import json
 import re
 import shlex
 import zlib
@@ -46,6 +47,11 @@ WITHOUT_ROW_NAMES = (
 )
 
 
+PAGE = re.compile(r"\s*<(?:!doctype html|html|body)\b", re.IGNORECASE)
+END_TAG = re.compile(r"</[A-Za-z][\w:-]*>")
+MIN_TAGGED = 0.5  # the share of lines where a tag ends; <unk> has no end
+
+
 class TextForm(NamedTuple):
     """What a text looks like, and how to convert it."""
 
@@ -62,6 +68,26 @@ def form_of_text(path: Path) -> TextForm | None:
         return None  # reading the text reports it
     name = shlex.quote(str(path))
     return next((form for find in FORMS if lines and (form := find(lines, name))), None)
+
+
+def _json_lines(lines: Sequence[str], name: str) -> TextForm | None:
+    found = [line for line in lines if line.startswith("{") and line.rstrip().endswith("}")]
+    if len(lines) < MIN_LINES or len(found) < FITTING * len(lines):
+        return None
+    try:
+        if not all(isinstance(json.loads(line), dict) for line in found[:MIN_LINES]):
+            return None
+    except (ValueError, RecursionError):
+        return None
+    return TextForm("JSON lines", f"To read the text of each: cp {name} new.jsonl")
+
+
+def _page(lines: Sequence[str], name: str) -> TextForm | None:
+    """The beginning of a page, or tags on most lines."""
+    tagged = sum(END_TAG.search(line) is not None for line in lines)
+    if not PAGE.match(lines[0]) and (len(lines) < MIN_LINES or tagged < MIN_TAGGED * len(lines)):
+        return None
+    return TextForm("HTML or XML, with tags", f"To get the text of a page: pandoc -f html -t plain {name} -o new.txt")
 
 
 def _rtf(lines: Sequence[str], name: str) -> TextForm | None:
@@ -170,5 +196,6 @@ def _embedded(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
-    *(_rtf, _drawn, _printed, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles, _embedded),
+    *(_rtf, _json_lines, _drawn, _printed, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles, _embedded),
+    _page,
 )

@@ -44,6 +44,16 @@ def test_several_files_are_one_text(tmp_path):
     corpus = open_corpus([str(tmp_path / name) for name in "abcd"])
     assert text_of(corpus) == "one\ntwo\nthree"
     assert corpus.name == "a-and-3-more"
+    assert corpus.fixes.source_notes == ["left out 1 file (empty): b"]
+
+
+def test_a_folder_with_the_name_of_a_built_in_text_is_said_to_be_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert open_corpus(["toy-words"]).fixes.notes() == []
+    Path("toy-words").mkdir()
+    Path("toy-words", "a.txt").write_text(SONG)
+    assert "not the file or folder of that name, which ./toy-words reads" in open_corpus(["toy-words"]).fixes.notes()[0]
+    assert text_of(open_corpus(["./toy-words"])) == SONG
 
 
 def test_a_folder_is_its_text_files_in_order(tmp_path):

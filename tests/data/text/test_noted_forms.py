@@ -39,9 +39,28 @@ def test_it_is_said_and_the_command_keeps_the_text(tmp_path, monkeypatch, text, 
 
 
 @pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("<!DOCTYPE html>\n<html><body>\n" + PROSE, "HTML or XML, with tags. To get the text of a page: pandoc "),
+        ("<p>The old man walked.</p>\n" * 30, "HTML or XML, with tags. To get the text of a page: pandoc "),
+        ('{"text": "The old man walked.", "id": 3}\n' * 30, "JSON lines. To read the text of each: cp "),
+    ],
+)
+def test_pages_and_rows_are_told_by_their_content(tmp_path, text, form):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    (note,) = open_corpus([str(path)]).fixes.source_notes
+    assert note.startswith(f"read a.txt as running text, but it looks like {form}")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         PROSE,
+        PROSE.replace("river", "<unk>").replace("\n", " <eos>\n"),
+        PROSE + "He wrote </p> at the end of it.\n" * 3,
+        "{\n  a = 1;\n}\n" * 20,
+        "{a}\n" * 20,
         "From: here to there\n\n" + PROSE,
         PROSE + "At 00:00:10,100 --> 00:00:11,000 he spoke.\n",
         "From: a@b.c\nSubject: x\nContent-Transfer-Encoding: 7bit\n\n" + PROSE,
