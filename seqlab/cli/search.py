@@ -37,8 +37,11 @@ def search(
 
     from seqlab import api
     from seqlab.cli.show import console
+    from seqlab.errors import refuse_given
     from seqlab.wording import counted, ended
 
+    if as_json:
+        refuse_given({"--explain": explain or None}, "with --json, which has the parts of every score")
     if query == "-":
         query = sys.stdin.read()
     result = api.search(index, query, k, by=by, weight=weight, engine=engine)

@@ -36,6 +36,7 @@ def test_index_and_search(notes: Path, seqlab) -> None:
     ("words", "code", "message"),
     [
         (["search", "i", ""], 2, "the query is empty"),
+        (["search", "i", "dog", "--explain", "--json"], 2, "--explain does nothing with --json"),
         (["search", "i", "two", "dogs", "-k", "3"], 2, "a query of several words in quotes"),
         (["search", "none", "dog"], 66, "there is no index 'none'"),
         (["index", "gone", "--no-vectors", "--out", "i"], 66, "no file or folder 'gone'"),
