@@ -98,7 +98,10 @@ def _old_encoding(raw: bytes) -> str:
     """The name for iconv of the encoding in which words look like words; ENCODING if none does."""
     shares = {}
     for name, codec in OLD.items():
-        found = HIGH_IN_WORD.findall(raw.decode(codec))
+        text = raw.decode(codec)
+        if sum(not sign.isascii() for sign in text) > MAX_HIGH * sum(map(str.isalpha, text)):  # another script
+            return "ENCODING"
+        found = HIGH_IN_WORD.findall(text)
         shares[name] = sum(map(str.islower, found)) / len(found) if found else 0.0
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= MIN_SMALL else "ENCODING"

@@ -31,6 +31,7 @@ class FileLayout:
     certain: bool = False
     columns: tuple[str, str] | None = None  # of texts and labels, that the user may name
     pair: tuple[str, str] | None = None  # of texts and targets
+    is_text: bool = True  # whether it can be read as running text
 
 
 def recognize_layout(path: Path) -> FileLayout | None:

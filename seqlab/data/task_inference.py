@@ -34,6 +34,7 @@ from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
+from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA, TASKS
@@ -143,6 +144,11 @@ def _unclear(path: Path) -> FileLayout | None:
     return layout if layout and layout.kind == "tagged" else _unclear_table(path)
 
 
+def _has_text(path: Path, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a table is also a running text: JSON lines are the texts of one key."""
+    return suffix(path) not in JSON_LINES or any(isinstance(value, str) for row in rows for value in row.values())
+
+
 def _unclear_table(path: Path) -> FileLayout | None:
     """Which columns a table has, if they do not tell the task; None if reading the file will say what is wrong."""
     try:
@@ -174,12 +180,15 @@ def _unclear_table(path: Path) -> FileLayout | None:
     if nested := keys_of_type(dict, sample.rows):
         flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
         reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
+    is_text = _has_text(path, sample.rows)
+    if not is_text and not nested and (advice := nested_texts_advice(sample.rows, str(path))):
+        reason += f". {advice}"
     reason += as_tagged(path, sample.rows)
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     layout = _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
     others = label_columns_note(path, rows, layout.columns)
-    return replace(layout, reason=f"{layout.reason}{others}")
+    return replace(layout, reason=f"{layout.reason}{others}", is_text=is_text)
 
 
 def _first_line_fault(path: Path, error: Exception) -> str:
@@ -197,7 +206,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
     if not as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
         return FileLayout("other", arrays)
     if len(sample.names) == 1 and (printed := form_of_text(path)):
-        return FileLayout("other", f"{path.name} looks like {printed.looks_like}. {printed.advice}")
+        reason = f"{path.name} looks like {printed.looks_like}. {printed.advice}"
+        return FileLayout("other", reason, is_text=_has_text(path, sample.rows))
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
     if below := header_below(path, lines):
         return FileLayout("other", below)

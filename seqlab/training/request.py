@@ -250,7 +250,9 @@ def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tup
     for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
         if task in readings and columns:
             options[task] += ["--set", f"corpus.columns={json.dumps(columns, ensure_ascii=False)}"]
-    meanings = {**readings, "language": "running text"}
+    meanings = {**readings, **({"language": "running text"} if layout.is_text else {})}
+    if not meanings:
+        return f"{layout.reason}."
     unfit = _unfit(changes, list(meanings))
     commands = "".join(
         f"\n  {command_again(train, options[task], without=unfit[task])}   # {meaning}"

@@ -15,6 +15,7 @@ from seqlab.data.examples.lines import TABLES, quote_list
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, name_files
 from seqlab.data.folders import files_below, is_result, note_links
 from seqlab.data.foreign import refuse_foreign
+from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.registry import CORPORA
 from seqlab.wording import counted
@@ -166,7 +167,7 @@ def _codec(beginning: bytes, name: str, form: Form) -> str:
 
 
 def _row_columns(beginning: bytes, name: str) -> tuple[list[str], list[str]]:
-    """The keys of the first rows of JSON lines, and those of texts."""
+    """The keys of the first rows of JSON lines, and those of texts; DataError where all texts stand deeper."""
     lines = beginning.splitlines()
     rows = []
     for line in (lines if len(lines) == 1 or beginning.endswith(b"\n") else lines[:-1])[:100]:
@@ -181,6 +182,8 @@ def _row_columns(beginning: bytes, name: str) -> tuple[list[str], list[str]]:
             return [], []
         raise DataError(f"'{name}' has no JSON object on its first lines: expected one on each line.")
     texts = [key for key in keys if any(isinstance(row.get(key), str) for row in rows)]
+    if not texts and (advice := nested_texts_advice(rows, name)):
+        raise DataError(f"the objects of '{name}' have no key of a text ({quote_list(keys)} in all). {advice}")
     return keys, texts
 
 

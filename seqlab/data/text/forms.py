@@ -16,6 +16,7 @@ from typing import NamedTuple
 from seqlab.data.drawn_tables import drawn_lines
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
+from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError
 
 MIN_LINES = 4
@@ -75,11 +76,12 @@ def _json_lines(lines: Sequence[str], name: str) -> TextForm | None:
     if len(lines) < MIN_LINES or len(found) < FITTING * len(lines):
         return None
     try:
-        if not all(isinstance(json.loads(line), dict) for line in found[:MIN_LINES]):
-            return None
+        rows = [json.loads(line) for line in found]
     except (ValueError, RecursionError):
         return None
-    return TextForm("JSON lines", f"To read the text of each: cp {name} new.jsonl")
+    if any(isinstance(value, str) for row in rows for value in row.values()):
+        return TextForm("JSON lines", f"To read the text of each: cp {name} new.jsonl")
+    return TextForm("JSON lines", nested_texts_advice(rows, name) or "They have no texts")
 
 
 def _page(lines: Sequence[str], name: str) -> TextForm | None:

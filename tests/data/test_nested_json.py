@@ -1,0 +1,51 @@
+"""JSON lines whose texts stand deeper than the first level: the command that gets them out is said."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from seqlab.data.nested_json import nested_texts_advice
+
+ROWS = [
+    {"id": number, "messages": [{"role": "user", "content": f"question {number}"}, {"role": "bot", "content": "yes"}]}
+    for number in range(40)
+]
+
+
+@pytest.fixture
+def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "chat.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("option", [[], ["--task", "language"]])
+def test_chats_get_the_command_and_no_other(chat: Path, option: list[str], seqlab) -> None:
+    answer = seqlab("train", "chat.jsonl", *option)
+    assert answer.code != 0 and "jq -r '.messages[].content // empty' chat.jsonl > new.txt" in answer.err
+    assert "--task language" not in answer.err and "cp chat.jsonl" not in answer.err
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_the_command_gets_the_texts(chat: Path) -> None:
+    command = nested_texts_advice(ROWS, "chat.jsonl").partition("content: ")[2]
+    subprocess.run(command, shell=True, check=True)
+    assert Path("new.txt").read_text().splitlines()[:3] == ["question 0", "yes", "question 1"]
+
+
+@pytest.mark.parametrize(
+    ("row", "path"),
+    [
+        ({"a": {"b c": "text"}}, '.a."b c"'),
+        ({"lines": ["one", "two"]}, ".lines[]"),
+        ({"a": 1, "b": [1, 2]}, ""),
+        ({"short": {"x": "a"}, "long": {"x": "a longer text"}}, ".long.x"),
+    ],
+)
+def test_paths(row: dict, path: str) -> None:
+    advice = nested_texts_advice([row], "a.jsonl")
+    assert advice == "" if not path else f"those of {path}: " in advice
