@@ -16,6 +16,8 @@ from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, each_once, parse_assignment
 from seqlab.data.boilerplate import boilerplate_notes
+from seqlab.data.corpora.find import is_sharded
+from seqlab.data.corpora.large_text import open_large
 from seqlab.data.double_encoding import double_encoding_notes
 from seqlab.data.invisible import show_invisible
 from seqlab.data.overlap import Overlap, measure_overlap
@@ -100,7 +102,7 @@ def examine(
 
     `log` is told what begins."""
     settings = checked(CorpusSettings, {"source": tuple(source), "documents": documents}, "corpus")
-    corpus = open_corpus(settings.source)
+    corpus = _open_large(settings) if is_sharded(settings) else open_corpus(settings.source)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SeqlabWarning)  # characters that the samples lack
@@ -108,6 +110,13 @@ def examine(
     finally:
         if corpus.stdin_copy is not None:
             corpus.stdin_copy.unlink(missing_ok=True)
+
+
+def _open_large(settings: CorpusSettings) -> Corpus:
+    """The documents of a large corpus, or of rows, as one text."""
+    corpus = open_large(settings).corpus
+    corpus.fixes.remarks.append("training splits this text by documents; here, its end is held out")
+    return replace(corpus, paths=())  # whose bytes are not the text
 
 
 def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None]) -> TextDiagnosis:

@@ -16,12 +16,12 @@ def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
     if STANDARD_INPUT in sources:
         return None, "Standard input is not compared with the training text."
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeqlabWarning)  # scoring repeats them
+        warnings.simplefilter("ignore", SeqlabWarning)  # scoring has given those on this data; others are on the run's
         given = open_other(run.config, run.settings, run.vocabulary, sources).data
-    try:
-        training = run.dataset().data
-    except (DataError, MissingInput) as error:
-        return None, f"How much of this data was trained on is not known: {error}"
+        try:
+            training = run.dataset().data
+        except (DataError, MissingInput) as error:
+            return None, f"How much of this data was trained on is not known: {error}"
     if isinstance(given, Examples):
         overlap = example_overlap(given.splits["whole"], training.splits["train"])
     else:

@@ -85,6 +85,7 @@ def evaluate(
         console.print(note, markup=False, soft_wrap=True)
     name = ", ".join(data) if data else result.split
     how = f"windows of {result.window} tokens" if result.mode == "window" else "the state runs through"
+    how = f"{how}, fresh for each line" if result.by_lines else how
     protocol = f", mode {result.mode} ({how})" if result.window else ""
     title = f"{name}: {scored_amount(result.metrics)}{protocol}"
     metrics_table(title, [(run.name, result.metrics)], [result.headline_metric])

@@ -1,15 +1,18 @@
 """What a folder has to read: its visible files, without backups, files of the desktop, runs and comparisons."""
 
+import hashlib
 import os
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
-from seqlab.data.files import HIDDEN, LINKED, InputFixes, first_names
+from seqlab.data.files import HIDDEN, LINKED, InputFixes, first_names, read_bytes
 from seqlab.errors import StorageError
 from seqlab.wording import counted
 
 LOCK, BUILDING = ".lock", ".building"  # of an index that is being built
 BACKUP, BACKUP_ENDS = "an editor's backup", ("~", ".bak", ".orig")
+COPIED = "its content is that of another file"
 DESKTOP, DESKTOP_FILES = "a file of the desktop", ("thumbs.db", "ehthumbs.db", "desktop.ini")
 
 
@@ -63,3 +66,20 @@ def is_result(folder: Path) -> bool:
     if (folder / LOCK).is_file() and ((folder / BUILDING).is_dir() or len(list(folder.iterdir())) == 1):
         return True  # an index that is being built
     return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
+
+
+def copies_among(paths: Sequence[Path]) -> dict[Path, Path]:
+    """The files with the content of an earlier one, and that one; links too."""
+    same_size: dict[int, list[Path]] = {}
+    for path in paths:
+        same_size.setdefault(path.stat().st_size, []).append(path)
+    first: dict[bytes, Path] = {}
+    copies: dict[Path, Path] = {}
+    for path in chain.from_iterable(some for size, some in same_size.items() if size and len(some) > 1):
+        digest = hashlib.sha256()
+        for block in read_bytes(path):
+            digest.update(block)
+        original = first.setdefault(digest.digest(), path)
+        if original != path:
+            copies[path] = original
+    return copies

@@ -2,7 +2,6 @@
 
 import csv
 import re
-import shlex
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 from seqlab.config import ExampleKind
 from seqlab.data.corpora.source import is_text_only
 from seqlab.data.documents.open_pairs import is_collection
-from seqlab.data.examples.array_labels import as_tagged, keys_of_type, labels_in_arrays
+from seqlab.data.examples.array_labels import as_tagged, keys_of_type, labels_in_arrays, nesting_note
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
@@ -34,7 +33,6 @@ from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
 from seqlab.data.files import name_files, read_beginning
-from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA, TASKS
@@ -47,11 +45,6 @@ OTHER_SUFFIXES = {
     *("bak", "old", "org", "tmp", "doc", "pdf", "zip", "dat"),
 }
 
-# content_text is the key "text" of the object "content"
-FLATTEN = (
-    """jq -c '[paths(type != "object" and type != "array") as $p | {key: ($p | map(tostring) | join("_")), """
-    """value: getpath($p)}] | from_entries'"""
-)
 AS_LINES = (
     "Write the word, a tab and its tag on each line of a file that ends in .conll, with a blank line between sentences"
 )
@@ -177,13 +170,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
     reason = f"{path.name} has {seen}: {expected}"
     if len(names) == 1 and word == "column":
         reason += f". {SEPARATORS}"
-    if nested := keys_of_type(dict, sample.rows):
-        flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
-        reason += f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
     is_text = _has_text(path, sample.rows)
-    if not is_text and not nested and (advice := nested_texts_advice(sample.rows, str(path))):
-        reason += f". {advice}"
-    reason += as_tagged(path, sample.rows)
+    reason += nesting_note(path, sample.rows, is_text) + as_tagged(path, sample.rows)
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     layout = _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
@@ -205,7 +193,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
         return FileLayout("other", form)
     if not as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
         return FileLayout("other", arrays)
-    if len(sample.names) == 1 and (printed := form_of_text(path)):
+    printed = form_of_text(path)
+    if printed and (len(sample.names) == 1 or printed.is_annotated):
         reason = f"{path.name} looks like {printed.looks_like}. {printed.advice}"
         return FileLayout("other", reason, is_text=_has_text(path, sample.rows))
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import index
 
 from seqlab.contracts import AutoregressiveModel, State
@@ -183,7 +184,19 @@ class TextGenerator:
 
     def _rules(self, stop: Sequence[str]) -> DecodingRules:
         stop_strings = StopStrings(self.tokenizer, stop) if stop else None
+        self._warn_of_idle_stops(stop)
         return DecodingRules(end=self.tokenizer.end, banned=self.tokenizer.never_sampled, stop=stop_strings)
+
+    def _warn_of_idle_stops(self, stop: Sequence[str]) -> None:
+        """Warn of stop strings with characters that no token has; byte tokens have all."""
+        if not (stop and self.tokenizer.has_unknown):
+            return
+        ordinary = [[token] for token in range(self.tokenizer.ordinary_size)]
+        known = {" ", *chain.from_iterable(map(self.tokenizer.decode, ordinary))}
+        for string in stop:
+            if missing := sorted({*string} - known):
+                never = f"the vocabulary lacks {', '.join(map(repr, missing))}, so no text contains it"
+                warnings.warn(f"the stop string {string!r} does nothing: {never}", SeqlabWarning, stacklevel=4)
 
     def _to_text(self, generation: Generation, compiled: bool) -> GeneratedText:
         texts = [self._text(tokens, generation.rules) for tokens in generation.tokens]

@@ -28,6 +28,7 @@ class EvaluationResult:
 
     unknown_share: float | None = None  # of the tokens of examples; running text has its own in `scores`
     skipped_rows: int | None = None  # of other examples: those that could not be read
+    by_lines: bool = False  # whether every line of a text starts with a fresh state, in any mode
     reading: tuple[str, ...] = ()  # how the data was read: the first example, and unknown tokens
 
     def __str__(self) -> str:

@@ -122,8 +122,7 @@ class Run:
             raise UsageError(f"a {task_class.model_kind} has no mode '{mode}': expected {choices}.")
         if data is not None and split is not None:
             raise UsageError(f"'{split}' is a split of the run's own data; all of other data is scored: leave it out.")
-        split = "validation" if split is None else split
-        skipped = None
+        split, skipped = split or "validation", None
         if data is None:
             task, scored = self.task(), split
         else:
@@ -135,14 +134,14 @@ class Run:
         scores = task.score(self.model, scored, mode)
         if scored == "test" and joined().is_writer:
             record_evaluation(self.path, self.dataset().data)
-        metrics = task.metrics(scores)
+        metrics, mode = task.metrics(scores), mode or task.mode
         baseline = self.results.strongest_baseline if self.results and data is None and split == "validation" else None
-        baseline = baseline and baseline.in_mode(mode or task.mode, task.mode)
+        baseline = baseline and baseline.in_mode(mode, task.mode)
         return EvaluationResult(
             metrics=metrics,
             scores=scores,
             split=split if data is None else ", ".join(source_items(data)),
-            mode=mode or task.mode,
+            mode=mode,
             window=task.settings.window if isinstance(scores, TextScores) else None,
             headline_metric=task.headline_metric,
             sentence=task.result_sentence(metrics, baseline and (baseline.name, baseline.metrics)),
@@ -150,7 +149,8 @@ class Run:
             signature=task.signature,
             unknown_share=unknown_share(task.splits[scored], self.vocabulary),
             skipped_rows=skipped,
-            reading=tuple(task.notes_on(scored, "given" if data else split, mode or task.mode)),
+            by_lines=self.settings.corpus.documents == "lines",
+            reading=tuple(task.notes_on(scored, "given" if data else split, mode)),
         )
 
     def inspect(

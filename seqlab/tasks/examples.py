@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import CorpusSettings, ExampleKind, RunSettings
 from seqlab.contracts import Scores
-from seqlab.data.examples.checks import few_examples_note, refuse_new_labels
+from seqlab.data.examples.checks import GIVEN, few_examples_note, refuse_new_labels
 from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.groups import AUTO, NONE
@@ -117,7 +117,8 @@ class ExampleTask(Task):
         if kind == "pairs":
             refuse_swapped({"training": trained_on.source, "given": source}, trained_on.columns)
         examples = open_unsplit(kind, corpus, vocabulary.labels, [(first, second) for first, second in columns])
-        warn_of_notes(examples)
+        few = few_examples_note({GIVEN: len(examples.splits["whole"])})
+        warn_of_notes(replace(examples, notes=(*examples.notes, *few)))
         return cls.encode_splits(examples, settings, vocabulary)
 
     @classmethod

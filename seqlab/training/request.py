@@ -19,6 +19,7 @@ from seqlab.config.sources import SHORT
 from seqlab.data.examples.class_folders import labels_of_folders
 from seqlab.data.examples.example_folders import TAGGED
 from seqlab.data.examples.lines import TABLES, quote_list, suffix
+from seqlab.data.examples.table_sample import have_same_columns
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
@@ -169,6 +170,8 @@ def _splits_anew(folder: Path, files: Sequence[Path], task: Any) -> str:
     """How to split the data of a folder in another way, if its files can be joined."""
     ratios = ["--split-ratios", "90/10"]
     if all(path.is_file() and suffix(path) in (*TABLES, *TAGGED) for path in files):
+        if not have_same_columns([path for path in files if suffix(path) in TABLES]):
+            return ""
         train = ["train", str(folder)]
         return f" (to join these files and split them anew: {command_again(train, ratios, [folder, *files])})"
     is_text = task is None or (task in TASKS and TASKS.settings(task).examples is None)

@@ -222,3 +222,13 @@ def test_exit_codes(seqlab, tmp_path):
     assert "bytes that are not UTF-8: 20" in refused.out
     assert "\nerror: " in refused.err
     assert "line 1, offset 3" in refused.err
+
+
+def test_rows_are_examined_as_training_reads_them(tmp_path):
+    (tmp_path / "z.jsonl").write_text("".join(json.dumps({"text": prose(40, i), "id": i}) + "\n" for i in range(30)))
+    (tmp_path / "a.txt").write_text(prose(300, 99))
+    found = examine([str(tmp_path)])
+    expected = prose(300, 99) + "".join(prose(40, i) for i in range(30))
+    assert abs(found.scan.characters - len(expected)) <= 31  # newlines at the ends of documents
+    assert any("'text' of" in note and "left out: 'id'" in note for note in found.notes)
+    assert any("splits this text by documents" in note for note in found.notes)

@@ -86,7 +86,7 @@ def test_an_option_that_cannot_apply_is_refused(
     "command",
     [
         "generate text --beam 2 --length-penalty 0.5 --n-best 2 -l 4",
-        "generate text --temperature 0 --repetition-penalty 1.1 --stop z -l 4",
+        "generate text --temperature 0 --repetition-penalty 1.1 --stop t -l 4",
         "generate text --top-k 2 --top-p 0.5 --seed 1 -n 2 -l 4",
         "predict pairs fine --beam 2 --n-best 2 --length-penalty 1 --max-length 3",
     ],
@@ -187,6 +187,8 @@ def test_what_another_architecture_replaces_is_said(runs: Path, monkeypatch: pyt
 def test_what_sampling_cuts_is_said(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
     monkeypatch.chdir(runs)
     assert "top_k=5,000 leaves out nothing" in seqlab("generate", "text", "--top-k", "5000", "-l", "2").err
+    assert "the stop string 'Ω!' does nothing" in seqlab("generate", "text", "--stop", "Ω!", "-l", "2").err
+    assert "does nothing" not in seqlab("generate", "text", "--stop", "the", "-l", "2").err
     learned = {"backbone.positions": "learned"}
     train_small(runs / "my.txt", runs / "short", arch="transformer", settings=learned)
     limit = lab.load("short").model.limit

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
+from seqlab.data.examples.array_labels import FLATTEN
 from seqlab.data.examples.table_sample import SAMPLE_BYTES
-from seqlab.data.task_inference import FLATTEN, infer_task, plain_text_note, unclear_layout
+from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.data.text.corpus import open_corpus
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA

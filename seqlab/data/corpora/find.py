@@ -13,7 +13,7 @@ from seqlab.data.documents.rows import FIELDS
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, iconv_name, recognize_encoding
 from seqlab.data.examples.lines import TABLES, quote_list
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, name_files
-from seqlab.data.folders import files_below, is_result, note_links
+from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
 from seqlab.data.foreign import refuse_foreign
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
@@ -76,6 +76,12 @@ def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[T
                 continue
             if sources[name].column:
                 unused.setdefault((sources[name].column, others), []).append(name)
+    local = [Path(name) for name in sources if not is_address(name)]
+    for copy, original in copies_among(local).items():
+        if str(copy) in items:
+            raise UsageError(f"'{copy}' has the same content as '{original}': give every text once.")
+        fixes.left_out[str(copy)] = COPIED
+        del sources[str(copy)]
     if not sources:
         left_out = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.source_notes)
         raise DataError(f"{', '.join(items)}: there is no file with text.{left_out}")

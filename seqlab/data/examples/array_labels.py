@@ -9,9 +9,16 @@ from typing import Any
 from seqlab.data.examples.columns import LABELED, readable_columns, suggest_columns
 from seqlab.data.examples.lines import Location, quote_list
 from seqlab.data.files import shorten
+from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError
 
 LABEL_NAMES = (*LABELED.second, "labels", "accept")  # Prodigy writes the choices that were accepted
+
+# content_text is the key "text" of the object "content"
+FLATTEN = (
+    """jq -c '[paths(type != "object" and type != "array") as $p | {key: ($p | map(tostring) | join("_")), """
+    """value: getpath($p)}] | from_entries'"""
+)
 
 
 def refuse_arrays(first: Location, column: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -100,3 +107,12 @@ def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]]
         program = f"a word on each line: jq -r {lines}" if tags else f"texts: jq -c {joined}"
         advice = f". To write {program} {path} > {'new.conll' if tags else 'new.jsonl'}"
     raise DataError(f"{first}: '{column}' is an array, expected a text{advice}")
+
+
+def nesting_note(path: Path, rows: Sequence[Mapping[str, Any]], is_text: bool) -> str:
+    """How to get at the texts of objects within the rows."""
+    if nested := keys_of_type(dict, rows):
+        flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
+        return f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
+    advice = "" if is_text else nested_texts_advice(rows, str(path))
+    return f". {advice}" if advice else ""

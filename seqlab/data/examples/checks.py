@@ -19,6 +19,7 @@ from seqlab.wording import counted, split_in_words
 
 FEWEST_EXAMPLES = 200  # to judge by
 LABELS_NAMED = 10  # in a note
+GIVEN = "given"  # data that a finished run is scored on
 ALIKE_NAMED = 3  # sets of labels that a note names
 
 
@@ -40,8 +41,17 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
         if noun == "label":
             located = [one for some in splits.values() for one in some]
             notes += odd_labels(everywhere) + single_labels(located)
+    return notes + _content_notes(splits)
+
+
+def check_given(examples: LocatedExamples) -> list[str]:
+    """Notes on examples that a finished run is scored on."""
+    return _content_notes({GIVEN: examples})
+
+
+def _content_notes(splits: Mapping[str, LocatedExamples]) -> list[str]:
     examples = [located.example for some in splits.values() for located in some]
-    return notes + missing_texts(examples) + odd_texts(examples) + copied_sources(examples) + _repeated_inputs(splits)
+    return missing_texts(examples) + odd_texts(examples) + copied_sources(examples) + _repeated_inputs(splits)
 
 
 def count_labels(examples: LocatedExamples) -> Counter[str]:
@@ -135,11 +145,12 @@ def _never_scored(counts: Mapping[str, Counter[str]], noun: str) -> list[str]:
 def few_examples_note(sizes: Mapping[str, int]) -> list[str]:
     """Notes on held-out splits, by name, that are too small to tell models apart."""
     return [
-        f"{'results' if split == 'validation' else f'{split} results'} are based on "
-        f"{counted(count, f'{split} example')}, fewer than {FEWEST_EXAMPLES}: a single one is {100 / count:.1f}% of "
-        f"them, so small differences are chance"
+        f"{subject} are based on {counted(count, noun)}, fewer than {FEWEST_EXAMPLES}: a single one is "
+        f"{100 / count:.1f}% of them, so small differences are chance"
         for split, count in sizes.items()
         if split != "train" and count < FEWEST_EXAMPLES
+        for subject in ["results" if split in ("validation", GIVEN) else f"{split} results"]
+        for noun in ["example" if split == GIVEN else f"{split} example"]
     ]
 
 

@@ -16,6 +16,8 @@ from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.errors import DataError
 
+FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")  # a number that is not whole
+
 
 @dataclass(frozen=True)
 class ColumnPair:
@@ -162,10 +164,11 @@ def suggest_columns(rows: Sequence[Fields]) -> tuple[str, str]:
     text = max(first or [name for name in names if [name] != second], key=lambda name: length_of(rows, name))
     labels = [name for name in second or names if name != text] or [name for name in names if name != text]
 
-    def unlikely(name: str) -> tuple[bool, bool, bool, int]:
+    def unlikely(name: str) -> tuple[bool, bool, bool, bool, int]:
         values = Counter(str(row.get(name, "")) for row in rows)
         repeated = sum(count > 1 for count in values.values())  # lines below the header may explain a constant column
-        return why_no_labels(rows, name) is not None, repeated < 2, "" in values, len(values)
+        measured = any(FRACTION.fullmatch(value) for value in values)  # such as weights
+        return why_no_labels(rows, name) is not None, repeated < 2, measured, "" in values, len(values)
 
     return text, min(reversed(labels), key=unlikely)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seqlab.config import CorpusSettings, ExampleKind
-from seqlab.data.examples.checks import check_labels, check_splits
+from seqlab.data.examples.checks import GIVEN, check_given, check_labels, check_splits
 from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
@@ -62,12 +62,12 @@ def open_unsplit(
     if _is_builtin(settings.source):
         corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
         everything = [example for examples in corpus.splits.values() for example in examples]
-        unknown = check_labels("given", located_in(settings.source[0], everything), labels) if labels else []
+        unknown = check_labels(GIVEN, located_in(settings.source[0], everything), labels) if labels else []
         return replace(corpus, splits={"whole": everything}, rule="all of it", notes=(*corpus.notes, *unknown))
     wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit, tuple(trained))
     splits, notes, _, skipped = _read_splits(kind, {"whole": settings.source}, wanted)
-    notes = [*notes, *split_by_column(splits).notes]
-    notes += check_labels("given", splits["whole"], labels) if labels else []
+    notes = [*notes, *split_by_column(splits).notes, *check_given(splits["whole"])]
+    notes += check_labels(GIVEN, splits["whole"], labels) if labels else []
     return Examples(_name(settings.source), _without_locations(splits), "all of it", "", tuple(notes), skipped=skipped)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -89,3 +90,11 @@ def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if any(name in values for name, values in zip(names, columns, strict=True)):
         return False
     return any(len(values) >= MIN_ROWS and 2 * len(set(values)) <= len(values) for values in columns)
+
+
+def have_same_columns(paths: Sequence[Path]) -> bool:
+    """Whether tables can be joined; those that cannot be read are refused elsewhere."""
+    try:
+        return len({frozenset(sample_table(path).names) for path in paths}) <= 1
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
+        return True

@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 from seqlab.data.encoding import UTF8, recognize_encoding
@@ -21,7 +20,7 @@ from seqlab.data.files import (
     read_file,
     shorten,
 )
-from seqlab.data.folders import files_below, is_result, note_links
+from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
 from seqlab.data.standard_input import NAME, called_by_name, copy_stdin
 from seqlab.data.text.forms import form_of_text
 from seqlab.data.text.symbols import join_symbols
@@ -92,10 +91,10 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
                 raise UsageError(f"'{path}' is given twice: name every file once.")
             codecs[path] = codec
     named = {Path(item) for item in source}
-    for path, original in _copies([*codecs]).items():
+    for path, original in copies_among([*codecs]).items():
         if path in named:
             raise UsageError(f"'{path}' has the same content as '{original}': give every text once.")
-        fixes.left_out[str(path)] = "its content is that of another file"
+        fixes.left_out[str(path)] = COPIED
         del codecs[path]
     note_links([path for path in codecs if path not in named], fixes)
     note_forms([*codecs], fixes)
@@ -231,23 +230,6 @@ def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
             f"the like.{left_out}"
         )
     return texts
-
-
-def _copies(paths: Sequence[Path]) -> dict[Path, Path]:
-    """The files with the content of an earlier one, and that one; links too."""
-    same_size: dict[int, list[Path]] = {}
-    for path in paths:
-        same_size.setdefault(path.stat().st_size, []).append(path)
-    first: dict[bytes, Path] = {}
-    copies: dict[Path, Path] = {}
-    for path in chain.from_iterable(some for size, some in same_size.items() if size and len(some) > 1):
-        digest = hashlib.sha256()
-        for block in read_bytes(path):
-            digest.update(block)
-        original = first.setdefault(digest.digest(), path)
-        if original != path:
-            copies[path] = original
-    return copies
 
 
 def readable_codec(path: Path) -> tuple[str | None, str]:

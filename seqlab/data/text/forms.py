@@ -59,6 +59,7 @@ class TextForm(NamedTuple):
     looks_like: str
     advice: str
     is_table: bool = False  # that can be read as it is
+    is_annotated: bool = False  # by a tool, in columns of its own
 
 
 def form_of_text(path: Path) -> TextForm | None:
@@ -90,6 +91,13 @@ def _page(lines: Sequence[str], name: str) -> TextForm | None:
     if not PAGE.match(lines[0]) and (len(lines) < MIN_LINES or tagged < MIN_TAGGED * len(lines)):
         return None
     return TextForm("HTML or XML, with tags", f"To get the text of a page: pandoc -f html -t plain {name} -o new.txt")
+
+
+def _web_anno(lines: Sequence[str], name: str) -> TextForm | None:
+    if not lines[0].startswith("#FORMAT=WebAnno"):
+        return None
+    advice = "Export the document as CoNLL 2003 or CoNLL-U instead"
+    return TextForm("WebAnno TSV, which INCEpTION exports", advice, is_annotated=True)
 
 
 def _rtf(lines: Sequence[str], name: str) -> TextForm | None:
@@ -198,6 +206,6 @@ def _embedded(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
-    *(_rtf, _json_lines, _drawn, _printed, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles, _embedded),
-    _page,
+    *(_rtf, _web_anno, _json_lines, _drawn, _printed, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles),
+    *(_embedded, _page),
 )

@@ -185,3 +185,14 @@ def test_a_small_packed_text_has_no_second_split_and_the_advice_helps(tmp_path: 
     other = tmp_path / "b.txt"
     other.write_text("".join(some_texts(9, 900)))
     assert all(map(len, encode(large_text(packed, validation=(str(other),))).values()))
+
+
+def test_copies_of_files_are_read_once_and_said(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.jsonl", some_texts(50))
+    for name in ("b.txt", "c.txt"):
+        (tmp_path / name).write_text("one text\n" * 20)
+    text = open_large(settings(tmp_path))
+    assert [Path(source.name).name for source in text.parts["train"].sources] == ["a.jsonl", "b.txt"]
+    assert any("its content is that of another file" in note and "c.txt" in note for note in text.notes)
+    with pytest.raises(UsageError, match="has the same content as"):
+        open_large(settings(tmp_path / "a.jsonl", tmp_path / "b.txt", tmp_path / "c.txt"))

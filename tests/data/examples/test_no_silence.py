@@ -171,3 +171,20 @@ def test_a_table_that_sqlite_printed_is_said(write, header: str):
     layout = unclear_layout([str(path)])
     assert layout is not None and "a table that a program printed, as sqlite does" in layout.reason
     assert "sqlite3 -header -csv" in layout.reason
+
+
+def test_the_export_of_an_annotation_tool_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.tsv"
+    words = "".join(f"1-{i}\t{i}-{i + 1}\tword{i}\t*\t_\t\n" for i in range(1, 30))
+    file.write_text(f"#FORMAT=WebAnno TSV 3.3\n#T_SP=type|value\n\n\n#Text=some words\n{words}", encoding="utf-8")
+    layout = unclear_layout([str(file)])
+    assert layout is not None and layout.kind == "other" and not layout.columns
+    assert "WebAnno TSV, which INCEpTION exports" in layout.reason
+
+
+def test_numbers_that_are_measured_are_no_suggestion_beside_others(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    rows = (f"a comment of somebody {i},{'' if i == 3 else i % 5 + 1},{1 + i % 3 / 2}" for i in range(60))
+    file.write_text("comment,score_given,weight\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    layout = unclear_layout([str(file)])
+    assert layout is not None and layout.columns == ("comment", "score_given")
