@@ -40,16 +40,17 @@ from seqlab.errors import UsageError
 from seqlab.registry import allow_plugin
 
 
-class OnceEach(TyperCommand):
-    """A command that refuses an option given twice, of which one value would be dropped."""
+class LastHolds(TyperCommand):
+    """A command that says of an option given twice which value holds: people append options to a printed command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given = Counter(self.make_parser(ctx).parse_args(args=[*args])[2])
-        for option, times in given.items():
+        values, _, order = self.make_parser(ctx).parse_args(args=[*args])
+        for option, times in Counter(order).items():
             if times == 1 or not isinstance(option, TyperOption) or option.multiple:
                 continue
             if option.secondary_opts or not option.is_flag:  # of a flag without an opposite, nothing is dropped
-                raise UsageError(f"{option.opts[0]} was given {times} times, and takes one value: give it once.")
+                held = values[option.name or ""]
+                typer.echo(f"note: {option.opts[0]} was given {times} times: the last value holds, {held}", err=True)
         return super().parse_args(ctx, args)
 
 
@@ -122,4 +123,4 @@ def _epilog(command: Callable[..., None]) -> str:
 for panel, commands in PANELS.items():
     for command in commands:
         name = "list" if command is list_registered else None
-        app.command(name, cls=OnceEach, rich_help_panel=panel, epilog=_epilog(command))(command)
+        app.command(name, cls=LastHolds, rich_help_panel=panel, epilog=_epilog(command))(command)

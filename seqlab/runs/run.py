@@ -134,14 +134,14 @@ class Run:
         scores = task.score(self.model, scored, mode)
         if scored == "test" and joined().is_writer:
             record_evaluation(self.path, self.dataset().data)
-        metrics, mode = task.metrics(scores), mode or task.mode
+        metrics, used_mode = task.metrics(scores), mode or task.mode
         baseline = self.results.strongest_baseline if self.results and data is None and split == "validation" else None
-        baseline = baseline and baseline.in_mode(mode, task.mode)
+        baseline = baseline and baseline.in_mode(used_mode, task.mode)
         return EvaluationResult(
             metrics=metrics,
             scores=scores,
             split=split if data is None else ", ".join(source_items(data)),
-            mode=mode,
+            mode=used_mode,
             window=task.settings.window if isinstance(scores, TextScores) else None,
             headline_metric=task.headline_metric,
             sentence=task.result_sentence(metrics, baseline and (baseline.name, baseline.metrics)),
@@ -150,7 +150,7 @@ class Run:
             unknown_share=unknown_share(task.splits[scored], self.vocabulary),
             skipped_rows=skipped,
             by_lines=self.settings.corpus.documents == "lines",
-            reading=tuple(task.notes_on(scored, "given" if data else split, mode)),
+            reading=tuple(task.notes_on(scored, "given" if data else split, used_mode)),
         )
 
     def inspect(

@@ -59,8 +59,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("generate text --temperature 0 --samples 2", "at temperature 0 all 2 texts would be the same"),
         ("generate text --top-k 1 --samples 2", "with top_k=1 all 2 texts would be the same"),
         ("generate text --top-k 1 --temperature 2 --seed 3", "temperature and seed do nothing with top_k=1"),
-        ("train my.txt --steps 2 --steps 3 --out twice", "--steps was given 2 times"),
-        ("inspect text --text hi --before --no-before", "--before was given 2 times"),
         ("train my.txt --set train.lr=1 --set train.lr=2 --out twice", "--set gives train.lr twice, as 1 and as 2"),
         (
             "train my.txt --set task.window=8 --window 16 --out twice",
@@ -163,6 +161,18 @@ def test_columns_without_a_header_are_counted_in_the_order_of_the_reading(
     answer = seqlab("compare", "sms.tsv")
     assert """--task classify --set 'corpus.columns=["2", "1"]'""" in answer.err
     assert """--task translate --set 'corpus.columns=["1", "2"]'""" in answer.err
+
+
+def test_of_an_option_that_is_given_twice_the_last_value_holds_and_is_said(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab
+) -> None:
+    monkeypatch.chdir(runs)
+    answer = seqlab("train", "my.txt", "--steps", "2", "--hidden", "8", "--steps", "3", "--out", "twice")
+    assert answer.code == 0 and "note: --steps was given 2 times: the last value holds, 3" in answer.err
+    results = lab.load("twice").results
+    assert results is not None and results.steps == 3
+    answer = seqlab("inspect", "text", "--text", "hi", "--before", "--no-before")
+    assert "--before was given 2 times" in answer.err
 
 
 def test_a_reader_who_leaves_ends_a_command_quietly() -> None:

@@ -15,9 +15,9 @@ TEXT = "".join(f"The {w} sat on the {v}.\n" for w in ("cat", "dog", "hen") for v
 
 def trained(folder: Path, arch: str = "transformer", steps: int = 40, **more: Any) -> Any:
     (folder / "my.txt").write_text(TEXT, encoding="utf-8")
-    small: dict[str, Any] = {"hidden": 32, "embedding": 32, "batch_size": 8, "window": 24, "threads": 1, "steps": steps}
+    small: dict[str, Any] = {"hidden": 32, "batch_size": 8, "window": 24, "threads": 1, "steps": steps}
     small["sample_tokens"] = 0
-    own = {"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {}
+    own = {"model.embedding": 32} | ({"backbone.heads": 2, "backbone.layers": 2} if arch == "transformer" else {})
     return api.train(folder / "my.txt", arch=arch, out=folder / "run", settings={**own, **more}, **small)
 
 
