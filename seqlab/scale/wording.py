@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from seqlab.models.parameter_count import in_units
 from seqlab.scale.cluster import ASSUMPTIONS, Cluster
+from seqlab.wording import counted
 
 if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
@@ -37,8 +38,8 @@ def plan_lines(planned: "PlannedTraining") -> list[str]:
     sharded = "\n            seqlab shards in float32 only, which needs more memory and time than this"
     idle = layout.cluster.devices - layout.used
     lines = [
-        f"model       {model.arch}, {model.parameters:,} parameters: {backbone.layers} layers, {backbone.hidden} wide, "
-        f"vocabulary {model.vocab_size:,}, sequences of {model.length:,}",
+        f"model       {model.arch}, {model.parameters:,} parameters: {counted(backbone.layers, 'layer')}, "
+        f"{backbone.hidden} wide, vocabulary {model.vocab_size:,}, sequences of {model.length:,}",
         f"compute     {one.flops:.3g} FLOPs: {one.tokens:.3g} tokens at {model.flops_per_token():.3g}",
         f"layout      {layout.name}{tensor if layout.tensor > 1 else sharded if layout.sharded else ''}",
         f"batch       {batch:,} tokens: {layout.replicas:,} x {layout.rows} sequences"
