@@ -164,14 +164,15 @@ def sequences_of(model: SizedModel, batch_tokens: int | None) -> int:
 
 
 def most_devices(model: SizedModel, cluster: Cluster, batch: int) -> tuple[int, str]:
-    """The largest power of two of devices that are used at half their speed or better, and what limits more."""
+    """The largest power of two of devices that are used at half their speed or better, and what limits more; 0 where
+    even the fewest are not, and why."""
     best, reason, devices = 0, "memory", 1
     while devices <= MOST_DEVICES:
         layout = best_layout(model, replace(cluster, devices=devices), batch)
         if layout is not None and layout.efficiency >= USEFUL:
             best = devices
-        elif layout is not None:
-            reason = "a batch that has no more sequences" if layout.used < devices else layout.bound
+        elif layout is not None and (best or reason == "memory"):
+            reason = layout.loses_most_by
             if best:
                 break
         devices *= 2
