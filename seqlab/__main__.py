@@ -10,7 +10,7 @@ from pathlib import Path
 from seqlab.distributed.world import launched
 from seqlab.errors import SeqlabError, SeqlabWarning, StorageError
 
-OWN_ERROR = 2.0  # seconds that another process waits for the first one to say an error
+OWN_ERROR = 10.0  # seconds that another process waits for the first one to say an error: long enough if both are slow
 
 
 def main() -> None:

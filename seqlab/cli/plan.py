@@ -8,7 +8,7 @@ from typer import Option
 
 from seqlab.cli import options
 from seqlab.registry import BACKBONES
-from seqlab.scale.cluster import A100_BYTES, A100_FLOPS, ASSUMPTIONS, Cluster
+from seqlab.scale.cluster import A100_BYTES, A100_FLOPS, ASSUMPTIONS, VOCAB_SIZE, WINDOW, Cluster
 
 if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
@@ -58,8 +58,12 @@ def plan(
     runs: Annotated[
         list[Path] | None, Option("--from", help="Comparison or run to extrapolate the loss from; repeat for several.")
     ] = None,
-    window: Annotated[int, Option(help="Tokens of a sequence.")] = 2048,
-    vocab_size: Annotated[int, Option(help="Size of the vocabulary.")] = 32_000,
+    window: Annotated[
+        int | None, Option(help=f"Tokens of a sequence; default that of --from, else {WINDOW:,}.")
+    ] = None,
+    vocab_size: Annotated[
+        int | None, Option(help=f"Size of the vocabulary; default that of --from, else {VOCAB_SIZE:,}.")
+    ] = None,
     layers: Annotated[int | None, Option(help="Layers; default by the size.")] = None,
     hidden: Annotated[int | None, Option(help="Width; default by the size.")] = None,
     batch_tokens: Annotated[int | None, Option(help="Tokens of a global batch; default by the size.")] = None,

@@ -19,6 +19,7 @@ ASSUMPTIONS = {
 
 
 A100_FLOPS, A100_BYTES = 3.12e14, 80e9  # the device of a plan that names none
+WINDOW, VOCAB_SIZE = 2048, 32_000  # the text of a plan that names none, and has no runs
 
 
 @dataclass(frozen=True)

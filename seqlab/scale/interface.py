@@ -13,9 +13,9 @@ from seqlab.scale.plan import ScalePlan, make_plan, most_devices
 
 if TYPE_CHECKING:
     from seqlab.scale.law import ScalingLaw
+    from seqlab.scale.trained import LossPerToken, TrainedRuns
 
-# the options of a model and its batch; None: by the size
-SHAPE = {"window": 2048, "vocab_size": 32_000, "layers": None, "hidden": None, "batch_tokens": None}
+SHAPE = ("window", "vocab_size", "layers", "hidden", "batch_tokens")  # the options of a model and its batch
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class ExpectedLoss:
     """What a law says of a plan: nats per token, and the 95% interval."""
 
     law: "ScalingLaw"
+    measured: "LossPerToken"
     loss: float
     low: float
     high: float
@@ -63,7 +64,8 @@ def plan(
 
     arch: one name or several; "all" for every architecture. devices: one number or several.
     params, tokens: size of the model, and of the text that it is trained on.
-    runs: finished comparisons or runs of the architecture: the loss is extrapolated from them.
+    runs: finished comparisons or runs of the architecture: the loss is extrapolated from them, and the model has their
+    tokenizer, vocabulary and window.
     options: window, vocab_size, layers, hidden, batch_tokens, and what is assumed: utilization, bandwidth,
     node_bandwidth, devices_per_node, memory_bandwidth, latency, watts, overhead, usable_memory.
 
@@ -72,15 +74,16 @@ def plan(
     if unknown := [name for name in options if name not in (*ASSUMPTIONS, *SHAPE)]:
         known = ", ".join((*SHAPE, *ASSUMPTIONS))
         raise UsageError(f"'{unknown[0]}' is no option of a plan. Known: {known}.")
-    shape: dict[str, Any] = {name: options.get(name, default) for name, default in SHAPE.items()}
-    batch_tokens = shape.pop("batch_tokens")
+    shape = {name: value for name, value in options.items() if name in SHAPE and value is not None}
+    batch_tokens = shape.pop("batch_tokens", None)
     assumed = {name: value for name, value in options.items() if name in ASSUMPTIONS}
     names = [arch] if isinstance(arch, str) else list(arch)
     names = list(BACKBONES) if names == ["all"] else names
     planned: list[PlannedTraining] = []
-    for name in names:
-        model = model_of_size(name, params, **shape)
-        expected = _expected_loss(runs, name, model.parameters, tokens) if runs else None
+    for name in map(BACKBONES.canonical, names):
+        trained = _trained(runs, name) if runs else None
+        model = model_of_size(name, params, **(shape if trained is None else _shape_of_runs(trained.measured, shape)))
+        expected = None if trained is None else _expected_loss(trained, model.parameters, tokens)
         for count in [devices] if isinstance(devices, int) else devices:
             cluster = Cluster(count, flops_per_device, memory_per_device, **assumed)
             one = make_plan(model, cluster, tokens, batch_tokens)
@@ -88,9 +91,27 @@ def plan(
     return planned
 
 
-def _expected_loss(runs: Sequence[str | Path], arch: str, parameters: int, tokens: float) -> ExpectedLoss:
-    from seqlab.scale.law import extrapolate, fit_law  # imports scipy
-    from seqlab.scale.trained import trained_points  # imports torch
+def _trained(runs: Sequence[str | Path], arch: str) -> "TrainedRuns":
+    from seqlab.scale.trained import trained_runs  # imports torch
 
-    law = fit_law(trained_points(map(Path, runs), arch))
-    return ExpectedLoss(law, *extrapolate(law, parameters, tokens))
+    return trained_runs(map(Path, runs), arch)
+
+
+def _shape_of_runs(measured: "LossPerToken", shape: dict[str, Any]) -> dict[str, Any]:
+    """A model whose loss per token is that of the runs; only its window may be another one."""
+    given = shape.get("vocab_size", measured.vocab_size)
+    if given != measured.vocab_size:
+        raise UsageError(
+            f"--vocab-size is {given:,}, and the runs have a vocabulary of {measured.vocab_size:,} (tokenizer "
+            f"{measured.tokenizer['name']}): a loss per token of another vocabulary is another quantity. Leave the "
+            f"option out, or train runs with that vocabulary."
+        )
+    of_runs = {"vocab_size": measured.vocab_size, "window": measured.window, "tokenizer": measured.tokenizer}
+    return {**of_runs, **shape}
+
+
+def _expected_loss(trained: "TrainedRuns", parameters: int, tokens: float) -> ExpectedLoss:
+    from seqlab.scale.law import extrapolate, fit_law  # imports scipy
+
+    law = fit_law(trained.points)
+    return ExpectedLoss(law, trained.measured, *extrapolate(law, parameters, tokens))

@@ -6,6 +6,7 @@ fitted law with the spread of its residuals, fitted and extrapolated again. A la
 refused.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -118,9 +119,10 @@ def _refuse_narrow(points: Sequence[TrainedPoint]) -> None:
         distinct, span = len(set(values)), max(values) / min(values)
         if distinct < LEAST_VALUES or span < LEAST_SPAN:
             raise DataError(
-                f"a law needs {LEAST_VALUES} different {name}, the largest {LEAST_SPAN:g} times the smallest; the runs "
-                f"have {distinct}, from {min(values):,.0f} to {max(values):,.0f}. Train further ones: --hidden and "
-                f"--layers for the size, --steps for the data."
+                f"a law needs {LEAST_VALUES} different {name}, the largest at least {LEAST_SPAN:g} times the smallest; "
+                f"the runs have {distinct}, from {min(values):,.0f} to {max(values):,.0f}, which is "
+                f"{math.floor(100 * span) / 100:g} times. Train further ones: --hidden and --layers for the size, "
+                f"--steps for the data."
             )
 
 

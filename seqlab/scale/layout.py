@@ -17,11 +17,12 @@ from functools import cached_property
 
 from seqlab.config import BatchShape
 from seqlab.scale.cluster import Cluster
-from seqlab.scale.model import FORWARD_AND_BACKWARD, SizedModel
+from seqlab.scale.model import FORWARD_AND_BACKWARD, RECOMPUTED, SizedModel
 from seqlab.training.footprint import Footprint, footprint, recomputing
 
 ROUNDED, FULL = 2, 4  # bytes of a number in bfloat16 and in float32
 TENSOR_REDUCES = 4  # in each layer: after attention and after the feedforward layer, forward and backward
+WAITS, SENDING = "steps that wait for each other", "sending gradients and weights"
 
 
 @dataclass(frozen=True)
@@ -120,10 +121,23 @@ class Layout:
     @property
     def bound(self) -> str:
         """What the time of a step depends on."""
-        times = {"computing": self.compute_seconds, "sending gradients and weights": self.gradient_seconds}
+        times = {"computing": self.compute_seconds, SENDING: self.gradient_seconds}
         longest = max(times, key=lambda name: times[name])
-        waits = "steps that wait for each other" if self.tensor == 1 else "tensor parallelism"
+        waits = WAITS if self.tensor == 1 else "tensor parallelism"
         return waits if self.waiting_seconds > times[longest] else longest
+
+    @property
+    def loses_most_by(self) -> str:
+        """What takes most of the time in which devices compute nothing new."""
+        if self.used < self.cluster.devices:
+            return "a batch that has no more sequences"
+        again = 1 - FORWARD_AND_BACKWARD / RECOMPUTED if self.recompute else 0.0
+        lost = {
+            WAITS if self.tensor == 1 else "tensor parallelism": self.waiting_seconds,
+            SENDING: self.gradient_seconds - self.compute_seconds,
+            "activations that are computed twice": again * self.compute_seconds,
+        }
+        return max(lost, key=lambda name: lost[name])
 
     @property
     def efficiency(self) -> float:

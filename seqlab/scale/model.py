@@ -1,6 +1,7 @@
 """A language model of a given size, and what a token of it costs."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,7 @@ from seqlab.config import RunSettings, VocabSizes, build_settings
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import parameters
 from seqlab.registry import BACKBONES, TASKS
+from seqlab.scale.cluster import VOCAB_SIZE, WINDOW
 
 FORWARD_AND_BACKWARD = 3  # times the FLOPs of the forward pass: the backward pass has two products for each of its own
 RECOMPUTED = 4  # with the forward pass computed twice
@@ -58,25 +60,35 @@ class SizedModel:
 
 
 def model_of_size(
-    arch: str, size: float, vocab_size: int, window: int, layers: int | None = None, hidden: int | None = None
+    arch: str,
+    size: float,
+    vocab_size: int = VOCAB_SIZE,
+    window: int = WINDOW,
+    layers: int | None = None,
+    hidden: int | None = None,
+    tokenizer: Mapping[str, Any] | None = None,
 ) -> SizedModel:
-    """The model of an architecture with about `size` parameters; `layers` and `hidden` set its shape."""
+    """The model of an architecture with about `size` parameters; `layers` and `hidden` set its shape. `tokenizer` are
+    its settings, by default those of bpe with this vocabulary."""
     if not LEAST <= size <= MOST:
         raise UsageError(f"--params is {size:g}: expected {LEAST:g} to {MOST:g} parameters.")
     arch = BACKBONES.canonical(arch)
+    tokenizer = tokenizer or {"name": "bpe", "vocab_size": min(vocab_size, 2**24)}
+
+    def of_width(width: int) -> SizedModel:
+        return SizedModel(_settings(arch, width, layers or _layers(arch, width), window, tokenizer), vocab_size)
+
     if hidden is not None:
-        return _model(arch, hidden, layers or _layers(arch, hidden), vocab_size, window)
+        return of_width(hidden)
     low, high = 1, 65_536 // _unit(arch)
     while low < high:  # the widest that is not above the size
         middle = (low + high + 1) // 2
-        width = middle * _unit(arch)
-        if _model(arch, width, layers or _layers(arch, width), vocab_size, window).parameters <= size:
+        if of_width(middle * _unit(arch)).parameters <= size:
             low = middle
         else:
             high = middle - 1
-    near = [max(1, low + step) * _unit(arch) for step in (0, 1)]
-    models = [_model(arch, width, layers or _layers(arch, width), vocab_size, window) for width in near]
-    best = min(models, key=lambda model: abs(model.parameters - size))
+    near = [of_width(max(1, low + step) * _unit(arch)) for step in (0, 1)]
+    best = min(near, key=lambda model: abs(model.parameters - size))
     if abs(best.parameters / size - 1) > CLOSE:
         raise UsageError(
             f"no {arch} with a vocabulary of {vocab_size:,} has about {size:g} parameters; the nearest has "
@@ -110,13 +122,12 @@ def _most_layers(arch: str) -> int:
     return STACKED
 
 
-def _model(arch: str, hidden: int, layers: int, vocab_size: int, length: int) -> SizedModel:
+def _settings(arch: str, hidden: int, layers: int, length: int, tokenizer: Mapping[str, Any]) -> RunSettings:
     task = "language" if BACKBONES.settings(arch)().causal else "masked"
     changes: list[tuple[str, Any]] = [
         ("task.name", task),
         ("task.window", length),
-        ("tokenizer.name", "bpe"),
-        ("tokenizer.vocab_size", min(vocab_size, 2**24)),
+        *((f"tokenizer.{key}", value) for key, value in tokenizer.items()),
         ("backbone.name", arch),
         ("backbone.hidden", min(hidden, 65_536)),
         ("backbone.layers", layers),
@@ -127,4 +138,4 @@ def _model(arch: str, hidden: int, layers: int, vocab_size: int, length: int) ->
     ]
     if _is_deep(arch):
         changes.append(("backbone.heads", max(1, math.gcd(hidden, hidden // HEAD or 1))))
-    return SizedModel(build_settings({"corpus": {"source": ["TEXT"]}}, changes), vocab_size)
+    return build_settings({"corpus": {"source": ["TEXT"]}}, changes)

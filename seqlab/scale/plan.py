@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from seqlab.config import TokenizerSettings
 from seqlab.errors import UsageError
 from seqlab.models.parameter_count import in_units
 from seqlab.scale.cluster import ASSUMPTIONS, Cluster
@@ -61,8 +62,8 @@ class ScalePlan:
             "--hidden": backbone.hidden,
             "--layers": backbone.layers,
             "--embedding": settings.model.embedding,
-            "--tokenizer": "bpe",
-            "--vocab-size": self.model.vocab_size,
+            "--tokenizer": settings.tokenizer.name,
+            **({"--vocab-size": kept} if (kept := settings.tokenizer.settings.option("vocab_size", None)) else {}),
             "--window": self.model.length,
             "--batch-size": layout.rows * layout.replicas,
             "--steps": self.steps,
@@ -71,6 +72,7 @@ class ScalePlan:
         words = [f"{name} {value}" for name, value in options.items()]
         extra = {"train.accumulate": layout.parts, "backbone.heads": backbone.option("heads", 1)}
         words += [f"--set {key}={value}" for key, value in extra.items() if value != 1]
+        words += [f"--set tokenizer.{key}={str(value).lower()}" for key, value in _further(settings.tokenizer.settings)]
         words += ["--set train.shard=true"] * layout.sharded + ["--set train.recompute=true"] * layout.recompute
         return " ".join([_launcher(layout), "train TEXT", *words, "--set train.device=cuda --out RUN"])
 
@@ -82,6 +84,9 @@ class ScalePlan:
             "parameters": self.model.parameters,
             "hidden": self.model.settings.backbone.settings.hidden,
             "layers": self.model.settings.backbone.settings.layers,
+            "tokenizer": self.model.settings.tokenizer.name,
+            "vocab_size": self.model.vocab_size,
+            "window": self.model.length,
             "tokens": self.tokens,
             "devices": cluster.devices,
             "devices_used": layout.used,
@@ -109,6 +114,12 @@ class ScalePlan:
             "command": self.command,
             "assumptions": {name: getattr(cluster, name) for name in ASSUMPTIONS},
         }
+
+
+def _further(tokenizer: TokenizerSettings) -> list[tuple[str, Any]]:
+    """What is not as by default, beside the size of the vocabulary."""
+    changed = tokenizer.model_dump(mode="json", exclude_defaults=True)
+    return [(key, value) for key, value in changed.items() if key != "vocab_size"]
 
 
 def _launcher(layout: Layout) -> str:
@@ -153,14 +164,15 @@ def sequences_of(model: SizedModel, batch_tokens: int | None) -> int:
 
 
 def most_devices(model: SizedModel, cluster: Cluster, batch: int) -> tuple[int, str]:
-    """The largest power of two of devices that are used at half their speed or better, and what limits more."""
+    """The largest power of two of devices that are used at half their speed or better, and what limits more; 0 where
+    even the fewest are not, and why."""
     best, reason, devices = 0, "memory", 1
     while devices <= MOST_DEVICES:
         layout = best_layout(model, replace(cluster, devices=devices), batch)
         if layout is not None and layout.efficiency >= USEFUL:
             best = devices
-        elif layout is not None:
-            reason = "a batch that has no more sequences" if layout.used < devices else layout.bound
+        elif layout is not None and (best or reason == "memory"):
+            reason = layout.loses_most_by
             if best:
                 break
         devices *= 2

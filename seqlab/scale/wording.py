@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 from seqlab.models.parameter_count import in_units
 from seqlab.scale.cluster import ASSUMPTIONS, Cluster
+from seqlab.wording import counted
 
 if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
     from seqlab.scale.plan import ScalePlan
+    from seqlab.scale.trained import LossPerToken
 
 COLUMNS = (
     *("architecture", "layout", "bound by", "scales to", "devices"),
@@ -36,8 +38,8 @@ def plan_lines(planned: "PlannedTraining") -> list[str]:
     sharded = "\n            seqlab shards in float32 only, which needs more memory and time than this"
     idle = layout.cluster.devices - layout.used
     lines = [
-        f"model       {model.arch}, {model.parameters:,} parameters: {backbone.layers} layers, {backbone.hidden} wide, "
-        f"vocabulary {model.vocab_size:,}, sequences of {model.length:,}",
+        f"model       {model.arch}, {model.parameters:,} parameters: {counted(backbone.layers, 'layer')}, "
+        f"{backbone.hidden} wide, vocabulary {model.vocab_size:,}, sequences of {model.length:,}",
         f"compute     {one.flops:.3g} FLOPs: {one.tokens:.3g} tokens at {model.flops_per_token():.3g}",
         f"layout      {layout.name}{tensor if layout.tensor > 1 else sharded if layout.sharded else ''}",
         f"batch       {batch:,} tokens: {layout.replicas:,} x {layout.rows} sequences"
@@ -58,7 +60,16 @@ def plan_lines(planned: "PlannedTraining") -> list[str]:
             f"loss        {expected.loss:.3f} nats/token, 95% from {expected.low:.3f} to {expected.high:.3f}: "
             f"{law.E:.3g} + {law.A:.3g}/N^{law.a:.2f} + {law.B:.3g}/D^{law.b:.2f}, fitted to {len(law.points)} runs"
         )
+        lines.append(f"            {_measured(expected.measured, model.length)}")
     return [*lines, *_settings_lines(one), *assumption_lines(layout.cluster)]
+
+
+def _measured(measured: "LossPerToken", length: int) -> str:
+    """What the model has from the runs, and where it differs from them."""
+    vocabulary = f"tokenizer {measured.tokenizer['name']} and vocabulary of {measured.vocab_size:,}"
+    if length == measured.window:
+        return f"{vocabulary}, sequences of {length:,}: those of the runs"
+    return f"{vocabulary}: those of the runs; they were scored in sequences of {measured.window:,}, and so is this loss"
 
 
 def _settings_lines(one: "ScalePlan") -> list[str]:

@@ -7,7 +7,7 @@ import seqlab
 from seqlab.cli.app import app
 from seqlab.comparison.compare import Comparison
 from seqlab.errors import DataError, UsageError
-from seqlab.scale.trained import trained_points
+from seqlab.scale.trained import trained_runs
 
 WORDS = "plan --params 1e6 --tokens 1e7 --devices 1 --flops-per-device 1e14 --memory-per-device 24e9"
 
@@ -17,7 +17,10 @@ def refused(small: Comparison, arch: str) -> BaseException | None:
 
 
 def test_runs_of_a_comparison_are_points(small: Comparison) -> None:
-    points = trained_points([small.directory], "gru")
+    trained = trained_runs([small.directory], "gru")
+    points = trained.points
+    assert trained.measured.vocab_size == small.results.protocol["vocab_size"]
+    assert trained.measured.window == small.results.protocol["window"] == SMALL["window"]
     runs = [run for run in small.results.runs if run.arch == "gru"]
     assert len(points) == len(runs) == SMALL["seeds"]
     for point, run in zip(points, runs, strict=True):

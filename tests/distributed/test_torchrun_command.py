@@ -11,7 +11,7 @@ from seqlab.runs.checkpoint import checkpoints, step_of
 from tests.distributed.launching import LIMIT, children, ended, torchrun
 from tests.distributed.run_differences import apart, losses
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2700)]
 TEXT = "".join(f"the {noun} sat by the {place}.\n" for noun in ("cat", "dog", "hen") for place in ("mat", "sea")) * 40
 SMALL = ["--hidden", "16", "--embedding", "8", "--window", "16", "--batch-size", "4", "--set", "train.sample_tokens=0"]
 OFTEN = ["--set", "train.checkpoint_seconds=0.2", "--steps", "1500", "--dropout", "0.1"]

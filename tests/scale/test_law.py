@@ -8,6 +8,7 @@ from seqlab.scale.law import TrainedPoint, extrapolate, fit_law
 
 E, A, B, ALPHA, BETA = 1.69, 406.4, 410.7, 0.34, 0.28  # Hoffmann et al. 2022
 NOISE = 0.005
+SIZES_BELOW = [18_914, 31_362, 62_402, 149_058]  # the largest 7.88 times the smallest
 SIZES, AMOUNTS = np.geomspace(1e5, 1e7, 4), np.geomspace(1e6, 1e8, 4)
 
 
@@ -46,6 +47,8 @@ def test_what_is_missing_is_said() -> None:
         fit_law([TrainedPoint(1e6, point.tokens, point.loss) for point in points])
     with pytest.raises(DataError, match="3 different amounts of training tokens"):
         fit_law([point for point in points if point.tokens < 1e7] * 2)
+    with pytest.raises(DataError, match=r"at least 8 times the smallest; .* to 149,058, which is 7\.88 times"):
+        fit_law([TrainedPoint(size, p.tokens, p.loss) for p, size in zip(points, SIZES_BELOW * 4, strict=True)])
     shuffled = np.random.default_rng(3).permutation([point.loss for point in points])
     with pytest.raises(DataError, match="explains"):
         fit_law([TrainedPoint(p.parameters, p.tokens, x) for p, x in zip(points, shuffled, strict=True)])

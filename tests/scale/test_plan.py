@@ -84,6 +84,8 @@ def test_a_recurrence_stops_scaling_long_before_attention() -> None:
     assert recurrent.plan.layout.bound == "steps that wait for each other"
     assert recurrent.most_devices < attention.most_devices
     assert recurrent.plan.seconds > 5 * attention.plan.seconds
+    assert recurrent.limited_by == "steps that wait for each other"  # from one device on
+    assert attention.limited_by == "a batch that has no more sequences"
 
 
 def test_ring_bytes() -> None:
