@@ -175,7 +175,6 @@ def compare(
     from seqlab.comparison.execution.progress import view_for_stderr
     from seqlab.comparison.plan.request import build_request
 
-    refuse_several("compare")
     _check_recipe(recipe)
     view = view or view_for_stderr()
     request = build_request(source, recipe, settings or {}, options, view.log)

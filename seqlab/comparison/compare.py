@@ -24,6 +24,7 @@ from seqlab.comparison.plan.summary import plan_summary
 from seqlab.comparison.report import write_report
 from seqlab.comparison.report.table import table
 from seqlab.comparison.results import NAME, Results, read_comparison, write_comparison
+from seqlab.distributed.world import launched
 from seqlab.errors import DataError, UsageError
 from seqlab.models.parameter_count import refuse_absurd
 from seqlab.runs.directory import TUNING, folder_name, link_best_run
@@ -32,6 +33,8 @@ from seqlab.storage import storage_errors
 from seqlab.text_table import aligned_table
 from seqlab.training.progress import clock
 from seqlab.training.request import least_sizes
+
+WAIT = 0.5  # seconds between two looks for the results
 
 
 @dataclass(eq=False, repr=False)
@@ -93,6 +96,8 @@ def run_comparison(
             view.log(plan_summary(draft, request, data, directory))
             launcher.threads = draft.threads
             plan, jobs = _train(draft, request, directory, data, launcher)
+        if not launched().is_writer:  # of several processes, one judges
+            return _written_by_another(directory)
         _measure(plan, jobs, request, directory, view)
     shows = run_shows(request.recipe, directory, view.log)
     if not (directory / NAME).is_file():
@@ -109,6 +114,12 @@ def run_comparison(
     if plan is not None:
         view.log(time_taken(plan, time.monotonic() - began, resumes))
     return Comparison(directory, results)
+
+
+def _written_by_another(directory: Path) -> Comparison:
+    while not (directory / NAME).is_file():
+        time.sleep(WAIT)
+    return Comparison.load(directory)
 
 
 def time_taken(plan: Plan, seconds: float, resumes: bool) -> str:

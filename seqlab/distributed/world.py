@@ -89,22 +89,25 @@ def working_as(world: World) -> Iterator[World]:
         _joined = before
 
 
-SHARED = ("train", "resume", "evaluate", "embed")  # commands whose work several processes share
+SHARED = ("train", "resume", "evaluate", "embed", "compare")  # commands whose work several processes share
 
 
 def refuse_several(command: str) -> None:
     """UsageError for a command that several processes would do several times."""
     if launched().size == 1:
         return
-    if command == "compare":
-        raise UsageError(
-            "seqlab compare trains many models, each in a process of its own: start it without torchrun, and say how "
-            "many at once with --jobs; --launcher ray uses several machines."
-        )
     raise UsageError(
         f"seqlab {command} computes in one process: start it without torchrun. Several processes share the work of "
         f"{', '.join(SHARED[:-1])} and {SHARED[-1]}."
     )
+
+
+def environment_alone() -> dict[str, str]:
+    """The environment of a further process that belongs to none of several."""
+    launch = {*VARIABLES.values(), "MASTER_ADDR", "MASTER_PORT", "GROUP_RANK", "ROLE_RANK"}
+    return {
+        name: value for name, value in os.environ.items() if name not in launch and not name.startswith("TORCHELASTIC_")
+    }
 
 
 def restarts() -> int:

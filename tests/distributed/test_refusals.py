@@ -78,14 +78,6 @@ def test_other_commands_are_refused(seqlab: Callable[..., Any], monkeypatch: pyt
     assert all(shared in answer.err for shared in SHARED)
 
 
-def test_comparisons_name_what_they_have_instead(seqlab: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in TWO.items():
-        monkeypatch.setenv(name, value)
-    assert "--jobs" in seqlab("compare", "my.txt").err
-    with pytest.raises(UsageError, match="--jobs"):
-        api.compare("my.txt")
-
-
 def test_recomputation_of_nothing_is_refused(tmp_path: Path) -> None:
     (tmp_path / "my.txt").write_text("the cat sat on the mat. " * 40, encoding="utf-8")
     changes = {"train.recompute": True, "backbone.hidden": 8, "train.steps": 1}

@@ -92,3 +92,19 @@ def test_a_signal_to_one_process_stops_all_at_the_same_step(text: Path, rank: in
     assert f"resuming after step {stopped} of" in err
     assert ended(torchrun(2, *train(text, "whole", *OFTEN), cwd=text))[0] == 0
     assert max(apart(text / "whole", text / "run")) == 0
+
+
+def test_processes_share_the_runs_of_a_comparison(text: Path) -> None:
+    words = ["compare", "my.txt", "--archs", "rnn,gru", "--seeds", "2", "--match", "params=1k", "--budget", "steps=20"]
+    words += ["--tune", "2", "--set", "train.sample_tokens=0", "--set", "task.window=16"]
+    code, out, err = ended(torchrun(2, "-m", "seqlab", *words, "--out", "two", cwd=text))
+    assert code == 0, err
+    assert out.count("What to type next:") == 1
+    assert {path.name for path in (text / "two" / "logs").iterdir()} == {"worker-0.log", "worker-1-0.log"}
+    code, _, err = ended(torchrun(1, "-m", "seqlab", *words, "--jobs", "2", "--out", "one", cwd=text))
+    assert code == 0, err
+    weights = [
+        {path.parent.name: path.read_bytes() for path in (text / name / "runs").glob("*/model.safetensors")}
+        for name in ("one", "two")
+    ]
+    assert weights[0] == weights[1] and len(weights[0]) == 4

@@ -6,7 +6,7 @@ from pathlib import Path
 from seqlab.comparison.execution.launcher import Launcher
 from seqlab.comparison.execution.pool import Pool
 from seqlab.comparison.execution.progress import ProgressView
-from seqlab.comparison.plan.estimate import jobs_of
+from seqlab.comparison.plan.estimate import own_jobs
 from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.runs.directory import COMPARISON_RESULTS
 
@@ -25,7 +25,7 @@ def with_places(request: ComparisonRequest, launcher: Launcher) -> ComparisonReq
 
 
 def _local(request: ComparisonRequest, directory: Path, view: ProgressView) -> Launcher:
-    return Pool(directory, jobs_of(request), 1, view)
+    return Pool(directory, own_jobs(request), 1, view)
 
 
 def _ray(request: ComparisonRequest, directory: Path, view: ProgressView) -> Launcher:

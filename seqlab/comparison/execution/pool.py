@@ -17,6 +17,7 @@ from seqlab.comparison.execution.process import (
     worker_command,
 )
 from seqlab.comparison.execution.progress import ProgressView
+from seqlab.distributed.world import launched
 
 
 class Pool(Launcher):
@@ -70,7 +71,8 @@ class Pool(Launcher):
         self._heard.put((index, replaced, event))
 
     def _log(self, index: int) -> Path:
-        return self.directory / LOGS / f"worker-{index}.log"
+        rank = launched().rank
+        return self.directory / LOGS / f"worker-{f'{rank}-' if rank else ''}{index}.log"
 
     def stop(self) -> None:
         running = [process for process in self._processes if process is not None]

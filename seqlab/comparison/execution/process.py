@@ -1,7 +1,6 @@
 """A worker process and what it says. It is light to import: nodes of a cluster start workers in the same way."""
 
 import json
-import os
 import queue
 import subprocess
 import threading
@@ -11,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from seqlab.distributed.world import environment_alone
 from seqlab.processes import python_command
 
 Event = dict[str, Any]  # with its "kind"
@@ -45,7 +45,7 @@ class WorkerProcess:
                 stderr=stream,
                 text=True,
                 encoding="utf-8",
-                env={**os.environ, **counts},
+                env={**environment_alone(), **counts},
                 cwd=cwd,
             )
         self._hear = hear

@@ -6,6 +6,7 @@ from seqlab.comparison.plan.data import ComparisonData
 from seqlab.comparison.plan.request import ComparisonRequest
 from seqlab.comparison.plan.timing import ModelTiming
 from seqlab.comparison.plan.trials import trial_count, trial_share
+from seqlab.distributed.world import launched
 from seqlab.threads import available_cores, default_threads
 from seqlab.training.evaluations import evaluation_count
 from seqlab.training.timing import BASELINE_SECONDS, EVALUATION_SECONDS, RUN_SECONDS, STARTUP_SECONDS
@@ -38,12 +39,23 @@ def estimate_seconds(
 
 
 def jobs_of(request: ComparisonRequest) -> int:
-    """Parallel runs: one per core, at most as many as there are runs."""
-    return request.comparison.jobs or min(available_cores(), len(request.models) * request.comparison.seeds)
+    """Parallel runs: one per core of all machines, at most as many as there are runs."""
+    return request.comparison.jobs or min(_all_cores(), len(request.models) * request.comparison.seeds)
+
+
+def own_jobs(request: ComparisonRequest) -> int:
+    """Those that this process runs at once; torchrun may have started others."""
+    return max(1, len(launched().part(range(jobs_of(request)))))
+
+
+def _all_cores() -> int:
+    """Of all machines, taken to be as large as this one."""
+    world = launched()
+    return available_cores() * (world.size // world.local_size)
 
 
 def threads_of(request: ComparisonRequest) -> int:
     """The cores of this machine for the runs that share it; one thread on a cluster, whose nodes may be smaller."""
     if request.comparison.launcher == "ray":
         return 1
-    return max(1, min(default_threads(), available_cores() // jobs_of(request)))
+    return max(1, min(default_threads(), _all_cores() // jobs_of(request)))
