@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seqlab.errors import SeqlabWarning
-from seqlab.runs.checkpoint import WEIGHTS
+from seqlab.runs.directory import WEIGHTS
 from seqlab.runs.run import Run
 from seqlab.storage import storage_errors, write_atomic
 
