@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from seqlab.analysis.near_copies import near_copies
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.config import RunSettings
 from seqlab.data.corpora.large_text import LargeText
+from seqlab.data.near_copies import near_copies
 from seqlab.data.overlap import MAX_OVERLAP, Overlap, measure_overlap
 from seqlab.data.text.given_splits import GivenSplits
 from seqlab.data.text.scatter import MAX_GAP

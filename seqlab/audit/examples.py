@@ -7,12 +7,12 @@ import numpy as np
 import torch
 
 from seqlab.analysis.giveaways import giveaways
-from seqlab.analysis.near_copies import near_copied_examples
 from seqlab.audit.data import judge_copies, judge_overlaps
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.audit.tolerance import MEAN_TOLERANCE, deviation, format_deviation, largest, within_tolerance
 from seqlab.data.examples.example import Example, LabeledText, TaggedSentence
+from seqlab.data.near_copies import near_copied_examples
 from seqlab.data.overlap import Overlap, example_overlap
 from seqlab.decode.translation import batch_sources, translate
 from seqlab.models.translator import Translator

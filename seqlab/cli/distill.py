@@ -25,7 +25,7 @@ def distill(
     ] = None,
     arch: Annotated[str, Model(help=f"Architecture of the student: {', '.join(BACKBONES)}.")] = "gru",
     teacher_weight: Annotated[
-        float | None, Model(help="Weight of the distillation loss, from 0 to 1; default 0.5.")
+        float | None, Model(help="Weight of the distillation loss, above 0, up to 1; default 0.5.")
     ] = None,
     temperature: Annotated[float | None, Model(help="Softmax temperature of that loss; default 1.")] = None,
     layers: options.Layers = None,

@@ -19,6 +19,7 @@ EXAMPLES = (
 )
 
 CUT = "    (cut at --length)"  # a line that did not end
+STOPPED = "    (cut at --stop)"
 
 Sampling = partial(Option, rich_help_panel="Sampling")
 Beam = partial(Option, rich_help_panel="Beam search")
@@ -104,21 +105,34 @@ def _show_search(results: "list[BeamResult]", prompt: str, as_json: bool, docume
 def _show_samples(run: "Run", prompt: str, generated: "GeneratedText", as_json: bool) -> None:
     documents = run.tokenizer.documents
     texts = [prompt + text for text in generated.texts]
-    known: list[bool | None] = [*run.known(texts)] if documents else [None] * len(texts)
     finished = generated.generation.finished
+    whole = [tokens[-1:] == [run.tokenizer.end] for tokens in generated.tokens]  # a line that the model itself ended
+    stopped = [ended and documents and not alone for ended, alone in zip(finished, whole, strict=True)]
+    known: list[bool | None] = [*run.known(texts)] if documents else [None] * len(texts)
+    known = [None if cut else one for one, cut in zip(known, stopped, strict=True)]  # part of a line is none
     if as_json:
         logprobs = [sum(row) for row in generated.generation.logprobs]
-        keys = ("text", "logprob", "in_training_text", "finished")
-        _write_json([dict(zip(keys, row, strict=True)) for row in zip(texts, logprobs, known, finished, strict=True)])
+        keys, ended = ("text", "logprob", "in_training_text", "finished"), whole if documents else finished
+        _write_json([dict(zip(keys, row, strict=True)) for row in zip(texts, logprobs, known, ended, strict=True)])
     elif documents:
-        for text, is_known, ended in zip(texts, known, finished, strict=True):
-            _write(f"{text}{'    (in the training text)' if is_known else ''}{'' if ended else CUT}\n")
-        new, cut = known.count(False), finished.count(False)
-        others = "; the others are in the training text" if new < len(texts) else ""
-        _write(f"\n{new} of {len(texts)} are new{others}{f'; {cut} did not end: --length allows more' * (cut > 0)}.\n")
+        for text, is_known, ended, at_stop in zip(texts, known, finished, stopped, strict=True):
+            cut = STOPPED if at_stop else "" if ended else CUT
+            _write(f"{text}{'    (in the training text)' if is_known else ''}{cut}\n")
+        _write(f"\n{_counts(known, finished.count(False))}.\n")
     else:
         for number, text in enumerate(texts, 1):
             _write(f"--- {number}\n{text}\n")
+
+
+def _counts(known: "list[bool | None]", cut: int) -> str:
+    """How many lines are new, of those that --stop did not cut (None)."""
+    compared, new = len(known) - known.count(None), known.count(False)
+    parts = [f"{known.count(None)} cut at --stop"] if None in known else []
+    if compared:
+        others = "; the others are in the training text" if new < compared else ""
+        whole = " of the others" if None in known else ""
+        parts.append(f"{new} of {compared}{whole} are new{others}")
+    return "; ".join([*parts, f"{cut} did not end: --length allows more"] if cut else parts)
 
 
 def _write_json(content: list[dict[str, Any]]) -> None:

@@ -15,6 +15,7 @@ from seqlab.recipes import Recipe
 from seqlab.runs.directory import folder_name
 from seqlab.runs.reopen import teacher_at
 from seqlab.runs.run import load
+from seqlab.training.unused_settings import UNTAUGHT
 
 # settings of its students: what is read, and how
 TEACHER_CORPUS = (
@@ -38,6 +39,8 @@ def distill(
     """Train a student with and without a teacher, and compare the two (`seqlab.api.distill` has the details)."""
     if str(options.get("budget", "")).startswith("flops"):
         raise UsageError("the teacher's computation is not counted in FLOPs: give a budget in steps or seconds.")
+    if teacher_weight == 0:
+        raise UsageError(UNTAUGHT.format("teacher_weight"))
     if source is None:
         refuse_given({"split_ratios": options.get("split_ratios")}, "on the teacher's own data, whose split is kept")
     recipe = students(teacher, arch, {"teacher_weight": teacher_weight, "temperature": temperature})

@@ -42,7 +42,7 @@ class InputFixes:
     added_newlines: int = 0  # between joined files
     double_tags: int = 0
     passed_over: Counter[str] = field(default_factory=Counter)  # lines of tagged words that are no words, by kind
-    run_folders: int = 0  # left out of a folder of texts
+    run_folders: list[str] = field(default_factory=list)  # left out of a folder of texts
     tables: list[str] = field(default_factory=list)  # files of a text that look like tables
     markup: list[str] = field(default_factory=list)  # files of a text that are HTML or XML
     forms: dict[str, dict[str, str]] = field(default_factory=dict)  # by what files of a text look like: how to convert
@@ -123,7 +123,8 @@ class InputFixes:
             noun, nouns = LEFT_OUT_NOUNS.get(why, ("file", "files"))
             notes.append(f"left out {counted(len(files), noun, nouns)} ({why}): {first_names(files)}")
         if self.run_folders:
-            notes.append(f"left out {counted(self.run_folders, 'folder')} of seqlab runs and comparisons")
+            folders = counted(len(self.run_folders), "folder")
+            notes.append(f"left out {folders} of seqlab runs, comparisons or indexes: {first_names(self.run_folders)}")
         return notes
 
 

@@ -1,6 +1,7 @@
 """What a folder has to read: its visible files, without backups, files of the desktop, runs and comparisons."""
 
 import hashlib
+import json
 import os
 from collections.abc import Sequence
 from itertools import chain
@@ -33,7 +34,7 @@ def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
             fixes.left_out |= {str(path): LINKED for path in links}
             visible = [path for path in visible if path not in links]
             results = [path for path in visible if is_result(path)]
-            fixes.run_folders += len(results)
+            fixes.run_folders += map(str, results)
             folders[:] = [path.name for path in visible if path not in results]
             for path in (Path(place, name) for name in names if name not in hidden):
                 if path.name.endswith(BACKUP_ENDS):
@@ -61,11 +62,21 @@ def is_result(folder: Path) -> bool:
     marks = {"manifest.json": (b'"seqlab-run"', b'"seqlab-index"', b'"seqlab-vectors"')}
     for name, kinds in {**marks, "results.json": (b'"seqlab-comparison"',)}.items():
         path = folder / name
-        if path.is_file() and any(kind in path.read_bytes() for kind in kinds):
+        content = path.read_bytes() if path.is_file() else b""
+        if any(kind in content for kind in kinds) and _has_files(folder, content):
             return True
     if (folder / LOCK).is_file() and ((folder / BUILDING).is_dir() or len(list(folder.iterdir())) == 1):
         return True  # an index that is being built
     return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
+
+
+def _has_files(folder: Path, content: bytes) -> bool:
+    """Whether a file that a manifest lists is beside it, as not where the manifest alone was copied."""
+    try:
+        files = json.loads(content).get("files")
+    except (ValueError, AttributeError, RecursionError):
+        return True  # damaged
+    return not isinstance(files, dict) or not files or any((folder / str(name)).exists() for name in files)
 
 
 def copies_among(paths: Sequence[Path]) -> dict[Path, Path]:

@@ -40,7 +40,7 @@ def write_transformers(run: Run, out: Path) -> list[Path]:
         "tokenizer.json": tokenizer_json(tokenizer),
         "tokenizer_config.json": json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}).encode(),
     }
-    return write_files(out, contents)
+    return write_files(run, out, contents)
 
 
 def check_supported(run: Run) -> None:

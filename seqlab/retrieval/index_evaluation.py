@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from seqlab.analysis.near_copies import near_copied_sentences
 from seqlab.baselines.lsa import Lsa
 from seqlab.baselines.memorizing import AppendedQueries, NearestQuery
 from seqlab.baselines.ranker import Ranker
 from seqlab.baselines.static_vectors import StaticVectors
 from seqlab.data.documents.document import Document
+from seqlab.data.near_copies import near_copied_sentences
 from seqlab.errors import DataError, UsageError
 from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers
 from seqlab.retrieval.fusion import Fusion, ReciprocalRanks, tune

@@ -79,7 +79,15 @@ def _teacher(path: str, settings: RunSettings, dataset: AnyDataset) -> Any:
 def reopen(
     directory: RunDirectory, config: dict[str, Any], settings: RunSettings, vocabulary: Vocabulary
 ) -> AnyDataset:
-    """The data of a run; MissingInput if it is gone, DataError if it has changed."""
+    """The data of a run, encoded; MissingInput if it is gone, DataError if it has changed."""
+    data, dataset = read_again(directory, config, settings, vocabulary)
+    return dataset or TASKS.load(settings.task.name).encode_splits(data, settings, vocabulary)
+
+
+def read_again(
+    directory: RunDirectory, config: dict[str, Any], settings: RunSettings, vocabulary: Vocabulary
+) -> tuple[Any, AnyDataset | None]:
+    """The data of a run as text, and encoded if its fingerprint needs that; errors as in `reopen`."""
     task = TASKS.load(settings.task.name)
     path, corpus = directory.path, settings.corpus
     present = _locate(corpus, Path(config.get("folder", "")), path)  # a run of an older version has none
@@ -89,7 +97,8 @@ def reopen(
         raise DataError(f"the data that '{path}' was trained on can no longer be read. {error}") from None
     # a large text is read once: its fingerprint is known when it is encoded
     dataset = task.encode_splits(data, settings, vocabulary) if isinstance(data, LargeText) else None
-    before, now = config["corpus"], (dataset.data if dataset else data).facts()
+    data = dataset.data if dataset else data
+    before, now = config["corpus"], data.facts()
     if now["fingerprint"] != before["fingerprint"]:
         start = _train_again(present, path, settings.task.name)
         raise DataError(
@@ -97,7 +106,7 @@ def reopen(
             f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
             f"Restore the old text, or train {start}"
         )
-    return dataset or task.encode_splits(data, settings, vocabulary)
+    return data, dataset
 
 
 def _train_again(corpus: CorpusSettings, run: Path, task: str) -> str:

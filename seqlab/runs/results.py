@@ -123,7 +123,7 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
 A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
 output {count["output"]:,}), trained on {_amount(corpus, settings)} of `{corpus["name"]}`{about}
 for {counted(results.steps, "step")} in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,},
-the best on validation. Training ended because {results.stop_reason}.
+the best on validation. Training ended because {results.stop_reason}.{_started_from(config)}
 
 ## Quality
 
@@ -175,6 +175,16 @@ def _amount(corpus: dict[str, Any], settings: RunSettings) -> str:
         why = f" ({out:,} more have {limit} and were left out, by task.max_length)" if out else ""
         return f"{counted(given - out, 'example')}{why}"
     return f"{corpus['characters']:,} characters"
+
+
+def _started_from(config: dict[str, Any]) -> str:
+    """The nearest run of each role; their own origins stand in config.json. Runs of earlier versions have none."""
+    nearest: dict[str, str] = {}
+    for origin in config.get("origins", []):
+        nearest.setdefault(origin["role"], origin["path"])
+    words = {"init": "It started from the weights of", "teacher": "It learned from a teacher,"}
+    words["miner"] = "Its negatives were chosen by"
+    return "".join(f"\n{words[role]} `{path}`." for role, path in nearest.items())
 
 
 def _said(corpus: dict[str, Any]) -> str:

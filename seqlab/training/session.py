@@ -27,9 +27,11 @@ from seqlab.runs.checkpoint import WEIGHTS, checkpoints, load_weights, step_of, 
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.lock import is_own_launch, locked_run
+from seqlab.runs.origins import origins
 from seqlab.runs.reopen import make_task, reopen, teacher_path, teacher_vocabulary
 from seqlab.runs.results import read_results
 from seqlab.runs.run import Run
+from seqlab.runs.seen_before import seen_before_notes
 from seqlab.storage import storage_errors, to_json
 from seqlab.tasks.as_read import borrowed_note
 from seqlab.tasks.dataset import AnyDataset, KeptNotes
@@ -97,6 +99,7 @@ def _open_session(
         lender, option = (str(source.path), "--init") if source is not None else (teacher_path(settings), "a teacher")
         said.all(borrowed_note(dataset.splits, vocabulary, lender, option))
     try:
+        said.all(seen_before_notes(origins(settings, source), dataset))
         settings = task.fit_settings(settings, dataset, said)
         dataset = replace(dataset, notes=tuple(said.notes))
         settings = fit_memory(settings, dataset, memory, reporter.log)

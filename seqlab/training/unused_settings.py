@@ -25,6 +25,8 @@ EXAMPLES_ONLY = {
     "corpus.skip_limit": "running text has no rows to skip",
 }
 
+UNTAUGHT = "{} is 0, so the teacher and the temperature do nothing: give a weight above 0, up to 1."
+
 
 def refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
     """UsageError for settings that do nothing for the task or beside the others."""
@@ -43,6 +45,9 @@ def refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
             f"corpus.split_ratios is {settings.corpus.split_ratios}, but the column '{column}' gives the splits: leave "
             f"it out, or ignore the column: {IGNORED}"
         )
+    taught = task.option("teacher", None) is not None
+    if taught and given.get("task.teacher_weight") is not None and not task.option("teacher_weight", 1):
+        raise UsageError(UNTAUGHT.format("task.teacher_weight"))
     for key, reason in _idle_settings(settings).items():
         if given.get(key) is not None:
             raise UsageError(f"{key} does nothing: {reason}. Leave it out.")

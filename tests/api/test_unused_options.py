@@ -70,6 +70,7 @@ def test_evaluate_refuses_a_split_of_other_data(files: dict[str, Path], tmp_path
         ("text", {"train.schedule": "constant", "train.final_lr": 0}, "train.schedule is constant"),
         ("text", {"train.decay": 0.5}, "train.schedule is cosine, not decay"),
         ("text", {"task.teacher_weight": 0.5}, "there is no task.teacher"),
+        ("text", {"task.teacher": "r", "task.teacher_weight": 0}, "task.teacher_weight is 0, so the teacher"),
         ("text", {"task.temperature": 2}, "there is no task.teacher"),
         ("text", {"task.name": "masked", "train.sample_tokens": 5}, "a model for --task masked writes no samples"),
         ("examples", {"train.sample_tokens": 5}, "a model for --task classify writes no samples"),

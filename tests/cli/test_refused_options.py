@@ -104,6 +104,16 @@ def test_greedy_lines_are_written_once(runs: Path, monkeypatch: pytest.MonkeyPat
     assert "10 of 10 are new" in strange and "the others" not in strange, "there are no others to speak of"
 
 
+def test_lines_that_a_stop_string_cuts_are_no_new_lines(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    stops = [word for letter in "abcdefghijklmnopqrstuvwxyz " for word in ("--stop", letter)]
+    written = seqlab("generate", "lines", "-n", "20", "-l", "4", *stops).out
+    cut = written.count("(cut at --stop)")
+    assert cut and f"\n{cut} cut at --stop" in written and "20 of 20 are new" not in written
+    rows = json.loads(seqlab("generate", "lines", "-n", "20", "-l", "4", "--json", *stops).out)
+    assert sum(row["in_training_text"] is None and not row["finished"] for row in rows) == cut
+
+
 def test_lines_that_did_not_end_are_marked(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
     monkeypatch.chdir(runs)
     shown = seqlab("generate", "lines", "-l", "1", "-n", "20").out

@@ -61,6 +61,10 @@ def test_what_cannot_be_distilled_is_refused_before_anything_is_made(teacher: Pa
         seqlab.distill(other, out=tmp_path / "b")
     with pytest.raises(UsageError, match=r"task\.teacher_weight"):
         seqlab.distill(teacher, teacher_weight=1.5, out=tmp_path / "c")
+    with pytest.raises(UsageError, match="teacher_weight is 0, so the teacher and the temperature do nothing"):
+        seqlab.distill(teacher, teacher_weight=0, temperature=2.0, out=tmp_path / "c")
+    with pytest.raises(UsageError, match=r"task\.teacher_weight is 0, so the teacher"):
+        seqlab.distill(teacher, settings={"task.teacher_weight": 0}, out=tmp_path / "c")
     assert not any((tmp_path / name).exists() for name in "abc")
 
 

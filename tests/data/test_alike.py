@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from seqlab.analysis.near_copies import near_copied_examples
 from seqlab.cli.app import app
 from seqlab.config import CorpusSettings
 from seqlab.data.accents import count_characters
@@ -16,6 +15,7 @@ from seqlab.data.content_notes import content_notes
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.load import open_examples
 from seqlab.data.invisible import invisible_notes, show_invisible
+from seqlab.data.near_copies import near_copied_examples
 from seqlab.data.overlap import example_overlap
 
 ALIKE = "only in case, Unicode form, spaces or invisible characters"

@@ -1,11 +1,13 @@
 """The license around an ebook is named, because a model would learn it and be scored on it."""
 
+from pathlib import Path
+
 import pytest
 
 from seqlab.config import CorpusSettings
 from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.content_notes import content_notes
-from seqlab.data.text.corpus import corpus_from_text
+from seqlab.data.text.corpus import corpus_from_text, open_corpus
 from seqlab.data.text.split import split_text
 
 START = "*** START OF THE PROJECT GUTENBERG EBOOK SEA TALES ***\n"
@@ -25,7 +27,7 @@ HEADER, BOOK, LICENSE = "by anyone anywhere\n" * 2, "so the whale sank\n" * 30, 
 def test_what_is_outside_the_books_is_counted(text: str, outside: int, at_end: int) -> None:
     [note] = boilerplate_notes(corpus_from_text(text, "x"))
     assert note.startswith(f"Project Gutenberg: {outside:,} of {len(text):,} characters are no part of a book")
-    assert f"The last {at_end:,} end the text" in note
+    assert (f"The last {at_end:,} end the text" in note) == (at_end > 0)
 
 
 def test_the_lines_are_named_and_training_says_them_too() -> None:
@@ -33,6 +35,17 @@ def test_the_lines_are_named_and_training_says_them_too() -> None:
     notes = boilerplate_notes(corpus)
     assert f"line 3 ('{START.strip()}'), line 34 ('{END.strip()}') and 2 more." in notes[0]
     assert notes[0] in content_notes(split_text(corpus, CorpusSettings(source=("x",))))
+
+
+def test_the_other_files_of_a_folder_are_no_part_of_the_count(tmp_path: Path) -> None:
+    """They are no books of the project, and no license."""
+    book = HEADER + START + BOOK + END + LICENSE
+    for name, text in {"a.txt": BOOK, "b.txt": book, "c.txt": BOOK.upper()}.items():
+        (tmp_path / name).write_text(text)
+    [note] = boilerplate_notes(open_corpus([str(tmp_path)]))
+    total = 2 * len(BOOK) + len(book)
+    assert note.startswith(f"Project Gutenberg: {len(HEADER + START + END + LICENSE):,} of {total:,} characters are no")
+    assert "b.txt, line 3 (" in note and "end the text" not in note
 
 
 def test_a_text_that_only_speaks_of_it_has_no_note() -> None:

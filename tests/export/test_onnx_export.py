@@ -148,3 +148,14 @@ def test_a_gap_is_filled(tmp_path: Path) -> None:
     run = trained(tmp_path, "transformer-encoder", task="masked")
     api.export(run, tmp_path / "left")
     assert len(example_output(tmp_path, "The c", "t sat").splitlines()) == 5
+
+
+def test_int8_weights_leave_as_float32_which_is_said_with_both_sizes(tmp_path: Path) -> None:
+    trained(tmp_path, "gru", hidden=96)
+    api.quantize(tmp_path / "run", tmp_path / "small")
+    own, file = (tmp_path / "small/model.safetensors").stat().st_size, tmp_path / "left/step.onnx"
+    with pytest.warns(SeqlabWarning) as said:
+        api.export(tmp_path / "small", tmp_path / "left")
+    [note] = [str(one.message) for one in said if "int8" in str(one.message)]
+    assert f"({own:,} bytes) are exported as float32: {file} {file.stat().st_size:,} bytes" in note
+    assert file.stat().st_size > 2 * own

@@ -36,12 +36,24 @@ def test_runs_and_comparisons_in_a_folder_are_no_text(text: Path, folder: Path, 
         (Path("runs") / name / file).write_text('{"format": "seqlab-comparison"}')
     corpus = open_corpus(["."])
     assert "".join(corpus.blocks()) == alone == TEXT
-    assert corpus.fixes.notes() == ["left out 3 folders of seqlab runs and comparisons"]
+    [note] = corpus.fixes.notes()
+    listed = note.removeprefix("left out 3 folders of seqlab runs, comparisons or indexes: ")
+    assert sorted(listed.split(", ")) == ["finished", "first", "unfinished"]
     answer = command("train", ".", "--out", "runs/second", *OPTIONS)
     assert answer.code == 0 and "left out 3 folders" in answer.err
     assert command("evaluate", "runs/second").code == 0
     for place in ("runs/first", "runs/finished", "runs/unfinished"):
         refused(command("train", place, *OPTIONS), 65, "is a run or a comparison", "--from")
+
+
+def test_a_manifest_alone_makes_no_run(text: Path) -> None:
+    """Its folder is read: whoever copied the file there has texts of their own beside it."""
+    train(text, Path("run"), steps=1)
+    Path("own/build").mkdir(parents=True)
+    Path("own/build/text.txt").write_text("so it goes")
+    Path("own/build/manifest.json").write_bytes(Path("run/manifest.json").read_bytes())
+    corpus = open_corpus(["own"])
+    assert "so it goes" in "".join(corpus.blocks()) and not corpus.fixes.run_folders
 
 
 @pytest.mark.parametrize("name", ["train", "compare", "doctor"])

@@ -13,7 +13,9 @@ from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.text.corpus import open_corpus
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
+from seqlab.runs.origins import origins
 from seqlab.runs.reopen import make_task, teacher_path, teacher_vocabulary
+from seqlab.runs.seen_before import seen_before_notes
 from seqlab.storage import storage_errors
 from seqlab.tasks.as_read import borrowed_note
 from seqlab.tasks.dataset import Dataset, KeptNotes
@@ -95,6 +97,7 @@ def prepare_data(request: ComparisonRequest, directory: Path, log: Callable[[str
     dataset = task.open_dataset(first, said, vocabulary)
     if vocabulary is not None:
         said.all(borrowed_note(dataset.splits, vocabulary, teacher_path(first), "a teacher"))
+    said.all(seen_before_notes(origins(first, None), dataset))
     sizes = task.fit_settings(first, dataset, said).resolved()["task"]
     dataset = replace(dataset, notes=tuple(said.notes))
     fitted = ("window", "batch_size", "max_target_length", "max_target_ratio")

@@ -48,6 +48,11 @@ WITHOUT_ROW_NAMES = (
 )
 
 
+NOTEBOOK_LINES = 50
+NOTEBOOK = re.compile(r'"cells" *: *\[ *\{.*"cell_type" *: *"(?:code|markdown|raw)"')
+CELLS = '.cells[].source | if type == "array" then add // "" else . end'  # lines, or one text
+
+
 PAGE = re.compile(r"\s*<(?:!doctype html|html|body)\b", re.IGNORECASE)
 END_TAG = re.compile(r"</[A-Za-z][\w:-]*>")
 MIN_TAGGED = 0.5  # the share of lines where a tag ends; <unk> has no end
@@ -91,6 +96,15 @@ def _page(lines: Sequence[str], name: str) -> TextForm | None:
     if not PAGE.match(lines[0]) and (len(lines) < MIN_LINES or tagged < MIN_TAGGED * len(lines)):
         return None
     return TextForm("HTML or XML, with tags", f"To get the text of a page: pandoc -f html -t plain {name} -o new.txt")
+
+
+def _notebook(lines: Sequence[str], name: str) -> TextForm | None:
+    """JSON with cells; long ones are recognized by their first lines."""
+    begins = " ".join(line.strip() for line in lines[:NOTEBOOK_LINES])
+    if not begins.startswith("{") or not NOTEBOOK.search(begins):
+        return None
+    command = f"jq -r {shlex.quote(CELLS)} {name} > new.txt"
+    return TextForm("a Jupyter notebook, cells and outputs in JSON", f"To get the text of its cells: {command}")
 
 
 def _web_anno(lines: Sequence[str], name: str) -> TextForm | None:
@@ -206,6 +220,19 @@ def _embedded(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
-    *(_rtf, _web_anno, _json_lines, _drawn, _printed, _from_r, _archive, _dump, _tagged_words, _mail, _subtitles),
+    *(
+        _rtf,
+        _notebook,
+        _web_anno,
+        _json_lines,
+        _drawn,
+        _printed,
+        _from_r,
+        _archive,
+        _dump,
+        _tagged_words,
+        _mail,
+        _subtitles,
+    ),
     *(_embedded, _page),
 )

@@ -29,7 +29,7 @@ def write_onnx(run: Run, out: Path) -> list[Path]:
         contents[f"{name}.json"] = tokenizer_json(tokenizer)
     contents["model.json"] = to_json({"format": "seqlab-onnx", "task": task, **plan.metadata})
     contents["example.py"] = (HERE / f"{task}.py.txt").read_bytes()
-    return write_files(out, contents)
+    return write_files(run, out, contents)
 
 
 @torch.inference_mode()

@@ -1,6 +1,7 @@
 """Texts that look like something else are said, and the printed command converts them."""
 
 import csv
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +73,28 @@ def test_the_command_gets_the_json_of_an_archive(write: Write) -> None:
 def test_what_only_other_programs_convert_is_said(write: Write) -> None:
     assert "unrtf --text" in command(write("a.txt", RTF))
     assert "SELECT * FROM r" in command(write("dump.sql", INSERTS))
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("as_lines", [True, False])
+def test_the_command_gets_the_cells_of_a_notebook(write: Write, indent: int | None, as_lines: bool) -> None:
+    sources = ["# A walk\nby the sea", "", "x = 1\nprint(x)"]
+    cells = [
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "metadata": {},
+            "outputs": [],
+            "source": source.splitlines(keepends=True) if as_lines else source,
+        }
+        for source in sources
+    ]
+    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=indent)
+    path = write("texts/my walk.ipynb", notebook)
+    assert run(path).read_text() == "".join(f"{source}\n" for source in sources)
+    (path.parent / "new.txt").write_text(PROSE[0])
+    notes = open_corpus([str(path.parent)]).fixes.source_notes
+    assert "read my walk.ipynb as running text, but it looks like a Jupyter notebook" in notes[0]
 
 
 @pytest.mark.parametrize("content", PROSE)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from seqlab.analysis.near_copies import near_copied_examples, near_copies
 from seqlab.config import CorpusSettings
 from seqlab.data.examples.example import LabeledText
+from seqlab.data.near_copies import near_copied_examples, near_copies
 from seqlab.data.overlap import measure_overlap
 from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import SplitText, split_text
