@@ -119,7 +119,7 @@ def _lines(file: Path, run: "Run", column: str | None) -> "tuple[Mapping[int, In
     kind = run.settings.task.settings.examples
     if kind is None:
         return {1: file.name}, {}  # a language model does not predict, and says so
-    trained = Trained(run.settings.corpus.columns, run.vocabulary.labels)
+    trained = Trained.on(run.settings.corpus, run.config["corpus"].get("columns", ()), run.vocabulary.labels)
     if str(file) == STANDARD_INPUT:
         lines, notes = read_standard_input(kind, column, fixes, trained)
     else:
