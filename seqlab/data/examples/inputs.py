@@ -61,9 +61,7 @@ class Trained(NamedTuple):
     names: tuple[str, str] | None = None
 
     @classmethod
-    def on(
-        cls, corpus: CorpusSettings, read: Sequence[Sequence[str]] = (), labels: Collection[str] = ()
-    ) -> "Trained":
+    def on(cls, corpus: CorpusSettings, read: Sequence[Sequence[str]] = (), labels: Collection[str] = ()) -> "Trained":
         """`read`: the columns of tables that training read."""
         names = corpus.columns or next(((first, second) for first, second in read), None)
         return cls(corpus.columns, labels, names or languages_of_files(corpus.source))
