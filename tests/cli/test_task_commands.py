@@ -13,6 +13,8 @@ from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.training.progress import Reporter
 
+pytestmark = pytest.mark.filterwarnings("always::seqlab.errors.SeqlabWarning")  # they are notes
+
 TINY = (
     "--steps",
     "4",
@@ -81,7 +83,6 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     assert "accuracy" in seqlab("runs").out or seqlab("runs", ".").code == 0
 
 
-@pytest.mark.filterwarnings("default::seqlab.errors.SeqlabWarning")
 def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     excel = "id;message;label\r\n" + "".join(
         f"{at};café {word} {word}{at};{word}\r\n" for at in range(30) for word in "ab"

@@ -74,8 +74,9 @@ def test_without_a_task_they_are_joined_and_the_printed_command_classifies_them(
     done = CliRunner().invoke(app, words[1:])
     assert done.exit_code == 0, done.output
     assert "36 training examples, 4 for validation" in done.output.replace("\n", " ")
-    with pytest.warns(SeqlabWarning, match="each file in my reviews is an example"):
+    with pytest.warns(SeqlabWarning) as warned:
         again = CliRunner().invoke(app, ["evaluate", str(tmp_path / "run"), str(reviews)])
+    assert any("each file in my reviews is an example" in str(one.message) for one in warned)
     assert again.exit_code == 0 and "40 examples" in " ".join(again.output.split()), again.output
 
 
