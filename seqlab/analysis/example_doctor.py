@@ -15,7 +15,7 @@ import numpy as np
 from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.suggestion import SuggestedSettings, TrainingEstimate, estimate_run
 from seqlab.config import RunSettings
-from seqlab.data.content_notes import invisible_in_examples
+from seqlab.data.content_notes import notes_on_content
 from seqlab.data.examples.checks import (
     alike_inputs,
     count_answers,
@@ -143,7 +143,7 @@ def _examine(
         source=source,
         task=settings.task.name,
         columns=_columns(settings),
-        notes=[*notes, *data.notes, *invisible_in_examples(data), *reading_notes(dataset.splits, dataset.vocabulary)],
+        notes=[*notes, *data.notes, *notes_on_content(data), *reading_notes(dataset.splits, dataset.vocabulary)],
         splits={split: len(examples) for split, examples in data.splits.items()},
         rule=data.rule,
         labels=labels,

@@ -56,6 +56,7 @@ def evaluate(
     from seqlab.distributed.world import refuse_several
     from seqlab.errors import UsageError, refuse_given
     from seqlab.retrieval.directory import IndexDirectory
+    from seqlab.runs.prediction import FIRST
 
     ranking = {"--queries": queries, "--qrels": qrels, "--training": training, "--weight": weight}
     if IndexDirectory(run).is_index():
@@ -81,7 +82,7 @@ def evaluate(
         return
     if result.trained_note:
         console.print(result.trained_note, markup=False)
-    for note in result.reading:
+    for note in [note for note in result.reading if not data or note.startswith(FIRST)]:  # others were warnings
         console.print(note, markup=False, soft_wrap=True)
     name = ", ".join(data) if data else result.split
     how = f"windows of {result.window} tokens" if result.mode == "window" else "the state runs through"

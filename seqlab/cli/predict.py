@@ -52,8 +52,7 @@ def predict(
     from seqlab.cli.show import console
     from seqlab.errors import UsageError
     from seqlab.plotting import check_format
-    from seqlab.runs.prediction import reading_of
-    from seqlab.tasks.predictions import Translation
+    from seqlab.runs.prediction import first_reading
 
     if picture is not None:
         check_format(picture)
@@ -64,8 +63,8 @@ def predict(
     given = [*(texts or []), *(line for line in lines.values() if not _is_blank(line))]
     if not given:
         raise UsageError("no text was given. Write it in quotation marks, or name a file of lines: --file FILE.")
-    for note in reading_of(model, given, first=file is not None):
-        typer.echo(f"note: {note}", err=True)
+    if file is not None and (reading := first_reading(model, given)):
+        typer.echo(f"note: {reading}", err=True)
     predictions = model.predict(
         given,
         beam=beam,
@@ -82,13 +81,6 @@ def predict(
     if as_json:
         console.print_json(data=_as_dicts(answers, lines, unread))
         return
-    cut = sum(isinstance(prediction, Translation) and prediction.truncated for prediction in predictions)
-    if cut:
-        typer.echo(
-            f"note: {cut:,} of {len(predictions):,} translations were cut off at their longest allowed length; "
-            "--max-length allows more.",
-            err=True,
-        )
     for prediction in answers:
         for line in prediction.lines(console.width) if prediction else [[]]:
             console.print(Text.assemble(*line))
@@ -119,7 +111,7 @@ def _lines(file: Path, run: "Run", column: str | None) -> "tuple[Mapping[int, In
     kind = run.settings.task.settings.examples
     if kind is None:
         return {1: file.name}, {}  # a language model does not predict, and says so
-    trained = Trained(run.settings.corpus.columns, run.vocabulary.labels)
+    trained = Trained.on(run.settings.corpus, run.config["corpus"].get("columns", ()), run.vocabulary.labels)
     if str(file) == STANDARD_INPUT:
         lines, notes = read_standard_input(kind, column, fixes, trained)
     else:

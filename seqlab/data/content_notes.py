@@ -1,6 +1,6 @@
 """What training will not show: labels as they were read, held-out text that is not new, invisible characters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from seqlab.data.accents import accent_notes, count_characters
@@ -11,43 +11,54 @@ from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.invisible import invisible_notes
 from seqlab.data.overlap import overlap_notes
+from seqlab.data.subwords import CutText
 from seqlab.data.text.split import SplitText
 
 
 def content_notes(data: SplitText | Examples) -> list[str]:
     """For the log. Repeated lines and examples have notes of their own, from where they are read."""
     if isinstance(data, Examples):
-        return [*label_notes(data.splits), *invisible_in_examples(data)]
+        return [*label_notes(data.splits), *notes_on_content(data)]
     if isinstance(data, LargeText):
         return _sample_notes(data)
+    return [*overlap_notes(data), *notes_on_content(data)]
+
+
+def notes_on_content(data: SplitText | Examples) -> list[str]:
+    """What is odd in the text itself, whether it is to be trained on or scored; nothing of a text too large to keep."""
+    if isinstance(data, Examples):
+        return _notes_on_examples(data)
+    if isinstance(data, LargeText):
+        return []
     blocks = (block for split in data.splits for block in data.blocks(split))
-    twice = DoubleEncoding()
-    counts = count_characters(twice.watch(blocks))
-    seen = [*invisible_notes(counts), *accent_notes(counts), *twice.notes()]
-    return [*overlap_notes(data), *boilerplate_notes(data.corpus), *seen]
+    return [*boilerplate_notes(data.corpus), *_seen(blocks, cut=True)]
+
+
+def _seen(blocks: Iterable[str], cut: bool) -> list[str]:
+    """Odd characters; and marks of subwords, which examples have by side."""
+    twice, pieces = DoubleEncoding(), CutText()
+    counts = count_characters(pieces.watch(twice.watch(blocks)) if cut else twice.watch(blocks))
+    return [*invisible_notes(counts), *accent_notes(counts), *twice.notes(), *(pieces.notes() if cut else [])]
 
 
 def _sample_notes(text: LargeText) -> list[str]:
     """The notes on characters, for a sample of the training text."""
     split = text.splits[0]
-    twice, sizes = DoubleEncoding(), [0]
+    sizes = [0]
 
     def blocks() -> Iterator[str]:
         for block in text.sampled(split):
             sizes[0] += len(block)
             yield block
 
-    counts = count_characters(twice.watch(blocks()))
-    seen = [*invisible_notes(counts), *accent_notes(counts), *twice.notes()]
+    seen = _seen(blocks(), cut=True)
     checked = f"odd characters were looked for in {sizes[0]:,} characters of the {split} text"
     return [*seen, f"{checked}; held-out text was not compared with it (seqlab audit does)"]
 
 
-def invisible_in_examples(data: Examples) -> list[str]:
+def _notes_on_examples(data: Examples) -> list[str]:
     """Notes on the invisible characters and the accents of inputs, and of labels, tags and targets."""
     examples = [example for split in data.splits.values() for example in split]
     answers = ([example.target] if isinstance(example, TextPair) else labels_of(example) for example in examples)
     texts = chain((example.input for example in examples), chain.from_iterable(answers))
-    twice = DoubleEncoding()
-    counts = count_characters(twice.watch(texts))
-    return [*invisible_notes(counts), *accent_notes(counts), *twice.notes()]
+    return _seen(texts, cut=False)

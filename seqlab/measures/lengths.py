@@ -1,11 +1,13 @@
 """Translation quality by source length, and the alignment of one sentence."""
 
+import warnings
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from seqlab.errors import SeqlabWarning
 from seqlab.measures.heatmaps import draw_alignment
 from seqlab.measures.measurement import MeasureContext, Measurement
 from seqlab.plotting import COLORS, light_grid, new_figure, write_figure
@@ -39,7 +41,9 @@ def alignment(run: Run, context: MeasureContext) -> Measurement:
     task, _ = context.scores(run)
     examples = task.splits[context.split].examples
     example = next((example for example in examples if len(example.source.split()) == WORDS), examples[0])
-    prediction: Any = run.predict([example.source], weights=True)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeqlabWarning)  # results have what is unknown or cut
+        prediction: Any = run.predict([example.source], weights=True)[0]
     text = f"{prediction.text}\n{prediction.translation}\n(reference: {example.target})"
     pictures = []
     if prediction.weights is not None:

@@ -25,6 +25,7 @@ from seqlab.runs import manifest
 from seqlab.runs.directory import CONFIG, TOKENIZER, WEIGHTS
 from seqlab.runs.run import Run
 from seqlab.tasks.examples import mask_or_none, pad_rows, with_leading_space
+from seqlab.tasks.read_counts import ReadCounts
 from seqlab.threads import compute_threads
 
 Pooling = Literal["mean", "last", "max", "attention", "sif"]
@@ -39,33 +40,6 @@ class Pooled:
 
     pooling: Pooling | None = None
     layer: int | None = None
-
-
-@dataclass
-class ReadCounts:
-    """What reading met: counted, so that it can be said."""
-
-    texts: int = 0
-    tokens: int = 0
-    unknown: int = 0  # tokens
-    unread: int = 0  # texts without a token that is known
-    cut: int = 0  # texts that are longer than the model can read
-
-    def notes(self, limit: int | None) -> list[str]:
-        notes = []
-        if self.cut:
-            notes.append(
-                f"{self.cut:,} of {self.texts:,} texts have more than the {limit:,} tokens that the model reads: their "
-                f"vectors are those of their beginning"
-            )
-        if self.unknown:
-            notes.append(f"{self.unknown / self.tokens:.2%} of the tokens are unknown to the model")
-        if self.unread:
-            notes.append(
-                f"{self.unread:,} of {self.texts:,} texts have no token that the model knows: their vectors mean "
-                f"nothing"
-            )
-        return notes
 
 
 class TextEmbedder:
@@ -130,15 +104,8 @@ class TextEmbedder:
 
     def _encode(self, text: str) -> np.ndarray:
         ids_T = self._ids(text)
-        self.seen.texts += 1
-        self.seen.tokens += len(ids_T)
-        known = self._known(ids_T)
-        self.seen.unknown += len(ids_T) - known
-        self.seen.unread += not known
-        if self.limit is not None and len(ids_T) > self.limit:
-            self.seen.cut += 1
-            ids_T = ids_T[: self.limit]
-        return ids_T
+        self.seen.add(ids_T, self._known(ids_T), self.limit)
+        return ids_T[: self.limit]
 
     def _ids(self, text: str) -> np.ndarray:
         with warnings.catch_warnings():

@@ -8,8 +8,8 @@ from seqlab.data.documents.document import Document
 from seqlab.distributed.group import gather_json, wait_for_all
 from seqlab.distributed.world import joined
 from seqlab.retrieval.corpus_vectors import Embedding
-from seqlab.retrieval.embedding import ReadCounts
 from seqlab.retrieval.shards import embed_blocks
+from seqlab.tasks.read_counts import ReadCounts
 
 
 def embed_share(embedding: Embedding, documents: Callable[[], Iterable[Document]], folder: Path) -> int:

@@ -1,17 +1,20 @@
 """What a run makes of texts: labels, tags, translations, or vectors. Texts and options are checked first."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seqlab.errors import UsageError, refuse_given
+from seqlab.errors import SeqlabWarning, UsageError, refuse_given
 from seqlab.registry import TASKS
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from seqlab.data.examples.encoded import ExampleSplit
     from seqlab.runs.run import Run
     from seqlab.tasks.predictions import Prediction
 
+FIRST = ("first example: ", "first tokens: ")
 TRANSLATOR_OPTIONS = ("beam", "length_penalty", "n_best", "max_length")
 
 
@@ -30,22 +33,56 @@ def predict(run: "Run", texts: str | Sequence[str | Sequence[str]], options: dic
     predictions = list(task.predict(run.model, inputs, run.vocabulary, run.settings, **options))
     if options.get("weights") and predictions and not predictions[0].has_attention:
         raise UsageError(f"'{run.path}' has no attention to show.")
+    _warn([*_unknown_notes(run, inputs), *_cut_notes(predictions)])
     return predictions
 
 
-def reading_of(run: "Run", texts: Sequence[str | Sequence[str]], first: bool) -> list[str]:
-    """Notes on what is unknown to the run, after the `first` of these texts as it reads it."""
-    from seqlab.tasks.as_read import all_unknown, first_example, unknown_note
+def first_reading(run: "Run", texts: Sequence[str | Sequence[str]]) -> str:
+    """The first of these texts as the run reads it; nothing if it cannot."""
+    from seqlab.tasks.as_read import first_example
     from seqlab.tasks.examples import ExampleTask
 
-    task, vocabulary = TASKS.load(run.settings.task.name), run.vocabulary
-    if not issubclass(task, ExampleTask) or not all(map(task.can_read, texts)):
+    task = TASKS.load(run.settings.task.name)
+    if not issubclass(task, ExampleTask) or not task.can_read(texts[0]):
+        return ""
+    return first_example(_as_read(run, texts[:1]), run.vocabulary)
+
+
+def _as_read(run: "Run", texts: Sequence[Any]) -> "ExampleSplit":
+    task: Any = TASKS.load(run.settings.task.name)
+    return task.encode(task.without_answers(texts, run.vocabulary), run.vocabulary, run.settings)
+
+
+def _unknown_notes(run: "Run", texts: Sequence[Any]) -> list[str]:
+    """What is unknown to the run, of many texts and of all of one."""
+    from seqlab.tasks.as_read import all_unknown, unknown_note
+
+    if not texts or not (run.tokenizer.has_unknown or run.vocabulary.char_tokenizer):
         return []
-    split = task.encode(task.without_answers(texts, vocabulary), vocabulary, run.settings)
-    notes = [first_example(split, vocabulary) if first else "", unknown_note({"given": split}, vocabulary)]
+    split, vocabulary = _as_read(run, texts), run.vocabulary
+    notes = [unknown_note({"given": split}, vocabulary)]
     if 0 < (found := len(all_unknown(split, vocabulary))) < len(split):
         notes.append(f"texts without any token that training had: {found:,} of {len(split):,}")
     return [note for note in notes if note]
+
+
+def _cut_notes(predictions: "Sequence[Prediction]") -> list[str]:
+    cut = sum(getattr(prediction, "truncated", False) for prediction in predictions)
+    longest = "were cut off at their longest allowed length; max_length (--max-length) allows more"
+    return [f"{cut:,} of {len(predictions):,} translations {longest}"] if cut else []
+
+
+def said_of(notes: Sequence[str], own: bool) -> tuple[str, ...]:
+    """The notes on data that is scored; what they say besides its first example is a warning, unless the data is the
+    run's own, of which training has said it."""
+    _warn([note for note in notes if not own and not note.startswith(FIRST)])
+    return tuple(notes)
+
+
+def _warn(notes: Sequence[str]) -> None:
+    """Say it to who called a method of the run; the command line shows it as a note."""
+    for note in notes:
+        warnings.warn(note, SeqlabWarning, stacklevel=4)
 
 
 def embed(run: "Run", texts: str | Sequence[str]) -> "np.ndarray":
@@ -57,6 +94,7 @@ def embed(run: "Run", texts: str | Sequence[str]) -> "np.ndarray":
             f"'{run.path}' is a {task.model_kind}: it was not trained to make vectors of texts, as with --task embed."
         )
     inputs = _checked(texts, task.name, lambda text: isinstance(text, str) and bool(text.strip()))
+    _warn(task.embed_notes(inputs, run.vocabulary, run.settings))
     return task.embed(run.model, inputs, run.vocabulary, run.settings)
 
 

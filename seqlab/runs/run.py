@@ -12,6 +12,7 @@ from seqlab.decode.limits import MAX_SAMPLES, require_between
 from seqlab.distributed.world import joined
 from seqlab.errors import UsageError, refuse_given
 from seqlab.registry import TASKS
+from seqlab.runs import prediction
 from seqlab.runs.evaluation import EvaluationResult
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Run:
             unknown_share=unknown_share(task.splits[scored], self.vocabulary),
             skipped_rows=skipped,
             by_lines=self.settings.corpus.documents == "lines",
-            reading=tuple(task.notes_on(scored, "given" if data else split, used_mode)),
+            reading=prediction.said_of(task.notes_on(scored, "given" if data else split, used_mode), data is None),
         )
 
     def inspect(
@@ -179,15 +180,11 @@ class Run:
 
         `options`, for translators: beam, length_penalty, n_best (translations per text), max_length (tokens of a
         translation). `weights`: return attention."""
-        from seqlab.runs.prediction import predict
-
-        return predict(self, texts, options)
+        return prediction.predict(self, texts, options)
 
     def embed(self, texts: str | Sequence[str]) -> "np.ndarray":
         """A vector of length 1 for each text, in the rows of one array; near texts have a high dot product."""
-        from seqlab.runs.prediction import embed
-
-        return embed(self, texts)
+        return prediction.embed(self, texts)
 
     def generate(
         self,
@@ -259,11 +256,12 @@ class Run:
     @cached_property
     def _generator(self) -> "TextGenerator":
         from seqlab.decode.text_generator import TextGenerator
-        from seqlab.runs.prediction import use_instead
 
         if not self.generates:
             model_kind = TASKS.load(self.settings.task.name).model_kind
-            raise UsageError(f"'{self.path}' is a {model_kind}: it cannot continue a text. {use_instead(self)}")
+            raise UsageError(
+                f"'{self.path}' is a {model_kind}: it cannot continue a text. {prediction.use_instead(self)}"
+            )
         return TextGenerator(cast("AutoregressiveModel", self.model), self.tokenizer)
 
 

@@ -1,5 +1,6 @@
 """A run that ranks documents: hard negatives are mined by it."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from seqlab.baselines.vector_ranker import VectorRanker
 from seqlab.data.documents.document import Document
+from seqlab.errors import SeqlabWarning
 from seqlab.runs.load import load_run
 from seqlab.runs.run import Run
 
@@ -21,4 +23,6 @@ class RunRanker(VectorRanker):
         return cls(load_run(Path(path)), documents)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        return self._run.embed(texts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SeqlabWarning)  # what is cut or unknown in training was said before
+            return self._run.embed(texts)

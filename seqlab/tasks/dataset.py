@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from seqlab.config import RunSettings
+from seqlab.data.content_notes import notes_on_content
 from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples
@@ -71,8 +72,8 @@ AnyDataset = Dataset[Any, Any]
 
 
 def warn_of_notes(data: SplitText | Examples) -> None:
-    """Say what was noticed while other data was read."""
-    for note in data.notes:
+    """Say what was noticed while other data was read, and what is odd in it."""
+    for note in (*data.notes, *notes_on_content(data)):
         warnings.warn(note, SeqlabWarning, stacklevel=3)
 
 

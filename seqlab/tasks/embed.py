@@ -39,6 +39,7 @@ from seqlab.tasks.encode_pairs import encode_documents, encode_pairs, encode_que
 from seqlab.tasks.encoder_start import start_weights
 from seqlab.tasks.examples import ExampleScores, encode_all, train_tokenizer
 from seqlab.tasks.mining import MinedNegatives, MiningRule, mine
+from seqlab.tasks.read_counts import ReadCounts
 from seqlab.tasks.retrieval_baselines import fitted_rankers
 from seqlab.tasks.retrieval_wording import chance_note, ranking_wording
 from seqlab.tasks.task import BaselineScore, MetricValues, Task, UnitSums
@@ -268,6 +269,14 @@ class EmbedTask(Task):
         """The vectors_ND of texts, of length 1; of a long text, the beginning is read."""
         longest = settings.task.settings_as(EmbedSettings).max_length
         return embed_rows(model, [ids[:longest] for ids in encode_all(vocabulary.tokenizer, texts)])
+
+    @classmethod
+    def embed_notes(cls, texts: Sequence[str], vocabulary: Vocabulary, settings: RunSettings) -> list[str]:
+        """What `embed` leaves out of texts, or does not know in them."""
+        longest, read = settings.task.settings_as(EmbedSettings).max_length, ReadCounts()
+        for ids in encode_all(vocabulary.tokenizer, texts):
+            read.add(ids, int((ids != vocabulary.tokenizer.unknown).sum()), longest)
+        return read.notes(longest)
 
     # --- presentation -------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,11 @@ import pytest
 from example_files import write_all
 
 from seqlab import api
-from seqlab.errors import UsageError
+from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.runs.checkpoint import checkpoints
 from seqlab.training.progress import Reporter
+
+pytestmark = pytest.mark.filterwarnings("always::seqlab.errors.SeqlabWarning")  # they are notes
 
 TINY = (
     "--steps",
@@ -81,7 +83,6 @@ def test_labels_from_a_table(here: Path, seqlab) -> None:
     assert "accuracy" in seqlab("runs").out or seqlab("runs", ".").code == 0
 
 
-@pytest.mark.filterwarnings("default::seqlab.errors.SeqlabWarning")
 def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     excel = "id;message;label\r\n" + "".join(
         f"{at};café {word} {word}{at};{word}\r\n" for at in range(30) for word in "ab"
@@ -108,11 +109,16 @@ def test_predictions_of_what_training_reads(here: Path, seqlab) -> None:
     Path("foreign.csv").write_text("message,label\nzzz yyy,a\nzzz b,b\n")
     answer = seqlab("evaluate", "run", "foreign.csv")
     assert "first example: <unknown>|<unknown> -> label 'a'" in answer.out
-    assert "75.0% of the tokens of the given examples are unknown to the tokenizer" in answer.out
+    assert "75.0% of the tokens of the given examples are unknown to the tokenizer" in answer.err
     assert json.loads(seqlab("evaluate", "run", "foreign.csv", "--json").out)["unknown_share"] == 0.75
     answer = seqlab("predict", "run", "--file", "foreign.csv")
     assert "first example: <unknown>|<unknown>\n" in answer.err and "had: 1 of 2" in answer.err
     assert "100.0% of the tokens of the given examples are unknown" in seqlab("predict", "run", "zzz").err
+    with pytest.warns(SeqlabWarning, match="100.0% of the tokens of the given examples are unknown"):
+        api.load("run").predict("zzz")
+    with pytest.warns(SeqlabWarning) as warned:
+        api.load("run").evaluate("foreign.csv")
+    assert any("75.0% of the tokens of the given examples are unknown" in str(one.message) for one in warned)
     Path("foreign.csv").write_text("message,verified\nzzz yyy,a\n")
     answer = seqlab("evaluate", "run", "foreign.csv")
     assert answer.code == 65 and "read from 'verified'" in answer.err

@@ -7,7 +7,7 @@ CoNLL-U has ten named columns. Comments, multiword tokens and empty nodes are pa
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -25,6 +25,7 @@ from seqlab.data.examples.lines import (
     numbered_lines,
 )
 from seqlab.data.examples.untagged import CONLLU
+from seqlab.data.examples.word_column import columns_in_words, find_word_column, in_sentences
 from seqlab.data.file_layout import SPAN_TAG
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, UsageError
@@ -124,7 +125,7 @@ class UsualColumns:
     tabs: bool
     first: int
     tags: frozenset[str]
-    word: int = 0  # the place of the words: the second, where the first counts them
+    word: int = 0  # the place of the words: after a column that counts them, if there is one
     tag: int = -1  # the place of the tags: before the last, where that has numbers, such as confidences
 
     def rows_of(self, lines: Sequence[str]) -> list[list[str]]:
@@ -163,7 +164,7 @@ def _usual_columns(lines: Sequence[str], fewest: int) -> UsualColumns:
     counts = Counter(len(fields) for fields in rows.values() if len(fields) >= fewest)
     usual = counts.most_common(1)[0][0] if counts else fewest
     alike = {number: fields for number, fields in rows.items() if len(fields) == usual}
-    word = int(usual > fewest and _counts_words(lines, rows))
+    word = find_word_column(in_sentences(lines, rows, DOCUMENT), usual - fewest)
     tag = _before_numbers([*alike.values()], word)
     return UsualColumns(usual, tabs, next(iter(alike), 1), frozenset(row[tag] for row in alike.values()), word, tag)
 
@@ -179,19 +180,6 @@ def _before_numbers(rows: Sequence[Sequence[str]], word: int) -> int:
         if tags - {"O"} and all(map(SPAN_TAG.fullmatch, tags)):
             return place
     return -1
-
-
-def _counts_words(lines: Sequence[str], rows: Mapping[int, Sequence[str]]) -> bool:
-    """Whether the first column counts 1, 2, 3 ... in every sentence, as in CoNLL-2009."""
-    expected, longest = 1, 0
-    for number, line in enumerate(lines, 1):
-        if number in rows:
-            if rows[number][0].strip() != str(expected):
-                return False
-            longest, expected = max(longest, expected), expected + 1
-        elif not line.strip() or line.startswith(DOCUMENT):
-            expected = 1
-    return longest > 1
 
 
 def _fields(line: str, tabs: bool) -> list[str]:
@@ -236,10 +224,10 @@ def _columns_notes(path: Path, usual: UsualColumns, lines: Sequence[str], tagged
         return doubts
     word, place = usual.word + 1, usual.number + usual.tag + 1
     tag, last = (f", column {place} its tag", place - 1) if tagged else ("", usual.number)
-    others = f"; column {last} is not used" if last == word + 1 else f"; columns {word + 1} to {last} are not used"
-    counts = "column 1 counts words, " if usual.word else ""
+    others = columns_in_words([*range(1, word - 1), *range(word + 1, last + 1)])
+    counts = f"column {word - 1} counts words, " if usual.word else ""
     numbers = f"; column {usual.number} has numbers, which are not used" if tagged and usual.tag < -1 else ""
-    read = f"{counts}column {word} is the word{tag}{others if last > word else ''}{numbers}"
+    read = f"{counts}column {word} is the word{tag}{others}{numbers}"
     return [f"columns of {path.name}: {read}", *doubts]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from seqlab.config import ExampleKind
+from seqlab.config import CorpusSettings, ExampleKind
 from seqlab.data.examples.array_labels import keys_of_type, refuse_words
 from seqlab.data.examples.column_notes import columns_note
 from seqlab.data.examples.columns import (
@@ -41,6 +41,7 @@ from seqlab.data.examples.lines import (
     suffix,
 )
 from seqlab.data.examples.no_labels import is_identifier
+from seqlab.data.examples.parallel import languages_of_files
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
@@ -52,10 +53,18 @@ Input = str | tuple[str, ...]  # a text, or the words of a sentence
 
 
 class Trained(NamedTuple):
-    """What a run was trained on: the two columns, if they were named, and its labels or tags."""
+    """What a run was trained on: the two columns, if they were named, its labels or tags, and what the inputs and the
+    answers are called that it read: the columns of a table, or the suffixes of two files."""
 
     columns: tuple[str, str] | None = None
     labels: Collection[str] = ()
+    names: tuple[str, str] | None = None
+
+    @classmethod
+    def on(cls, corpus: CorpusSettings, read: Sequence[Sequence[str]] = (), labels: Collection[str] = ()) -> "Trained":
+        """`read`: the columns of tables that training read."""
+        names = corpus.columns or next(((first, second) for first, second in read), None)
+        return cls(corpus.columns, labels, names or languages_of_files(corpus.source))
 
 
 NOTHING = Trained()
@@ -111,10 +120,12 @@ def _read_texts(
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
         raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
-    is_table = suffix(path) in TABLES or _is_table(path, kind, layout, trained.columns)
+    is_table = suffix(path) in TABLES or _is_table(path, kind, layout, trained.columns or trained.names)
     if is_table or column:
         usual = trained.columns[0] if trained.columns and is_table else None
-        return _from_table(path, kind, column or usual, fixes)
+        return _from_table(path, kind, column or usual, fixes, trained.names)
+    if kind == "pairs":
+        _refuse_targets([suffix(path).removeprefix(".")], trained.names, path, f"--file - < {shlex.quote(str(path))}")
     fixes.remarks.append(f"each line of {path.name} is a text, not a row of a table")
     return dict(numbered_lines(path, fixes))
 
@@ -156,10 +167,28 @@ def _has_tags(path: Path, tags: Collection[str]) -> bool:
     return bool(filled) and (all("\t" in line for line in filled) or tagged)
 
 
-def _from_table(path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes) -> dict[int, Input]:
+def _refuse_targets(found: Sequence[str], names: tuple[str, str] | None, path: Path, option: str) -> None:
+    """UsageError if what is found there has the name of the targets that training read, and not that of the sources."""
+    source, target = (name.casefold() for name in names or ("", ""))
+    called = [name.casefold() for name in found]
+    if source != target and target in called and source not in called and not {*PAIRS.first} & {*called}:
+        raise UsageError(
+            f"'{path}' has texts that are called '{target}', and this run translates from '{source}' into '{target}'. "
+            f"Give texts in '{source}', or have these read as they are: {option}"
+        )
+
+
+def _from_table(
+    path: Path, kind: ExampleKind, column: str | None, fixes: InputFixes, names: tuple[str, str] | None = None
+) -> dict[int, Input]:
+    """`names`: the columns that training read."""
     pair = PAIRS if kind == "pairs" else LABELED
     table = open_table(path, pair, fixes, (column,) if column else None, keep_blank=True)
-    name = _input_column(table.names, pair, column, table.header, table.sample, kind == "tagged")
+    known = [name for name in table.names if names and name.casefold() == names[0].casefold()]
+    requested = column or (known[0] if len(known) == 1 else None)
+    if kind == "pairs" and names and not requested:
+        _refuse_targets(table.names, names, path, f"--column {shlex.quote(names[1])}")
+    name = _input_column(table.names, pair, requested, table.header, table.sample, kind == "tagged")
     refuse_words(table.header, name, table.sample(), kind == "tagged")
     texts: dict[int, Input] = {}
     faults: list[BadRow] = []

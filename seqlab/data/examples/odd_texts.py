@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from seqlab.data.examples.example import Example, LabeledText, TextPair
 from seqlab.data.examples.lines import quote_list
+from seqlab.data.subwords import CutText
 from seqlab.wording import counted
 
 MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:#\d+|#[xX][\dA-Fa-f]+|[A-Za-z]{2,8});|\\(?:[nrt\"']|u[\dA-Fa-f]{4})")
@@ -14,6 +15,10 @@ MIN_MARKED = 0.01  # the share of texts from which marks are said
 MARKS_NAMED = 3
 MIN_CUT, MIN_LENGTH = 3, 100  # texts of the same length, the longest of all, and its characters
 MOSTLY = 0.5  # the share of texts that are in quotes; of those that have one length on purpose
+CUT_EFFECTS = {
+    "target": ["BLEU and other scores are those of the pieces, not of words"],
+    "sentence": ["every piece counts as a word that has a tag"],
+}
 QUOTES = {"'": "'", '"': '"', "`": "`", "“": "”", "‘": "’", "«": "»"}
 
 
@@ -27,10 +32,14 @@ def odd_texts(examples: Sequence[Example]) -> list[str]:
         elif isinstance(example, TextPair):
             sides.setdefault("source", []).append(example.source)
             sides.setdefault("target", []).append(example.target)
+        else:
+            sides.setdefault("sentence", []).append(example.input)
     notes: list[str] = []
     for side, texts in sides.items():
-        notes += _in_quotes(side, texts)
-        notes += _marked(side, texts) + _cut_off(side, texts) if side != "label" else []
+        notes += _in_quotes(side, texts) if side != "sentence" else []
+        notes += CutText(side).read(texts).notes(*CUT_EFFECTS.get(side, ())) if side != "label" else []
+        notes += _marked(side, texts) if side != "label" else []
+        notes += _cut_off(side, texts) if side not in ("label", "sentence") else []
     return notes
 
 

@@ -59,15 +59,22 @@ def refuse_swapped(files: Mapping[str, Sequence[str]], columns: tuple[str, str] 
             )
 
 
+def languages_of_files(items: Sequence[str]) -> tuple[str, str] | None:
+    """What two files with a text per line are called, by their suffixes; None for other files."""
+    suffixes = [suffix(Path(item)) for item in items]
+    if len(items) != 2 or not {*TABLES}.isdisjoint(suffixes):
+        return None
+    return suffixes[0].removeprefix("."), suffixes[1].removeprefix(".")
+
+
 def _languages(items: Sequence[str], columns: tuple[str, str] | None) -> list[str]:
     """What two files, or the two columns of the first table, are called; nothing if that is unknown."""
-    paths = [Path(item) for item in items]
-    if len(paths) == 2 and not any(suffix(path) in TABLES for path in paths):
-        return [suffix(path).removeprefix(".") for path in paths]
+    if languages := languages_of_files(items):
+        return [*languages]
     if columns:
         return [name.lower() for name in columns]
     try:
-        found = known_columns(sample_table(paths[0]).names, PAIRS)
+        found = known_columns(sample_table(Path(items[0])).names, PAIRS)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
         return []  # reading says what is wrong, if it is still to be read
     return [name.lower() for name in found or ()]

@@ -64,8 +64,11 @@ def _shuffle(
     if len(sizes_I) < MIN_INPUTS:
         nouns = (f"group of '{groups}'", f"groups of '{groups}'") if groups else ("different input",)
         what = counted(len(sizes_I), *nouns)
-        one = len(examples) == 1 and isinstance(examples[0].example, TaggedSentence)
-        blank = " No blank line separates its sentences: put one after each." if one else ""
+        tagged = isinstance(examples[0].example, TaggedSentence)
+        blank = " No blank line separates its sentences: put one after each." if tagged and len(examples) == 1 else ""
+        if tagged and len(examples) > 1 and not groups:
+            words = shorten(examples[0].example.input, 60)
+            blank = f" The column that is read as the words begins '{words}': if they are in another, put it first."
         raise DataError(
             f"'{examples[0].location.path}' has {what} in {counted(len(examples), 'example')}; "
             f"splitting needs at least {MIN_INPUTS}.{blank} Give more examples, or files for corpus.validation."

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seqlab.config import CorpusSettings
 from seqlab.data.examples.conll import read_columns, read_conllu, read_words
 from seqlab.data.examples.example import UNSCORED, TaggedSentence
 from seqlab.data.examples.lines import InputFixes
+from seqlab.data.examples.load import open_examples
 from seqlab.errors import DataError, UsageError
 
 quick = settings(max_examples=100)
@@ -306,3 +308,28 @@ def test_a_column_that_counts_words_is_not_taken_for_them(write):
     ]
     found = read_columns(write("c.conll", lines.replace("2\tsaw", "7\tsaw")), InputFixes())
     assert found[0].example.words == ("1", "7"), "numbers that count nothing are words"
+
+
+SENTENCES = [["Anna", "met", "Bob"], ["Bob", "left"], ["she", "saw", "him", "go"]]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(("before", "place"), [("", 1), ("bc/a\t0\t", 3)])
+def test_a_column_that_counts_words_is_no_word(write, first, before, place):
+    rows = ["".join(f"{before}{n}\t{w}\tNN\tO\n" for n, w in enumerate(words, first)) for words in SENTENCES]
+    path, fixes = write("a.conll", "\n".join(rows)), InputFixes()
+    assert [list(located.example.words) for located in read_columns(path, fixes)] == SENTENCES
+    assert f"column {place} counts words, column {place + 1} is the word" in fixes.notes()[0]
+    assert [list(words) for words in read_words(path, False, InputFixes()).values()] == SENTENCES
+
+
+def test_numbers_after_the_word_do_not_count_words(write):
+    rows = ["".join(f"{w}\t{n}\tNN\tO\n" for n, w in enumerate(words)) for words in SENTENCES]
+    sentences = read_columns(write("a.conll", "\n".join(rows)), InputFixes())
+    assert [list(located.example.words) for located in sentences] == SENTENCES
+
+
+def test_the_error_of_too_few_inputs_shows_what_was_read_as_words(write):
+    path = write("a.conll", "".join(f"bc/a\tword{n}\tB-X\nbc/a\tother{n}\tO\n\n" for n in range(30)))
+    with pytest.raises(DataError, match="The column that is read as the words begins 'bc/a bc/a'"):
+        open_examples("tagged", CorpusSettings(source=(str(path),)))

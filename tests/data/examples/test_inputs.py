@@ -9,7 +9,7 @@ from seqlab.config import CorpusSettings
 from seqlab.data.examples.inputs import Trained, read_inputs, read_standard_input
 from seqlab.data.examples.load import open_unsplit
 from seqlab.data.files import InputFixes
-from seqlab.errors import DataError
+from seqlab.errors import DataError, UsageError
 
 TEXTS = ["the film was good", "the meal was bad"]
 COMMAS = "text,label\nthe film was good,pos\nthe meal was bad,neg\n"
@@ -97,3 +97,34 @@ def test_arrays_of_words_are_refused_with_the_command_that_writes_them(write, co
         read_inputs("labeled", path, column, InputFixes())
     with pytest.raises(DataError, match=r"a word on each line: jq -r '\.\[\"tokens\"\]\[\], \"\"' .* > new\.conll$"):
         read_inputs("tagged", write("b.jsonl", '{"tokens": ["Bob", "left"]}'), column, InputFixes())
+
+
+EN_DE = Trained.on(CorpusSettings(source=("train.en", "train.de")))
+LANGUAGES = "de\ten\nder Film\tthe film\ndas Essen\tthe meal\n"
+
+
+@pytest.mark.parametrize("name", ["my.tsv", "my.txt"])
+@pytest.mark.parametrize("read", [(), (("en", "de"),)])
+def test_a_translator_reads_the_column_that_training_read_as_the_source(write, name, read):
+    trained = Trained.on(CorpusSettings(source=("train.en", "train.de")[: 2 - len(read)]), read)
+    fixes = InputFixes()
+    assert [*read_inputs("pairs", write(name, LANGUAGES), None, fixes, trained).values()] == ["the film", "the meal"]
+    assert any("source 'en'; not used: 'de'" in note for note in fixes.notes())
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("ev.de", "der Film\n"), ("my.tsv", "de\nder Film\n"), ("my.csv", "id,de\n1,der Film\n")]
+)
+def test_texts_in_the_language_of_the_targets_are_refused_as_evaluate_does(write, name, content):
+    path = write(name, content)
+    with pytest.raises(UsageError, match="this run translates from 'en' into 'de'"):
+        read_inputs("pairs", path, None, InputFixes(), EN_DE)
+    column = None if name == "ev.de" else "de"
+    trained = Trained() if name == "ev.de" else EN_DE
+    assert [*read_inputs("pairs", path, column, InputFixes(), trained).values()] == ["der Film"]
+
+
+def test_the_text_to_label_is_the_column_that_training_read(write):
+    path = write("my.csv", "text,review\nid 1,the film was good\nid 2,the meal was bad\n")
+    trained = Trained.on(CorpusSettings(source=("train.csv",)), [("review", "stars")])
+    assert [*read_inputs("labeled", path, None, InputFixes(), trained).values()] == TEXTS
