@@ -106,7 +106,7 @@ def test_greedy_lines_are_written_once(runs: Path, monkeypatch: pytest.MonkeyPat
 
 def test_lines_that_a_stop_string_cuts_are_no_new_lines(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
     monkeypatch.chdir(runs)
-    stops = [word for letter in "abcdefghijklmnopqrstuvwxyz " for word in ("--stop", letter)]
+    stops = [word for letter in "aeo" for word in ("--stop", letter)]
     written = seqlab("generate", "lines", "-n", "20", "-l", "4", *stops).out
     cut = written.count("(cut at --stop)")
     assert cut and f"\n{cut} cut at --stop" in written and "20 of 20 are new" not in written
