@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from small_runs import train_small
 
 from seqlab.cache import cache_directory
 from seqlab.config import CorpusSettings
@@ -73,8 +74,9 @@ def test_standard_input_that_cannot_be_used_is_not_kept(seqlab: Command, monkeyp
 
 
 def test_an_export_that_cannot_be_written_is_named() -> None:
+    run = train_small(Path("my.txt"), Path("r"))
     with pytest.raises(StorageError, match=r"'my\.txt/graphs' cannot be written: Not a directory"):
-        write_files(Path("my.txt/graphs"), {})
+        write_files(run, Path("my.txt/graphs"), {})
 
 
 @pytest.mark.parametrize(("file", "name"), [("train_a.txt", "train_a"), ("train.txt", "films")])

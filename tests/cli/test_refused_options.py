@@ -80,6 +80,7 @@ def test_an_option_that_cannot_apply_is_refused(
     assert answer.code == 2 and words in answer.err, answer.err
 
 
+@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
 @pytest.mark.parametrize(
     "command",
     [

@@ -100,6 +100,7 @@ def example_output(folder: Path, *words: str) -> str:
 EXAMPLES = {"classify": ["reviews.tsv"], "tag": ["entities.conll"], "translate": ["train.en", "train.de"]}
 
 
+@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
 @pytest.mark.parametrize(
     ("task", "arch", "more"),
     [

@@ -248,6 +248,7 @@ def test_the_training_split_is_not_scored(collection: Path) -> None:
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
 def test_a_run_loads_and_embeds(trained: api.Run) -> None:
     run = api.load(trained.path)
     vectors = run.embed(["balan cemer", "a much longer text " * 200])

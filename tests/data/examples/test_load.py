@@ -251,6 +251,7 @@ def test_real_sets_open(shared_data, folder, task, train, validation, test):
         "from an earlier one only in case",
         "in different examples",
         "passed over lines of",
+        "have tokens of Moses",
         "have tags, entities or escapes",
         "FORM is the word, UPOS its tag",
     )
