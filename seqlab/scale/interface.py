@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES
 from seqlab.scale.cluster import A100_BYTES, A100_FLOPS, ASSUMPTIONS, Cluster
-from seqlab.scale.model import model_of_size
+from seqlab.scale.model import CLOSE, SizedModel, model_of_size
 from seqlab.scale.plan import ScalePlan, make_plan, most_devices
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def plan(
     for name in map(BACKBONES.canonical, names):
         trained = _trained(runs, name) if runs else None
         model = model_of_size(name, params, **(shape if trained is None else _shape_of_runs(trained.measured, shape)))
+        _refuse_other_size(model, params, shape.get("hidden"))
         expected = None if trained is None else _expected_loss(trained, model.parameters, tokens)
         for count in [devices] if isinstance(devices, int) else devices:
             cluster = Cluster(count, flops_per_device, memory_per_device, **assumed)
@@ -108,6 +109,15 @@ def _shape_of_runs(measured: "LossPerToken", shape: dict[str, Any]) -> dict[str,
         )
     of_runs = {"vocab_size": measured.vocab_size, "window": measured.window, "tokenizer": measured.tokenizer}
     return {**of_runs, **shape}
+
+
+def _refuse_other_size(model: SizedModel, params: float, hidden: int | None) -> None:
+    """UsageError if a width that the user gives makes another model than the size does."""
+    if hidden is not None and abs(model.parameters / params - 1) > CLOSE:
+        raise UsageError(
+            f"--hidden {hidden} makes {model.arch} a model of {model.parameters:,} parameters, not of {params:g}: give "
+            f"--params {model.parameters}, or leave out --hidden."
+        )
 
 
 def _expected_loss(trained: "TrainedRuns", parameters: int, tokens: float) -> ExpectedLoss:

@@ -130,6 +130,7 @@ def test_the_command_prints_a_sheet_a_table_and_json() -> None:
         (["--params", "1B", "--tokens", "1e9", "--devices", "8"], "--params is '1B'"),
         (["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--batch-tokens", "5"], "--batch-tokens is 5"),
         (["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--from", "nothing"], "nothing"),
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--hidden", "64"], "--hidden 64 makes transformer"),
     ],
 )
 def test_absurd_options_are_refused(options: list[str], message: str) -> None:
