@@ -193,7 +193,7 @@ class TrainSettings(Settings):
     threads: int | None = Field(
         default=None, ge=1, le=MAX_THREADS, description="if unset, OMP_NUM_THREADS or all cores"
     )
-    device: str = Field(default="cpu", description="cpu, cuda or mps")
+    device: str = Field(default="cpu", description="cpu, cuda or mps; several GPUs are experimental: never run on any")
     recompute: bool = Field(
         default=False, description="compute the inside of layers again for the gradient: less memory, more time"
     )
