@@ -70,7 +70,9 @@ def shortened(command: list[str]) -> list[str]:
 LONG = {"comparison.md", "recipes.md", "scale.md", "synthetic.md"}
 
 
-@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
+@pytest.mark.filterwarnings("ignore:.*are unknown to the")
+@pytest.mark.filterwarnings("ignore:.*without any token that")
+@pytest.mark.filterwarnings("ignore:.*cut off at their longest allowed length")
 @pytest.mark.filterwarnings("ignore:.*encoded as the unknown token")  # the pages name words that small data lacks
 @pytest.mark.parametrize(
     "page",
