@@ -11,7 +11,6 @@ from leaks import LEAKS, SHORT_TRANSLATIONS, labeled_sentences, trained, written
 
 from seqlab import api
 
-pytestmark = pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
 FEW_LEAKS = ("short inputs in other case", "labels in inputs", "a test split looked at too often")
 
 

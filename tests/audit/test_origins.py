@@ -14,8 +14,6 @@ from seqlab.audit.origins import origins
 from seqlab.audit.result import CheckResult
 from seqlab.training.progress import Reporter
 
-pytestmark = pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
-
 
 def trained(source: Path, name: str, **options: Any) -> api.Run:
     return api.train(source, out=source.parent / name, reporter=Reporter(), **{**TINY, **options})

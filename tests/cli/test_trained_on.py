@@ -14,7 +14,6 @@ from seqlab import api
 from seqlab.training.progress import Reporter
 
 Command = Callable[..., Any]
-pytestmark = pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
 
 
 def words(count: int, seed: int) -> str:
@@ -46,6 +45,8 @@ def test_a_training_text_that_is_gone(run: Path, text: Path, seqlab: Command) ->
     assert answer.code == 0 and answer.out.startswith("How much of this data was trained on is not known: ")
 
 
+@pytest.mark.filterwarnings("ignore:.*of the given examples are unknown to the tokenizer:seqlab.errors.SeqlabWarning")
+@pytest.mark.filterwarnings("ignore:results are based on 60 examples:seqlab.errors.SeqlabWarning")
 def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab: Command) -> None:
     monkeypatch.chdir(tmp_path)
     Path("reviews.tsv").write_text(labelled(), encoding="utf-8")

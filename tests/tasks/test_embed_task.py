@@ -17,7 +17,7 @@ from seqlab.audit.origins import origins
 from seqlab.baselines.bm25 import Bm25
 from seqlab.baselines.cooccurrence import token_vectors
 from seqlab.config import CorpusSettings, build_settings
-from seqlab.errors import UsageError
+from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.models.parameter_count import refuse_unfit
 from seqlab.models.pooling import SIF
 from seqlab.models.text_encoder import TextEncoder
@@ -248,10 +248,15 @@ def test_the_training_split_is_not_scored(collection: Path) -> None:
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")
 def test_a_run_loads_and_embeds(trained: api.Run) -> None:
     run = api.load(trained.path)
-    vectors = run.embed(["balan cemer", "a much longer text " * 200])
+    with pytest.warns(SeqlabWarning) as said:
+        vectors = run.embed(["balan cemer", "a much longer text " * 200])
+    assert [str(warning.message) for warning in said] == [
+        "1 of 2 texts have more than the 256 tokens that the model reads: their vectors are those of their beginning",
+        "99.75% of the tokens are unknown to the model",
+        "1 of 2 texts have no token that the model knows: their vectors mean nothing",
+    ]
     assert vectors.shape == (2, 8)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(run.embed("balan cemer")[0], vectors[0], atol=1e-6)
