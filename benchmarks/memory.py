@@ -2,16 +2,15 @@
 
 Run `python -m benchmarks.memory`. A process imports everything, trains a tiny model of the same architecture, so that
 whatever is loaded or compiled on first use is there, and gives free memory back. Then three steps and a checkpoint of
-the model in question count: the peak of resident memory beyond what is resident then. glibc keeps freed blocks, in
-pieces that later tensors do not fit; with the settings of RETURNING it gives them back, and the peak is what training
-asks for. `--default` leaves the allocator as it is: the ratio is then what it keeps.
+the model in question count: the peak of resident memory beyond what is resident then. Freed memory is returned at
+once (train.keep_memory=false), as `--fit` sets it where memory is scarce, so the peak is what training asks for.
+`--keep` keeps it for the next step, as training does by default: later tensors do not fit into its pieces.
 """
 
 import argparse
 import ctypes
 import gc
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,10 +19,10 @@ from typing import Any
 
 from seqlab.config import RunSettings, build_settings
 from seqlab.registry import BACKBONES
+from seqlab.runs.machine import peak_memory, resident_memory
 
 LIMIT = 0.2  # the estimate is as near to the peak
 VOCABULARY, TINY_VOCABULARY, STEPS = 100, 8, 3
-RETURNING = {"MALLOC_MMAP_THRESHOLD_": "16384", "MALLOC_TRIM_THRESHOLD_": "16384", "MALLOC_MMAP_MAX_": "1000000"}
 SIZES: dict[str, dict[str, Any]] = {  # activations, both, and weights are most of the memory
     "small": {"backbone.hidden": 256, "task.batch_size": 32},
     "medium": {"backbone.hidden": 512, "task.batch_size": 32, "backbone.layers": 2},
@@ -38,12 +37,6 @@ def setting(arch: str, changes: dict[str, Any]) -> RunSettings:
     task = {} if BACKBONES.settings(arch)().causal else {"task.name": "masked"}
     base = {"corpus": {"source": ["none"]}, "train": {"steps": 1, "bf16_speed": 1.0}}
     return build_settings(base, [*{"backbone.name": arch, "model.embedding": 256, **task, **changes, **deep}.items()])
-
-
-def resident(key: str) -> int:
-    """Bytes of VmRSS (now) or VmHWM (at most)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(key)).split()[1]) * 1024
 
 
 def train_steps(settings: RunSettings, vocabulary: int, folder: Path) -> None:
@@ -73,25 +66,30 @@ def measure(arch: str, changes: dict[str, Any]) -> dict[str, int]:
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")  # from here on VmHWM is of what follows
-        before, settings = resident("VmRSS"), setting(arch, changes)
+        before, settings = resident_memory() or 0, setting(arch, changes)
         train_steps(settings, VOCABULARY, Path(folder) / "run")
-        measured = resident("VmHWM") - before
+        measured = (peak_memory() or 0) - before
     estimate = footprint(settings, VOCABULARY)
-    return {"estimate": estimate.peak, "measured": measured, **estimate.phases}
+    return {
+        "estimate": estimate.peak,
+        "measured": measured,
+        **{phase: sum(parts.values()) for phase, parts in estimate.phases.items()},
+    }
 
 
-def in_process(arch: str, changes: dict[str, Any], environment: dict[str, str] = RETURNING) -> dict[str, int]:
+def in_process(arch: str, changes: dict[str, Any], keep: bool = False) -> dict[str, int]:
+    changes = {**changes, "train.keep_memory": keep}
     command = [sys.executable, "-m", "benchmarks.memory", "--measure", json.dumps([arch, changes])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def main(precision: str = "float32", default: bool = False) -> None:
+def main(precision: str = "float32", keep: bool = False) -> None:
     for arch in BACKBONES:
         for size, changes in SIZES.items():
             given = {**changes, "train.precision": precision}
-            found = in_process(arch, given, {} if default else RETURNING)
+            found = in_process(arch, given, keep)
             ratio = found["estimate"] / found["measured"]
             print(f"{arch:20} {size:7} estimate {found['estimate'] / 1e6:6.0f} MB  measured "
                   f"{found['measured'] / 1e6:6.0f} MB  ratio {ratio:.2f}", flush=True)  # fmt: skip
@@ -100,10 +98,10 @@ def main(precision: str = "float32", default: bool = False) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--precision", default="float32")
-    parser.add_argument("--default", action="store_true", help="the allocator as it is")
+    parser.add_argument("--keep", action="store_true", help="keep freed memory, as training does by default")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         print(json.dumps(measure(*json.loads(options.measure))))
     else:
-        main(options.precision, options.default)
+        main(options.precision, options.keep)

@@ -12,9 +12,9 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="tunes
 # the pages of one array of 16 MB are 4,096; each is a fault if the system has to map it
 FAULTS = """
 import resource
-from seqlab.allocator import keep_freed_memory
+from seqlab.allocator import tune_allocator
 
-kept = keep_freed_memory()
+kept = tune_allocator(keep=True)
 for step in range(12):
     if step == 2:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -66,3 +66,9 @@ def test_training_steps_keep_their_memory():
     """A step of this LSTM frees some 60 MB: mapped anew, they would be thousands of faults."""
     assert int(printed(STEP_FAULTS)[-1]) < 2_000
     assert int(printed(STEP_FAULTS, MALLOC_MMAP_THRESHOLD_="65536")[-1]) > 5_000
+
+
+def test_memory_is_returned_at_once_where_it_is_asked_for():
+    returning = FAULTS.replace("keep=True", "keep=False")
+    tuned, faults = printed(returning)
+    assert tuned == "True" and int(faults) > 10 * 3_900

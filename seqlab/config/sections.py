@@ -197,6 +197,9 @@ class TrainSettings(Settings):
     recompute: bool = Field(
         default=False, description="compute the inside of layers again for the gradient: less memory, more time"
     )
+    keep_memory: bool = Field(
+        default=True, description="keep freed memory for the next step: faster on Linux, but the peak is higher"
+    )
     shard: bool = Field(
         default=False, description="divide weights, gradients and moments among the processes of torchrun (FSDP2)"
     )

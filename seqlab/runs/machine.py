@@ -31,10 +31,18 @@ def git_revision(folder: Path = Path()) -> str | None:
 
 def peak_memory() -> int | None:
     """Peak resident bytes of this process; None if the system does not report them."""
-    # getrusage would start from the memory of the parent process
+    return _status("VmHWM")  # getrusage would start from the memory of the parent process
+
+
+def resident_memory() -> int | None:
+    """Bytes that this process has now; None if the system does not report them."""
+    return _status("VmRSS")
+
+
+def _status(key: str) -> int | None:
     with suppress(OSError, StopIteration):
         lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+        return int(next(line for line in lines if line.startswith(key)).split()[1]) * 1024
     return None
 
 

@@ -21,8 +21,8 @@ from seqlab.tasks.dataset import AnyDataset
 from seqlab.training.footprint import Footprint, footprint
 from seqlab.training.memory_limit import MemoryLimit
 
-# of a limit: the allocator keeps freed blocks, in pieces too small for the next tensor (benchmarks/memory.py)
-ALLOCATOR_SHARE = 0.25
+ALLOCATOR_SHARE = 0.25  # of a limit: for evaluations, compiled kernels, and blocks too small for the next tensor
+KEPT = 2.0  # times the estimate: the highest peak where freed memory stays for the next step (benchmarks/memory.py)
 # what torch says on a CPU, whose error has no class of its own
 CPU_ALLOCATION = re.compile(r"can't allocate memory|not enough memory|could not create a memory", re.IGNORECASE)
 
@@ -44,47 +44,41 @@ def fit_memory(
     """Settings that fit into the limit, or into the free memory, if that is asked for; otherwise the settings as they
     are, with a warning if they do not fit."""
     estimate = _estimate(settings, dataset)
-    available = free_memory() if limit.size is None else limit.size
+    available = free_memory() if limit.size is None else limit.size - limit.held
     if available is None:
         if limit.asked:
             raise UsageError("this system does not say how much memory is free: give a limit, such as --memory 2GB.")
         return settings
-    whose = "free here" if limit.size is None else "the limit"
+    whose = f"{in_units(available)} are free here"
+    if limit.size is not None:
+        whose = f"{in_units(limit.size)} are the limit"
+        whose += f", {in_units(limit.held)} of which the process has before training" if limit.held else ""
     if not limit.asked:
         if estimate.peak > available:
-            log(
-                f"training needs about {in_units(estimate.peak)} of memory ({in_words(estimate)}), and "
-                f"{in_units(available)} are {whose}: --fit changes the settings so that it fits"
-            )
-        return settings
+            log(f"training needs {in_words(estimate)}, and {whose}: --fit changes the settings so that it fits")
+        return _returning(settings, estimate, available, log)
+    if available <= 0:
+        raise UsageError(f"{whose}: nothing is left for training. Give more (--memory).")
     usable = int(available * (1 - ALLOCATOR_SHARE))
     ways = _ways(settings, dataset)
     chosen = next(filter(None, (_divided(way, dataset, usable) for way in ways)), None)
     if chosen is None:
         least = _estimate(_smallest(ways[-1]), dataset)
         raise UsageError(
-            f"training needs about {in_units(least.peak)} of memory even {_least(ways[-1])} ({in_words(least)}), and "
-            f"{in_units(available)} are {whose}, of which {1 - ALLOCATOR_SHARE:.0%} are used. Make the model smaller "
-            f"(--hidden, --layers, --vocab-size), or use --optimizer sgd, which keeps fewer moments."
+            f"even {_least(ways[-1])}, training needs {in_words(least)}, and {whose}; {1 - ALLOCATOR_SHARE:.0%} of "
+            f"the rest are used. Make the model smaller (--hidden, --layers, --vocab-size), or use --optimizer sgd, "
+            f"which keeps fewer moments."
         )
     fitted = _estimate(chosen, dataset)
-    log(
-        f"--fit: {_described(settings, chosen)}, about {in_units(fitted.peak)} of memory ({in_words(fitted)}); "
-        f"{in_units(available)} are {whose}"
-    )
-    return chosen
+    log(f"--fit: {_described(settings, chosen)}; it needs {in_words(fitted)}; {whose}")
+    return _returning(chosen, fitted, available, log)
 
 
 def in_words(estimate: Footprint) -> str:
-    """The parts of an estimate."""
-    parts = {
-        "weights": estimate.weights,
-        "gradients": estimate.gradients,
-        "moments": estimate.moments,
-        "activations": estimate.activations + estimate.rounded,
-        "loss": estimate.loss,
-    }
-    return ", ".join(f"{name} {in_units(size)}" for name, size in parts.items())
+    """An estimate with its parts."""
+    phase, parts = estimate.largest_phase
+    sizes = ", ".join(f"{name} {in_units(size)}" for name, size in parts.items() if size)
+    return f"about {in_units(estimate.peak)} of memory {phase} ({sizes})"
 
 
 @contextmanager
@@ -98,14 +92,22 @@ def memory_errors(settings: RunSettings, dataset: AnyDataset, folder: str) -> It
             raise
         estimate = _estimate(settings, dataset)
         raise TrainingFailed(
-            f"there is not enough memory: training needs about {in_units(estimate.peak)} ({in_words(estimate)}). "
-            f"Divide the batch with --fit, or make the batch or the model smaller. Nothing is lost: the last "
-            f"checkpoint is in '{folder}'."
+            f"there is not enough memory: training needs {in_words(estimate)}. Divide the batch with --fit, or make "
+            f"the batch or the model smaller. Nothing is lost: the last checkpoint is in '{folder}'."
         ) from error
 
 
 def _estimate(settings: RunSettings, dataset: AnyDataset) -> Footprint:
     return footprint(settings, dataset.vocabulary.sizes, largest_shape(settings, dataset))
+
+
+def _returning(settings: RunSettings, estimate: Footprint, available: int, log: Callable[[str], None]) -> RunSettings:
+    """The settings; freed memory goes back at once where keeping it could take more than there is."""
+    on_cpu = torch.device(settings.train.device).type == "cpu"
+    if not (settings.train.keep_memory and on_cpu and KEPT * estimate.peak > available):
+        return settings
+    log("freed memory is returned at once (train.keep_memory=false), which is slower: kept, it could take too much")
+    return settings.with_values(**{"train.keep_memory": False})
 
 
 def _ways(settings: RunSettings, dataset: AnyDataset) -> list[RunSettings]:

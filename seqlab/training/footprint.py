@@ -37,22 +37,30 @@ class Footprint:
         return self.weights + self.gradients + self.moments
 
     @property
-    def phases(self) -> dict[str, int]:
-        """The largest size in each phase of a step."""
-        before = self.weights + self.moments + self.rounded + (self.gradients if self.accumulates else 0)
+    def phases(self) -> dict[str, dict[str, int]]:
+        """What is there in each phase of a step at its largest moment, by parts."""
+        before = {"weights": self.weights, "gradients": self.gradients * self.accumulates, "moments": self.moments}
+        held = before | {"gradients": self.gradients}
+        kept = self.activations + self.rounded
         through = self.activations + self.recomputed + self.working
+        last = kept + self.recomputed + self.working - self.untouched * (self.layers - 1) // self.layers
+        compared = {"weights": self.weights, "copies": self.copies * self.held, "activations": through}
         return {
-            "loss": before + self.activations - self.untouched + self.loss,
-            "last layer": before + through - self.untouched * (self.layers - 1) // self.layers,
-            "first layer": self.held + self.rounded + through // self.layers,
-            "update": self.held,
-            "comparing precisions": self.weights + self.copies * self.held + through if self.copies else 0,
-            "checkpoint": self.held + self.weights + 2 * self.moments,
+            "at the loss": before | {"activations": kept - self.untouched, "loss": self.loss},
+            "in the backward pass of the last layer": before | {"activations": last},
+            "in the backward pass of the first layer": held | {"activations": self.rounded + through // self.layers},
+            "in the update": held,
+            "while precisions are compared": compared if self.copies else {},
+            "while a checkpoint is written": held | {"copies": self.weights + 2 * self.moments},
         }
 
     @property
+    def largest_phase(self) -> tuple[str, dict[str, int]]:
+        return max(self.phases.items(), key=lambda phase: sum(phase[1].values()))
+
+    @property
     def peak(self) -> int:
-        return max(self.phases.values())
+        return sum(self.largest_phase[1].values())
 
 
 def recomputing(settings: RunSettings, active: bool) -> RunSettings:

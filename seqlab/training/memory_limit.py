@@ -11,10 +11,11 @@ UNITS = {"": 1, "b": 1, **{f"{k}{b}": f**e for b, f in FACTORS.items() for e, k 
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """`asked`: the batch is divided until training fits into `size` bytes, or into the free memory."""
+    """`asked`: the batch is divided until the process fits into `size` bytes, or training into the free memory."""
 
     asked: bool = False
     size: int | None = None
+    held: int = 0  # of `size`, what the process has before training
 
 
 UNLIMITED = MemoryLimit()

@@ -27,6 +27,7 @@ from seqlab.runs.checkpoint import WEIGHTS, checkpoints, load_weights, step_of, 
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.lock import is_own_launch, locked_run
+from seqlab.runs.machine import resident_memory
 from seqlab.runs.origins import origins
 from seqlab.runs.reopen import make_task, reopen, teacher_path, teacher_vocabulary
 from seqlab.runs.results import read_results
@@ -102,6 +103,8 @@ def _open_session(
         said.all(seen_before_notes(origins(settings, source), dataset))
         settings = task.fit_settings(settings, dataset, said)
         dataset = replace(dataset, notes=tuple(said.notes))
+        if memory.size is not None and settings.train.device == "cpu":
+            memory = replace(memory, held=resident_memory() or 0)
         settings = fit_memory(settings, dataset, memory, reporter.log)
         return _new_session(settings, dataset, out, overwrite, reporter, source, held)
     finally:

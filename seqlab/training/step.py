@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from seqlab.allocator import keep_freed_memory
+from seqlab.allocator import tune_allocator
 from seqlab.config import TrainSettings
 from seqlab.contracts import Batch, Loss, State
 from seqlab.distributed.gradients import sum_gradients
@@ -37,7 +37,7 @@ class TrainingStep:
     """A model with its optimizer and the state that is carried from batch to batch."""
 
     def __init__(self, model: Model, task: Task, settings: TrainSettings):
-        keep_freed_memory()
+        tune_allocator(settings.keep_memory)
         self.model, self.task, self.settings = model, task, settings
         self.optimizer = make_optimizer(model, settings)
         self.parameters = list(model.parameters())

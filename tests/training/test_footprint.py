@@ -24,7 +24,7 @@ from seqlab.runs.load import build_model
 from seqlab.runs.machine import free_memory
 from seqlab.runs.reopen import make_task
 from seqlab.testing.activations import kept_bytes
-from seqlab.training.fit import ALLOCATOR_SHARE, fit_memory, memory_errors
+from seqlab.training.fit import ALLOCATOR_SHARE, fit_memory, in_words, memory_errors
 from seqlab.training.footprint import footprint
 from seqlab.training.memory_limit import MemoryLimit, parse_size
 from seqlab.training.progress import Reporter
@@ -101,7 +101,7 @@ def test_fitting_divides_the_batch_and_keeps_its_size() -> None:
     fitted = fit_memory(settings, data, MemoryLimit(True, whole // 2), listener.log)
     assert fitted.task.settings.batch_size * fitted.train.accumulate == 12 and fitted.train.accumulate > 1
     assert footprint(fitted, data.vocabulary.sizes).peak < whole // 2
-    assert "a batch of 12 sequences is taken in" in listener.said[-1] and "weights" in listener.said[-1]
+    assert "a batch of 12 sequences is taken in" in listener.said[0] and "weights" in listener.said[0]
     assert fit_memory(settings, data, MemoryLimit(True, 10 * whole), listener.log) == settings
     assert "fits as it is" in listener.said[-1]
 
@@ -123,8 +123,8 @@ def test_layers_are_computed_again_where_dividing_is_not_enough(arch: str) -> No
     assert fitted.train.recompute and fitted.task.settings.batch_size * fitted.train.accumulate == 4
     estimate = footprint(fitted, data.vocabulary.sizes)
     assert estimate.peak <= limit * (1 - ALLOCATOR_SHARE)
-    assert "train.recompute=true" in listener.said[-1] and in_units(estimate.peak) in listener.said[-1]
-    with pytest.raises(UsageError, match=r"computed again \(train.recompute\) \(weights"):
+    assert "train.recompute=true" in listener.said[0] and in_units(estimate.peak) in listener.said[0]
+    with pytest.raises(UsageError, match=r"computed again \(train.recompute\), training needs"):
         fit_memory(settings, data, MemoryLimit(True, again.peak), print)
 
 
@@ -134,7 +134,7 @@ def test_a_batch_that_carries_state_is_not_divided_but_recomputed() -> None:
     kept = footprint(settings, data.vocabulary.sizes).peak
     fitted = fit_memory(settings, data, MemoryLimit(True, int(kept * 1.1)), listener.log)
     assert fitted == settings.with_values(**{"train.recompute": True})
-    assert "the batch stays whole, and the inside of layers is computed again" in listener.said[-1]
+    assert "the batch stays whole, and the inside of layers is computed again" in listener.said[0]
 
 
 def test_layers_that_cannot_be_computed_again_are_not_chosen() -> None:
@@ -155,19 +155,52 @@ def test_every_architecture_says_truly_whether_it_recomputes() -> None:
 
 def test_what_cannot_fit_is_refused_with_the_numbers() -> None:
     settings = large()
-    with pytest.raises(UsageError, match=r"even in the smallest parts of a batch .*\(weights .* are the limit"):
+    with pytest.raises(UsageError, match=r"even in the smallest parts of a batch.*\(weights .* are the limit"):
         fit_memory(settings, material_of(settings), MemoryLimit(True, 1000), print)
     stream = run_settings(batching="stream")
     with pytest.raises(UsageError, match="rows carry their state"):
         fit_memory(stream, material_of(stream), MemoryLimit(True, 1000), print)
 
 
-def test_without_fit_too_much_is_said_and_nothing_changes() -> None:
+def test_without_fit_too_much_is_said_and_the_batch_stays() -> None:
     settings, listener = large(), Listener()
     data = material_of(settings)
-    assert fit_memory(settings, data, MemoryLimit(False, 1000), listener.log) == settings
+    returning = settings.with_values(**{"train.keep_memory": False})
+    assert fit_memory(settings, data, MemoryLimit(False, 1000), listener.log) == returning
     assert "training needs about" in listener.said[0] and "--fit" in listener.said[0]
-    assert fit_memory(settings, data, MemoryLimit(False, 10**12), listener.log) == settings and len(listener.said) == 1
+    assert fit_memory(settings, data, MemoryLimit(False, 10**12), listener.log) == settings and len(listener.said) == 2
+
+
+def test_freed_memory_is_kept_only_where_there_is_twice_the_estimate() -> None:
+    settings, listener = large(), Listener()
+    data = material_of(settings)
+    peak = footprint(settings, data.vocabulary.sizes).peak
+    for limit in (MemoryLimit(True, int(1.9 * peak)), MemoryLimit(False, int(1.9 * peak))):
+        fitted = fit_memory(settings, data, limit, listener.log)
+        assert fitted == settings.with_values(**{"train.keep_memory": False})
+        assert "freed memory is returned at once (train.keep_memory=false)" in listener.said[-1]
+    assert fit_memory(settings, data, MemoryLimit(True, int(2.1 * peak)), listener.log) == settings
+
+
+def test_what_the_process_has_already_counts() -> None:
+    settings, listener = large(), Listener()
+    data = material_of(settings)
+    peak = footprint(settings, data.vocabulary.sizes).peak
+    assert fit_memory(settings, data, MemoryLimit(True, 4 * peak, held=peak), listener.log) == settings
+    assert f"{in_units(peak)} of which the process has before training" in listener.said[-1]
+    divided = fit_memory(settings, data, MemoryLimit(True, 4 * peak, held=int(3.5 * peak)), listener.log)
+    assert divided.train.accumulate > 1
+    with pytest.raises(UsageError, match="nothing is left for training"):
+        fit_memory(settings, data, MemoryLimit(True, peak, held=peak), print)
+
+
+@pytest.mark.parametrize("arch", list(BACKBONES))
+def test_the_parts_of_an_estimate_are_its_sum(arch: str) -> None:
+    for changes in ({}, {"train.precision": "bf16"}, {"train.accumulate": 2}, {"task.batch_size": 1}):
+        estimate = footprint(setting(arch, changes), 100)
+        phase, parts = estimate.largest_phase
+        assert sum(parts.values()) == estimate.peak >= estimate.held
+        assert phase in in_words(estimate) and all(size >= 0 for size in parts.values())
 
 
 def test_a_limit_needs_fit() -> None:
@@ -222,6 +255,24 @@ def test_what_a_batch_keeps_is_what_torch_keeps(arch: str, precision: str) -> No
 def test_the_estimate_is_near_the_measured_peak(arch: str, size: str) -> None:
     found = in_process(arch, SIZES[size])
     assert found["estimate"] == pytest.approx(found["measured"], rel=LIMIT), json.dumps(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["lstm-attention", "transformer", "rnn"])
+def test_a_process_stays_inside_its_limit(arch: str, tmp_path: Path) -> None:
+    (tmp_path / "my.txt").write_text("the cat sat on the mat. " * 4000)
+    program = "import seqlab.__main__, seqlab.runs.machine as machine\n"
+    program += "try:\n    seqlab.__main__.main()\nfinally:\n    print('peak', machine.peak_memory())"
+    words = f"train my.txt --arch {arch} --batch-size 128 --window 256 --hidden 128 --layers 2 --steps 2 --out r"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words.split(), "--fit", "--memory", "1GB"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) < 10**9, done.stderr
 
 
 @pytest.mark.slow
