@@ -149,6 +149,9 @@ class TrainSettings(Settings):
         default=False,
         description="with seconds, plan the steps again while they run, to end in time; resuming is then not exact",
     )
+    max_epochs: float | None = Field(
+        default=None, gt=0, le=MOST, description="with seconds, the most passes over the training data"
+    )
     optimizer: Literal["adam", "adamw", "muon", "sgd", "rmsprop"] = Field(
         default="adam", description="the update rule; muon: of hidden matrices, adamw for the rest, at the same rates"
     )

@@ -38,7 +38,8 @@ SEEDS = 3  # of the text that everybody is measured on; of others, one
 RESERVE, RESERVED_SHARE = 42.0, 0.05  # seconds, and a share of the time: a late attempt is none
 MOST_SEEDS = 100
 RECORD_RULES = {"train.evaluate_every": MOST}  # a single evaluation, at the end: no weights are chosen by it
-OWN_TEXT = {"train.patience": PATIENCE}  # of another text, which may be short: the best of ten evaluations is kept
+# of another text, which may be short: the best of ten evaluations is kept, after however many passes
+OWN_TEXT = {"train.patience": PATIENCE, "train.max_epochs": None}
 NANOGPT = 1.4697  # nats per character of nanoGPT's recipe on an A100, validation in windows of 256
 
 

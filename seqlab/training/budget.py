@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from seqlab.config import RunSettings, TrainSettings
+from seqlab.config.sections import MOST
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
@@ -59,10 +60,13 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
     elif train.seconds is not None:
         timing = time_training(model, task, train)
         fitting = steps_within(train.seconds, train, timing.step_seconds, timing.evaluation_seconds)
-        steps = max(TIMED_STEPS, fitting)
+        most = steps_of_max_epochs(train, task)
+        steps = min(max(TIMED_STEPS, fitting), most)
         milliseconds = f"{timing.step_seconds * 1000:.1f} ms"
         taken = f"{train.seconds:g} s are {steps:,} steps"
-        if fitting < TIMED_STEPS:
+        if steps == most:
+            taken = f"{train.seconds:g} s are {fitting:,} steps, of which {train.max_epochs:g} epochs take {most:,}"
+        elif fitting < TIMED_STEPS:
             taken = f"{train.seconds:g} s are too few for {TIMED_STEPS} steps, the least, which take longer"
         reporter.log(f"a step takes {milliseconds} ({TIMED_STEPS} timed): {taken}")
     else:
@@ -70,6 +74,13 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
         if settings.task.settings.examples is None:
             fixed["train.patience"] = train.patience or PATIENCE
     return {**fixed, "train.steps": steps}
+
+
+def steps_of_max_epochs(train: TrainSettings, task: Task) -> int:
+    """The most steps that a budget in seconds may become."""
+    return (
+        MOST if train.max_epochs is None else max(1, round(train.max_epochs * task.steps_per_epoch / train.accumulate))
+    )
 
 
 def budget_notes(train: TrainSettings) -> list[str]:

@@ -33,6 +33,7 @@ from seqlab.runs.log import MetricsLog
 from seqlab.runs.manifest import read_verified
 from seqlab.storage import validated
 from seqlab.tasks.task import Task
+from seqlab.training.budget import steps_of_max_epochs
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_interval
 from seqlab.training.optimization import PLATEAU_FACTOR, PLATEAU_PATIENCE, learning_rate
 from seqlab.training.processes import layers_to_shard
@@ -84,7 +85,7 @@ class Trainer:
         self.steps = settings.steps
         self.every = evaluation_interval(settings, self.steps)
         self.training = TrainingStep(model, task, settings)
-        self.replanning = Replanning(settings) if settings.replan else None
+        self.replanning = Replanning(settings, steps_of_max_epochs(settings, task)) if settings.replan else None
         self.progress = TrainingProgress()
         self._saved_step = -1
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqlab.config import RunSettings
+from seqlab.config import RunSettings, TrainSettings
 from seqlab.data.corpora.find import has_rows
 from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.examples.load import column_of_splits
@@ -73,7 +73,14 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
         idle |= dict.fromkeys(("task.teacher_weight", "task.temperature"), "there is no task.teacher")
     if task.option("mix", "none") == "none":
         idle["task.mix_size"] = "the model is not mixed with counts (task.mix)"
+    return idle | _idle_in_training(train)
+
+
+def _idle_in_training(train: TrainSettings) -> dict[str, str]:
+    idle: dict[str, str] = {}
     idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
+    if train.seconds is None:
+        idle["train.max_epochs"] = "it bounds a budget in seconds"
     idle["train.bf16_speed"] = "it is measured, for train.precision=bf16 or auto"
     if train.schedule not in ("cosine", "linear"):
         idle["train.final_lr"] = f"train.schedule is {train.schedule}"

@@ -86,3 +86,16 @@ def test_replan_needs_seconds_and_no_comparison(tmp_path: Path) -> None:
     text.write_text(TEXT, encoding="utf-8")
     with pytest.raises(UsageError, match=r"train\.replan.*plans all steps before"):
         seqlab.compare(text, archs="rnn,gru", budget="steps=5", settings={"train.replan": True}, out=tmp_path / "c")
+
+
+def test_passes_bound_the_steps_of_a_time(tmp_path: Path) -> None:
+    text = tmp_path / "my.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    settings = {"train.replan": True, "train.max_epochs": 2, "task.window": 16, "task.batch_size": 8}
+    reporter = Planned()
+    run = seqlab.train(text, out=tmp_path / "r", hidden=8, seconds=3, settings=settings, reporter=reporter)
+    assert run.results is not None
+    per_epoch = run.results.steps / 2
+    assert per_epoch == pytest.approx(0.9 * len(TEXT) / (16 * 8), rel=0.05) and {*reporter.plans} == {run.results.steps}
+    with pytest.raises(UsageError, match="max_epochs does nothing: it bounds a budget in seconds"):
+        seqlab.train(text, out=tmp_path / "s", hidden=8, steps=3, settings={"train.max_epochs": 2})
