@@ -56,6 +56,10 @@ def test_resolved_settings_resolve_to_themselves() -> None:
             {"corpus": {"source": ["my.txt"], "split_ratios": "80/20"}},
             ["corpus.split_ratios: expected 90/10, or with a test split 80/10/10 or 90/5/5 (given: '80/20')"],
         ),
+        (
+            {"corpus": {"source": ["my.txt"], "split_ratios": "whole"}},
+            ["corpus.split_ratios: expected 90/10, or with a test split 80/10/10 or 90/5/5 (given: 'whole')"],
+        ),
     ],
 )
 def test_mistakes_are_named(tables: dict[str, Any], words: list[str]) -> None:

@@ -23,7 +23,7 @@ from seqlab.data.corpora.source import TextSource, is_address
 from seqlab.data.corpora.worker import CorpusPart
 from seqlab.data.files import STANDARD_INPUT, InputFixes
 from seqlab.data.text.corpus import Corpus, CorpusStats
-from seqlab.data.text.split import SPLIT_ENDS, SplitText
+from seqlab.data.text.split import SPLIT_ENDS, WHOLE, SplitText
 from seqlab.errors import DataError, UsageError
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 from seqlab.wording import counted
@@ -60,15 +60,16 @@ class LargeText(SplitText):
 
     @property
     def notes(self) -> list[str]:
-        rule = [] if self.splits == ["whole"] else [f"split {self.rule}"]
+        rule = [] if self.is_whole else [f"split {self.rule}"]
         return [*self.corpus.fixes.notes(), *rule]
 
     @property
     def rule(self) -> str:
+        if self.is_whole:
+            return "whole"
         given = [split for split in self.parts if split in ("validation", "test")]
-        ends = self.parts["train"].ends if "train" in self.parts else {"whole": 100}
         rule = f"{' and '.join(given)} from files" if given else self.settings.split_ratios
-        if len(ends) == 1:
+        if len(self.parts["train"].ends) == 1:
             return rule
         files = f", train and validation {self.settings.split_ratios}" if given else ""
         return f"{rule}{files}, by the SHA-256 of each document (of a text file: of stretches of {STRETCH:,} bytes)"
@@ -181,8 +182,8 @@ def _of_split(split: str, part: CorpusPart, documents: Iterator[CorpusDocument])
     return (document for document in documents if choose_split(document.digest, part.ends) == split)
 
 
-def open_large(settings: CorpusSettings) -> LargeText:
-    """The sources of a large corpus in their splits; nothing but their beginnings is read."""
+def open_large(settings: CorpusSettings, is_whole: bool = False) -> LargeText:
+    """The sources of a large corpus in their splits, or whole, to be scored; only their beginnings are read."""
     if settings.documents == "lines":
         raise UsageError(
             "corpus.documents=lines needs a text in one file, and this one is encoded into shards, since it is large, "
@@ -196,7 +197,7 @@ def open_large(settings: CorpusSettings) -> LargeText:
                 f"encoded into shards, by documents. Leave it out."
             )
     fixes = InputFixes()
-    ends = SPLIT_ENDS[settings.split_ratios]
+    ends = WHOLE if is_whole else SPLIT_ENDS[settings.split_ratios]
     if settings.validation:
         ends = {"train": 100}
     parts = {"train": CorpusPart(find_sources(settings.source, settings.text_column, fixes), ends)}
@@ -216,7 +217,7 @@ def open_large(settings: CorpusSettings) -> LargeText:
             yield from (document.text for document in read_spans(part.sources, spans, Faults()))
 
     corpus = Corpus(name, blocks, fixes, about=f"{', '.join(settings.source)}, in shards"[:200], paths=paths)
-    return LargeText(corpus, settings, UNKNOWN, parts)
+    return LargeText(corpus, settings, UNKNOWN, is_whole, parts)
 
 
 def _refuse_shared(sources: Mapping[str, "list[TextSource] | Any"]) -> None:

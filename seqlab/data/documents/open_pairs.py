@@ -40,9 +40,7 @@ QUERIES = ColumnPair(
 
 
 def open_retrieval(corpus: CorpusSettings, kinds: Sequence[PairKind]) -> RetrievalExamples:
-    """The data in splits; `whole` alone if corpus.split_ratios says so. `kinds`: the pairs to train on, () for auto."""
-    if corpus.split_ratios == "whole":
-        return open_unsplit(corpus)
+    """The data in splits. `kinds`: the pairs to train on, () for auto."""
     if (collection := _collection(corpus)) is not None:
         if corpus.validation or corpus.test:
             raise UsageError(

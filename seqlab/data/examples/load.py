@@ -37,8 +37,6 @@ NAMES = {"labeled": "labeled texts", "tagged": "tagged sentences", "pairs": "pai
 
 def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     """Examples in their splits, from a built-in corpus or from files."""
-    if settings.split_ratios == "whole":
-        return open_unsplit(kind, settings)
     if _is_builtin(settings.source):
         return _builtin(kind, settings)
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
