@@ -26,6 +26,11 @@ class Settings(BaseModel):
     def has(cls, key: str) -> bool:
         return key in cls.model_fields
 
+    @property
+    def idle(self) -> Mapping[str, str]:
+        """Settings of this component that do nothing beside its others, and why."""
+        return {}
+
     def option(self, key: str, default: Any) -> Any:
         """The value of a setting that not every component of this kind has."""
         return getattr(self, key) if self.has(key) else default

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seqlab.config import CorpusSettings, ExampleKind
+from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.examples.checks import GIVEN, check_given, check_labels, check_splits
 from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
@@ -162,7 +163,7 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
             raise UsageError(f"'{name}' is built in and has no columns: leave out corpus.{key}.")
     if not isinstance(next(iter(corpus.splits.values()))[0], EXAMPLES[kind]):
         raise DataError(f"'{name}' has no {NAMES[kind]}. Train it with --task {task}.")
-    return corpus
+    return replace(corpus, notes=(*corpus.notes, *shadow_notes(name)))
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

@@ -196,3 +196,20 @@ def test_copies_of_files_are_read_once_and_said(tmp_path: Path) -> None:
     assert any("its content is that of another file" in note and "c.txt" in note for note in text.notes)
     with pytest.raises(UsageError, match="has the same content as"):
         open_large(settings(tmp_path / "a.jsonl", tmp_path / "b.txt", tmp_path / "c.txt"))
+
+
+def test_only_the_last_text_of_a_row_is_read_and_that_is_said(tmp_path: Path) -> None:
+    rows = [f'{{"text": "lost {number}", "n": {{"text": 1}}, "text": "kept {number}"}}\n' for number in range(90)]
+    (tmp_path / "a.jsonl").write_text("".join(rows) + '{"text": "\\"text\\" once", "n": {"text": 1, "text": 2}}\n')
+    with pytest.warns(SeqlabWarning, match=r"used only the last text of 90 rows that have several; .*offset 0: 'text'"):
+        encode(text := large_text(tmp_path / "a.jsonl"))
+    assert "lost" not in text.text("train")
+
+
+def test_markup_beside_rows_is_said_as_it_is_without_them(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.jsonl", some_texts(50))
+    (tmp_path / "page.html").write_text("<p>A page</p>\n" * 20)
+    (tmp_path / "b.csv").write_text("a,b\n1,2\n" * 20)
+    notes = open_large(settings(tmp_path)).notes
+    assert "read page.html as running text: tags and entities are part of it" in notes
+    assert [note for note in notes if note.startswith("read 1 table as running text (b.csv): column names")]

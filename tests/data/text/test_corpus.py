@@ -380,3 +380,14 @@ def test_what_joining_and_line_ends_changed_is_said_though_the_last_reading_stop
         "read 30 CRLF line endings as LF",
         "joined 3 files into one text: a.txt, b.txt, c.txt.gz; added 1 newline after files that end without one",
     ]
+
+
+def test_a_packed_copy_of_a_text_is_a_copy(tmp_path):
+    (tmp_path / "a.txt").write_text("one text\n" * 20)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"one text\n" * 20))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"two text\n" * 20))
+    corpus = open_corpus([str(tmp_path)])
+    assert text_of(corpus) == "one text\n" * 20 + "two text\n" * 20
+    assert "left out 1 file (its content is that of another file): a.txt.gz" in corpus.fixes.notes()
+    with pytest.raises(UsageError, match=r"a\.txt\.gz' has the same content as"):
+        open_corpus([str(tmp_path / "a.txt"), str(tmp_path / "a.txt.gz")])
