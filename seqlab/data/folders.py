@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from seqlab.data.files import HIDDEN, LINKED, InputFixes, first_names, read_bytes
+from seqlab.data.file_names import first_names
+from seqlab.data.files import HIDDEN, LINKED, InputFixes, read_bytes
 from seqlab.errors import StorageError
 from seqlab.wording import counted
 

@@ -11,7 +11,7 @@ from seqlab.data.examples.checks import LABELS_NAMED, count_labels_of, labels_of
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import UNSCORED, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import quote_list
-from seqlab.data.files import shorten
+from seqlab.data.file_names import shorten
 from seqlab.data.invisible import show_invisible
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.tokenization.tokenizer import Tokenizer

@@ -21,7 +21,9 @@ TEXT_ONLY = {
 }
 EXAMPLES_ONLY = {
     "corpus.columns": "corpus.text_column names the column of running text",
-    **dict.fromkeys(("corpus.groups", "corpus.split_column"), "running text has no columns"),
+    "corpus.groups": "running text is not divided into groups",
+    "corpus.split_column": "running text is split by characters, lines or documents. Make a file of each split, and "
+    "give them with --validation and --test",
     "corpus.skip_limit": "running text has no rows to skip",
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqlab.data.files import first_names
+from seqlab.data.file_names import first_names
 from seqlab.wording import counted
 
 UNDECODABLE, EMPTY, BROKEN, REPEATED, CUT, NULS, CRLF, MARKS = (

@@ -158,6 +158,28 @@ class LargeText(SplitText):
     def _parts_with(self, split: str) -> list[CorpusPart]:
         return [part for part in self.parts.values() if split in part.ends]
 
+    def refuse_empty(self, split: str = "train") -> None:
+        """DataError if there is nothing to learn a tokenizer from: why no document can be read, or where they are."""
+        if any(True for _ in self.sampled(split)):
+            return
+        faults, others = Faults(), 0
+        for part in self._parts_with(split):
+            spans = [Span(number) for number in range(len(part.sources))]
+            others += sum(1 for _ in read_spans(part.sources, spans, faults))
+        if others:
+            raise self._too_few(split, 0, others)
+        found = " ".join(f"{note[0].upper()}{note[1:]}." for note in faults.notes())
+        raise DataError(f"'{', '.join(self.settings.source)}' has no document with a text. {found}")
+
+    def _too_few(self, split: str, tokens: int, documents: int) -> DataError:
+        instead = "leave out corpus.sharded" if self.settings.sharded else "unpack or convert it to a .txt file"
+        own = "" if split == "train" else f"give a file of its own with --{split}, or "
+        return DataError(
+            f"the {split} split has {counted(tokens, 'token')}: too few to train on or score. The corpus has "
+            f"{counted(documents, 'document')}, and shards are divided by documents (of a text file: stretches of "
+            f"{STRETCH:,} bytes). Give more text, {own}{instead}."
+        )
+
     # --- encoding it --------------------------------------------------------------------------------------------------
 
     def encode(self, tokenizer: Tokenizer, workers: int) -> "tuple[LargeText, dict[str, ShardedTokens]]":
@@ -168,13 +190,7 @@ class LargeText(SplitText):
         splits = {split: encoded.tokens(split, tokenizer) for split in self.splits}
         for split, tokens in splits.items():
             if len(tokens) < 2:
-                instead = "leave out corpus.sharded" if self.settings.sharded else "unpack or convert it to a .txt file"
-                own = "" if split == "train" else f"give a file of its own with --{split}, or "
-                raise DataError(
-                    f"the {split} split has {counted(len(tokens), 'token')}: too few to train on or score. The corpus "
-                    f"has {counted(encoded.documents(), 'document')}, and shards are divided by documents (of a text "
-                    f"file: stretches of {STRETCH:,} bytes). Give more text, {own}{instead}."
-                )
+                raise self._too_few(split, len(tokens), encoded.documents())
         return replace(self, stats=encoded.stats, encoded=encoded), splits
 
 

@@ -26,7 +26,8 @@ from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
 from seqlab.data.examples.untagged import unscored_words
 from seqlab.data.file_layout import recognize_layout
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, first_names, name_files, shorten
+from seqlab.data.file_names import first_names, name_files, shorten
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted

@@ -13,14 +13,8 @@ from pathlib import Path
 from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.encoding import UTF8, recognize_encoding
 from seqlab.data.examples.lines import TABLES, suffix
-from seqlab.data.files import (
-    STANDARD_INPUT,
-    InputFixes,
-    existing_path,
-    read_bytes,
-    read_file,
-    shorten,
-)
+from seqlab.data.file_names import shorten
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
 from seqlab.data.standard_input import NAME, called_by_name, copy_stdin
 from seqlab.data.text.forms import form_of_text

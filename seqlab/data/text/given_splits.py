@@ -13,7 +13,8 @@ from typing import Any
 from seqlab.config import CorpusSettings
 from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
-from seqlab.data.files import STANDARD_INPUT, first_names
+from seqlab.data.file_names import first_names
+from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
 from seqlab.data.text.scatter import Range

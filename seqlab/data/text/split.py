@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from seqlab.config import CorpusSettings
-from seqlab.data.files import first_names, split_lines
+from seqlab.data.file_names import first_names
+from seqlab.data.files import split_lines
 from seqlab.data.text.corpus import Corpus, CorpusStats, measure_corpus, unchanged
 from seqlab.data.text.scatter import MIN_STRETCH, MIN_STRETCHES, SHARE, Range, Scattering, scatter
 from seqlab.errors import DataError
