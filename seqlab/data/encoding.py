@@ -36,7 +36,7 @@ MAX_HIGH = 0.3  # the share of letters outside ASCII in Western text
 MAX_SIGNS = 0.1  # the share of bytes outside ASCII that are signs inside a word, as Polish or Czech text would have
 MAX_PAIRED = 0.5  # the share of bytes outside ASCII that stand as in UTF-8; with more, the file is damaged UTF-8
 MIN_JOINED = 8  # bytes that are not UTF-8; fewer are damage
-MAX_KEPT = 0.1  # for each of them, the characters of UTF-8 that another encoding has by chance
+BY_CHANCE = 0.1  # for each of them, the characters of UTF-8 that another encoding has by chance
 HIGH = bytes(range(128, 256))
 HIGH_LETTERS = bytes({*range(0xC0, 0x100)} - {0xD7, 0xF7})
 NOT_LETTERS = bytes({*range(256)} - {*HIGH_LETTERS, *range(0x41, 0x5B), *range(0x61, 0x7B)})
@@ -138,7 +138,7 @@ def _joined(raw: bytes, start: int, line: int) -> tuple[str, str] | None:
     before, after = raw[:first].decode(UTF8), raw[first:]
     valid = after.decode(UTF8, errors="ignore")
     others, kept = len(after) - len(valid.encode()), sum(not character.isascii() for character in valid)
-    if before.isascii() or others < MIN_JOINED or kept > MAX_KEPT * others:
+    if before.isascii() or others < MIN_JOINED or kept > BY_CHANCE * others:
         return None
     encoding = iconv_name("cp1252") if _is_western([after], 0) else _old_encoding(after)
     rest = f"tail -n +{line} FILE | iconv -f {encoding} -t UTF-8"
