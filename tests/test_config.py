@@ -56,6 +56,10 @@ def test_resolved_settings_resolve_to_themselves() -> None:
             {"corpus": {"source": ["my.txt"], "split_ratios": "80/20"}},
             ["corpus.split_ratios: expected 90/10, or with a test split 80/10/10 or 90/5/5 (given: '80/20')"],
         ),
+        (
+            {"corpus": {"source": ["my.txt"], "split_ratios": "whole"}},
+            ["corpus.split_ratios: expected 90/10, or with a test split 80/10/10 or 90/5/5 (given: 'whole')"],
+        ),
     ],
 )
 def test_mistakes_are_named(tables: dict[str, Any], words: list[str]) -> None:
@@ -245,3 +249,16 @@ def test_a_recipe_with_a_mistake_is_refused(tmp_path: Path, content: str, words:
     path.write_text(content)
     with pytest.raises(UsageError, match=re.escape(words)):
         find_recipe(str(path))
+
+
+def test_a_settings_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("[train]\nsteps = 5\n", encoding="utf-8-sig")
+    assert read_toml(path) == {"train": {"steps": 5}}
+
+
+def test_a_window_beyond_learned_positions_is_refused_with_the_one_that_fits() -> None:
+    tables = {**TEXT, "backbone": {"name": "transformer", "positions": "learned", "context": 32}}
+    with pytest.raises(UsageError, match=r"end at 32 .* task\.window is 128: give --window 32"):
+        refuse_unfit(resolve(tables))
+    refuse_unfit(resolve(merge(tables, [("task.window", 32)])))

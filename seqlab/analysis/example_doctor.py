@@ -28,7 +28,7 @@ from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples, TaggedSentence
 from seqlab.data.examples.lines import TABLES, Location, quote_list, suffix
 from seqlab.data.examples.table_sample import sample_table
-from seqlab.data.files import shorten
+from seqlab.data.file_names import shorten
 from seqlab.data.overlap import example_overlap
 from seqlab.errors import DataError
 from seqlab.metrics.metric import Metric

@@ -17,6 +17,7 @@ from seqlab.data.accents import accent_notes
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
 from seqlab.data.files import cr_ends_lines, read_bytes
 from seqlab.data.invisible import is_invisible
+from seqlab.data.lost_characters import LEFT, REPLACEMENT
 from seqlab.data.text.corpus import Corpus
 from seqlab.errors import DataError
 
@@ -32,7 +33,7 @@ KINDS = {
     "bytes that are not UTF-8": [*ESCAPED],
     "NUL characters": [0],
     "control characters": [code for code in [*range(1, 32), *range(127, 160)] if chr(code) not in "\t\n\r"],
-    "U+FFFD, left by a conversion that went wrong": [0xFFFD],
+    LEFT: [ord(REPLACEMENT)],
 }
 SPACES_C = np.array([chr(code).isspace() for code in range(0x3002)])  # U+3000 is the last space
 
@@ -74,7 +75,7 @@ class CharacterStats:
 @dataclass(frozen=True)
 class LineStats:
     total: int
-    empty: int
+    empty: int  # also those of white space alone
     short: int  # and not empty
     long: int
     longest: int
@@ -129,7 +130,7 @@ class _Scanner:
         self.faults = {kind: Fault(kind) for kind in (*KINDS, "truncated .gz files")}
         self.encodings: dict[str, str] = {}
         self.file, self.line, self.offset = "", 1, 0
-        self.length = 0  # of the unfinished line
+        self.length = self.visible = 0  # of the unfinished line: characters, and those that are no white space
         self.last = "\n"
 
     def in_utf8(self, path: Path) -> Iterable[bytes]:
@@ -165,8 +166,8 @@ class _Scanner:
         except DataError as error:
             self._add_fault("truncated .gz files", self.line, self.offset, str(error))
         if begun and self.last != "\n":
-            self._add_lines(np.array([self.length]))
-            self.length = 0
+            self._add_lines(np.array([self.length]), np.array([self.visible]))
+            self.length = self.visible = 0
 
     def _decoded(self, blocks: Iterable[bytes]) -> Iterator[str]:
         """Blocks of text, none of which ends between CR and LF; bytes that are not UTF-8 are escaped."""
@@ -194,22 +195,27 @@ class _Scanner:
         space_N = SPACES_C.take(codes_N, mode="clip")
         self.words += int((space_N[:-1] & ~space_N[1:]).sum()) + int(self.last.isspace() and not space_N[0])
         ends_E = np.flatnonzero(codes_N == ord("\n"))
+        visible_N = np.cumsum(~space_N)
+        self.visible += int(visible_N[-1])
         if len(ends_E):
             crlf_E = (ends_E > 0) & (codes_N[ends_E - 1] == ord("\r"))  # no block begins between CR and LF
             lengths_E = np.diff(ends_E, prepend=-1) - 1 - crlf_E
             lengths_E[0] += self.length
             self.crlf += int(crlf_E.sum())
-            self._add_lines(lengths_E)
-            self.length = -int(ends_E[-1]) - 1
+            visible_E = np.diff(visible_N[ends_E], prepend=0)
+            visible_E[0] += self.visible - visible_N[-1]
+            self._add_lines(lengths_E, visible_E)
+            self.length, self.visible = -int(ends_E[-1]) - 1, int(visible_N[-1] - visible_N[ends_E[-1]])
         self.length += len(codes_N)
         self.line += len(ends_E)
         self.offset += len(_bytes(text))
         self.last = text[-1]
 
-    def _add_lines(self, lengths_E: np.ndarray) -> None:
-        """Count finished lines by their lengths; the first one is the current line."""
-        self.filled += int((lengths_E > 0).sum())
-        self.short += int(((lengths_E > 0) & (lengths_E <= SHORT_LINE)).sum())
+    def _add_lines(self, lengths_E: np.ndarray, visible_E: np.ndarray) -> None:
+        """Count finished lines by their lengths; the first one is the current line. Training skips those of white
+        space alone, so they count as empty."""
+        self.filled += int((visible_E > 0).sum())
+        self.short += int(((visible_E > 0) & (lengths_E <= SHORT_LINE)).sum())
         self.long += int((lengths_E > LONG_LINE).sum())
         top = int(lengths_E.argmax())
         if lengths_E[top] > self.longest:

@@ -58,9 +58,7 @@ def split_overlap(text: SplitText) -> tuple[bool, str]:
         return False, "the splits are not the text without its gaps: some of it is in two splits, or in none"
     if isinstance(text, LargeText) and not _covers(text):
         return False, "the splits together are not the documents of the text: some are in two splits, or in none"
-    whole = [
-        SplitText(part.corpus, part.settings.model_copy(update={"split_ratios": "whole"}), part.stats) for part in texts
-    ]
+    whole = [SplitText(part.corpus, part.settings, part.stats, is_whole=True) for part in texts]
     joined, complete = ((text, split) for split in text.splits), ((part, "whole") for part in whole)
     if not scattered and not isinstance(text, LargeText) and _checksum(joined) != _checksum(complete):
         return False, "the splits joined are not the text: some of it is in two splits, or in none"

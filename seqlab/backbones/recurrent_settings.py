@@ -1,6 +1,7 @@
 """Settings and closed-form sizes of the recurrent architectures, importable without torch."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -27,6 +28,11 @@ class RecurrentSettings(BackboneSettings):
     implementation: Literal["fused", "plain"] = Field(
         default="fused", description="torch's kernels, or the equations step by step"
     )
+
+    @property
+    def idle(self) -> Mapping[str, str]:
+        one_layer = "it adds layers to their inputs after the first, and there is one"
+        return {"residual": one_layer} if self.layers == 1 else {}
 
     @property
     def has_dropout(self) -> bool:

@@ -145,7 +145,10 @@ class Stack(nn.Module):
     def embed(self, x_BTD: Tensor, position_BT: Tensor) -> Tensor:
         limit = self.positions.limit
         if limit is not None and int(position_BT.max()) >= limit:
-            raise UsageError(f"learned positions end at {limit}: the text is longer. Use rotary positions.")
+            raise UsageError(
+                f"learned positions end at {limit}: the text is longer. Give a shorter one, or use "
+                f"a model that was trained with backbone.positions=rotary."
+            )
         x_BTD = x_BTD if self.enter is None else full(self.enter(x_BTD))
         x_BTD = x_BTD * math.sqrt(self.settings.hidden) if self.settings.scale_input else x_BTD
         return self.positions.add(x_BTD, position_BT)

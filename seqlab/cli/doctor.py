@@ -153,7 +153,7 @@ def _show_scan(diagnosis: "TextDiagnosis") -> None:
 def _notes(scan: "TextScan") -> list[str]:
     """One-line notes on characters, encoding and line ends."""
     from seqlab.analysis.scan import LONG_LINE, MAX_LISTED, RARE
-    from seqlab.data.files import name_files
+    from seqlab.data.file_names import name_files
 
     lines, characters = scan.lines, scan.character_stats
     share = characters.rare_occurrences / max(1, scan.characters)

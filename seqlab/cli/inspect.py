@@ -99,8 +99,8 @@ def inspect(
 
 
 def _read(text: str | None, file: Path | None) -> str:
-    from seqlab.data.files import InputFixes, decode
-    from seqlab.errors import MissingInput, UsageError
+    from seqlab.data.files import InputFixes, read_file
+    from seqlab.errors import UsageError
 
     if text is not None and file is not None:
         raise UsageError("both --text and --text-file were given: give one, for one text is read.")
@@ -109,10 +109,7 @@ def _read(text: str | None, file: Path | None) -> str:
     if file is None:
         return text or ""
     fixes = InputFixes()
-    try:
-        content = "".join(decode([file.read_bytes()], str(file), fixes))
-    except OSError as error:
-        raise MissingInput(f"'{file}' cannot be read: {error.strerror}.") from None
+    content = "".join(read_file(file, fixes))
     for note in fixes.notes():
         typer.echo(f"note: {note}.", err=True)
     return content

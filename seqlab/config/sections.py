@@ -26,6 +26,11 @@ class Settings(BaseModel):
     def has(cls, key: str) -> bool:
         return key in cls.model_fields
 
+    @property
+    def idle(self) -> Mapping[str, str]:
+        """Settings of this component that do nothing beside its others, and why."""
+        return {}
+
     def option(self, key: str, default: Any) -> Any:
         """The value of a setting that not every component of this kind has."""
         return getattr(self, key) if self.has(key) else default
@@ -37,7 +42,7 @@ class CorpusSettings(Settings):
     layout: Literal["text", "symbols"] = Field(
         default="text", description="text as it is, or one character between spaces, with _ for a space"
     )
-    split_ratios: Literal["90/10", "80/10/10", "90/5/5", "whole"] = Field(
+    split_ratios: Literal["90/10", "80/10/10", "90/5/5"] = Field(
         default="90/10", description="train/validation(/test) shares; 90/5/5 are shares of the bytes, as for enwik8"
     )
     split: Literal["contiguous", "scattered"] = Field(
@@ -79,7 +84,7 @@ class CorpusSettings(Settings):
     @field_validator("split_ratios", mode="before")
     @classmethod
     def _is_a_split(cls, value: Any) -> Any:
-        if value not in get_args(cls.model_fields["split_ratios"].annotation):  # "whole" is for a text to score
+        if value not in get_args(cls.model_fields["split_ratios"].annotation):
             raise ValueError("expected 90/10, or with a test split 80/10/10 or 90/5/5")
         return value
 

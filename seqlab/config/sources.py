@@ -22,7 +22,7 @@ def read_toml(path: Path) -> dict[str, Any]:
             raise MissingInput(f"there is no settings file '{path}'.")
         if not path.is_file() or path.stat().st_size > TOML_LIMIT:
             raise UsageError(f"'{path}' is not a settings file: expected a TOML file of at most {TOML_LIMIT:,} bytes.")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Notepad begins with a mark
     except RecursionError:
         raise UsageError(f"'{path}' is not a settings file: its tables are nested too deeply.") from None
     except ValueError as error:  # also bytes that are not UTF-8 and numbers with thousands of digits

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from seqlab.data.files import InputFixes, read_file, shorten, split_lines
+from seqlab.data.file_names import shorten
+from seqlab.data.files import InputFixes, read_file, split_lines
 from seqlab.data.text.corpus import Corpus
 
 MARK = re.compile(r"\*\*\* ?(START|END) OF TH(?:E|IS) PROJECT GUTENBERG EBOOK", re.IGNORECASE)

@@ -10,6 +10,7 @@ from seqlab.data.double_encoding import DoubleEncoding
 from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.invisible import invisible_notes
+from seqlab.data.lost_characters import lost_notes
 from seqlab.data.overlap import overlap_notes
 from seqlab.data.subwords import CutText
 from seqlab.data.text.split import SplitText
@@ -38,7 +39,10 @@ def _seen(blocks: Iterable[str], cut: bool) -> list[str]:
     """Odd characters; and marks of subwords, which examples have by side."""
     twice, pieces = DoubleEncoding(), CutText()
     counts = count_characters(pieces.watch(twice.watch(blocks)) if cut else twice.watch(blocks))
-    return [*invisible_notes(counts), *accent_notes(counts), *twice.notes(), *(pieces.notes() if cut else [])]
+    return [
+        *(*lost_notes(counts), *invisible_notes(counts), *accent_notes(counts)),
+        *(*twice.notes(), *(pieces.notes() if cut else [])),
+    ]
 
 
 def _sample_notes(text: LargeText) -> list[str]:

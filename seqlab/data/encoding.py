@@ -35,6 +35,8 @@ MARKS = {
 MAX_HIGH = 0.3  # the share of letters outside ASCII in Western text
 MAX_SIGNS = 0.1  # the share of bytes outside ASCII that are signs inside a word, as Polish or Czech text would have
 MAX_PAIRED = 0.5  # the share of bytes outside ASCII that stand as in UTF-8; with more, the file is damaged UTF-8
+MIN_JOINED = 8  # bytes that are not UTF-8; fewer are damage
+BY_CHANCE = 0.1  # for each of them, the characters of UTF-8 that another encoding has by chance
 HIGH = bytes(range(128, 256))
 HIGH_LETTERS = bytes({*range(0xC0, 0x100)} - {0xD7, 0xF7})
 NOT_LETTERS = bytes({*range(256)} - {*HIGH_LETTERS, *range(0x41, 0x5B), *range(0x61, 0x7B)})
@@ -126,8 +128,22 @@ def _as_unmarked(raw: bytes, name: str) -> str | None:
 
 
 def iconv_name(codec: str) -> str:
-    """What iconv calls a codec of UTF-16 or UTF-32."""
-    return codec.upper().replace("-LE", "LE").replace("-BE", "BE")
+    """What iconv calls a codec."""
+    return "WINDOWS-1252" if codec == "cp1252" else codec.upper().replace("-LE", "LE").replace("-BE", "BE")
+
+
+def _joined(raw: bytes, start: int, line: int) -> tuple[str, str] | None:
+    """What to say of a text in UTF-8 that goes on in another encoding, with the command; None for any other."""
+    first = raw.rfind(b"\n", 0, start) + 1
+    before, after = raw[:first].decode(UTF8), raw[first:]
+    valid = after.decode(UTF8, errors="ignore")
+    others, kept = len(after) - len(valid.encode()), sum(not character.isascii() for character in valid)
+    if before.isascii() or others < MIN_JOINED or kept > BY_CHANCE * others:
+        return None
+    encoding = iconv_name("cp1252") if _is_western([after], 0) else _old_encoding(after)
+    rest = f"tail -n +{line} FILE | iconv -f {encoding} -t UTF-8"
+    what = "The lines before it are UTF-8, with characters beyond ASCII; it and the others are not. To convert these"
+    return what, f"(head -n {line - 1} FILE; {rest}) > NEW"
 
 
 def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int) -> DataError:
@@ -139,6 +155,9 @@ def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int
         return DataError(f"'{name}' is binary, not text: it has NUL bytes. {advice}")
     byte = error.object[error.start]
     where = f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
+    if codec == UTF8 and (joined := _joined(error.object, error.start, line)):
+        what, command = joined
+        return DataError(f"{where}{what}: {on_file(command, name)}")
     rest = error.object.decode(UTF8, errors="ignore") if codec == UTF8 else ""
     valid = sum(not character.isascii() for character in rest)
     if valid > len(error.object) - len(rest.encode()):  # another encoding would damage these

@@ -32,6 +32,7 @@ class FileLayout:
     columns: tuple[str, str] | None = None  # of texts and labels, that the user may name
     pair: tuple[str, str] | None = None  # of texts and targets
     is_text: bool = True  # whether it can be read as running text
+    text_column: str | None = None  # of rows: the one that is then read
 
 
 def recognize_layout(path: Path) -> FileLayout | None:

@@ -11,19 +11,20 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, nul_advice, recognize_encoding, undecodable
+from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.foreign import refuse_foreign
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
 BLOCK = 1 << 20
-MAX_NAMED = 5  # files in a note
-PAIRED = (".tmx", ".xliff", ".xlf", ".po")  # suffixes of files with texts and their translations
+CATALOG = ".po"  # suffix of translations of the messages of a program
+PAIRED = (".tmx", ".xliff", ".xlf", CATALOG)  # suffixes of files with texts and their translations
 STANDARD_INPUT = "-"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
@@ -67,7 +68,7 @@ class InputFixes:
         notes = []
         for codec, files in self.encodings.items():
             first, word = next(iter(files.items()))
-            example = f", such as '{word}' in {Path(first).name}" if word else ""
+            example = f", such as '{word}' in {first_names([first])}" if word else ""
             notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
         notes += [*self.source_notes, *self.remarks]
         for file, line in self.first_lines.items():
@@ -110,8 +111,13 @@ class InputFixes:
         if self.tables:
             read = f"read {counted(len(self.tables), 'table')} as running text ({first_names(self.tables)})"
             notes.append(f"{read}: column names or keys, delimiters, quotes and escapes are part of the text")
-        if self.markup:
-            notes.append(f"read {name_files(self.markup)} as running text: tags and entities are part of it")
+        catalogs = [file for file in self.markup if file.removesuffix(".gz").lower().endswith(CATALOG)]
+        for files, marks in (
+            ([file for file in self.markup if file not in catalogs], "tags and entities"),
+            (catalogs, "keywords, quotes and comments"),
+        ):
+            if files:
+                notes.append(f"read {name_files(files)} as running text: {marks} are part of it")
         if pairs := [file for file in self.markup if file.removesuffix(".gz").lower().endswith(PAIRED)]:
             what = "texts with their translations, by the suffix"
             notes.append(f"{name_files(pairs)}: {what}. To learn from them, make a table of source and target")
@@ -149,23 +155,6 @@ def existing_path(item: str) -> Path | None:
         if error.errno == errno.ENAMETOOLONG:
             return None
         raise StorageError(f"'{error.filename or item}' cannot be read: {error.strerror}.") from None
-
-
-def shorten(text: str, longest: int = 200) -> str:
-    """The text, cut if it is too long for a message."""
-    return text if len(text) <= longest else text[:longest] + "..."
-
-
-def name_files(files: Sequence[str]) -> str:
-    """The names of a few files; of many, also their number."""
-    names = first_names(files)
-    return names if len(files) <= MAX_NAMED else f"{len(files):,} files ({names})"
-
-
-def first_names(files: Sequence[str]) -> str:
-    """The names of the first few files, and the number of the others."""
-    names = ", ".join(Path(file).name for file in files[:MAX_NAMED])
-    return names if len(files) <= MAX_NAMED else f"{names} and {len(files) - MAX_NAMED:,} more"
 
 
 def read_file(path: Path, fixes: InputFixes, codec: str | None = None) -> Iterator[str]:

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from seqlab.data.files import HIDDEN, LINKED, InputFixes, first_names, read_bytes
+from seqlab.data.file_names import first_names
+from seqlab.data.files import HIDDEN, LINKED, InputFixes, read_bytes
 from seqlab.errors import StorageError
 from seqlab.wording import counted
 
 LOCK, BUILDING = ".lock", ".building"  # of an index that is being built
 BACKUP, BACKUP_ENDS = "an editor's backup", ("~", ".bak", ".orig")
 COPIED = "its content is that of another file"
+GZIP_SIZE = 4  # bytes at the end of a packed file
 DESKTOP, DESKTOP_FILES = "a file of the desktop", ("thumbs.db", "ehthumbs.db", "desktop.ini")
 
 
@@ -80,10 +82,10 @@ def _has_files(folder: Path, content: bytes) -> bool:
 
 
 def copies_among(paths: Sequence[Path]) -> dict[Path, Path]:
-    """The files with the content of an earlier one, and that one; links too."""
+    """The files with the content of an earlier one, and that one; links too, and what gzip packed."""
     same_size: dict[int, list[Path]] = {}
     for path in paths:
-        same_size.setdefault(path.stat().st_size, []).append(path)
+        same_size.setdefault(_unpacked_size(path), []).append(path)
     first: dict[bytes, Path] = {}
     copies: dict[Path, Path] = {}
     for path in chain.from_iterable(some for size, some in same_size.items() if size and len(some) > 1):
@@ -94,3 +96,13 @@ def copies_among(paths: Sequence[Path]) -> dict[Path, Path]:
         if original != path:
             copies[path] = original
     return copies
+
+
+def _unpacked_size(path: Path) -> int:
+    """The size of a file, or the one that gzip notes at the end of what it packed (modulo 2^32)."""
+    size = path.stat().st_size
+    if path.suffix != ".gz" or size < GZIP_SIZE:
+        return size
+    with path.open("rb") as stream:
+        stream.seek(-GZIP_SIZE, os.SEEK_END)
+        return int.from_bytes(stream.read(GZIP_SIZE), "little")

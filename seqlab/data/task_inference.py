@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.config import ExampleKind
-from seqlab.data.corpora.source import is_text_only
+from seqlab.data.corpora.source import form_and_packing, is_text_only
 from seqlab.data.documents.open_pairs import is_collection
 from seqlab.data.examples.array_labels import as_tagged, keys_of_type, labels_in_arrays, nesting_note
 from seqlab.data.examples.columns import (
@@ -32,8 +32,10 @@ from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
-from seqlab.data.files import name_files, read_beginning
+from seqlab.data.file_names import name_files
+from seqlab.data.files import read_beginning
 from seqlab.data.text.forms import form_of_text
+from seqlab.data.text_columns import text_keys, with_text_column
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
@@ -139,7 +141,7 @@ def _unclear(path: Path) -> FileLayout | None:
 
 def _has_text(path: Path, rows: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a table is also a running text: JSON lines are the texts of one key."""
-    return suffix(path) not in JSON_LINES or any(isinstance(value, str) for row in rows for value in row.values())
+    return form_and_packing(path.name)[0] != "rows" or bool(text_keys(rows))
 
 
 def _unclear_table(path: Path) -> FileLayout | None:
@@ -159,7 +161,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
     word = "key" if suffix(path) in JSON_LINES else "column"
     if form := _other_form(path, sample):
-        return form
+        return with_text_column(path, form, sample.rows)
     twice = [name for name in names if name and names.count(name) > 1]
     if twice and len({*names} - {*twice}) < 2:
         return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
@@ -176,7 +178,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     layout = _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
     others = label_columns_note(path, rows, layout.columns)
-    return replace(layout, reason=f"{layout.reason}{others}", is_text=is_text)
+    layout = replace(layout, reason=f"{layout.reason}{others}", is_text=is_text)
+    return with_text_column(path, layout, sample.rows)
 
 
 def _first_line_fault(path: Path, error: Exception) -> str:
@@ -193,7 +196,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
         return FileLayout("other", form)
     if not as_tagged(path, sample.rows) and (arrays := labels_in_arrays(path, sample.rows)):
         return FileLayout("other", arrays)
-    printed = form_of_text(path)
+    has_rows = form_and_packing(path.name)[0] == "rows" and _has_text(path, sample.rows)
+    printed = None if has_rows else form_of_text(path)
     if printed and (len(sample.names) == 1 or printed.is_annotated):
         reason = f"{path.name} looks like {printed.looks_like}. {printed.advice}"
         return FileLayout("other", reason, is_text=_has_text(path, sample.rows))

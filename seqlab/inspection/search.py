@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from seqlab.data.examples.example import Examples
-from seqlab.data.files import InputFixes, decode
+from seqlab.data.files import InputFixes, read_file
 from seqlab.data.text.tokens import TokenSplit
-from seqlab.errors import MissingInput, SeqlabError, UsageError
+from seqlab.errors import SeqlabError, UsageError
 from seqlab.inspection.reading import Reading, read_text, token_names
 from seqlab.inspection.states import batch_vectors, token_vectors, unit_vectors
 from seqlab.models.token_model import TokenModel
@@ -103,10 +103,7 @@ def _left_out(read: int, total: int) -> str:
 
 
 def _read(file: Path) -> str:
-    try:
-        return "".join(decode([file.read_bytes()], str(file), InputFixes()))
-    except OSError as error:
-        raise MissingInput(f"'{file}' cannot be read: {error.strerror}.") from None
+    return "".join(read_file(file, InputFixes()))
 
 
 def find_places(reading: Reading, layer: str, first: int, last: int, searched: SearchedText, most: int) -> Found:

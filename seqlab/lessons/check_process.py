@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from seqlab.data.files import shorten
+from seqlab.data.file_names import shorten
 from seqlab.terminal import printable
 
 

@@ -79,13 +79,18 @@ def plan(
     assumed = {name: value for name, value in options.items() if name in ASSUMPTIONS}
     names = [arch] if isinstance(arch, str) else list(arch)
     names = list(BACKBONES) if names == ["all"] else names
+    names = [BACKBONES.canonical(name) for name in names]
+    counts = [devices] if isinstance(devices, int) else list(devices)
+    for option, given in {"--arch": names, "--devices": counts}.items():
+        if len({*given}) < len(given):
+            raise UsageError(f"{option} names one of {', '.join(map(str, given))} twice: name each once.")
     planned: list[PlannedTraining] = []
-    for name in map(BACKBONES.canonical, names):
+    for name in names:
         trained = _trained(runs, name) if runs else None
         model = model_of_size(name, params, **(shape if trained is None else _shape_of_runs(trained.measured, shape)))
         _refuse_other_size(model, params, shape.get("hidden"))
         expected = None if trained is None else _expected_loss(trained, model.parameters, tokens)
-        for count in [devices] if isinstance(devices, int) else devices:
+        for count in counts:
             cluster = Cluster(count, flops_per_device, memory_per_device, **assumed)
             one = make_plan(model, cluster, tokens, batch_tokens)
             planned.append(PlannedTraining(one, *most_devices(model, cluster, one.layout.batch), expected))

@@ -11,7 +11,7 @@ from seqlab.data.examples.checks import LABELS_NAMED, count_labels_of, labels_of
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import UNSCORED, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.lines import quote_list
-from seqlab.data.files import shorten
+from seqlab.data.file_names import shorten
 from seqlab.data.invisible import show_invisible
 from seqlab.data.text.tokens import TokenSplit
 from seqlab.tokenization.tokenizer import Tokenizer
@@ -38,7 +38,7 @@ def reading_notes(splits: Mapping[str, Any], vocabulary: Vocabulary, own: bool =
     notes = [first_example(next(iter(splits.values())), vocabulary)] if splits else []
     reason = unfit_words(splits, vocabulary) if "train" in splits else None
     counted_splits = {name: split for name, split in splits.items() if own or name != "train"}
-    unknown = unknown_note(counted_splits, vocabulary)
+    unknown = unknown_note(counted_splits, vocabulary, of_texts="train" in splits)
     lost = [all_unknown_note(splits, vocabulary), equal_inputs_note(splits)]
     return [note for note in (*notes, unknown, *lost, reason) if note]
 
@@ -101,8 +101,10 @@ def _unknown(texts: Sequence[np.ndarray], tokenizer: Tokenizer) -> tuple[int, in
     return sum(int((ids == tokenizer.unknown).sum()) for ids in texts), sum(map(len, texts))
 
 
-def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
-    """The share of unknown tokens, where there are more than a few; and of characters, where words are spelled."""
+def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary, of_texts: bool = False) -> str:
+    """The share of unknown tokens, where there are more than a few; and of characters, where words are spelled.
+
+    `of_texts`: also of running text, whose share is otherwise in the results."""
     named: dict[str, list[str]] = {}  # by side
     for name, split in splits.items():
         sides, kind = {}, "examples"
@@ -110,7 +112,7 @@ def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
             sides = _count_unknown(split, vocabulary)
             if vocabulary.char_tokenizer is not None:
                 sides[SPELLED] = _unknown(split.spellings, vocabulary.char_tokenizer)
-        elif isinstance(split, TokenSplit) and "train" in splits:  # results have the share of a text that is scored
+        elif isinstance(split, TokenSplit) and of_texts:
             sides, kind = {"tokens": (split.stats.unknown, split.stats.tokens)}, "text"
         for side, (unknown, tokens) in sides.items():
             if unknown and unknown >= SAID_FROM * tokens:

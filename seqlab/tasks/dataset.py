@@ -89,6 +89,7 @@ def text_dataset(split: SplitText, settings: RunSettings, vocabulary: Vocabulary
 def _large_dataset(text: LargeText, settings: RunSettings, vocabulary: Vocabulary | None) -> TextDataset:
     """The splits in shards; the tokenizer is learned from a sample, which is said."""
     if vocabulary is None:
+        text.refuse_empty()
         text = text.with_sample()
         tokenizer = TOKENIZERS.load(settings.tokenizer.name)
         vocabulary = Vocabulary(tokenizer.train(text.sample_chunks(), settings.tokenizer.settings))

@@ -1,6 +1,7 @@
 """Settings of the tasks on labeled examples, importable without torch, and their parameter counts."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -120,6 +121,11 @@ class TagSettings(ExampleSettings):
         if settings.tokenizer.settings.option("split", "words") != "words":
             raise UsageError("tokenizer.split=spaces does nothing for --task tag: the file separates the words.")
 
+    @property
+    def idle(self) -> Mapping[str, str]:
+        keys = ("char_embedding", "char_width")
+        return dict.fromkeys(keys, "task.char_encoder is none") if self.char_encoder == "none" else {}
+
     def spells(self, tokenizer: str) -> bool:
         """Whether words have their spelling beside them; tokens below words spell them already."""
         return tokenizer == "word" and self.char_encoder != "none"
@@ -209,6 +215,20 @@ class TranslateSettings(ExampleSettings):
 
     def vocabulary_files(self, tokenizer: str) -> tuple[str, ...]:
         return () if self.shared_vocabulary else ("target",)
+
+    @property
+    def idle(self) -> Mapping[str, str]:
+        idle: dict[str, str] = {}
+        if self.forcing != "scheduled":
+            keys = ("decay", "decay_steps", "teacher_ratio")
+            idle |= dict.fromkeys(keys, f"task.forcing is {self.forcing}, not scheduled")
+        elif self.decay != "linear":  # which takes both
+            idle["decay_steps" if self.decay == "constant" else "teacher_ratio"] = f"task.decay is {self.decay}"
+        if self.beam == 1:
+            idle["length_penalty"] = "task.beam is 1"
+        if self.attention == "none":
+            idle["attends"] = "task.attention is none"
+        return idle
 
     @property
     def shares_vocabulary(self) -> bool:

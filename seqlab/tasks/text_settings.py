@@ -5,6 +5,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from seqlab.config import Activations, BatchShape, Parameters, RunSettings, TaskSettings, VocabSizes
+from seqlab.errors import UsageError
 from seqlab.models.parameter_count import logit_bytes, token_parameters
 
 
@@ -29,6 +30,16 @@ class TextSettings(TaskSettings):
                 f"train_window is {self.train_window}, more than the window of {self.window} that is scored"
             )
         return self
+
+    def refuse_unfit(self, settings: RunSettings) -> None:
+        backbone = settings.backbone.settings
+        context = backbone.option("context", None)
+        if backbone.position_parameters and context is not None and context < self.window:
+            raise UsageError(
+                f"the learned positions of {settings.backbone.name} end at {context} (backbone.context), and "
+                f"task.window is {self.window}: give --window {context}. A model that starts from no other may have "
+                f"more positions instead."
+            )
 
     @property
     def trained_window(self) -> int:

@@ -1,6 +1,5 @@
 """The settings of a run from recipe, TOML, options and the data itself. Nothing here needs torch."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,15 @@ from seqlab.config import (
     expand_short_names,
     source_items,
 )
-from seqlab.config.sources import SHORT
-from seqlab.data.examples.class_folders import labels_of_folders
 from seqlab.data.examples.example_folders import TAGGED
-from seqlab.data.examples.lines import TABLES, quote_list, suffix
+from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.examples.table_sample import have_same_columns
-from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.tasks.text_settings import TextSettings
+from seqlab.training.task_choice import class_folders_note, which_task
 from seqlab.training.unused_settings import refuse_unused
 from seqlab.typed_command import command_again
 
@@ -79,9 +76,25 @@ def settings_from_request(
     if "source" not in base.get("corpus", {}) and not any(key == "corpus.source" for key, _ in changes):
         raise UsageError("no text was given. Name a file, a folder or a built-in corpus, such as python-docs.")
     changes += _split_files(base, changes, log)
+    inferred: list[str] = []  # said with an error, too: the user has named no task
     if "name" not in base.get("task", {}) and not any(key == "task.name" for key, _ in changes):
-        changes += _inferred_task(base, changes, log)
-    resolved = _with_dropout(short.get("dropout"), base, changes, init)
+        changes += _inferred_task(base, changes, inferred.append)
+    try:
+        resolved = _with_dropout(short.get("dropout"), base, changes, init)
+        _refuse_for_others(resolved, short)
+        refuse_unused(resolved, dict(changes))
+    except UsageError as error:
+        if inferred:
+            error.args = (". ".join([str(error).removesuffix("."), *inferred]),)
+        raise
+    for note in inferred:
+        log(note)
+    _log_replaced(base, dict(changes), resolved, log)
+    return resolved
+
+
+def _refuse_for_others(resolved: RunSettings, short: Mapping[str, Any]) -> None:
+    """UsageError for options of other tasks and corpora."""
     if resolved.corpus.split == "scattered" and not isinstance(resolved.task.settings, TextSettings):
         raise UsageError(
             f"corpus.split=scattered is for running text, and the task is {resolved.task.name}: leave it out. "
@@ -94,9 +107,6 @@ def settings_from_request(
     generated = [name for name in resolved.corpus.source if name in CORPORA and _has_examples(name)]
     if resolved.corpus.difficulty is not None and not generated:
         raise UsageError("corpus.difficulty is for generated corpora: leave it out for your own files and for texts.")
-    refuse_unused(resolved, dict(changes))
-    _log_replaced(base, dict(changes), resolved, log)
-    return resolved
 
 
 def _expanded(short: Mapping[str, Any], settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -211,79 +221,13 @@ def _inferred_task(
                 f"--task classify or --task translate."
             )
         if layout := unclear_layout(corpus["source"]):
-            raise UsageError(_which_task(layout, corpus, changes))
-        if note := plain_text_note(corpus["source"]) or _class_folders_note(corpus, changes):
+            raise UsageError(which_task(layout, corpus, changes))
+        if note := plain_text_note(corpus["source"]) or class_folders_note(corpus, changes):
             log(note)
         return []
     if corpus["source"][0] not in CORPORA:
         log(f"{task.reason}: the task is {task.name} (--task language reads it as plain text)")
     return [("task.name", task.name)]
-
-
-def _class_folders_note(corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
-    """How to classify the texts of a folder whose folders may be labels."""
-    source = [str(item) for item in corpus["source"]]
-    labels = labels_of_folders(Path(source[0])) if len(source) == 1 and _is_folder(source[0]) else []
-    if not labels or source[0] in CORPORA:
-        return ""
-    unfit = _unfit(changes, ["classify", "language"])["classify"]
-    command = command_again(_train_command(corpus), ["--task", "classify"], without=unfit)
-    folders = f"the folders {quote_list(labels, 5)} of '{source[0]}'"
-    return f"{source[0]}: read as one running text. If {folders} are the labels of the texts in them: {command}"
-
-
-def _train_command(corpus: Mapping[str, Any]) -> list[str]:
-    """The command, if Python called."""
-    train = ["train", *map(str, corpus["source"])]
-    for split in ("validation", "test"):
-        train += [word for item in corpus.get(split) or () for word in (f"--{split}", str(item))]
-    return train
-
-
-def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
-    """Ask what a file is, with the command for each answer."""
-    train = _train_command(corpus)
-    readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
-    if layout.kind == "table":
-        readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
-        for task, may_be in {"classify": layout.columns, "translate": layout.pair}.items():
-            if not may_be and (layout.columns or layout.pair):
-                del readings[task]
-    options = {task: ["--task", task] for task in (*readings, "language")}
-    for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
-        if task in readings and columns:
-            options[task] += ["--set", f"corpus.columns={json.dumps(columns, ensure_ascii=False)}"]
-    meanings = {**readings, **({"language": "running text"} if layout.is_text else {})}
-    if not meanings:
-        return f"{layout.reason}."
-    unfit = _unfit(changes, list(meanings))
-    commands = "".join(
-        f"\n  {command_again(train, options[task], without=unfit[task])}   # {meaning}"
-        + (f", without {' and '.join(map(_as_option, unfit[task]))}, which it refuses" if unfit[task] else "")
-        for task, meaning in meanings.items()
-    )
-    ask = "Say what it is with --task:" if readings else "To read it as it is:"
-    return f"{layout.reason}. {ask}{commands}"
-
-
-def _as_option(setting: str) -> str:
-    word = setting.partition(".")[2]
-    return f"--{word.replace('_', '-')}" if word in SHORT else setting
-
-
-def _unfit(changes: list[tuple[str, Any]], tasks: list[str]) -> dict[str, list[str]]:
-    """For each task, the settings that it refuses and another task takes."""
-
-    def refuses(task: str, change: tuple[str, Any]) -> bool:
-        try:
-            refuse_unused(build_settings({}, [*source, ("task.name", task), change]), dict([change]))
-        except UsageError:
-            return True
-        return False
-
-    source = [(key, value) for key, value in changes if key == "corpus.source"]
-    refused = {key: [task for task in tasks if refuses(task, (key, value))] for key, value in changes}
-    return {task: [key for key, by in refused.items() if task in by and len(by) < len(tasks)] for task in tasks}
 
 
 def _from_init(base: dict[str, Any], changes: list[tuple[str, Any]], init: Path) -> dict[str, Any]:

@@ -21,7 +21,9 @@ TEXT_ONLY = {
 }
 EXAMPLES_ONLY = {
     "corpus.columns": "corpus.text_column names the column of running text",
-    **dict.fromkeys(("corpus.groups", "corpus.split_column"), "running text has no columns"),
+    "corpus.groups": "running text is not divided into groups",
+    "corpus.split_column": "running text is split by characters, lines or documents. Make a file of each split, and "
+    "give them with --validation and --test",
     "corpus.skip_limit": "running text has no rows to skip",
 }
 
@@ -56,7 +58,7 @@ def refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
 def _idle_settings(settings: RunSettings) -> dict[str, str]:
     """Settings that others make idle, and why."""
     task, train, corpus = settings.task.settings, settings.train, settings.corpus
-    idle = _given_by_corpus(settings)
+    idle = _given_by_corpus(settings) | _idle_within(settings)
     if task.reads != "before" and train.sample_tokens:  # no sample is what these models write
         idle["train.sample_tokens"] = f"a model for --task {settings.task.name} writes no samples"
     if task.examples in ("labeled", "tagged", "documents"):
@@ -86,6 +88,21 @@ def _idle_in_training(train: TrainSettings) -> dict[str, str]:
         idle["train.final_lr"] = f"train.schedule is {train.schedule}"
     if train.schedule != "decay":
         idle |= dict.fromkeys(("train.decay", "train.decay_after"), f"train.schedule is {train.schedule}, not decay")
+    return idle
+
+
+def _idle_within(settings: RunSettings) -> dict[str, str]:
+    """Settings that others of their component make idle, and why."""
+    components = {"task": settings.task, "backbone": settings.backbone, "decoder": settings.decoder}
+    idle = {
+        f"{section}.{key}": reason
+        for section, component in components.items()
+        if component is not None
+        for key, reason in component.settings.idle.items()
+    }
+    if settings.task.settings.option("char_encoder", "none") != "none" and settings.tokenizer.name != "word":
+        keys = ("task.char_encoder", "task.char_embedding", "task.char_width")
+        idle |= dict.fromkeys(keys, f"tokenizer.name is {settings.tokenizer.name}, not word")
     return idle
 
 

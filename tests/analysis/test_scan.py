@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from seqlab.analysis import scan as scanning
 from seqlab.analysis.scan import scan_text
+from seqlab.config import CorpusSettings
 from seqlab.data import files as reading
 from seqlab.data.foreign import FOREIGN
 from seqlab.data.text.corpus import Corpus, corpus_from_text, measure_corpus, open_corpus
+from seqlab.data.text.split import split_text
 from seqlab.errors import DataError
 
 quick = settings(max_examples=150)
@@ -56,7 +58,7 @@ def test_sizes_are_those_that_training_reads(folder, contents, size):
     )
     assert result.lines.cr == corpus.fixes.cr_lines
     assert result.lines.longest == max(map(len, lines), default=0)
-    assert result.lines.empty == lines.count("")
+    assert result.lines.empty == sum(not line.strip() for line in lines)
     assert result.lines.lone_cr == text.count("\r")
     assert result.lines.lf + result.lines.crlf + result.lines.cr == text.count("\n")
 
@@ -197,3 +199,9 @@ def test_a_built_in_corpus_has_no_faults():
 def test_nothing():
     result = scan_text(Corpus("x", lambda: iter([])))
     assert (result.characters, result.lines.total, result.words, result.faults) == (0, 0, 0, [])
+
+
+def test_lines_of_white_space_alone_count_as_empty_like_those_that_training_skips(folder):
+    corpus = of_bytes(folder, "a list\n  \n\n\u3000\t\nof words \n".encode() * 30)
+    by_lines = split_text(corpus, CorpusSettings(source=("x",), documents="lines"))
+    assert scan_text(corpus).lines.empty == by_lines.count_empty_lines() == 90

@@ -122,3 +122,45 @@ def test_what_the_plan_leaves_alone_is_taken(files: dict[str, Path]):
 def test_overwrite_needs_the_folder(files: dict[str, Path]):
     with pytest.raises(UsageError, match="overwrite does nothing without 'out'"):
         seqlab.train(files["text"], **SMALL, overwrite=True)
+
+
+PAIRS = {"task.name": "translate"}
+TAGS = {"task.name": "tag"}
+
+
+@pytest.mark.parametrize(
+    ("source", "arch", "settings", "words"),
+    [
+        ("text", "rnn", {"backbone.residual": True}, "backbone.residual does nothing: it adds layers to their inputs"),
+        ("dates", "gru", {**PAIRS, "decoder.residual": True}, "decoder.residual does nothing"),
+        ("dates", "gru", {**PAIRS, "task.decay": "linear"}, "task.decay does nothing: task.forcing is teacher, not"),
+        ("dates", "gru", {**PAIRS, "task.teacher_ratio": 0.5}, "task.forcing is teacher, not scheduled"),
+        ("dates", "gru", {**PAIRS, "task.forcing": "scheduled", "task.teacher_ratio": 0.5}, "is inverse-sigmoid"),
+        (
+            "dates",
+            "gru",
+            {**PAIRS, "task.forcing": "scheduled", "task.decay": "constant", "task.decay_steps": 5},
+            "task.decay is constant",
+        ),
+        ("dates", "gru", {**PAIRS, "task.beam": 1, "task.length_penalty": 0.5}, "task.beam is 1"),
+        ("dates", "gru", {**PAIRS, "task.attention": "none", "task.attends": "before"}, "task.attention is none"),
+        ("text", "gru", {**TAGS, "task.char_encoder": "none", "task.char_width": 8}, "task.char_encoder is none"),
+        ("text", "gru", {**TAGS, "tokenizer.name": "bpe", "task.char_width": 8}, "tokenizer.name is bpe, not word"),
+    ],
+)
+def test_settings_that_others_of_their_component_make_idle_are_refused(
+    files: dict[str, Path], source: str, arch: str, settings: dict[str, Any], words: str
+):
+    with pytest.raises(UsageError, match=re.escape(words)):
+        settings_from_request(files.get(source, source), {}, settings, {"arch": arch})
+
+
+@pytest.mark.parametrize(
+    ("source", "settings"),
+    [
+        ("text", {"backbone.residual": True, "backbone.layers": 2}),
+        ("dates", {**PAIRS, "task.forcing": "scheduled", "task.decay": "linear", "task.decay_steps": 5}),
+    ],
+)
+def test_settings_that_act_are_taken(files: dict[str, Path], source: str, settings: dict[str, Any]):
+    settings_from_request(files.get(source, source), {}, settings, {"arch": "gru"})

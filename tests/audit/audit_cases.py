@@ -65,7 +65,7 @@ def with_model(run: api.Run, kind: type[TokenModel]) -> api.Run:
 
 def learnt_from_everything(split: SplitText, settings: RunSettings) -> Tokenizer:
     """What learning the vocabulary before splitting comes to."""
-    whole = SplitText(split.corpus, split.settings.model_copy(update={"split_ratios": "whole"}), split.stats)
+    whole = SplitText(split.corpus, split.settings, split.stats, is_whole=True)
     kind = type(train_tokenizer(split, settings))
     return kind.train(chunk_text(whole.blocks("whole")), settings.tokenizer.settings, split.by_lines)
 

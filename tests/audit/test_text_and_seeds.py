@@ -14,6 +14,7 @@ from seqlab.audit.audit import audit
 from seqlab.audit.data import near_copied, split_overlap, vocabulary
 from seqlab.audit.model import steps
 from seqlab.audit.origins import origins
+from seqlab.audit.scoring import metric
 from seqlab.audit.tolerance import largest
 from seqlab.audit.training import same_seed
 from seqlab.config import RunSettings
@@ -215,3 +216,11 @@ class Flatters(LanguageTask):
 def test_a_metric_that_the_nats_do_not_give(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seqlab.tasks.language.LanguageTask", Flatters)
     assert red(untrained(text)) == {"the metric equals an independent count"}
+
+
+def test_numbers_that_differ_and_count_as_equal_are_explained(tmp_path: Path) -> None:
+    """The first byte of a short text is context alone."""
+    text = written(tmp_path, "".join(f"ab {number} \U0001f600\n" for number in range(300)))
+    run = untrained(text, tokenizer="byte")
+    (counted,) = (check for check in audit(run) if check.name == metric.name)
+    assert counted.passed and "the first token is read and not scored, so up to" in counted.detail

@@ -101,7 +101,7 @@ def test_too_many_runs_and_a_missing_file(seqlab: Any, run: Run, tmp_path: Path)
     refused = seqlab("inspect", *[str(run.path)] * 3, "--text", "the", "--view", "surprise")
     assert refused.code == 2 and "sets two runs side by side: 3 were given" in refused.err
     answer = seqlab("inspect", str(run.path), "--text-file", str(tmp_path / "no.txt"))
-    assert answer.code == 66 and "cannot be read" in answer.err
+    assert answer.code == 66 and "there is no file" in answer.err
 
 
 def test_a_run_inspects_itself(run: Run, tmp_path: Path) -> None:
@@ -114,3 +114,11 @@ def test_runs_of_one_architecture_are_told_apart_by_their_folders(seqlab: Any, r
     other = shutil.copytree(run.path, tmp_path / "other")
     answer = seqlab("inspect", str(run.path), str(other), "--text", "the cat", "--view", "surprise")
     assert f"{run.path.name} needs" in answer.out and "other needs" in answer.out
+
+
+@pytest.mark.filterwarnings("default:.*never occur:seqlab.errors.SeqlabWarning")
+@pytest.mark.parametrize("codec", ["utf-16", "latin-1"])
+def test_a_file_in_another_encoding_is_read_as_for_training(seqlab: Any, run: Run, tmp_path: Path, codec: str) -> None:
+    (tmp_path / "a.txt").write_bytes("the cat sat at the café\n".encode(codec))
+    answer = seqlab("inspect", str(run.path), "--text-file", str(tmp_path / "a.txt"), "--view", "surprise")
+    assert answer.code == 0 and "note: read a.txt as " in answer.err and "NUL" not in answer.err

@@ -225,3 +225,14 @@ def test_one_bad_byte_in_utf8_is_removed_without_damage_to_the_rest(tmp_path, mo
         list(read_file(Path("a.txt"), InputFixes()))
     subprocess.run(str(refused.value).rpartition(": ")[2], shell=True, check=False)
     assert Path("new.txt").read_text("utf-8") == "Zoë naïve café\n" * 20 + "caf\n" + "Zoë\n" * 20
+
+
+@pytest.mark.parametrize(("repeated", "encoding"), [(1, "latin-1"), (9, "cp1252"), (1, "mac_roman")])
+def test_a_text_that_goes_on_in_another_encoding_is_converted_from_there_on(tmp_path, monkeypatch, repeated, encoding):
+    monkeypatch.chdir(tmp_path)
+    text = "Un été, le café était fermé.\n" * 9
+    Path("a.txt").write_bytes(text.encode() * repeated + text.encode(encoding))
+    with pytest.raises(DataError, match=rf"line {9 * repeated + 1}, .*it and the others are not\.") as refused:
+        list(read_file(Path("a.txt"), InputFixes()))
+    subprocess.run(str(refused.value).rpartition(": ")[2], shell=True, check=True)
+    assert Path("new.txt").read_text("utf-8") == text * repeated + text

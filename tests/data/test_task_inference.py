@@ -9,12 +9,15 @@ import sys
 
 import pytest
 
+from seqlab.config import CorpusSettings
+from seqlab.data.corpora.large_text import open_large
 from seqlab.data.examples.array_labels import FLATTEN
 from seqlab.data.examples.table_sample import SAMPLE_BYTES
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.data.text.corpus import open_corpus
-from seqlab.errors import DataError
+from seqlab.errors import DataError, UsageError
 from seqlab.registry import CORPORA
+from seqlab.training.request import settings_from_request
 
 
 @pytest.fixture
@@ -345,4 +348,55 @@ def test_no_columns_are_suggested_that_no_row_has_both_of(tmp_path):
     path.write_text("".join(f'{{"{"text" if n % 3 else "content"}": "some words {n}"}}\n' for n in range(30)))
     layout = unclear_layout([str(path)])
     assert layout and layout.kind == "other" and not layout.columns
-    assert layout.reason == "a.jsonl has 'content', 'text', and no row has two of them"
+    assert layout.reason.startswith("a.jsonl has 'content', 'text', and no row has two of them. If each has its text")
+
+
+def json_lines(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows * 10)
+
+
+@pytest.mark.parametrize(
+    ("rows", "column"),
+    [
+        ([{"text": f"a text {number}"} for number in range(9)], "text"),
+        ([{"saying": f"a text {number}"} for number in range(9)], "saying"),
+        ([{"user": "a", "msg": f"a message {number}"} for number in range(9)], "msg"),
+    ],
+)
+def test_json_lines_are_read_as_running_text_by_the_command_that_is_named(written, rows, column):
+    path = written("a.jsonl", json_lines(*rows))
+    with pytest.raises(UsageError) as refused:
+        settings_from_request(path, {}, {}, {})
+    assert f"{path} --task language --set corpus.text_column={column}   # the texts of '{column}'" in str(refused.value)
+    assert "cp " not in str(refused.value) and "as it is" not in str(refused.value)
+    text = open_large(CorpusSettings(source=(path,), text_column=column))
+    assert text.parts["train"].sources[0].column == column
+
+
+def test_texts_under_several_keys_are_brought_under_one(written, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written("a.jsonl", json_lines({"text": "a"}, {"text": "b"}, {"content": "c"}))
+    layout = unclear_layout(["a.jsonl"])
+    assert layout is not None and not layout.is_text
+    command = layout.reason.partition("under one of these: ")[2]
+    if shutil.which("jq"):
+        subprocess.run(["bash", "-c", command], check=True)
+        rows = [json.loads(line) for line in (tmp_path / "new.jsonl").read_text().splitlines()]
+        assert rows == [{"text": letter} for letter in "abc"] * 10
+
+
+def test_strings_on_the_lines_of_json_are_taken_out(written, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written("a.jsonl", json_lines("a string", "another"))
+    layout = unclear_layout(["a.jsonl"])
+    assert layout is not None
+    command = layout.reason.partition("as running text: ")[2]
+    if shutil.which("jq"):
+        subprocess.run(["bash", "-c", command], check=True)
+        assert (tmp_path / "new.txt").read_text() == "a string\nanother\n" * 10
+
+
+def test_why_the_task_is_what_it_is_stands_beside_what_it_refuses(written):
+    path = written("a.txt", "__label__a some text\n__label__b more of it\n" * 10)
+    with pytest.raises(UsageError, match=r"--window .* does not apply to --task classify.* begin with __label__"):
+        settings_from_request(path, {}, {}, {"window": 32})

@@ -121,6 +121,11 @@ def test_the_command_prints_a_sheet_a_table_and_json() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--params", "1e9", "--tokens", "1e9", "--devices", "8,64,8"], "--devices names one of 8, 64, 8 twice"),
+        (
+            ["--params", "1e9", "--tokens", "1e9", "--devices", "8", "--arch", "gru,lstm,gru"],
+            "--arch names one of gru, lstm, gru twice",
+        ),
         (["--params", "1", "--tokens", "1e9", "--devices", "8"], "--params is 1"),
         (["--params", "1e9", "--tokens", "1", "--devices", "8"], "--tokens is 1"),
         (["--params", "1e9", "--tokens", "1e9", "--devices", "many"], "--devices is 'many'"),

@@ -5,6 +5,7 @@ from example_cases import TextPair, labeled, sentences, tagged
 
 from seqlab.config import build_settings
 from seqlab.data.examples.example import Examples, LabeledText, TaggedSentence
+from seqlab.errors import SeqlabWarning
 from seqlab.registry import TASKS
 from seqlab.tasks.as_read import first_example, reading_notes, unfit_words, unknown_share
 
@@ -91,3 +92,15 @@ def test_text_without_spaces_comes_with_advice():
     assert unfit_words(dataset.splits, dataset.vocabulary) is None
     dataset = read("classify", [LabeledText("a b", "x")], [LabeledText("c d b", "x")])
     assert "most held-out tokens" in str(unfit_words(dataset.splits, dataset.vocabulary))
+
+
+def test_unknown_tokens_of_held_out_text_are_said_with_the_tokenizer_of_another_run(tmp_path):
+    known, new = tmp_path / "known.txt", tmp_path / "new.txt"
+    known.write_text("the cat sat on the mat. " * 50)
+    new.write_text("the cat sat on the mat. " * 90 + "ΩΨ字 " * 60)
+    task, said = TASKS.load("language"), []
+    settings = {path: build_settings({"corpus": {"source": [str(path)]}}, []) for path in (known, new)}
+    vocabulary = task.open_dataset(settings[known], said.append).vocabulary
+    with pytest.warns(SeqlabWarning, match="not in the vocabulary|unknown"):
+        task.open_dataset(settings[new], said.append, vocabulary)
+    assert [note for note in said if "% of the tokens of the validation text are unknown to the tokenizer" in note]

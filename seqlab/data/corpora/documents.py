@@ -10,9 +10,9 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from seqlab.data.corpora.faults import BROKEN, CRLF, EMPTY, MARKS, NULS, UNDECODABLE, Faults
+from seqlab.data.corpora.faults import BROKEN, CRLF, EMPTY, MARKS, NULS, REPEATED, UNDECODABLE, Faults
 from seqlab.data.corpora.source import TextSource
 from seqlab.data.corpora.streams import ByteWindow
 from seqlab.data.encoding import UTF8
@@ -133,6 +133,8 @@ class DocumentReader:
             self.count(BROKEN, f"offset {at:,}: {reason}")
             return None
         column = self.source.column
+        if line.count(json.dumps(column, ensure_ascii=False).encode(errors="replace")) > 1 and _repeats(line, column):
+            self.count(REPEATED, f"offset {at:,}: '{column}' stands more than once")
         value = row.get(column) if isinstance(row, dict) else None
         if isinstance(value, str):
             return value
@@ -142,6 +144,13 @@ class DocumentReader:
         reason = f"'{column}' is no text" if isinstance(row, dict) and column in row else f"no '{column}'"
         self.count(BROKEN, f"offset {at:,}: {reason if isinstance(row, dict) else 'no object'}")
         return None
+
+
+def _repeats(line: bytes, key: str) -> bool:
+    """Whether an object has a key more than once; JSON readers keep the last one."""
+    pairs: list[list[tuple[str, Any]]] = []  # of every object, the outer one last
+    json.loads(line, object_pairs_hook=pairs.append)
+    return bool(pairs) and sum(name == key for name, _ in pairs[-1]) > 1
 
 
 def _cut(window: ByteWindow, border: int) -> int:

@@ -3,17 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqlab.data.files import first_names
+from seqlab.data.file_names import first_names
 from seqlab.wording import counted
 
-UNDECODABLE, EMPTY, BROKEN, CUT, NULS, CRLF, MARKS = (
-    *("undecodable", "empty", "broken", "cut", "nuls", "crlf", "marks"),
+UNDECODABLE, EMPTY, BROKEN, REPEATED, CUT, NULS, CRLF, MARKS = (
+    *("undecodable", "empty", "broken", "repeated", "cut", "nuls", "crlf", "marks"),
 )
 # by kind: the sentence, with the number in front of the noun in its forms
 SENTENCES = {
     UNDECODABLE: ("replaced", "byte that is not {codec} by U+FFFD", "bytes that are not {codec} by U+FFFD"),
     EMPTY: ("skipped", "empty document", "empty documents"),
     BROKEN: ("skipped", "row that cannot be read", "rows that cannot be read"),
+    REPEATED: ("used only the last text of", "row that has several", "rows that have several"),
     CUT: ("used", "packed file only up to where it is damaged", "packed files only up to where they are damaged"),
     NULS: ("removed", "NUL character", "NUL characters"),
     CRLF: ("read", "CRLF line ending as LF", "CRLF line endings as LF"),

@@ -1,8 +1,11 @@
 """The sources of a corpus: which files and addresses are read, as what, and what is left out and why."""
 
 import json
+import shlex
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from seqlab.config import CorpusSettings
 from seqlab.data.corpora.parquet import text_columns
@@ -11,11 +14,17 @@ from seqlab.data.corpora.streams import DamagedPacking, file_system, opened, sou
 from seqlab.data.documents.fixes import Unusable
 from seqlab.data.documents.rows import FIELDS
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, iconv_name, recognize_encoding
-from seqlab.data.examples.lines import TABLES, quote_list
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, name_files
+from seqlab.data.examples.groups import AUTO
+from seqlab.data.examples.json_forms import jq_command
+from seqlab.data.examples.lines import Location, quote_list
+from seqlab.data.examples.split_column import find_split_column
+from seqlab.data.file_names import first_names, name_files
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
-from seqlab.data.foreign import refuse_foreign
+from seqlab.data.foreign import on_file, refuse_foreign
 from seqlab.data.nested_json import nested_texts_advice
+from seqlab.data.text.corpus import note_forms
+from seqlab.data.text_columns import chosen_text_column, text_keys
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.registry import CORPORA
 from seqlab.wording import counted
@@ -68,7 +77,7 @@ def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[T
             if name in sources:
                 raise UsageError(f"'{name}' is given twice: name every file once.")
             try:
-                sources[name], others = _recognize(name, column)
+                sources[name], others = _recognize(name, column, fixes)
             except DataError as error:
                 if not is_folder:
                     raise
@@ -86,6 +95,7 @@ def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[T
         left_out = "".join(f" {note[0].upper()}{note[1:]}." for note in fixes.source_notes)
         raise DataError(f"{', '.join(items)}: there is no file with text.{left_out}")
     note_links([Path(name) for name in sources if not is_address(name) and name not in items], fixes)
+    note_forms([Path(name) for name, one in sources.items() if one.form == "text" and not is_address(name)], fixes)
     fixes.remarks += [*_form_notes([*sources.values()]), *_column_notes(unused)]
     return [*sources.values()]
 
@@ -118,7 +128,7 @@ def _list_address(address: str) -> tuple[list[str], bool]:
     return [system.unstrip_protocol(one) for one in found], True
 
 
-def _recognize(name: str, column: str) -> tuple[TextSource, tuple[str, ...]]:
+def _recognize(name: str, column: str, fixes: InputFixes) -> tuple[TextSource, tuple[str, ...]]:
     """A file as a source, and the columns of it that are not read; DataError if it is no text."""
     form, packing = form_and_packing(name)
     size, stamp, can_seek = stamp_of(name)
@@ -134,6 +144,7 @@ def _recognize(name: str, column: str) -> tuple[TextSource, tuple[str, ...]]:
             if form == "text":
                 return TextSource(name, size, stamp, form, packing, codec, "", can_seek), ()
             names, texts = _row_columns(beginning, name)
+            fixes.remarks += _split_notes(_rows(beginning), name) if _is_local(name, packing) else []
     chosen = _choose_column(name, names, texts, column)
     return (
         TextSource(name, size, stamp, form, packing, UTF8, chosen, can_seek),
@@ -165,29 +176,71 @@ def _codec(beginning: bytes, name: str, form: Form) -> str:
     if form == "rows" and codec == "cp1252":  # JSON is UTF-8: rows with other bytes are counted
         return UTF8
     if codec not in (UTF8, "cp1252"):
-        raise DataError(
-            f"'{name}' is {ENCODING_NAMES[codec]}, and a large corpus is read as UTF-8. Convert it: "
-            f"iconv -f {iconv_name(codec)} -t UTF-8 FILE > NEW"
-        )
+        raise _other_encoding(name, codec, form)
     return codec
 
 
-def _row_columns(beginning: bytes, name: str) -> tuple[list[str], list[str]]:
-    """The keys of the first rows of JSON lines, and those of texts; DataError where all texts stand deeper."""
+def _other_encoding(name: str, codec: str, form: Form) -> DataError:
+    read = "JSON lines are" if form == "rows" else "what is encoded into shards is"
+    command = on_file(f"iconv -f {iconv_name(codec)} -t UTF-8 FILE > NEW", name)
+    return DataError(f"'{name}' is {ENCODING_NAMES[codec]}, and {read} read as UTF-8. Convert it: {command}")
+
+
+def _rows(beginning: bytes) -> list[dict[str, Any]]:
+    """The first rows of JSON lines; those that cannot be read are passed over."""
     lines = beginning.splitlines()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for line in (lines if len(lines) == 1 or beginning.endswith(b"\n") else lines[:-1])[:100]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
             continue
         rows += [row] if isinstance(row, dict) else []
+    return rows
+
+
+def _is_local(name: str, packing: str) -> bool:
+    """Whether the commands of a note can read a file."""
+    return not is_address(name) and packing != "zst"
+
+
+def _split_notes(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
+    """How to keep to the splits that a column of the rows names."""
+    names = [*dict.fromkeys(key for row in rows for key in row)]
+    column = find_split_column(names, lambda: rows, AUTO, (), Location(Path(name), 1))
+    if column is None:
+        return []
+    values: dict[str, list[str]] = {}  # by split, as JSON
+    for row in rows:
+        if split := column.given(row).split:
+            values.setdefault(split, []).append(json.dumps(row.get(column.name)))
+    if len(values) < 2 or "train" not in values:
+        return []
+    key, made = f".[{json.dumps(column.name)}]", {split: f"{Path(name).stem}-{split}.jsonl" for split in values}
+    commands = [
+        jq_command(Path(name), f"select({' or '.join(f'{key} == {value}' for value in dict.fromkeys(values[split]))})")
+        + f" > {shlex.quote(file)}"
+        for split, file in made.items()
+    ]
+    train = ["seqlab", "train", made.pop("train"), "--task", "language"]
+    commands.append(shlex.join([*train, *chain.from_iterable((f"--{split}", file) for split, file in made.items())]))
+    return [
+        f"'{column.name}' of {first_names([name])} names splits, and is not used: rows are split by their SHA-256. To "
+        f"keep to it: {'; '.join(commands)}"
+    ]
+
+
+def _row_columns(beginning: bytes, name: str) -> tuple[list[str], list[str]]:
+    """The keys of the first rows of JSON lines, and those of texts; DataError where all texts stand deeper."""
+    rows = _rows(beginning)
     keys = [*dict.fromkeys(key for row in rows for key in row)]
     if not keys:
-        if len(lines) == 1 and len(beginning) >= SAMPLE:  # one long row
+        if len(beginning.splitlines()) == 1 and len(beginning) >= SAMPLE:  # one long row
             return [], []
+        if recognize_encoding([beginning]) == "cp1252":  # few rows with such bytes are counted instead
+            raise _other_encoding(name, "cp1252", "rows")
         raise DataError(f"'{name}' has no JSON object on its first lines: expected one on each line.")
-    texts = [key for key in keys if any(isinstance(row.get(key), str) for row in rows)]
+    texts = text_keys(rows)
     if not texts and (advice := nested_texts_advice(rows, name)):
         raise DataError(f"the objects of '{name}' have no key of a text ({quote_list(keys)} in all). {advice}")
     return keys, texts
@@ -200,9 +253,8 @@ def _choose_column(name: str, names: Sequence[str], texts: Sequence[str], wanted
         if names and wanted not in names:
             raise DataError(f"'{name}' has no {word} '{wanted}': there is {quote_list(names)}.")
         return wanted
-    known = [one for one in FIELDS["text"] if one in texts]
-    if known or len(texts) == 1:
-        return known[0] if known else texts[0]
+    if chosen := chosen_text_column(texts):
+        return chosen
     if not names:  # one long row
         return FIELDS["text"][0]
     which = f"has the {word}s {quote_list(texts)} of texts" if texts else "has no texts"
@@ -222,9 +274,6 @@ def _form_notes(sources: Sequence[TextSource]) -> list[str]:
     western = [source.name for source in sources if source.codec != UTF8]
     if western:
         notes.append(f"read {name_files(western)} as {ENCODING_NAMES['cp1252']}, not UTF-8")
-    tables = [source.name for source in sources if source.form == "text" and Path(source.name).suffix in TABLES]
-    if tables:
-        notes.append(f"read {name_files(tables)} as running text: column names or keys and delimiters are part of it")
     return notes
 
 

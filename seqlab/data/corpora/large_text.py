@@ -23,7 +23,7 @@ from seqlab.data.corpora.source import TextSource, is_address
 from seqlab.data.corpora.worker import CorpusPart
 from seqlab.data.files import STANDARD_INPUT, InputFixes
 from seqlab.data.text.corpus import Corpus, CorpusStats
-from seqlab.data.text.split import SPLIT_ENDS, SplitText
+from seqlab.data.text.split import SPLIT_ENDS, WHOLE, SplitText
 from seqlab.errors import DataError, UsageError
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
 from seqlab.wording import counted
@@ -60,15 +60,16 @@ class LargeText(SplitText):
 
     @property
     def notes(self) -> list[str]:
-        rule = [] if self.splits == ["whole"] else [f"split {self.rule}"]
+        rule = [] if self.is_whole else [f"split {self.rule}"]
         return [*self.corpus.fixes.notes(), *rule]
 
     @property
     def rule(self) -> str:
+        if self.is_whole:
+            return "whole"
         given = [split for split in self.parts if split in ("validation", "test")]
-        ends = self.parts["train"].ends if "train" in self.parts else {"whole": 100}
         rule = f"{' and '.join(given)} from files" if given else self.settings.split_ratios
-        if len(ends) == 1:
+        if len(self.parts["train"].ends) == 1:
             return rule
         files = f", train and validation {self.settings.split_ratios}" if given else ""
         return f"{rule}{files}, by the SHA-256 of each document (of a text file: of stretches of {STRETCH:,} bytes)"
@@ -157,6 +158,28 @@ class LargeText(SplitText):
     def _parts_with(self, split: str) -> list[CorpusPart]:
         return [part for part in self.parts.values() if split in part.ends]
 
+    def refuse_empty(self, split: str = "train") -> None:
+        """DataError if there is nothing to learn a tokenizer from: why no document can be read, or where they are."""
+        if any(True for _ in self.sampled(split)):
+            return
+        faults, others = Faults(), 0
+        for part in self._parts_with(split):
+            spans = [Span(number) for number in range(len(part.sources))]
+            others += sum(1 for _ in read_spans(part.sources, spans, faults))
+        if others:
+            raise self._too_few(split, 0, others)
+        found = " ".join(f"{note[0].upper()}{note[1:]}." for note in faults.notes())
+        raise DataError(f"'{', '.join(self.settings.source)}' has no document with a text. {found}")
+
+    def _too_few(self, split: str, tokens: int, documents: int) -> DataError:
+        instead = "leave out corpus.sharded" if self.settings.sharded else "unpack or convert it to a .txt file"
+        own = "" if split == "train" else f"give a file of its own with --{split}, or "
+        return DataError(
+            f"the {split} split has {counted(tokens, 'token')}: too few to train on or score. The corpus has "
+            f"{counted(documents, 'document')}, and shards are divided by documents (of a text file: stretches of "
+            f"{STRETCH:,} bytes). Give more text, {own}{instead}."
+        )
+
     # --- encoding it --------------------------------------------------------------------------------------------------
 
     def encode(self, tokenizer: Tokenizer, workers: int) -> "tuple[LargeText, dict[str, ShardedTokens]]":
@@ -167,13 +190,7 @@ class LargeText(SplitText):
         splits = {split: encoded.tokens(split, tokenizer) for split in self.splits}
         for split, tokens in splits.items():
             if len(tokens) < 2:
-                instead = "leave out corpus.sharded" if self.settings.sharded else "unpack or convert it to a .txt file"
-                own = "" if split == "train" else f"give a file of its own with --{split}, or "
-                raise DataError(
-                    f"the {split} split has {counted(len(tokens), 'token')}: too few to train on or score. The corpus "
-                    f"has {counted(encoded.documents(), 'document')}, and shards are divided by documents (of a text "
-                    f"file: stretches of {STRETCH:,} bytes). Give more text, {own}{instead}."
-                )
+                raise self._too_few(split, len(tokens), encoded.documents())
         return replace(self, stats=encoded.stats, encoded=encoded), splits
 
 
@@ -181,8 +198,8 @@ def _of_split(split: str, part: CorpusPart, documents: Iterator[CorpusDocument])
     return (document for document in documents if choose_split(document.digest, part.ends) == split)
 
 
-def open_large(settings: CorpusSettings) -> LargeText:
-    """The sources of a large corpus in their splits; nothing but their beginnings is read."""
+def open_large(settings: CorpusSettings, is_whole: bool = False) -> LargeText:
+    """The sources of a large corpus in their splits, or whole, to be scored; only their beginnings are read."""
     if settings.documents == "lines":
         raise UsageError(
             "corpus.documents=lines needs a text in one file, and this one is encoded into shards, since it is large, "
@@ -196,7 +213,7 @@ def open_large(settings: CorpusSettings) -> LargeText:
                 f"encoded into shards, by documents. Leave it out."
             )
     fixes = InputFixes()
-    ends = SPLIT_ENDS[settings.split_ratios]
+    ends = WHOLE if is_whole else SPLIT_ENDS[settings.split_ratios]
     if settings.validation:
         ends = {"train": 100}
     parts = {"train": CorpusPart(find_sources(settings.source, settings.text_column, fixes), ends)}
@@ -216,7 +233,7 @@ def open_large(settings: CorpusSettings) -> LargeText:
             yield from (document.text for document in read_spans(part.sources, spans, Faults()))
 
     corpus = Corpus(name, blocks, fixes, about=f"{', '.join(settings.source)}, in shards"[:200], paths=paths)
-    return LargeText(corpus, settings, UNKNOWN, parts)
+    return LargeText(corpus, settings, UNKNOWN, is_whole, parts)
 
 
 def _refuse_shared(sources: Mapping[str, "list[TextSource] | Any"]) -> None:

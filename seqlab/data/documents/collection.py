@@ -18,7 +18,8 @@ from seqlab.data.documents.fixes import DocumentFixes, NoTextColumn
 from seqlab.data.documents.read import read_documents
 from seqlab.data.documents.rows import NAME_IT
 from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
-from seqlab.data.files import InputFixes, existing_path, shorten
+from seqlab.data.file_names import shorten
+from seqlab.data.files import InputFixes, existing_path
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted
 

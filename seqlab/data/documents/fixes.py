@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seqlab.data.examples.lines import MAX_FAULTS, quote_list
-from seqlab.data.files import InputFixes, first_names, name_files, shorten
+from seqlab.data.file_names import first_names, name_files, shorten
+from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 from seqlab.wording import counted
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from seqlab.config import CorpusSettings
+from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.documents.collection import Collection, read_collection
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes
@@ -40,9 +41,7 @@ QUERIES = ColumnPair(
 
 
 def open_retrieval(corpus: CorpusSettings, kinds: Sequence[PairKind]) -> RetrievalExamples:
-    """The data in splits; `whole` alone if corpus.split_ratios says so. `kinds`: the pairs to train on, () for auto."""
-    if corpus.split_ratios == "whole":
-        return open_unsplit(corpus)
+    """The data in splits. `kinds`: the pairs to train on, () for auto."""
     if (collection := _collection(corpus)) is not None:
         if corpus.validation or corpus.test:
             raise UsageError(
@@ -58,7 +57,9 @@ def open_unsplit(corpus: CorpusSettings) -> RetrievalExamples:
     """All queries of the source, to be scored; those of documents alone are made from them."""
     if (collection := _collection(corpus)) is not None:
         queries = [query for split in collection.queries for query in _judged(collection, split)]
-        return retrieval_examples(collection.name, {"whole": Texts(collection.documents, queries)}, (), "all of it")
+        return retrieval_examples(
+            collection.name, {"whole": Texts(collection.documents, queries)}, (), "all of it", collection.notes
+        )
     if columns := _pair_columns(corpus):
         return _from_pairs(open_unsplit_examples("pairs", corpus.model_copy(update={"columns": columns})), ())
     fixes = DocumentFixes(skip_limit=corpus.skip_limit)
@@ -94,7 +95,7 @@ def open_collection(item: str, difficulty: int | None = None) -> Collection | No
         collection = CORPORA.load(item)(difficulty) if "task.name" in CORPORA.default_overrides(item) else None
         if not isinstance(collection, Collection):
             raise DataError(f"'{item}' is no collection of documents: see seqlab list corpora.")
-        return collection
+        return replace(collection, notes=(*collection.notes, *shadow_notes(item)))
     return read_collection(item) if is_collection([item]) else None
 
 

@@ -27,7 +27,8 @@ from seqlab.data.documents.rows import FIELDS, row_documents
 from seqlab.data.documents.text_files import text_document
 from seqlab.data.examples.lines import MAX_FAULTS, TABLES, BadRow, quote_list
 from seqlab.data.examples.lines import suffix as suffix_of
-from seqlab.data.files import existing_path, first_names, read_file, shorten
+from seqlab.data.file_names import first_names, shorten
+from seqlab.data.files import existing_path, read_file
 from seqlab.data.folders import files_below, note_links
 from seqlab.data.text.corpus import readable_codec
 from seqlab.errors import DataError, MissingInput, UsageError

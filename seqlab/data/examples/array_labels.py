@@ -8,7 +8,7 @@ from typing import Any
 
 from seqlab.data.examples.columns import LABELED, readable_columns, suggest_columns
 from seqlab.data.examples.lines import Location, quote_list
-from seqlab.data.files import shorten
+from seqlab.data.file_names import shorten
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError
 

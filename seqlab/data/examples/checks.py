@@ -13,7 +13,7 @@ from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.examples.odd_texts import odd_texts
 from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_labels, single_labels
 from seqlab.data.examples.untagged import where_tags_are
-from seqlab.data.files import shorten
+from seqlab.data.file_names import shorten
 from seqlab.errors import DataError
 from seqlab.wording import counted, split_in_words
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExample, Location, quote_list, suffix
-from seqlab.data.files import MAX_NAMED, InputFixes, first_names, read_file
+from seqlab.data.file_names import MAX_NAMED, first_names
+from seqlab.data.files import InputFixes, read_file
 from seqlab.data.folders import files_below, is_result, note_links
 from seqlab.data.split_files import split_named
 from seqlab.data.text.corpus import note_forms, readable_codec

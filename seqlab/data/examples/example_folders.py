@@ -4,7 +4,8 @@ from pathlib import Path
 
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, suffix
 from seqlab.data.file_layout import FileLayout
-from seqlab.data.files import InputFixes, name_files
+from seqlab.data.file_names import name_files
+from seqlab.data.files import InputFixes
 from seqlab.data.folders import files_below, is_result, note_links
 from seqlab.errors import DataError
 

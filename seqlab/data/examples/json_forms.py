@@ -70,12 +70,12 @@ def form_of_file(path: Path) -> str | None:
 
 
 def _array_command(path: Path) -> str:
-    return f"to convert an array: {_jq(path, '.[]')} > new.jsonl"
+    return f"to convert an array: {jq_command(path, '.[]')} > new.jsonl"
 
 
-def _jq(path: Path, program: str) -> str:
+def jq_command(path: Path, program: str, output: str = "-c") -> str:
     source = shlex.quote(str(path))
-    run = f"jq -c {shlex.quote(program)}"
+    run = f"jq {output} {shlex.quote(program)}"
     return f"gzip -dc {source} | {run}" if path.suffix == ".gz" else f"{run} {source}"
 
 
@@ -124,7 +124,7 @@ def _flat_command(path: Path, found: NestedFields) -> str:
     names = {"text": found.text, "label": found.label}
     program = f".[] | {{{', '.join(f'{name}: .{place}' for name, place in names.items())}}}"
     check = ", if these are the texts and the labels" if found.others else ""
-    return f"to write them side by side{check}: {_jq(path, program)} > new.jsonl"
+    return f"to write them side by side{check}: {jq_command(path, program)} > new.jsonl"
 
 
 def _has_rows(fields: Mapping[str, Any]) -> bool:
@@ -145,7 +145,17 @@ def form_of_line(path: Path, beginning: str) -> str:
     if beginning.lstrip().startswith("{"):
         one_line = f"jq -c . {shlex.quote(str(path))} > new.jsonl"
         return f"{path.name} has objects of several lines each, not an object per line; to convert them: {one_line}"
-    return f"{path.name} has no JSON object on its first line, as JSON lines do; {_array_command(path)}"
+    no_object = f"{path.name} has no JSON object on its first line, as JSON lines do"
+    if _is_string(beginning):
+        return f"{no_object}, but a string; to get the strings as running text: {jq_command(path, '.', '-r')} > new.txt"
+    return f"{no_object}; {_array_command(path)}"
+
+
+def _is_string(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), str)
+    except (ValueError, RecursionError):
+        return False
 
 
 def has_comma(line: str) -> bool:

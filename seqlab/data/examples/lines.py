@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from seqlab.data.files import InputFixes, read_file, shorten, split_lines
+from seqlab.data.file_names import shorten
+from seqlab.data.files import InputFixes, read_file, split_lines
 from seqlab.data.invisible import show_invisible
 from seqlab.errors import DataError
 from seqlab.wording import counted

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seqlab.config import CorpusSettings, ExampleKind
+from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.examples.checks import GIVEN, check_given, check_labels, check_splits
 from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
@@ -25,7 +26,8 @@ from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
 from seqlab.data.examples.untagged import unscored_words
 from seqlab.data.file_layout import recognize_layout
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, first_names, name_files, shorten
+from seqlab.data.file_names import first_names, name_files, shorten
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
@@ -37,8 +39,6 @@ NAMES = {"labeled": "labeled texts", "tagged": "tagged sentences", "pairs": "pai
 
 def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     """Examples in their splits, from a built-in corpus or from files."""
-    if settings.split_ratios == "whole":
-        return open_unsplit(kind, settings)
     if _is_builtin(settings.source):
         return _builtin(kind, settings)
     files = {"train": settings.source, "validation": settings.validation, "test": settings.test}
@@ -164,7 +164,7 @@ def _builtin(kind: ExampleKind, settings: CorpusSettings) -> Examples:
             raise UsageError(f"'{name}' is built in and has no columns: leave out corpus.{key}.")
     if not isinstance(next(iter(corpus.splits.values()))[0], EXAMPLES[kind]):
         raise DataError(f"'{name}' has no {NAMES[kind]}. Train it with --task {task}.")
-    return corpus
+    return replace(corpus, notes=(*corpus.notes, *shadow_notes(name)))
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from seqlab.data.alike import same_form
 from seqlab.data.examples.example import LabeledText, TaggedSentence
 from seqlab.data.examples.lines import LocatedExamples, quote_list
-from seqlab.data.files import shorten
+from seqlab.data.file_names import shorten
 from seqlab.data.invisible import show_invisible
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
 from seqlab.errors import DataError

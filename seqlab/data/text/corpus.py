@@ -10,16 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.encoding import UTF8, recognize_encoding
 from seqlab.data.examples.lines import TABLES, suffix
-from seqlab.data.files import (
-    STANDARD_INPUT,
-    InputFixes,
-    existing_path,
-    read_bytes,
-    read_file,
-    shorten,
-)
+from seqlab.data.file_names import shorten
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
 from seqlab.data.standard_input import NAME, called_by_name, copy_stdin
 from seqlab.data.text.forms import form_of_text
@@ -106,9 +101,7 @@ def _built_in(name: str) -> Corpus:
     if task := CORPORA.default_overrides(name).get("task.name"):
         raise DataError(f"'{name}' is not a running text. Train it with --task {task}.")
     corpus = CORPORA.load(name)()
-    if existing_path(name):
-        note = f"'{name}' is the built-in corpus, not the file or folder of that name, which ./{name} reads"
-        corpus.fixes.remarks.append(note)
+    corpus.fixes.remarks += shadow_notes(name)
     return corpus
 
 

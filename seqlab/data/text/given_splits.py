@@ -5,7 +5,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 from seqlab.config import CorpusSettings
 from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
-from seqlab.data.files import STANDARD_INPUT, first_names
+from seqlab.data.file_names import first_names
+from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
 from seqlab.data.text.scatter import Range
@@ -28,7 +29,7 @@ class GivenSplits(SplitText):
 
     `texts` has no validation if no file is given for it: the training text is then cut into both."""
 
-    texts: Mapping[str, SplitText]
+    texts: Mapping[str, SplitText] = field(kw_only=True)
 
     @property
     def notes(self) -> list[str]:
@@ -86,14 +87,15 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
         return split_text(corpus, settings)
     corpus = replace(corpus, name=_name(settings.source, corpus.name))
     cut = settings.model_copy(update={"validation": (), "test": (), "split_ratios": "90/10"})
-    texts = {"train": _whole(corpus, cut) if settings.validation else split_text(corpus, cut)}
+    texts = {"train": split_text(corpus, cut, is_whole=True) if settings.validation else split_text(corpus, cut)}
     if texts["train"].stats.characters < MIN_CHARACTERS:
         split_text(corpus, cut)  # says that the text is too short
     for split, files in (("validation", settings.validation), ("test", settings.test)):
         if STANDARD_INPUT in files:
             raise UsageError(f"only the training text can be standard input, '-': name a file for corpus.{split}.")
         if files:
-            texts[split] = _whole(open_corpus(files, layout=settings.layout), cut.model_copy(update={"source": files}))
+            given = open_corpus(files, layout=settings.layout)
+            texts[split] = split_text(given, cut.model_copy(update={"source": files}), is_whole=True)
     _refuse_copies(texts)
     _refuse_shared_files(texts)
     stats = [text.stats for text in texts.values()]
@@ -101,14 +103,16 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
     characters, size, lines = (
         sum(sizes) for sizes in zip(*((p.characters, p.bytes, p.lines) for p in stats), strict=True)
     )
-    return GivenSplits(corpus, settings, CorpusStats(characters, size, lines, fingerprint), texts)
+    return GivenSplits(corpus, settings, CorpusStats(characters, size, lines, fingerprint), texts=texts)
 
 
 def read_whole(source: tuple[str, ...], settings: CorpusSettings) -> SplitText:
     """Another text as one split, `whole`, read as the settings of a run say."""
     read_as = settings.model_dump(include={"layout", "documents", "text_column", "skip_limit"})
-    whole = CorpusSettings(source=source, split_ratios="whole", **read_as)
-    return open_large(whole) if is_sharded(whole) else split_text(open_corpus(source, layout=whole.layout), whole)
+    whole = CorpusSettings(source=source, **read_as)
+    if is_sharded(whole):
+        return open_large(whole, is_whole=True)
+    return split_text(open_corpus(source, layout=whole.layout), whole, is_whole=True)
 
 
 def with_training_corpus(text: SplitText, corpus: Corpus) -> SplitText:
@@ -117,10 +121,6 @@ def with_training_corpus(text: SplitText, corpus: Corpus) -> SplitText:
         train = with_training_corpus(text.texts["train"], corpus)
         return replace(text, corpus=corpus, texts={**text.texts, "train": train})
     return replace(text, corpus=unchanged(corpus, text.stats))
-
-
-def _whole(corpus: Corpus, settings: CorpusSettings) -> SplitText:
-    return split_text(corpus, settings.model_copy(update={"split_ratios": "whole"}))
 
 
 def _refuse_shared_files(texts: Mapping[str, SplitText]) -> None:

@@ -6,7 +6,7 @@ are often sorted, and the end of a sorted list is no fair sample of it.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import chain, groupby
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from seqlab.config import CorpusSettings
-from seqlab.data.files import first_names, split_lines
+from seqlab.data.file_names import first_names
+from seqlab.data.files import split_lines
 from seqlab.data.text.corpus import Corpus, CorpusStats, measure_corpus, unchanged
 from seqlab.data.text.scatter import MIN_STRETCH, MIN_STRETCHES, SHARE, Range, Scattering, scatter
 from seqlab.errors import DataError
@@ -32,8 +33,8 @@ SPLIT_ENDS = {
     "90/10": {"train": 90, "validation": 100},
     "80/10/10": {"train": 80, "validation": 90, "test": 100},
     "90/5/5": {"train": 90, "validation": 95, "test": 100},  # of the bytes: enwik8 is split so
-    "whole": {"whole": 100},  # a text to score
 }
+WHOLE = {"whole": 100}  # a text to score
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class SplitText:
     corpus: Corpus
     settings: CorpusSettings
     stats: CorpusStats
+    is_whole: bool = False  # one split, `whole`, to be scored, whatever the settings say of shares
 
     @property
     def notes(self) -> list[str]:
@@ -101,7 +103,7 @@ class SplitText:
     @property
     def rule(self) -> str:
         """How the text was split, in words."""
-        ratios = self.settings.split_ratios
+        ratios = "whole" if self.is_whole else self.settings.split_ratios
         if self.by_lines:
             return f"{ratios}, by lines"
         if self.scattering is None:
@@ -112,7 +114,11 @@ class SplitText:
 
     @property
     def splits(self) -> list[str]:
-        return list(SPLIT_ENDS[self.settings.split_ratios])
+        return list(self._ends)
+
+    @property
+    def _ends(self) -> Mapping[str, int]:
+        return WHOLE if self.is_whole else SPLIT_ENDS[self.settings.split_ratios]
 
     @property
     def by_lines(self) -> bool:
@@ -138,7 +144,7 @@ class SplitText:
 
     @property
     def _by_bytes(self) -> bool:
-        return self.settings.split_ratios == "90/5/5" and not self.by_lines
+        return self.settings.split_ratios == "90/5/5" and not self.by_lines and not self.is_whole
 
     @cached_property
     def _character_ends(self) -> dict[int, int]:
@@ -198,7 +204,7 @@ class SplitText:
 
     def _bounds(self, split: str, total: int) -> tuple[int, int]:
         index = self.splits.index(split)
-        ends = [total * percent // 100 for percent in SPLIT_ENDS[self.settings.split_ratios].values()]
+        ends = [total * percent // 100 for percent in self._ends.values()]
         return (ends[index - 1] if index else 0), ends[index]
 
 
@@ -209,17 +215,17 @@ def join_notes(paths: Sequence[Path], added_newlines: int) -> list[str]:
     return [joined + added] if len(paths) > 1 else []
 
 
-def split_text(corpus: Corpus, settings: CorpusSettings) -> SplitText:
-    """Read the corpus once and fix its splits; DataError if it is too short."""
+def split_text(corpus: Corpus, settings: CorpusSettings, is_whole: bool = False) -> SplitText:
+    """Read the corpus once and fix its splits, or keep it whole, to be scored; DataError if it is too short."""
     stats = measure_corpus(corpus)
     corpus = unchanged(corpus, stats)
-    if settings.split_ratios == "whole":
+    if is_whole:
         if stats.characters < 2:
             raise DataError(
                 f"'{corpus.where}' has {counted(stats.characters, 'character')}: there is nothing to score. Give a "
                 f"longer text."
             )
-        return SplitText(corpus, settings, stats)
+        return SplitText(corpus, settings, stats, is_whole)
     if stats.characters < MIN_CHARACTERS:
         raise DataError(
             f"'{corpus.where}' has {counted(stats.characters, 'character')}; training needs at least {MIN_CHARACTERS}, "

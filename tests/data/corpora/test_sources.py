@@ -2,17 +2,21 @@
 
 import gzip
 import json
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from corpus_files import encode, large_text, some_texts, write_rows
 
-from seqlab.config import CorpusSettings
+from seqlab.config import CorpusSettings, build_settings
 from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
 from seqlab.errors import DataError, MissingInput, SeqlabWarning, UsageError
+from seqlab.registry import TASKS
 from seqlab.tokenization.byte import ByteTokenizer
+from seqlab.training.request import settings_from_request
 
 
 def write_parquet(path: Path, **columns: Sequence[object]) -> Path:
@@ -137,7 +141,7 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'.*b.txt.zst' cannot be unpacked after 0 unpacked bytes"):
         large_text(tmp_path / "b.txt.zst")
     (tmp_path / "c.txt").write_bytes("text\n".encode("utf-16"))
-    with pytest.raises(DataError, match="is UTF-16, and a large corpus is read as UTF-8"):
+    with pytest.raises(DataError, match=r"is UTF-16, and .* read as UTF-8"):
         large_text(tmp_path / "c.txt")
     (tmp_path / "d.parquet").write_bytes(b"PAR1 but nothing else")
     with pytest.raises(DataError, match="cannot be read as Parquet"):
@@ -196,3 +200,81 @@ def test_copies_of_files_are_read_once_and_said(tmp_path: Path) -> None:
     assert any("its content is that of another file" in note and "c.txt" in note for note in text.notes)
     with pytest.raises(UsageError, match="has the same content as"):
         open_large(settings(tmp_path / "a.jsonl", tmp_path / "b.txt", tmp_path / "c.txt"))
+
+
+def test_only_the_last_text_of_a_row_is_read_and_that_is_said(tmp_path: Path) -> None:
+    rows = [f'{{"text": "lost {number}", "n": {{"text": 1}}, "text": "kept {number}"}}\n' for number in range(90)]
+    (tmp_path / "a.jsonl").write_text("".join(rows) + '{"text": "\\"text\\" once", "n": {"text": 1, "text": 2}}\n')
+    with pytest.warns(SeqlabWarning, match=r"used only the last text of 90 rows that have several; .*offset 0: 'text'"):
+        encode(text := large_text(tmp_path / "a.jsonl"))
+    assert "lost" not in text.text("train")
+
+
+def test_markup_beside_rows_is_said_as_it_is_without_them(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.jsonl", some_texts(50))
+    (tmp_path / "page.html").write_text("<p>A page</p>\n" * 20)
+    (tmp_path / "b.csv").write_text("a,b\n1,2\n" * 20)
+    notes = open_large(settings(tmp_path)).notes
+    assert "read page.html as running text: tags and entities are part of it" in notes
+    assert [note for note in notes if note.startswith("read 1 table as running text (b.csv): column names")]
+
+
+def test_the_key_with_the_most_different_text_is_suggested(tmp_path: Path) -> None:
+    rows = [{"user": "a", "msg": text} for text in some_texts(20)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match=r"--set corpus\.text_column=msg"):
+        large_text(tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("codec", "name", "iconv"), [("latin-1", "Windows-1252 (Latin-1)", "WINDOWS-1252"), ("utf-16", "UTF-16", "UTF-16")]
+)
+def test_rows_in_another_encoding_are_told_by_it(tmp_path: Path, codec: str, name: str, iconv: str) -> None:
+    (tmp_path / "a.jsonl").write_bytes(('{"text": "the caf\xe9 is open"}\n' * 30).encode(codec))
+    with pytest.raises(DataError) as refused:
+        large_text(tmp_path / "a.jsonl")
+    assert f"is {name}, and JSON lines are read as UTF-8. Convert it: iconv -f {iconv} " in str(refused.value)
+
+
+def test_a_column_of_splits_is_said_with_what_keeps_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kinds = ["train", "train", "dev", "test"] * 20
+    rows = [{"text": text, "split": kind} for text, kind in zip(some_texts(80), kinds, strict=True)]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (note,) = (note for note in large_text("a.jsonl").notes if "names splits, and is not used" in note)
+    *made, train = note.partition("To keep to it: ")[2].split("; ")
+    assert train == "seqlab train a-train.jsonl --task language --validation a-validation.jsonl --test a-test.jsonl"
+    if shutil.which("jq"):
+        for command in made:
+            subprocess.run(["bash", "-c", command], check=True)
+        assert len(Path("a-train.jsonl").read_text().splitlines()) == 40
+        held_out = {"validation": ("a-validation.jsonl",), "test": ("a-test.jsonl",)}
+        assert not [note for note in large_text("a-train.jsonl", **held_out).notes if "names splits" in note]
+    with pytest.raises(UsageError, match=r"split_column does nothing .*a file of each split.* --validation and --test"):
+        settings_from_request("a.jsonl", {}, {"corpus.split_column": "split"}, {"task": "language"})
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "why"),
+    [
+        ({"text": "half \ud83d a pair"}, "auto", "has no document with a text.*half of a surrogate pair"),
+        ({"text": "a text", "n": 5}, "n", "has no document with a text.*'n' is no text"),
+    ],
+)
+def test_why_there_is_nothing_to_learn_a_tokenizer_from(tmp_path: Path, row: object, column: str, why: str) -> None:
+    (tmp_path / "a.jsonl").write_text((json.dumps(row) + "\n") * 30)
+    tables = {"corpus": {"source": [str(tmp_path / "a.jsonl")], "text_column": column}}
+    with pytest.raises(DataError, match=why):
+        TASKS.load("language").open_dataset(build_settings(tables, []), lambda _: None)
+
+
+def test_a_training_split_without_documents_is_told_by_their_number(tmp_path: Path) -> None:
+    number = next(n for n in range(999) if not [*large_text(written(tmp_path, n)).lines("train")])
+    tables = {"corpus": {"source": [str(written(tmp_path, number))], "sharded": True}}
+    with pytest.raises(DataError, match=r"the train split has 0 tokens.*has 1 document.*leave out corpus\.sharded"):
+        TASKS.load("language").open_dataset(build_settings(tables, []), lambda _: None)
+
+
+def written(folder: Path, number: int) -> Path:
+    (folder / "a.txt").write_text(f"text number {number} of many\n" * 9)
+    return folder / "a.txt"

@@ -88,7 +88,7 @@ def test_folders_of_splits_may_lie_above_those_of_labels(imdb: Path) -> None:
     assert {split: len(some) for split, some in result.splits.items()} == {"train": 27, "validation": 3, "test": 30}
     assert {example.input.split()[0] for example in result.splits["test"]} == {"test"}
     assert result.notes[1].startswith("left out 5 files (no label, in 'unsup')")
-    assert result.notes[0].startswith("left out 2 files (beside the folders of labels): labeledBow.feat")
+    assert result.notes[0].startswith("left out 2 files (beside the folders of labels): train/labeledBow.feat")
     with pytest.raises(
         DataError, match=r"'test', 'train' .* are named after splits, not after labels\. Leave out --split"
     ):

@@ -21,8 +21,6 @@ from seqlab.registry import CORPORA
 def test_one_line_is_enough_to_be_scored(write, name):
     examples = open_unsplit("labeled", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
     assert (examples.name, examples.splits) == ("a", {"whole": [LabeledText("a", "x")]})
-    again = open_examples("labeled", corpus(write(name, reviews(("a", "x"))), split_ratios="whole"))
-    assert again == examples
 
 
 def test_several_files_are_joined(write):
@@ -267,3 +265,13 @@ def test_words_that_are_not_scored_are_counted(write):
     note = "10 of the 40 words are tagged '_': they are read, but neither trained on nor scored"
     assert note in open_examples("tagged", corpus(path)).notes
     assert note in open_unsplit("tagged", corpus(path)).notes
+
+
+def test_a_built_in_corpus_is_read_before_a_file_of_its_name_and_that_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = open_examples("pairs", corpus("dates"))
+    (tmp_path / "dates").write_text("my own dates\n" * 20)
+    after = open_examples("pairs", corpus("dates"))
+    note = "'dates' is the built-in corpus, not the file or folder of that name, which ./dates reads"
+    assert after.splits == before.splits and {*after.notes} - {*before.notes} == {note}
+    assert note in open_unsplit("pairs", corpus("dates")).notes

@@ -347,7 +347,8 @@ def test_markup_read_as_running_text_is_said(tmp_path):
         (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
     assert open_corpus([str(tmp_path)]).fixes.source_notes == [
         "unpacked b.html.gz, d.xliff.gz",
-        "read a.tmx, b.html.gz, d.xliff.gz, e.po as running text: tags and entities are part of it",
+        "read a.tmx, b.html.gz, d.xliff.gz as running text: tags and entities are part of it",
+        "read e.po as running text: keywords, quotes and comments are part of it",
         "a.tmx, d.xliff.gz, e.po: texts with their translations, by the suffix. To learn from them, make a table of "
         "source and target",
     ]
@@ -380,3 +381,29 @@ def test_what_joining_and_line_ends_changed_is_said_though_the_last_reading_stop
         "read 30 CRLF line endings as LF",
         "joined 3 files into one text: a.txt, b.txt, c.txt.gz; added 1 newline after files that end without one",
     ]
+
+
+def test_a_packed_copy_of_a_text_is_a_copy(tmp_path):
+    (tmp_path / "a.txt").write_text("one text\n" * 20)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"one text\n" * 20))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"two text\n" * 20))
+    corpus = open_corpus([str(tmp_path)])
+    assert text_of(corpus) == "one text\n" * 20 + "two text\n" * 20
+    assert "left out 1 file (its content is that of another file): a.txt.gz" in corpus.fixes.notes()
+    with pytest.raises(UsageError, match=r"a\.txt\.gz' has the same content as"):
+        open_corpus([str(tmp_path / "a.txt"), str(tmp_path / "a.txt.gz")])
+
+
+def test_files_of_one_name_are_told_by_their_folders_and_names_stay_on_one_line(tmp_path):
+    for name in ("pos/1.txt", "neg/1.txt", "neg/odd\nname.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"the text of {name}, long enough\n" * 5)
+    text = split_text(open_corpus([str(tmp_path)]), CorpusSettings(source=(str(tmp_path),)))
+    assert r"joined 3 files into one text: neg/1.txt, neg/odd\nname.txt, pos/1.txt" in text.reading_notes
+
+
+def test_notes_on_standard_input_call_it_so(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(("the wår\n" * 20).encode("utf-16"))))
+    corpus = open_corpus(["-"])
+    assert text_of(corpus) == "the wår\n" * 20
+    assert "read standard input as UTF-16, not UTF-8, such as 'wår' in standard input" in corpus.fixes.notes()

@@ -14,8 +14,12 @@ ONNX_BACKBONES = {"90/10": ["train", "validation"], "80/10/10": ["train", "valid
 texts = st.text(st.sampled_from("ab é日\n"), min_size=MIN_CHARACTERS, max_size=150)
 
 
-def split(corpus, **values):
-    return split_text(corpus, CorpusSettings(source=("x",), **values))
+def split(corpus, is_whole=False, **values):
+    return split_text(corpus, CorpusSettings(source=("x",), **values), is_whole)
+
+
+def split_or_whole(corpus, shares, **values):
+    return split(corpus, is_whole=True, **values) if shares == "whole" else split(corpus, split_ratios=shares, **values)
 
 
 def corpus_of(blocks):
@@ -33,7 +37,7 @@ def numbered(count):
 @quick
 @given(texts, st.integers(1, 60), st.sampled_from([*ONNX_BACKBONES]))
 def test_the_parts_of_a_stream_are_the_text(text, size, shares):
-    text_splits = split(corpus_of(cut(text, size)), split_ratios=shares)
+    text_splits = split_or_whole(corpus_of(cut(text, size)), shares)
     splits = {name: text_splits.text(name) for name in text_splits.splits}
     assert text_splits.splits == ONNX_BACKBONES[shares]
     assert "".join(splits.values()) == text
@@ -65,7 +69,7 @@ def test_the_parts_of_lines_are_the_lines(lines, shares):
     numbered = [f"{number} {line}" if line else "" for number, line in enumerate(lines)]
     text = "\n".join(numbered) + "\n"
     assume(len(text) >= MIN_CHARACTERS)
-    text_splits = split(corpus_of(cut(text, 7)), split_ratios=shares, documents="lines")
+    text_splits = split_or_whole(corpus_of(cut(text, 7)), shares, documents="lines")
     splits = {name: list(text_splits.lines(name)) for name in text_splits.splits}
     expected = [line for line in numbered if line]
     assert sorted(chain(*splits.values())) == sorted(expected)
@@ -106,13 +110,13 @@ def test_empty_lines_and_lines_in_two_splits_are_said(empty):
 
 
 def test_a_last_line_without_a_newline_is_a_line():
-    text_splits = split(corpus_from_text(numbered(20).rstrip("\n"), "x"), documents="lines", split_ratios="whole")
+    text_splits = split(corpus_from_text(numbered(20).rstrip("\n"), "x"), documents="lines", is_whole=True)
     assert list(text_splits.lines("whole"))[-1] == "line 19"
 
 
 def test_a_line_longer_than_many_blocks():
     blocks = ["x" * 1000] * 50 + ["\n"] + ["short\n"] * 20
-    text_splits = split(corpus_of(blocks), documents="lines", split_ratios="whole")
+    text_splits = split(corpus_of(blocks), documents="lines", is_whole=True)
     assert [len(line) for line in text_splits.lines("whole")] == [50_000] + [5] * 20
 
 
@@ -132,9 +136,9 @@ def test_too_short_a_text(length):
 
 
 def test_a_text_that_is_only_scored_may_be_short():
-    assert split(corpus_from_text("ab", "x"), split_ratios="whole").text("whole") == "ab"
+    assert split(corpus_from_text("ab", "x"), is_whole=True).text("whole") == "ab"
     with pytest.raises(DataError, match="nothing to score"):
-        split(corpus_from_text("a", "x"), split_ratios="whole")
+        split(corpus_from_text("a", "x"), is_whole=True)
 
 
 def test_too_few_lines():
