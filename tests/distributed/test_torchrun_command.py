@@ -106,7 +106,7 @@ def test_processes_share_the_runs_of_a_comparison(text: Path) -> None:
     code, out, err = ended(torchrun(2, "-m", "seqlab", *words, "--out", "two", cwd=text))
     assert code == 0, err
     assert out.count("What to type next:") == 1
-    assert err.count("about 0:") == err.count("runs: 4 to do") == err.count("first tokens:") == 1, err
+    assert err.count("for everything, in two") == err.count("runs: 4 to do") == err.count("first tokens:") == 1, err
     assert [line.split()[0] for line in err.splitlines() if "  runs/" in line] == ["1/4", "2/4", "3/4", "4/4"], err
     assert {path.name for path in (text / "two" / "logs").iterdir()} == {"worker-0.log", "worker-1-0.log"}
     code, _, err = ended(torchrun(1, "-m", "seqlab", *words, "--jobs", "2", "--out", "one", cwd=text))
