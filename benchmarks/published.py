@@ -50,7 +50,8 @@ class PublishedRun:
         layout = best_layout(model, cluster, batch)
         assert layout is not None, f"{self.name} does not fit"
         if self.rows is not None:
-            layout = Layout(model, cluster, batch, 1, sharded=True, rows=self.rows, recompute=self.recompute)
+            at_once = self.devices * self.rows
+            layout = Layout(model, cluster, at_once, batch // at_once, 1, sharded=True, recompute=self.recompute)
         plan = ScalePlan(layout, self.tokens)
         return plan.device_hours if self.kind == "hours" else self.tokens / plan.seconds / self.devices
 

@@ -35,7 +35,7 @@ from seqlab.cli.runs import runs
 from seqlab.cli.search import search
 from seqlab.cli.speedrun import speedrun
 from seqlab.cli.train import train
-from seqlab.distributed.world import SHARED, refuse_several
+from seqlab.distributed.world import SHARED, launched, refuse_several
 from seqlab.errors import UsageError
 from seqlab.registry import allow_plugin
 
@@ -50,6 +50,8 @@ class LastHolds(TyperCommand):
                 continue
             if option.secondary_opts or not option.is_flag:  # of a flag without an opposite, nothing is dropped
                 held = values[option.name or ""]
+                if not launched().is_writer:  # of several processes one prints
+                    continue
                 typer.echo(f"note: {option.opts[0]} was given {times} times: the last value holds, {held}", err=True)
         return super().parse_args(ctx, args)
 
@@ -62,6 +64,18 @@ class Commands(TyperGroup):
         if name is not None and name not in SHARED:
             refuse_several(name)
         return name, command, rest
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Of several processes one says what is wrong with the options, in a line as that of any other error."""
+        if launched().size == 1:
+            return super().main(*args, **options)
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except Exception as error:
+            if (said := getattr(error, "format_message", None)) is None:
+                raise
+            raise UsageError(said()) from None
+        sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
         try:

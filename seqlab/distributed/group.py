@@ -35,8 +35,7 @@ class ProcessLost(TrainingFailed):
         first = (str(reason).splitlines() or [type(reason).__name__])[0]
         super().__init__(
             f"another of the {launched().size} processes has ended, or did not answer for "
-            f"{TIMEOUT.total_seconds() / 60:g} minutes ({first[:200]}). Its own message says why. A training run "
-            f"continues from its last checkpoint: start 'seqlab resume' with torchrun, or give torchrun --max-restarts."
+            f"{TIMEOUT.total_seconds() / 60:g} minutes ({first[:200]}). Its own message says why."
         )
 
 

@@ -9,7 +9,7 @@ from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES
 from seqlab.scale.cluster import A100_BYTES, A100_FLOPS, ASSUMPTIONS, Cluster
 from seqlab.scale.model import CLOSE, SizedModel, model_of_size
-from seqlab.scale.plan import ScalePlan, make_plan, most_devices
+from seqlab.scale.plan import ScalePlan, make_plan, most_devices, sequences_of
 
 if TYPE_CHECKING:
     from seqlab.scale.law import ScalingLaw
@@ -39,6 +39,7 @@ class PlannedTraining:
     """A plan, where more devices stop helping and why, and the loss if there are runs to fit."""
 
     plan: ScalePlan
+    asked_batch: int  # sequences
     most_devices: int
     limited_by: str
     expected: ExpectedLoss | None = None
@@ -90,10 +91,11 @@ def plan(
         model = model_of_size(name, params, **(shape if trained is None else _shape_of_runs(trained.measured, shape)))
         _refuse_other_size(model, params, shape.get("hidden"))
         expected = None if trained is None else _expected_loss(trained, model.parameters, tokens)
+        batch = sequences_of(model, batch_tokens)
         for count in counts:
             cluster = Cluster(count, flops_per_device, memory_per_device, **assumed)
-            one = make_plan(model, cluster, tokens, batch_tokens)
-            planned.append(PlannedTraining(one, *most_devices(model, cluster, one.layout.batch), expected))
+            one = make_plan(model, cluster, tokens, batch)
+            planned.append(PlannedTraining(one, batch, *most_devices(model, cluster, batch), expected))
     return planned
 
 

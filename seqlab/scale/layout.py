@@ -23,29 +23,36 @@ from seqlab.training.footprint import Footprint, footprint, recomputing
 ROUNDED, FULL = 2, 4  # bytes of a number in bfloat16 and in float32
 TENSOR_REDUCES = 4  # in each layer: after attention and after the feedforward layer, forward and backward
 WAITS, SENDING = "steps that wait for each other", "sending gradients and weights"
+TENSOR = "tensor parallelism"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`tensor` devices share every matrix; `sharded`: the others share weights, gradients and moments; `rows` sequences
-    of a device in each of `parts` parts of its batch; `recompute`: activations are computed again."""
+    """`tensor` devices share every matrix; `sharded`: the others share weights, gradients and moments; `at_once`
+    sequences on all devices in each of `parts` parts of a batch; `recompute`: activations are computed again."""
 
     model: SizedModel
     cluster: Cluster
-    batch: int  # sequences of the global batch
+    at_once: int
+    parts: int
     tensor: int
     sharded: bool
-    rows: int
     recompute: bool
+
+    @property
+    def batch(self) -> int:
+        """Sequences of the global batch."""
+        return self.at_once * self.parts
 
     @property
     def replicas(self) -> int:
         """Groups of devices with rows of their own; more than there are sequences have nothing to do."""
-        return max(1, min(self.cluster.devices // self.tensor, self.batch))
+        return max(1, min(self.cluster.devices // self.tensor, self.at_once))
 
     @property
-    def parts(self) -> int:
-        return math.ceil(self.batch / self.replicas / self.rows)
+    def rows(self) -> int:
+        """Sequences of a device in each part; some may have one less."""
+        return math.ceil(self.at_once / self.replicas)
 
     @property
     def used(self) -> int:
@@ -101,18 +108,27 @@ class Layout:
         return 2 * (self.tensor - 1) / self.tensor * TENSOR_REDUCES * backbone.layers * vectors
 
     @property
-    def waiting_seconds(self) -> float:
-        """Latency of steps that wait for each other, and tensor parallelism, in all parts of a batch."""
+    def recurrence_seconds(self) -> float:
+        """All steps that wait for each other, in all parts of a batch, with their products."""
         cluster, steps = self.cluster, self.model.sequential_steps
         backbone = self.model.settings.backbone.settings
+        if steps <= backbone.layers:
+            return 0.0
         weights = ROUNDED * backbone.core_parameters(self.model.settings.model.embedding) / backbone.layers
-        is_recurrent = steps > backbone.layers
-        step = max(cluster.latency, weights / self.tensor / cluster.memory_bandwidth) if is_recurrent else 0.0
-        waiting = FORWARD_AND_BACKWARD * self.parts * steps * step
-        # the products of the steps themselves are part of computing
-        beyond = max(0.0, waiting - self.compute_seconds) if is_recurrent else 0.0
-        messages = TENSOR_REDUCES * backbone.layers * self.parts * cluster.latency if self.tensor > 1 else 0.0
-        return beyond + messages + self.tensor_bytes / cluster.between(self.tensor)
+        step = max(cluster.latency, weights / self.tensor / cluster.memory_bandwidth)
+        return FORWARD_AND_BACKWARD * self.parts * steps * step
+
+    @property
+    def tensor_seconds(self) -> float:
+        """Tensor parallelism, whose messages wait, in all parts of a batch."""
+        layers = self.model.settings.backbone.settings.layers
+        messages = TENSOR_REDUCES * layers * self.parts * self.cluster.latency if self.tensor > 1 else 0.0
+        return messages + self.tensor_bytes / self.cluster.between(self.tensor)
+
+    @property
+    def waiting_seconds(self) -> float:
+        """What is added to computing; the products of steps that wait are part of it."""
+        return max(0.0, self.recurrence_seconds - self.compute_seconds) + self.tensor_seconds
 
     @property
     def step_seconds(self) -> float:
@@ -121,10 +137,13 @@ class Layout:
     @property
     def bound(self) -> str:
         """What the time of a step depends on."""
-        times = {"computing": self.compute_seconds, SENDING: self.gradient_seconds}
-        longest = max(times, key=lambda name: times[name])
-        waits = WAITS if self.tensor == 1 else "tensor parallelism"
-        return waits if self.waiting_seconds > times[longest] else longest
+        times = {
+            "computing": self.compute_seconds,
+            SENDING: self.gradient_seconds,
+            WAITS: self.recurrence_seconds,
+            TENSOR: self.tensor_seconds,
+        }
+        return max(times, key=lambda name: times[name])
 
     @property
     def loses_most_by(self) -> str:
@@ -133,7 +152,7 @@ class Layout:
             return "a batch that has no more sequences"
         again = 1 - FORWARD_AND_BACKWARD / RECOMPUTED if self.recompute else 0.0
         lost = {
-            WAITS if self.tensor == 1 else "tensor parallelism": self.waiting_seconds,
+            WAITS if self.tensor == 1 else TENSOR: self.waiting_seconds,
             SENDING: self.gradient_seconds - self.compute_seconds,
             "activations that are computed twice": again * self.compute_seconds,
         }
@@ -163,12 +182,14 @@ def layouts(model: SizedModel, cluster: Cluster, batch: int) -> Iterator[Layout]
 def _most_rows(
     model: SizedModel, cluster: Cluster, batch: int, tensor: int, sharded: bool, recompute: bool, limit: float
 ) -> Layout | None:
-    """The layout with the fewest parts of a batch that fits."""
+    """The layout with the fewest parts of a batch that fits. Parts are equal, so the batch is only about as large."""
     replicas = max(1, min(cluster.devices // tensor, batch))
-    own = math.ceil(batch / replicas)
-    rows = own
+    rows = math.ceil(batch / replicas)
     while rows:
-        layout = Layout(model, cluster, batch, tensor, sharded and replicas > 1, rows, recompute)
+        parts = math.ceil(batch / replicas / rows)
+        at_once = round(batch / parts)
+        parts = round(batch / at_once)
+        layout = Layout(model, cluster, at_once, parts, tensor, sharded and min(replicas, at_once) > 1, recompute)
         if layout.memory <= limit:
             return layout
         rows //= 2
@@ -180,11 +201,14 @@ def best_layout(model: SizedModel, cluster: Cluster, batch: int) -> Layout | Non
     fits."""
     fitting = layouts(model, cluster, batch)
     return min(
-        fitting, key=lambda one: (one.tensor, round(one.step_seconds, 9), one.sharded, one.recompute), default=None
+        fitting,
+        key=lambda one: (one.tensor, round(one.step_seconds / one.batch, 12), one.sharded, one.recompute),
+        default=None,
     )
 
 
 def least_memory(model: SizedModel, cluster: Cluster, batch: int) -> int:
     """Bytes on a device in the layout that needs the least."""
     tensor = min(cluster.devices, cluster.devices_per_node)
-    return Layout(model, cluster, batch, tensor, cluster.devices > tensor, 1, True).memory
+    replicas = max(1, min(cluster.devices // tensor, batch))
+    return Layout(model, cluster, replicas, 1, tensor, cluster.devices > tensor, True).memory

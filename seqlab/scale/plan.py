@@ -34,9 +34,14 @@ class ScalePlan:
         return max(1, math.ceil(self.tokens / (self.layout.batch * self.model.length)))
 
     @property
+    def trained_tokens(self) -> int:
+        """Those of whole steps: less than one step more than were asked for."""
+        return self.steps * self.layout.batch * self.model.length
+
+    @property
     def flops(self) -> float:
         """Of the whole training, without what is computed twice."""
-        return self.tokens * self.model.flops_per_token()
+        return self.trained_tokens * self.model.flops_per_token()
 
     @property
     def seconds(self) -> float:
@@ -65,7 +70,7 @@ class ScalePlan:
             "--tokenizer": settings.tokenizer.name,
             **({"--vocab-size": kept} if (kept := settings.tokenizer.settings.option("vocab_size", None)) else {}),
             "--window": self.model.length,
-            "--batch-size": layout.rows * layout.replicas,
+            "--batch-size": layout.at_once,
             "--steps": self.steps,
             **({} if layout.sharded else {"--precision": "bf16"}),  # seqlab shards in float32 only
         }
@@ -74,7 +79,25 @@ class ScalePlan:
         words += [f"--set {key}={value}" for key, value in extra.items() if value != 1]
         words += [f"--set tokenizer.{key}={str(value).lower()}" for key, value in _further(settings.tokenizer.settings)]
         words += ["--set train.shard=true"] * layout.sharded + ["--set train.recompute=true"] * layout.recompute
-        return " ".join([_launcher(layout), "train TEXT", *words, "--set train.device=cuda --out RUN"])
+        return " ".join([self._launcher, "train TEXT", *words, "--set train.device=cuda --out RUN"])
+
+    @property
+    def processes_per_node(self) -> list[int]:
+        """One process for each device that has something to do; the last node may have fewer."""
+        full, rest = divmod(self.layout.used, self.layout.cluster.devices_per_node)
+        return [self.layout.cluster.devices_per_node] * full + [rest] * (rest > 0)
+
+    @property
+    def _launcher(self) -> str:
+        """What starts the processes; on several nodes, it is started on each of them."""
+        nodes = self.processes_per_node
+        if nodes == [1]:
+            return "seqlab"
+        if len(nodes) == 1:
+            return f"torchrun --nproc-per-node {nodes[0]} -m seqlab"
+        each = nodes[0] if nodes[0] == nodes[-1] else "PROCESSES"
+        meeting = "--rdzv-backend c10d --rdzv-endpoint FIRST-NODE:29500 --rdzv-id RUN"
+        return f"torchrun --nnodes {len(nodes)} --nproc-per-node {each} {meeting} -m seqlab"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -88,13 +111,16 @@ class ScalePlan:
             "vocab_size": self.model.vocab_size,
             "window": self.model.length,
             "tokens": self.tokens,
+            "trained_tokens": self.trained_tokens,
             "devices": cluster.devices,
             "devices_used": layout.used,
+            "processes_per_node": self.processes_per_node,
             "layout": layout.name,
             "sharded": layout.sharded,
             "tensor_parallel": layout.tensor,
             "recompute": layout.recompute,
             "batch_sequences": layout.batch,
+            "batch_size": layout.at_once,
             "rows_per_device": layout.rows,
             "accumulate": layout.parts,
             "steps": self.steps,
@@ -122,27 +148,15 @@ def _further(tokenizer: TokenizerSettings) -> list[tuple[str, Any]]:
     return [(key, value) for key, value in changed.items() if key != "vocab_size"]
 
 
-def _launcher(layout: Layout) -> str:
-    """What starts the processes; on several nodes, it is started on each of them."""
-    node = layout.cluster.devices_per_node
-    if layout.used == 1:
-        return "seqlab"
-    if layout.used <= node:
-        return f"torchrun --nproc-per-node {layout.used} -m seqlab"
-    meeting = "--rdzv-backend c10d --rdzv-endpoint FIRST-NODE:29500 --rdzv-id RUN"
-    return f"torchrun --nnodes {math.ceil(layout.used / node)} --nproc-per-node {node} {meeting} -m seqlab"
-
-
 def default_batch_tokens(parameters: float) -> int:
     """Tokens of a global batch for a model of this size."""
     return round(BATCH_TOKENS * (parameters / BATCH_SIZE) ** BATCH_EXPONENT)
 
 
-def make_plan(model: SizedModel, cluster: Cluster, tokens: float, batch_tokens: int | None = None) -> ScalePlan:
-    """The fastest layout; UsageError where the model fits in none."""
+def make_plan(model: SizedModel, cluster: Cluster, tokens: float, batch: int) -> ScalePlan:
+    """The fastest layout with about `batch` sequences in a step; UsageError where the model fits in none."""
     if not LEAST_TOKENS <= tokens <= MOST_TOKENS:
         raise UsageError(f"--tokens is {tokens:g}: expected {LEAST_TOKENS:g} to {MOST_TOKENS:g}.")
-    batch = sequences_of(model, batch_tokens)
     layout = best_layout(model, cluster, batch)
     if layout is None:
         least = least_memory(model, cluster, batch)

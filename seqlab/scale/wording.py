@@ -8,13 +8,15 @@ from seqlab.wording import counted
 
 if TYPE_CHECKING:
     from seqlab.scale.interface import PlannedTraining
+    from seqlab.scale.layout import Layout
     from seqlab.scale.plan import ScalePlan
     from seqlab.scale.trained import LossPerToken
 
 COLUMNS = (
-    *("architecture", "layout", "bound by", "scales to", "devices"),
+    *("architecture", "layout", "bound by", "half speed up to", "devices"),
     *("time", "efficiency", "memory", "sent per step", "MWh"),
 )
+NO_NUMBER = "none at half speed"  # of devices
 
 
 def in_time(seconds: float) -> str:
@@ -32,20 +34,19 @@ def in_energy(kilowatt_hours: float) -> str:
 def plan_lines(planned: "PlannedTraining") -> list[str]:
     one, layout = planned.plan, planned.plan.layout
     model, backbone = one.model, one.model.settings.backbone.settings
-    batch = layout.batch * model.length
     recompute = ", activations computed twice" if layout.recompute else ""
     tensor = "\n            seqlab does not split matrices between devices: this needs another engine"
     sharded = "\n            seqlab shards in float32 only, which needs more memory and time than this"
-    idle = layout.cluster.devices - layout.used
+    idle, rounded = layout.cluster.devices - layout.used, layout.batch != planned.asked_batch
     lines = [
         f"model       {model.arch}, {model.parameters:,} parameters: {counted(backbone.layers, 'layer')}, "
         f"{backbone.hidden} wide, vocabulary {model.vocab_size:,}, sequences of {model.length:,}",
-        f"compute     {one.flops:.3g} FLOPs: {one.tokens:.3g} tokens at {model.flops_per_token():.3g}",
+        f"compute     {one.flops:.3g} FLOPs: {one.trained_tokens:.3g} tokens at {model.flops_per_token():.3g}",
         f"layout      {layout.name}{tensor if layout.tensor > 1 else sharded if layout.sharded else ''}",
-        f"batch       {batch:,} tokens: {layout.replicas:,} x {layout.rows} sequences"
-        + (f" in {layout.parts} parts" if layout.parts > 1 else "")
-        + recompute
+        f"batch       {layout.batch * model.length:,} tokens: {_sequences(layout)}{recompute}"
+        + (f"; {planned.asked_batch:,} sequences, rounded to equal parts" if rounded else "")
         + (f"; {idle:,} devices have nothing to do" if idle else ""),
+        f"tokens      {one.trained_tokens:,} in {counted(one.steps, 'whole step')}; {one.tokens:,.0f} were asked for",
         f"memory      {in_units(layout.memory)} of {in_units(layout.cluster.memory)} per device",
         f"a step      {layout.step_seconds:.3g} s: computing {layout.compute_seconds:.3g}, beside it sending "
         f"{in_units(layout.gradient_bytes)} {layout.gradient_seconds:.3g}, waiting {layout.waiting_seconds:.3g}",
@@ -64,6 +65,15 @@ def plan_lines(planned: "PlannedTraining") -> list[str]:
     return [*lines, *_settings_lines(one), *assumption_lines(layout.cluster)]
 
 
+def _sequences(layout: "Layout") -> str:
+    """How a batch is divided into parts and among devices."""
+    parts = f"{layout.parts} parts of " if layout.parts > 1 else ""
+    shared = "" if layout.tensor == 1 else f" {layout.tensor} of"
+    most = "" if layout.at_once % layout.replicas == 0 else "up to "
+    each = f", {most}{layout.rows} on each{shared} of {layout.used:,} devices" if layout.used > 1 else ""
+    return f"{parts}{counted(layout.at_once, 'sequence')}{each}"
+
+
 def _measured(measured: "LossPerToken", length: int) -> str:
     """What the model has from the runs, and where it differs from them."""
     vocabulary = f"tokenizer {measured.tokenizer['name']} and vocabulary of {measured.vocab_size:,}"
@@ -73,17 +83,19 @@ def _measured(measured: "LossPerToken", length: int) -> str:
 
 
 def _settings_lines(one: "ScalePlan") -> list[str]:
-    layout, node = one.layout, one.layout.cluster.devices_per_node
-    lines = [f"settings    {one.command}"]
-    if layout.used > node:
-        rest = f", with --nproc-per-node {layout.used % node} on the last" if layout.used % node else ""
-        lines.append(f"            on each node, with the name of the first and a shared folder{rest}")
+    lines, nodes = [f"settings    {one.command}"], one.processes_per_node
+    if len(nodes) > 1:
+        uneven = f"; PROCESSES is {nodes[0]} on {counted(len(nodes) - 1, 'node')} and {nodes[-1]} on the last"
+        rest = uneven if nodes[0] != nodes[-1] else ""
+        lines.append(
+            f"            on each of {len(nodes):,} nodes, with the name of the first and a shared folder{rest}"
+        )
     return lines
 
 
 def _scaling(planned: "PlannedTraining") -> str:
     if not planned.most_devices:
-        return f"no number of devices is used at half its speed: {planned.limited_by}"
+        return f"no number of devices is used at half its speed: the time goes into {planned.limited_by}"
     return (
         f"up to {planned.most_devices:,} devices are used at half their speed or better; beyond that, it is bound by "
         f"{planned.limited_by}"
@@ -106,7 +118,7 @@ def table_row(planned: "PlannedTraining") -> list[str]:
         one.model.arch,
         layout.name + (", recomputing" if layout.recompute else ""),
         layout.bound,
-        f"{planned.most_devices:,}",
+        f"{planned.most_devices:,}" if planned.most_devices else NO_NUMBER,
         f"{layout.cluster.devices:,}",
         in_time(one.seconds),
         f"{layout.efficiency:.0%}",

@@ -41,6 +41,15 @@ def check_processes(settings: RunSettings, out: Path | None) -> None:
         _check_shard(settings)
 
 
+def refuse_idle_shard(settings: RunSettings) -> None:
+    """UsageError for a new run that asks one process to divide a model."""
+    if settings.train.shard and joined().size == 1:
+        raise UsageError(
+            "train.shard=true divides a model among processes, and there is one: start the command with torchrun "
+            "--nproc-per-node 2 or more, or leave it out (train.shard=false)."
+        )
+
+
 def _check_shard(settings: RunSettings) -> None:
     train, task = settings.train, settings.task.settings
     unfit = {

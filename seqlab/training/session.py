@@ -17,9 +17,9 @@ from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.given_splits import with_training_corpus
 from seqlab.decode.sampling import SamplingSettings
 from seqlab.decode.text_generator import TextGenerator
-from seqlab.distributed.group import from_writer, same_weights, share_work
+from seqlab.distributed.group import ProcessLost, from_writer, same_weights, share_work
 from seqlab.distributed.world import joined, restarts
-from seqlab.errors import DataError, UsageError
+from seqlab.errors import DataError, TrainingFailed, UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.model import Model
 from seqlab.registry import CORPORA, TASKS
@@ -44,7 +44,7 @@ from seqlab.training.fit import fit_memory, memory_errors
 from seqlab.training.loop import Trainer, TrainingProgress
 from seqlab.training.memory_limit import UNLIMITED, MemoryLimit
 from seqlab.training.precision import with_measured_precision
-from seqlab.training.processes import check_processes, check_recompute
+from seqlab.training.processes import check_processes, check_recompute, refuse_idle_shard
 from seqlab.training.progress import Reporter
 from seqlab.training.resuming import newest_checkpoint
 from seqlab.training.start import TrainingSession, plan_summary, run_config
@@ -63,6 +63,7 @@ def train(
     with share_work(), ExitStack() as held:
         check_trainable(settings)
         check_processes(settings, out)
+        refuse_idle_shard(settings)
         if out is not None and from_writer(is_own_launch(out)):
             if from_writer(bool(checkpoints(RunDirectory(out).checkpoints))):
                 reporter.log(f"torchrun has started the processes again ({restarts()}): resuming '{out}'")
@@ -75,7 +76,16 @@ def train(
 
 def _run(session: TrainingSession, trainer: Trainer, reporter: Reporter) -> Run:
     with memory_errors(session.settings, session.dataset, str(session.directory.checkpoints)):
-        return finish(session, trainer.run(), reporter.log)
+        try:
+            return finish(session, trainer.run(), reporter.log)
+        except ProcessLost as lost:
+            if not checkpoints(session.directory.checkpoints):
+                raise
+            path = shlex.quote(str(session.directory.path))
+            raise TrainingFailed(
+                f"{lost} The run continues from its last checkpoint: start 'seqlab resume {path}' with torchrun, or "
+                f"give torchrun --max-restarts."
+            ) from lost
 
 
 def _open_session(
@@ -156,12 +166,12 @@ def _new_session(
             shutil.copyfile(dataset.stdin_copy, directory.stdin_copy)
         corpus = open_corpus(settings.corpus.source, directory.stdin_copy, settings.corpus.layout)
         dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
-    budget = settings.train.budget
+    budget, asked_threads = settings.train.budget, settings.train.threads
     settings = settings.with_values(**from_writer(budget_in_steps(settings, model, task, reporter)))
     tokens = len(dataset.splits["train"])
     settings = with_default_dropout(settings, dataset.vocabulary.sizes, tokens, reporter.log)
     model = _new_model(settings, dataset, source)
-    config = run_config(settings, dataset, budget, source)
+    config = run_config(settings, dataset, budget, asked_threads, source)
     if writes:
         directory.write_vocabulary(dataset.vocabulary)
         directory.write_config(config)
@@ -213,6 +223,8 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
     with compute_threads(_threads(settings, config, reporter)):
         check_trainable(settings)
         check_processes(settings, path)
+        if settings.train.shard and joined().size == 1:  # another number of processes may continue a run
+            reporter.log("one process has the whole model: train.shard does nothing here")
         checkpoint = newest_checkpoint(directory, settings.train.start_step, reporter.log)
         dataset = reopen(directory, config, settings, vocabulary)
         task = make_task(settings, dataset)
@@ -233,15 +245,15 @@ def _resume(path: Path, more: int | None, reporter: Reporter) -> Run:
 
 
 def _threads(settings: RunSettings, config: dict[str, Any], reporter: Reporter) -> int | None:
-    """Those of the run; with another number of processes, those that each of them gets."""
+    """Those of the run; with another number of processes, those that were asked for, or what each of them gets."""
     before, now = config.get("processes", 1), joined().size
     if before == now:
         return settings.train.threads
-    threads = default_threads()
-    each = " each" * (now > 1)
-    reporter.log(
-        f"begun by {counted(before, 'process', 'processes')}, continued by {now} on {counted(threads, 'thread')}{each}"
-    )
+    asked = config.get("asked_threads")
+    threads = asked or default_threads()
+    each, why = " each" * (now > 1), ", as the run was given" if asked else ""
+    begun = f"begun by {counted(before, 'process', 'processes')}"
+    reporter.log(f"{begun}, continued by {now} on {counted(threads, 'thread')}{each}{why}")
     return threads
 
 

@@ -40,7 +40,11 @@ class TrainingSession:
 
 
 def run_config(
-    settings: RunSettings, dataset: AnyDataset, budget: dict[str, Any], init: Run | None = None
+    settings: RunSettings,
+    dataset: AnyDataset,
+    budget: dict[str, Any],
+    asked_threads: int | None,
+    init: Run | None = None,
 ) -> dict[str, Any]:
     """The content of config.json: every resolved setting, and the facts that a result depends on."""
     vocabulary = dataset.vocabulary
@@ -57,6 +61,7 @@ def run_config(
         "tokenizer_fingerprint": vocabulary.fingerprint,
         "parameters": {**asdict(count), "total": count.total},
         "threads": settings.train.threads,
+        "asked_threads": asked_threads,  # None: the cores were divided among the processes
         "processes": joined().size,
         "versions": {"seqlab": __version__, "torch": torch.__version__, "python": platform.python_version()},
         "machine": f"{platform.system()} {platform.machine()}",
@@ -69,7 +74,7 @@ def plan_summary(session: TrainingSession) -> str:
     """The model, the data and the budget in three lines, printed before the first step."""
     settings, config = session.settings, session.config
     count = config["parameters"]
-    steps, threads = settings.train.steps or 0, settings.train.threads
+    steps, computing = settings.train.steps or 0, _computing(settings.train.threads or 1, settings.train.shard)
     about = f" ({config['corpus']['about']})" if config["corpus"]["about"] else ""
     unit = "examples" if "examples" in config["corpus"] else "text"
     epochs = steps * settings.train.accumulate / session.task.steps_per_epoch
@@ -77,15 +82,15 @@ def plan_summary(session: TrainingSession) -> str:
         f"{_architecture(settings)}, {count['total']:,} parameters ({count['core']:,} of them core), "
         f"{vocabulary_in_words(session.dataset.vocabulary, settings.tokenizer.settings)}\n"
         f"{config['corpus']['name']}{about}: {_amounts(session.dataset, settings)}\n"
-        f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {_computing(threads or 1)}, "
+        f"{counted(steps, 'step')} ({epochs:.1f} passes over the {unit}) on {computing}, "
         f"into {session.directory.path}{_evaluated(session.dataset.splits['validation'])}"
     )
 
 
-def _computing(threads: int) -> str:
+def _computing(threads: int, sharded: bool) -> str:
     if joined().size == 1:
         return counted(threads, "thread")
-    return f"{joined().size} processes with {counted(threads, 'thread')} each"
+    return f"{joined().size} processes with {counted(threads, 'thread')} each{', which share the weights' * sharded}"
 
 
 def _evaluated(validation: Any) -> str:

@@ -1,6 +1,7 @@
 """What is seen of all runs: a live table in a terminal, plain lines in a log."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 from seqlab.comparison.execution import progress as view
 from seqlab.comparison.execution.jobs import Job
 from seqlab.comparison.execution.progress import LogView, ProgressView, TerminalView
+from seqlab.comparison.execution.shared_progress import SharedProgress
 
 
 def job(place: str, seconds: float = 10.0) -> Job:
@@ -80,3 +82,31 @@ def test_the_screen_shows_one_line_a_run(monkeypatch: pytest.MonkeyPatch):
     shown = written.getvalue()
     assert "1 of 30 done" in shown and "40/100" in shown and "1.5000" in shown and "and 6 more" in shown
     assert "runs/[bold]x-29" in shown
+
+
+def test_of_several_processes_one_shows_the_jobs_of_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    jobs = [job("runs/rnn-0"), job("runs/gru-0")]
+    for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE"):
+        monkeypatch.setenv(name, "2")
+    for name, value in {"MASTER_ADDR": "x", "MASTER_PORT": "1", "RANK": "1", "LOCAL_RANK": "1"}.items():
+        monkeypatch.setenv(name, value)
+    other = view.view_for_stderr()
+    other.log("the plan")
+    other.begin("runs", jobs)
+    other.event(jobs[1], {"kind": "step", "step": 50, "steps": 100, "loss": 2.0})
+    other.refresh()
+    assert capsys.readouterr().err == ""
+    other.alert("its worker process died")
+    assert capsys.readouterr().err == "process 1: its worker process died\n"
+    SharedProgress(tmp_path, other).write([jobs[1]])
+    for name in ("RANK", "LOCAL_RANK"):
+        monkeypatch.setenv(name, "0")
+    monkeypatch.setattr(LogView, "EVERY", 0.0)
+    shown = view.view_for_stderr()
+    shown.begin("runs", jobs)
+    SharedProgress(tmp_path, shown).show(jobs)
+    shown.refresh()
+    said = capsys.readouterr().err
+    assert "runs: 2 to do\n25% of runs" in said and "runs/gru-0 50/100 loss 2.000" in said

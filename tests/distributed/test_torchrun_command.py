@@ -50,6 +50,12 @@ def test_a_mistake_is_said_once(text: Path) -> None:
     assert "Traceback" not in err.partition("ChildFailedError")[0].partition("Traceback")[0]
 
 
+def test_an_unknown_option_is_said_once(text: Path) -> None:
+    code, _, err = ended(torchrun(2, *train(text, "run", "--stepz", "20"), cwd=text))
+    assert code != 0
+    assert err.count("stepz") == err.count("error: No such option: --stepz") == 1
+
+
 def test_a_killed_worker_restarts_and_the_run_ends_equal(text: Path) -> None:
     whole = torchrun(2, *train(text, "whole", *OFTEN), cwd=text)
     assert ended(whole)[0] == 0
@@ -100,6 +106,8 @@ def test_processes_share_the_runs_of_a_comparison(text: Path) -> None:
     code, out, err = ended(torchrun(2, "-m", "seqlab", *words, "--out", "two", cwd=text))
     assert code == 0, err
     assert out.count("What to type next:") == 1
+    assert err.count("for everything, in two") == err.count("runs: 4 to do") == err.count("first tokens:") == 1, err
+    assert [line.split()[0] for line in err.splitlines() if "  runs/" in line] == ["1/4", "2/4", "3/4", "4/4"], err
     assert {path.name for path in (text / "two" / "logs").iterdir()} == {"worker-0.log", "worker-1-0.log"}
     code, _, err = ended(torchrun(1, "-m", "seqlab", *words, "--jobs", "2", "--out", "one", cwd=text))
     assert code == 0, err

@@ -68,8 +68,42 @@ def test_the_command_starts_as_many_processes_as_the_plan_has_devices() -> None:
     assert many.plan.command.startswith("torchrun --nnodes 8 --nproc-per-node 8 --rdzv-backend c10d")
     assert many.plan.command.endswith("--set train.device=cuda --out RUN")
     uneven = plan_of(devices=12)
-    assert uneven.plan.command.startswith("torchrun --nnodes 2 --nproc-per-node 8")
-    assert any("with --nproc-per-node 4 on the last" in line for line in plan_lines(uneven))
+    assert uneven.plan.command.startswith("torchrun --nnodes 2 --nproc-per-node PROCESSES")
+    assert any("PROCESSES is 8 on 1 node and 4 on the last" in line for line in plan_lines(uneven))
+
+
+@pytest.mark.parametrize("devices", [1, 3, 8, 64, 100, 300])
+def test_a_plan_agrees_with_its_command(devices: int) -> None:
+    """The batch, the tokens and the processes of the sheet are those that the command trains with."""
+    words = ["plan", "--arch", "transformer", "--params", "1e9", "--tokens", "2e10", "--devices", str(devices)]
+    content = json.loads(invoke(*words, "--json").stdout)[0]
+    command = content["command"].split()
+    given = {name: int(command[command.index(name) + 1]) for name in ("--batch-size", "--steps", "--window")}
+    accumulate = next((int(word.split("=")[1]) for word in command if word.startswith("train.accumulate=")), 1)
+    batch = given["--batch-size"] * accumulate * given["--window"]
+    assert batch == content["batch_sequences"] * content["window"] == pytest.approx(518_144, rel=0.01)
+    assert content["trained_tokens"] == batch * given["--steps"]
+    assert 2e10 <= content["trained_tokens"] < 2e10 + batch
+    assert sum(content["processes_per_node"]) == content["devices_used"]
+    if "--nnodes" in command:
+        assert int(command[command.index("--nnodes") + 1]) == len(content["processes_per_node"])
+    assert content["rows_per_device"] * content["devices_used"] >= given["--batch-size"]
+    sheet = invoke(*words).stdout
+    assert ("253 sequences, rounded to equal parts" in sheet) == (content["batch_sequences"] != 253)
+    assert f"batch       {batch:,} tokens: " in sheet
+    tokens = (
+        f"tokens      {content['trained_tokens']:,} in {given['--steps']:,} whole steps; 20,000,000,000 were asked for"
+    )
+    assert tokens in sheet
+
+
+def test_what_more_devices_do_not_shorten_is_not_bound_by_computing() -> None:
+    eight, many = (plan_of("rnn", devices=devices) for devices in (8, 64))
+    assert eight.plan.seconds == pytest.approx(many.plan.seconds, rel=0.01)
+    assert eight.plan.layout.bound == many.plan.layout.bound == "steps that wait for each other"
+    words = ["plan", "--arch", "gru,rnn", "--params", "1e9", "--tokens", "2e10", "--devices", "8", *OPTIONS]
+    table = invoke(*words).stdout
+    assert "none at half speed" in table and table.count("steps that wait for each other") == 2
 
 
 def test_numbers_as_people_write_them() -> None:

@@ -3,12 +3,16 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from seqlab import threads
 from seqlab.config.sections import MAX_THREADS
+from seqlab.runs.directory import RunDirectory
 from seqlab.threads import available_cores, compute_threads, default_threads
 
 
@@ -48,3 +52,23 @@ def test_threads_wait_briefly_unless_the_user_says_how(given: dict[str, str], ex
         [sys.executable, "-c", WAITING], env=environment | given, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"), [(["--threads", "2"], "2 threads, as the run was given"), ([], "1 thread\n")]
+)
+def test_a_run_keeps_its_threads_with_another_number_of_processes(
+    seqlab: Callable[..., Any], tmp_path: Path, asked: list[str], words: str
+) -> None:
+    (tmp_path / "my.txt").write_text("the cat sat on the mat. " * 40, encoding="utf-8")
+    run = str(tmp_path / "run")
+    small = ["--arch", "rnn", "--hidden", "8", "--steps", "2", "--set", "train.sample_tokens=0"]
+    assert seqlab("train", str(tmp_path / "my.txt"), *small, *asked, "--out", run).code == 0
+    directory = RunDirectory(tmp_path / "run")
+    config = directory.config()
+    config["processes"], config["settings"]["train"]["shard"] = 2, True  # as if two had begun it
+    directory.write_config(config)
+    answer = seqlab("resume", run, "--more", "1")
+    assert answer.code == 0, answer.err
+    assert f"begun by 2 processes, continued by 1 on {words}" in answer.err
+    assert "one process has the whole model: train.shard does nothing here" in answer.err

@@ -10,6 +10,8 @@ from typing import Self
 from seqlab.comparison.execution.jobs import Job
 from seqlab.comparison.execution.process import ENDS, Event
 from seqlab.comparison.execution.progress import ProgressView
+from seqlab.comparison.execution.shared_progress import SharedProgress
+from seqlab.distributed.world import launched
 from seqlab.errors import SeqlabError, TrainingFailed
 from seqlab.training.signals import Interrupts
 
@@ -36,6 +38,7 @@ class Launcher(ABC):
         self._deaths: Counter[str] = Counter()
         self._errors: list[SeqlabError] = []
         self._stopping = False
+        self._shared = SharedProgress(directory, view)
 
     def places(self, threads: int, device: str) -> int | None:
         """How many jobs with so many threads run at once; None if that is for the request to say."""
@@ -72,17 +75,21 @@ class Launcher(ABC):
         self._waiting = [(0.0, job) for job in sorted(missing, key=lambda job: -job.seconds)]
         self._errors, self._running, self._stopping = [], {}, False
         self.view.begin(what, missing)
+        self._shared.begin()
         with Interrupts() as interrupts:
             try:
                 while (self._waiting or self._running) and not (interrupts.received or self._is_lost()):
                     self._start_jobs()
                     self._hear(POLL)
+                    if self._shared.is_due():
+                        self._share_progress()
                     self.view.refresh()
                 if self._running:
                     self._stopping = True
                     self.stop()
                     self._hear(0)
             finally:
+                self._shared.end()
                 self.view.end()
         if interrupts.received is not None:
             raise Stopped(self.directory, interrupts.received)
@@ -106,12 +113,22 @@ class Launcher(ABC):
                 self._running[job.place] = job
                 self.start(job)
 
+    def _share_progress(self) -> None:
+        if not launched().is_writer:
+            self._shared.write(self._running.values())
+            return
+        for entry in [entry for entry in self._waiting if entry[1].is_done(self.directory)]:
+            self._waiting.remove(entry)
+            self.view.event(entry[1], {"kind": "done"})
+        self._shared.show(job for _, job in self._waiting)
+
     def _hear(self, seconds: float) -> None:
         for job, event in self.hear(seconds):
             if job.place not in self._running:
                 continue
             kind = event["kind"]
-            if kind != "died":
+            known = kind == "taken" and self.view.rows[job.place].state != "waiting"  # how far another process is
+            if kind != "died" and not known:
                 self.view.event(job, event)
             if kind in ENDS:
                 del self._running[job.place]
@@ -133,7 +150,7 @@ class Launcher(ABC):
             self._errors.append(SeqlabError(error))
             return
         self.view.event(job, {"kind": "waiting"})
-        self.view.log(
+        self.view.alert(
             f"{job.place}: its worker process died{reason}. It continues from its last checkpoint: "
             f"attempt {self._deaths[job.place] + 1} of {DEATHS}."
         )

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from seqlab.comparison.execution.jobs import Job
+from seqlab.distributed.world import launched
 from seqlab.terminal import SafeConsole, printable
 from seqlab.training.progress import clock
 
@@ -64,6 +65,10 @@ class ProgressView:
     def log(self, message: str) -> None: ...
     def end(self) -> None: ...
 
+    def alert(self, message: str) -> None:
+        """Say what happened in this process alone."""
+        self.log(message)
+
     @property
     def share(self) -> float:
         """The share of all work that is done."""
@@ -84,6 +89,13 @@ class ProgressView:
         before = self._weighted(lambda row: row.first / row.steps if row.steps else 0.0)  # in an earlier session
         now = share - before
         return clock((time.monotonic() - self.began) * (1 - share) / now) if now > 0.02 else "-:--"
+
+
+class OtherProcessView(ProgressView):
+    """For all but the first of several processes: only what happens to their own workers is shown."""
+
+    def alert(self, message: str) -> None:
+        print(f"process {launched().rank}: {printable(message)}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 class LogView(ProgressView):
@@ -113,7 +125,7 @@ class LogView(ProgressView):
             rows = ", ".join(
                 f"{row.job.place} {row.step}/{row.steps}" + (f" loss {row.loss:.3f}" if row.loss else "")
                 for row in self.rows.values()
-                if row.state not in ("waiting", "done", "failed", "stopped")
+                if row.state not in ("waiting", "taken", "done", "failed", "stopped")
             )
             self.log(f"{self.share:.0%} of {self.what}, {self.left} left: {rows}")
 
@@ -167,4 +179,7 @@ class TerminalView(ProgressView):
 
 
 def view_for_stderr() -> ProgressView:
+    """Of several processes that share the jobs, one shows all of them."""
+    if not launched().is_writer:
+        return OtherProcessView()
     return TerminalView() if sys.stderr.isatty() else LogView()

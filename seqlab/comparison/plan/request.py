@@ -178,6 +178,7 @@ def _refuse_overruled(comparison: ComparisonSettings, chosen: Mapping[str, Any],
         refuse_given({key: True for key in keys if key in (*chosen, *given)}, where)
 
     refuse(["train.seed"], "in a comparison, which has 'seeds'")
+    refuse(["train.shard", "train.offload"], "in a comparison, which trains each run in one process")
     refuse(["train.replan"], "in a comparison, which plans all steps before the first run")
     if comparison.launcher == "ray":
         refuse(["jobs"], "with Ray, which runs as many as its nodes have CPUs for; train.threads is the CPUs of a run")

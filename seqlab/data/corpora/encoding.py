@@ -91,13 +91,16 @@ def encode_corpus(
     key = cache_key(LAYOUT, json.dumps(identity), tokenizer.fingerprint)
     folder = cache_directory("tokens", key)
     with storage_errors(folder, 0):
-        lock = FileLock(cache_directory("locks") / key).acquire()
-    with lock:
+        lock = FileLock(cache_directory("locks") / key)
+        held = lock.acquire()
+    with held:
         encoded = _read_manifest(folder)
         if encoded is None:
+            pool = EncodingPool(folder, Path(lock.lock_file), parts, log)
+            pool.wait_for_others()
             write_atomic(folder / TOKENIZER, tokenizer_bytes(tokenizer))
             jobs = _plan(parts, workers)
-            _encode(folder, parts, jobs, tokenizer, workers, log)
+            _encode(pool, jobs, tokenizer, workers)
             encoded = _finish(folder, jobs, sample)
             log(_summary(encoded))
     _refuse_broken(encoded, skip_limit)
@@ -118,9 +121,8 @@ def _plan(parts: Sequence[CorpusPart], workers: int) -> list[PlacedJob]:
     return jobs
 
 
-def _encode(
-    folder: Path, parts: Sequence[CorpusPart], jobs: Sequence[PlacedJob], tokenizer: Tokenizer, workers: int, log: Log
-) -> None:
+def _encode(pool: EncodingPool, jobs: Sequence[PlacedJob], tokenizer: Tokenizer, workers: int) -> None:
+    folder, parts, log = pool.folder, pool.parts, pool.log
     verified = VerifiedFiles(folder)
     with ThreadPoolExecutor(READERS) as readers:
         finished = [*readers.map(lambda placed: _is_finished(verified, placed[1]), jobs)]
@@ -136,7 +138,7 @@ def _encode(
     # a tokenizer that is named by its class may only be known here, and so may a store in memory
     here = ":" in tokenizer.name and tokenizer.name not in TOKENIZERS
     here |= any(source.name.startswith("memory://") for part in parts for source in part.sources)
-    EncodingPool(folder, parts, log).run(missing, 0 if here else workers, tokenizer)
+    pool.run(missing, 0 if here else workers, tokenizer)
 
 
 def _is_finished(verified: VerifiedFiles, job: EncodingJob) -> bool:

@@ -25,12 +25,14 @@ from seqlab.data.foreign import on_file, refuse_foreign
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.text.corpus import note_forms
 from seqlab.data.text_columns import chosen_text_column, text_keys
+from seqlab.data.unmarked import CONTROLS
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.registry import CORPORA
 from seqlab.wording import counted
 
 MAX_IN_ONE_FILE = 256 << 20  # bytes as stored, of a text that is encoded into a single file
 SAMPLE = 1 << 16  # bytes at the beginning of a file that tell what it is
+MAX_CONTROLS = 0.001  # the share of bytes of a text that are NULs or other controls; binary data has far more
 READ_AS = {"text": "running text", "rows": "JSON lines", "parquet": "Parquet"}
 PACKED_AS = {"gz": "unpacked by gzip", "zst": "unpacked by zstd"}
 
@@ -170,9 +172,13 @@ def _beginning(stream: object, source: TextSource) -> bytes:
 def _codec(beginning: bytes, name: str, form: Form) -> str:
     refuse_foreign(beginning, name)
     whole_lines = beginning[: beginning.rfind(b"\n") + 1] or beginning[:-4]
-    codec = recognize_encoding([whole_lines]) or UTF8
-    if b"\0" in beginning and codec == UTF8:
-        raise Unusable(f"'{name}' is binary, not text: it has NUL bytes.", "binary")
+    codec = recognize_encoding([whole_lines])
+    if codec is None and b"\0" in beginning:
+        controls = len(beginning) - len(beginning.translate(None, CONTROLS))
+        if controls > max(1, MAX_CONTROLS * len(beginning)):
+            raise Unusable(f"'{name}' is binary, not text: it has NUL bytes.", "binary")
+        codec = recognize_encoding([whole_lines.replace(b"\0", b"")])  # readers remove and count them
+    codec = codec or UTF8
     if form == "rows" and codec == "cp1252":  # JSON is UTF-8: rows with other bytes are counted
         return UTF8
     if codec not in (UTF8, "cp1252"):

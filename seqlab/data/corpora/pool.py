@@ -12,6 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from seqlab.data.corpora.plan import EncodingJob
 from seqlab.data.corpora.source import TextSource
 from seqlab.data.corpora.worker import CorpusPart, describe_job, run_job
@@ -31,12 +33,23 @@ ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}  # work
 class EncodingPool:
     """Feeds jobs to worker processes, and says how far they are."""
 
-    def __init__(self, folder: Path, parts: Sequence[CorpusPart], log: Log):
-        self.folder, self.parts, self.log = folder, parts, log
+    def __init__(self, folder: Path, lock: Path, parts: Sequence[CorpusPart], log: Log):
+        self.folder, self.lock, self.parts, self.log = folder, lock, parts, log
         self._waiting: deque[PlacedJob] = deque()
         self._running: list[subprocess.Popen[str]] = []
         self._errors: list[SeqlabError] = []
         self._text = self._stored = self._done = 0  # bytes of text, bytes of finished jobs as stored, and jobs
+
+    def wait_for_others(self) -> None:
+        """Wait until the workers of a command that was killed have ended. Whoever calls this holds the lock itself."""
+        for path in self.lock.parent.glob(f"{self.lock.name}-*"):
+            one = FileLock(path)
+            try:
+                one.acquire(blocking=False)
+            except Timeout:
+                self.log(f"waiting for a process of another command, which still encodes into '{self.folder}'")
+                one.acquire()
+            one.release()
 
     def run(self, jobs: Sequence[PlacedJob], workers: int, tokenizer: Tokenizer) -> None:
         """Run all jobs in this many processes; in this one, if there are none."""
@@ -46,7 +59,10 @@ class EncodingPool:
                 run_job(self.folder, self.parts[part], tokenizer, job, lambda *_, **__: None)
             return
         began = last = time.monotonic()
-        feeders = [threading.Thread(target=self._feed, daemon=True) for _ in range(min(workers, len(jobs)))]
+        feeders = [
+            threading.Thread(target=self._feed, args=[f"{self.lock}-{number}"], daemon=True)
+            for number in range(min(workers, len(jobs)))
+        ]
         try:
             for feeder in feeders:
                 feeder.start()
@@ -81,7 +97,7 @@ class EncodingPool:
         )
         return sum(sizes) / job.step
 
-    def _feed(self) -> None:
+    def _feed(self, lock: str) -> None:
         """Give jobs to one worker until none is left."""
         process = subprocess.Popen(
             python_command(PROGRAM),
@@ -94,7 +110,8 @@ class EncodingPool:
         self._running.append(process)
         try:
             parts = [{"sources": [asdict(one) for one in part.sources], "ends": part.ends} for part in self.parts]
-            self._send(process, json.dumps({"folder": str(self.folder), "parts": parts}))
+            about = {"folder": str(self.folder), "parts": parts, "parent": os.getpid(), "lock": lock}
+            self._send(process, json.dumps(about))
             while (job := self._next()) is not None:
                 self._run_on(process, job)
         except BrokenPipeError:

@@ -1,15 +1,20 @@
 """A process that encodes: jobs arrive as lines of JSON on standard input, events leave so on standard output.
 
-The first line describes the corpus. A worker never forks, and ends after its shard when its parent is gone.
+The first line describes the corpus. A worker never forks, and ends at once when its parent is gone. As long as it
+lives, it holds a lock, so that the next command waits until nobody else writes into the folder.
 """
 
 import json
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from seqlab.cache import VerifiedFiles, write_sealed
 from seqlab.data.corpora.documents import CorpusDocument
@@ -22,6 +27,7 @@ from seqlab.tokenization.tokenizer import Tokenizer, load_tokenizer
 
 Send = Callable[..., None]
 TOKENIZER = "tokenizer.json"
+LOOK = 0.2  # seconds between two looks for the parent
 
 
 @dataclass(frozen=True)
@@ -55,18 +61,21 @@ def _pieces(part: CorpusPart, job: EncodingJob, faults: Faults) -> Iterator[tupl
 
 def main() -> None:
     """Run jobs until standard input ends."""
-    output, parent = sys.stdout, os.getppid()
+    output = sys.stdout
     sys.stdout = sys.stderr
 
     def send(kind: str, **details: Any) -> None:
-        if os.getppid() != parent:
-            os._exit(1)
         try:
             print(json.dumps({"kind": kind, **details}), file=output, flush=True)
         except BrokenPipeError:
             os._exit(1)
 
     about = json.loads(sys.stdin.readline())
+    lock = FileLock(about["lock"])
+    lock.acquire()  # it is released when the process ends
+    if os.getppid() != about["parent"]:  # lost before the lock was held: another command may write already
+        os._exit(1)
+    threading.Thread(target=_end_with, args=[about["parent"]], daemon=True).start()
     folder = Path(about["folder"])
     parts = [CorpusPart([TextSource(**source) for source in part["sources"]], part["ends"]) for part in about["parts"]]
     try:
@@ -77,6 +86,12 @@ def main() -> None:
             send("done")
     except SeqlabError as error:
         send("failed", message=str(error), code=error.exit_code)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)  # a shard without its record is made again
 
 
 def describe_job(part: int, job: EncodingJob) -> str:

@@ -125,6 +125,22 @@ def test_undecodable_bytes_are_counted(tmp_path: Path) -> None:
         encode(large_text(path, validation=(held_out,)))
 
 
+@pytest.mark.parametrize("place", [0, 30_000, 120_000])
+def test_a_few_nuls_in_a_text_are_counted_and_binary_files_left_out(tmp_path: Path, place: int) -> None:
+    lines = "".join(some_texts(3000)).encode()
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a.txt").write_bytes(lines[:place] + b"\0" + lines[place:])
+    (tmp_path / "corpus" / "b.bin").write_bytes(bytes(range(256)) * 400)
+    held_out = str(write_rows(tmp_path / "v.jsonl", ["held out"]))
+    text = large_text(tmp_path / "corpus", validation=(held_out,))
+    with pytest.warns(SeqlabWarning, match="removed 1 NUL character; the first: '.*a.txt', offset 0"):
+        splits = encode(text)
+    assert len(splits["train"]) == len(lines)
+    assert "left out 1 file (binary): b.bin" in text.notes
+    with pytest.raises(DataError, match="is binary, not text"):
+        large_text(tmp_path / "corpus" / "b.bin")
+
+
 def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.jsonl", some_texts(10))
     with pytest.raises(MissingInput, match="there is no file or folder"):

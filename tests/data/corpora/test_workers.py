@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from pydoc_data.topics import topics
 
@@ -27,6 +30,43 @@ def corpus(tmp_path: Path) -> Path:
     path = tmp_path / "a.txt"
     path.write_text(text * (SIZE // len(text)), encoding="utf-8")
     return path
+
+
+def wait_for(happened: Callable[[], object]) -> None:
+    until = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def test_workers_of_a_killed_command_end_and_the_next_one_waits(tmp_path: Path) -> None:
+    path, line = tmp_path / "a.txt", "The workers of a killed command must not write any more.\n"
+    path.write_text(line * (40_000_000 // len(line)), encoding="utf-8")
+    process = begin(path)
+    cache, said = Path(os.environ["SEQLAB_CACHE"]), list[str]()
+    wait_for(lambda: [*cache.glob("tokens/*/*.ids")])
+    workers = psutil.Process(process.pid).children()
+    for worker in workers:  # as if they took long for their shards
+        worker.suspend()
+    process.kill()
+    process.wait()
+    assert process.stderr is not None
+    process.stderr.close()  # the workers have it, too: it does not end yet
+    before = {path: path.stat().st_mtime_ns for path in cache.glob("tokens/*/0*")}
+    done = list[int]()
+    text = replace(large_text(path), log=said.append)
+    following = threading.Thread(target=lambda: done.append(sum(map(len, encode(text).values()))))
+    try:
+        following.start()
+        wait_for(lambda: done or said)
+        assert "waiting for a process of another command" in said[0] and not done
+        assert {path: path.stat().st_mtime_ns for path in before} == before
+    finally:
+        for worker in workers:
+            worker.resume()
+        following.join()
+    assert not psutil.wait_procs(workers, timeout=10)[1]
+    assert abs(done[0] - path.stat().st_size) <= 1
 
 
 @pytest.mark.slow
