@@ -13,8 +13,9 @@ from seqlab.data.examples.array_labels import FLATTEN
 from seqlab.data.examples.table_sample import SAMPLE_BYTES
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.data.text.corpus import open_corpus
-from seqlab.errors import DataError
+from seqlab.errors import DataError, UsageError
 from seqlab.registry import CORPORA
+from seqlab.training.request import settings_from_request
 
 
 @pytest.fixture
@@ -346,3 +347,23 @@ def test_no_columns_are_suggested_that_no_row_has_both_of(tmp_path):
     layout = unclear_layout([str(path)])
     assert layout and layout.kind == "other" and not layout.columns
     assert layout.reason == "a.jsonl has 'content', 'text', and no row has two of them"
+
+
+def test_two_files_with_languages_as_suffixes_may_be_parallel_whatever_their_lines_end_in(written, tmp_path):
+    lines = "".join(f"der film {at} ist rot\n" + "\n" * (at == 5) for at in range(30))
+    sources = [written("a.en", lines), written("b.de", lines)]
+    with pytest.raises(UsageError, match="--task translate   #") as asked:
+        settings_from_request(sources, {}, {}, {})
+    assert "--task tag" in str(asked.value) and "--task language" in str(asked.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"SQLite format 3\0\x10\0\x01\r\x01\0@  \0\0", "a database of SQLite.* sqlite3 -header -csv"),
+        (b"\x01\x02\0\r\x03\0 data\0\r\n" * 20, "a NUL character"),
+    ],
+)
+def test_a_binary_file_is_not_offered_as_text(written, content, said):
+    with pytest.raises(DataError, match=said):
+        list(open_corpus(settings_from_request(written("a.csv", content), {}, {}, {}).corpus.source).blocks())

@@ -267,3 +267,15 @@ def test_words_that_are_not_scored_are_counted(write):
     note = "10 of the 40 words are tagged '_': they are read, but neither trained on nor scored"
     assert note in open_examples("tagged", corpus(path)).notes
     assert note in open_unsplit("tagged", corpus(path)).notes
+
+
+def test_tables_of_words_and_tags_are_refused_with_what_to_do(write):
+    rows = [{"tokens": ["It", "is", "Rome"], "tags": ["O", "O", "B-LOC"]}] * 10
+    path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match=r"does not have the suffix .*to write a word and its tag on each line: jq -r"):
+        open_examples("tagged", corpus(path))
+    path = write("a.csv", "Word,Tag\n" + "Rome,B-LOC\nis,O\n" * 10)
+    with pytest.raises(
+        DataError, match=r"has span tags in 'Tag': a word on each row\. Write the word, a tab and its tag"
+    ):
+        open_examples("tagged", corpus(path))
