@@ -75,14 +75,14 @@ def plain_text_note(source: Sequence[str]) -> str | None:
     """A note if two files that look like pairs of lines are read as running text."""
     paths = [Path(item) for item in source if item not in CORPORA]
     names = " and ".join(path.name for path in paths)
-    if may_be_parallel(source):
+    if _may_be_parallel(source):
         differ = suffix(paths[0]) != suffix(paths[1])
         why = "their names differ in more than the suffix" if differ else "both have the same suffix"
         return f"{names}: read as one running text, since {why}. For pairs of lines, set --task translate"
     return None
 
 
-def may_be_parallel(source: Sequence[str]) -> bool:
+def _may_be_parallel(source: Sequence[str]) -> bool:
     """Whether there are two files whose suffixes may be languages."""
     paths = [Path(item) for item in source if item not in CORPORA]
     return len(paths) == 2 and all(map(_is_file, paths)) and all(_may_be_language(suffix(path)) for path in paths)
@@ -119,6 +119,18 @@ def unclear_layout(source: Sequence[str]) -> FileLayout | None:
     if len(paths) > 1 and any(suffix(path) in TABLES for path in filter(_is_file, paths)):
         return FileLayout("other", f"the files are not of one kind, {name_files([*map(str, paths)])}: give one kind")
     return None
+
+
+def possible_tasks(layout: FileLayout, source: Sequence[str]) -> dict[str, str]:
+    """The tasks that files of an unclear layout may be for, and how each would read them."""
+    if layout.kind == "other":
+        return {}
+    if layout.kind == "table":
+        both = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
+        columns = {"classify": layout.columns, "translate": layout.pair}
+        return {task: reading for task, reading in both.items() if columns[task] or not any(columns.values())}
+    parallel = {"translate": "a text on each line, its target on that line of the other file"}
+    return {"tag": "a word and its tag on each line", **(parallel if _may_be_parallel(source) else {})}
 
 
 def _unclear(path: Path) -> FileLayout | None:

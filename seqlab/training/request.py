@@ -22,7 +22,7 @@ from seqlab.data.examples.lines import TABLES, quote_list, suffix
 from seqlab.data.examples.table_sample import have_same_columns
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.split_files import find_split_files
-from seqlab.data.task_inference import infer_task, may_be_parallel, plain_text_note, unclear_layout
+from seqlab.data.task_inference import infer_task, plain_text_note, possible_tasks, unclear_layout
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.tasks.text_settings import TextSettings
@@ -243,14 +243,7 @@ def _train_command(corpus: Mapping[str, Any]) -> list[str]:
 def _which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
     """Ask what a file is, with the command for each answer."""
     train = _train_command(corpus)
-    readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
-    if layout.kind == "tagged" and may_be_parallel(corpus["source"]):
-        readings["translate"] = "a text on each line, its target on that line of the other file"
-    if layout.kind == "table":
-        readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
-        for task, may_be in {"classify": layout.columns, "translate": layout.pair}.items():
-            if not may_be and (layout.columns or layout.pair):
-                del readings[task]
+    readings = possible_tasks(layout, corpus["source"])
     options = {task: ["--task", task] for task in (*readings, "language")}
     for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
         if task in readings and columns:
