@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from seqlab.data.drawn_tables import drawn_lines
+from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.files import read_beginning
 
 SAMPLE_BYTES = 64 * 1024
@@ -19,6 +19,7 @@ SPAN_TAG = re.compile(r"O|[BIESLUM][-_]\S+")
 SENTENCE_END = re.compile(r"\w[.!?…]['\"”’»)]*$")  # a word of prose, at the end of its line
 ENTITY = re.compile(r"&#?\w+;")  # of HTML: its semicolon separates nothing
 LABEL = "__label__"  # with which a label begins in files of fastText
+LABEL_WORD = re.compile(rf"(?<!\S){LABEL}(\S*)")
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 
@@ -43,17 +44,15 @@ def recognize_layout(path: Path) -> FileLayout | None:
         return None  # reading the text reports it
     if any("\0" in line for line in lines):
         return None  # reading the text reports this, too
-    drawn = {*drawn_lines(lines)}
-    lines = [line for place, line in enumerate(lines) if place not in drawn]
+    if table := drawn_table(lines):
+        return _of_widths(path.name, table.widths, "|")
     filled = [ENTITY.sub("", line) for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
-    labeled = sum(line.startswith(LABEL) for line in filled)
+    labeled = sum(LABEL_WORD.search(line) is not None for line in filled)
     if labeled and labeled >= FITTING * len(filled):
-        return FileLayout("labeled", f"the lines of {path.name} begin with {LABEL}, as in fastText", certain=True)
+        reason = f"the lines of {path.name} have words that begin with {LABEL}, as in fastText"
+        return FileLayout("labeled", reason, certain=True)
     if len(filled) < MIN_LINES:
         return None
-    if drawn:
-        boxed = all(line.strip().startswith("|") and line.strip().endswith("|") for line in filled)
-        return _table(path.name, [line.strip().strip("|") for line in filled] if boxed else filled)
     return _tagged(path.name, lines, filled) or _table(path.name, filled)
 
 
@@ -81,15 +80,24 @@ def _tagged(name: str, lines: Sequence[str], filled: Sequence[str]) -> FileLayou
 
 
 def _table(name: str, filled: Sequence[str]) -> FileLayout | None:
-    for separator, word in SEPARATORS.items():
+    for separator in SEPARATORS:
         if separator == ";" and sum(line.count("; ") for line in filled) > sum(line.count(";") for line in filled) / 2:
             continue  # punctuation: programs write no space after a separator
-        columns, share = _columns([line.count(separator) + 1 for line in filled])
-        if columns == 2 and 2 * sum(line.rstrip(" ").endswith(separator) for line in filled) > len(filled):
+        widths = [line.count(separator) + 1 for line in filled]
+        if _columns(widths)[0] == 2 and 2 * sum(line.rstrip(" ").endswith(separator) for line in filled) > len(filled):
             continue  # it ends statements, and separates nothing
-        if columns >= 2 and share >= FITTING:
-            return FileLayout("table", f"{share:.0%} of the lines of {name} have {columns} fields separated by {word}")
+        if layout := _of_widths(name, widths, separator):
+            return layout
     return None
+
+
+def _of_widths(name: str, widths: Sequence[int], separator: str) -> FileLayout | None:
+    """A table, if nearly all of its rows have the same number of fields."""
+    columns, share = _columns(widths)
+    if len(widths) < MIN_LINES or columns < 2 or share < FITTING:
+        return None
+    word = SEPARATORS[separator]
+    return FileLayout("table", f"{share:.0%} of the lines of {name} have {columns} fields separated by {word}")
 
 
 def _columns(counts: Sequence[int]) -> tuple[int, float]:

@@ -28,6 +28,10 @@ FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
         "Save a sheet as CSV, a document as plain text, and give that.",
     ),
     b"7z\xbc\xaf\x27\x1c": ("packed by 7-Zip", f"{UNPACK_ALL}7z x FILE"),
+    b"SQLite format 3\0": (
+        "a database of SQLite",
+        "Export a table of it, such as: sqlite3 -header -csv FILE 'SELECT * FROM TABLE' > new.csv",
+    ),
     b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE new.txt"),
     GZIP: ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > NEW"),
     b"BZh91AY&SY": ("packed by bzip2", "Unpack it: bzip2 -dc < FILE > NEW"),
@@ -41,8 +45,16 @@ ARCHIVES = (".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst")
 PACKED_TWICE = ("packed twice by gzip", "Unpack it twice: gzip -dc < FILE | gzip -dc > NEW")
 
 
+class Foreign(DataError):
+    """A file that is no text; `what` it is, in a few words."""
+
+    def __init__(self, message: str, what: str):
+        super().__init__(message)
+        self.what = what
+
+
 def refuse_foreign(beginning: bytes, name: str) -> None:
-    """DataError for a file that is recognized as something else than text."""
+    """Foreign for a file that is recognized as something else than text."""
     found = next((FOREIGN[mark] for mark in FOREIGN if beginning.startswith(mark)), None)
     if beginning.startswith(ZIP):
         found = _zipped(name)
@@ -55,7 +67,7 @@ def refuse_foreign(beginning: bytes, name: str) -> None:
     what, advice = found
     if "NEW" in advice and Path(_unpacked(name)).suffix.lower() in ARCHIVES:
         advice = f"{UNPACK_ALL}tar -xf FILE"
-    raise DataError(f"'{name}' is {what}, not text. {on_file(advice, name)}")
+    raise Foreign(f"'{name}' is {what}, not text. {on_file(advice, name)}", what)
 
 
 def on_file(command: str, name: str) -> str:

@@ -16,9 +16,25 @@ def nested_texts_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
             texts.setdefault(path, set()).add(text)
     if not texts:
         return ""
+    if key := _only_key(rows):
+        command = f"jq -c {shlex.quote(f'.{_name(key)}')} FILE > new.jsonl"
+        return f"Its texts stand deeper, side by side in '{key}'. To make a table of them: {on_file(command, name)}"
     path = max(texts, key=lambda path: sum(map(len, texts[path])))
     command = f"jq -r {shlex.quote(f'{path} // empty')} FILE > new.txt"
     return f"Its texts stand deeper. To get those of {path}: {on_file(command, name)}"
+
+
+def _only_key(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """The key of rows that have no other, if its objects have several texts, such as a sentence in two languages."""
+    keys = {key for row in rows for key in row}
+    inner = [value for row in rows for value in row.values()]
+    several = all(isinstance(v, dict) and sum(isinstance(part, str) for part in v.values()) > 1 for v in inner)
+    return keys.pop() if len(keys) == 1 and several else None
+
+
+def _name(key: str) -> str:
+    """A key as jq writes it."""
+    return key if key.isidentifier() and key.isascii() else json.dumps(key)
 
 
 def _texts(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -27,8 +43,7 @@ def _texts(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, st
         yield path, value
     elif isinstance(value, dict):
         for key, part in value.items():
-            name = key if key.isidentifier() and key.isascii() else json.dumps(key)
-            yield from _texts(part, f"{path}.{name}", depth + 1)
+            yield from _texts(part, f"{path}.{_name(key)}", depth + 1)
     elif isinstance(value, list):
         for part in value:
             yield from _texts(part, f"{path}[]", depth + 1)

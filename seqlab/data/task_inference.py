@@ -30,8 +30,9 @@ from seqlab.data.examples.label_columns import label_columns_note
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
+from seqlab.data.examples.tagged_tables import word_rows
 from seqlab.data.examples.title_lines import header_below
-from seqlab.data.file_layout import SPAN_TAG, FileLayout, recognize_layout
+from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.file_names import name_files
 from seqlab.data.files import read_beginning
 from seqlab.data.text.forms import form_of_text
@@ -46,10 +47,6 @@ OTHER_SUFFIXES = {
     *("css", "js", "jsx", "tsx", "py", "pyi", "rs", "go", "rb", "sh", "cc", "cpp", "hpp", "php", "lua", "srt", "vtt"),
     *("bak", "old", "org", "tmp", "doc", "pdf", "zip", "dat"),
 }
-
-AS_LINES = (
-    "Write the word, a tab and its tag on each line of a file that ends in .conll, with a blank line between sentences"
-)
 
 
 class InferredTask(NamedTuple):
@@ -80,11 +77,17 @@ def plain_text_note(source: Sequence[str]) -> str | None:
     """A note if two files that look like pairs of lines are read as running text."""
     paths = [Path(item) for item in source if item not in CORPORA]
     names = " and ".join(path.name for path in paths)
-    if len(paths) == 2 and all(map(_is_file, paths)) and all(_may_be_language(suffix(path)) for path in paths):
+    if _may_be_parallel(source):
         differ = suffix(paths[0]) != suffix(paths[1])
         why = "their names differ in more than the suffix" if differ else "both have the same suffix"
         return f"{names}: read as one running text, since {why}. For pairs of lines, set --task translate"
     return None
+
+
+def _may_be_parallel(source: Sequence[str]) -> bool:
+    """Whether there are two files whose suffixes may be languages."""
+    paths = [Path(item) for item in source if item not in CORPORA]
+    return len(paths) == 2 and all(map(_is_file, paths)) and all(_may_be_language(suffix(path)) for path in paths)
 
 
 def _task(kind: ExampleKind, reason: str) -> InferredTask | None:
@@ -118,6 +121,18 @@ def unclear_layout(source: Sequence[str]) -> FileLayout | None:
     if len(paths) > 1 and any(suffix(path) in TABLES for path in filter(_is_file, paths)):
         return FileLayout("other", f"the files are not of one kind, {name_files([*map(str, paths)])}: give one kind")
     return None
+
+
+def possible_tasks(layout: FileLayout, source: Sequence[str]) -> dict[str, str]:
+    """The tasks that files of an unclear layout may be for, and how each would read them."""
+    if layout.kind == "other":
+        return {}
+    if layout.kind == "table":
+        both = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
+        columns = {"classify": layout.columns, "translate": layout.pair}
+        return {task: reading for task, reading in both.items() if columns[task] or not any(columns.values())}
+    parallel = {"translate": "a text on each line, its target on that line of the other file"}
+    return {"tag": "a word and its tag on each line", **(parallel if _may_be_parallel(source) else {})}
 
 
 def _unclear(path: Path) -> FileLayout | None:
@@ -154,6 +169,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
     except (OSError, EOFError, zlib.error):
         return None
     except (ValueError, RecursionError, csv.Error) as error:
+        if any("\0" in line for line in read_beginning(path, SAMPLE_BYTES)[0]):
+            return None  # reading the text reports it
         return FileLayout("other", _first_line_fault(path, error))
     if not names and suffix(path) in JSON_LINES and (form := form_of_file(path)):
         return FileLayout("other", form)
@@ -184,9 +201,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
 
 def _first_line_fault(path: Path, error: Exception) -> str:
     if suffix(path) in JSON_LINES:
-        return form_of_file(path) or form_of_line(
-            path, next(line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip())
-        )
+        return form_of_file(path) or form_of_line(path, read_beginning(path, SAMPLE_BYTES)[0])
     return f"the first line of {path.name} is no header: {csv_fault(error) if isinstance(error, csv.Error) else error}"
 
 
@@ -204,8 +219,8 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]
     if below := header_below(path, lines):
         return FileLayout("other", below)
-    if spans := _span_tags(sample.rows):
-        return FileLayout("other", f"{path.name} has span tags in {quote_list(spans)}: a word on each row. {AS_LINES}")
+    if words := word_rows(path, sample.rows):
+        return FileLayout("other", words)
     if sample.is_scattered:
         return FileLayout("other", f"{path.name} has {quote_list(sample.names, 10)}, and no row has two of them")
     if sample.header or len(sample.names) < 2:
@@ -228,18 +243,6 @@ def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> File
         return replace(layout, kind="other", reason=f"{layout.reason}. No column has labels: {why}")
     labels = not why and (may_be_labels(rows, columns[1]) or pair is None)
     return replace(layout, columns=columns if labels else None, pair=pair)
-
-
-def _span_tags(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of span tags, one on each row."""
-    columns = {name: [str(row.get(name, "")) for row in rows] for name in (rows[0] if rows else ())}
-    return [
-        name
-        for name, tags in columns.items()
-        if len(set(tags)) > 1
-        and any(tag.startswith(("B-", "B_")) for tag in tags)
-        and all(map(SPAN_TAG.fullmatch, tags))
-    ]
 
 
 def _is_folder(path: Path) -> bool:

@@ -10,6 +10,7 @@ from seqlab.data.examples.class_folders import labels_of_folders
 from seqlab.data.examples.lines import quote_list
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.files import existing_path
+from seqlab.data.task_inference import possible_tasks
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
 from seqlab.training.unused_settings import refuse_unused
@@ -40,12 +41,7 @@ def _train_command(corpus: Mapping[str, Any]) -> list[str]:
 def which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
     """Ask what a file is, with the command for each answer."""
     train = _train_command(corpus)
-    readings = {} if layout.kind == "other" else {"tag": "a word and its tag on each line"}
-    if layout.kind == "table":
-        readings = {"classify": "a text and its label on each line", "translate": "a text and its target on each line"}
-        for task, may_be in {"classify": layout.columns, "translate": layout.pair}.items():
-            if not may_be and (layout.columns or layout.pair):
-                del readings[task]
+    readings = possible_tasks(layout, corpus["source"])
     options = {task: ["--task", task] for task in (*readings, "language")}
     for task, columns in {"classify": layout.columns, "translate": layout.pair}.items():
         if task in readings and columns:

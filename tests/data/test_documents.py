@@ -3,13 +3,16 @@
 import gzip
 import json
 from email.message import EmailMessage
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from seqlab.config import CorpusSettings
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes
+from seqlab.data.documents.open_pairs import open_retrieval, open_unsplit
 from seqlab.data.documents.passages import passages
 from seqlab.data.documents.read import read_documents
 from seqlab.data.documents.text_files import text_document
@@ -204,3 +207,47 @@ def test_mails_are_decoded(tmp_path: Path) -> None:
     assert found["b.eml"] == ("b.eml", "an otter")
     assert found["c.eml"][1] == "no mail at all"
     assert fixes.notes() == ["1 part of e-mails not read, such as attachments, in a.eml"]
+
+
+def test_every_mail_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
+    mail = "From a@b.c Mon Jan  1 00:00:00 2024\nSubject: {}\n\n{}\n\n"
+    path = tmp_path / "a.mbox"
+    path.write_text(mail.format("Otters", "They swim.\n>From here to there.") + mail.format("Badgers", "They dig."))
+    assert list(read_documents([path])) == [
+        Document(f"{path.as_posix()}:1", "They swim.\nFrom here to there.", "Otters"),
+        Document(f"{path.as_posix()}:7", "They dig.", "Badgers"),
+    ]
+    path.write_text("No mail at all.\n\nBut a text.\n")
+    assert [document.title for document in read_documents([path])] == ["No mail at all."]
+
+
+def test_files_that_are_no_text_are_left_out_by_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a text")
+    (tmp_path / "b.docx").write_bytes(b"PK\x03\x04 rest")
+    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.4 rest")
+    fixes = DocumentFixes()
+    assert len(list(read_documents([tmp_path], fixes))) == 1
+    assert "left out 1 file (a zip archive, not text): b.docx" in fixes.notes()
+    assert "left out 1 file (a PDF, not text): c.pdf" in fixes.notes()
+
+
+def test_training_advises_no_option_that_it_does_not_have(tmp_path: Path) -> None:
+    rows = [{"instruction": f"What is {at}?", "output": f"It is {at}."} for at in range(20)]
+    path = tmp_path / "qa.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = (str(path),)
+    for read in (partial(open_retrieval, kinds=()), open_unsplit):
+        with pytest.raises(DataError, match=r"has no column of texts.* Rename the column of the texts") as error:
+            read(CorpusSettings(source=source))
+        assert "--column" not in str(error.value)
+    with pytest.raises(DataError, match=r"name both: --set 'corpus\.columns="):
+        open_retrieval(CorpusSettings(source=source), ())
+    named = open_retrieval(CorpusSettings(source=source, columns=("instruction", "output")), ())
+    read = {document.text for documents in named.documents.values() for document in documents}
+    assert read and read <= {row["output"] for row in rows}
+    (tmp_path / "folder").mkdir()
+    texts = [f"Otter {at} swims in the river {at} all day long. {'It eats fish. ' * 20}" for at in range(60)]
+    (tmp_path / "folder" / "a.csv").write_text("text,author\n" + "".join(f"{text},me\n" for text in texts))
+    (tmp_path / "folder" / "b.csv").write_text("author,year\nme,2000\n")
+    notes = " ".join(open_retrieval(CorpusSettings(source=(str(tmp_path / "folder"),)), ()).notes)
+    assert "'author'" in notes and "b.csv" in notes and "--column" not in notes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seqlab.data.drawn_tables import drawn_lines
+from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.tables import read_labeled
 from seqlab.data.files import InputFixes
@@ -62,4 +62,34 @@ def test_padding_between_bars_is_removed_without_a_rule_too(write: Write) -> Non
 
 @pytest.mark.parametrize("text", ["---\ntitle: a\n---\n", "a\n--+--\nb\n", "a | b\nc | d\n", "", "1 | 2\n-----\n"])
 def test_nothing_is_drawn_elsewhere(text: str) -> None:
-    assert drawn_lines(text.split("\n")) == []
+    assert drawn_table(text.split("\n")) is None
+
+
+OF_MARKDOWN = [
+    "| text | label |\n|------|:-----:|\n{}",
+    "# Reviews\n\n| text | label |\n|:-:|:-:|\n{}",
+    "My reviews\n\n| text | label |\n|---|---|\n{}\nSource: my survey.\n",
+    "|text|label|\n|---|---|\n{}",
+]
+
+
+@pytest.mark.parametrize("form", OF_MARKDOWN)
+def test_a_table_of_markdown_is_read_without_its_bars_whatever_is_around_it(write: Write, form: str) -> None:
+    texts = [f"a film {at}" if at % 2 else f'"one" \\| two {at}' for at in range(60)]
+    rows = [f"| {text} | {'np'[at % 2]} |" for at, text in enumerate(texts)]
+    rows[3] = "a film 3 | p"  # the outer bars may be missing
+    rows[5] = "| a | film 5 | p |"
+    path, fixes = write("a.md", form.format("\n".join(rows) + "\n")), InputFixes(skip_limit=0.1)
+    read = [(located.example.text, located.example.label) for located in read_labeled(path, None, fixes)]
+    assert read == [(text.replace("\\|", "|"), "np"[at % 2]) for at, text in enumerate(texts) if at != 5]
+    said = r"3 fields, but the header has 2. Is there a bar in a text? Write it as \|"
+    assert [note for note in fixes.notes() if "skipped 1 of the 60 rows" in note and said in note]
+    around = sum(line in form for line in ("# Reviews", "My reviews", "Source"))
+    note = f"passed over lines of text above or below a drawn table: {around}"
+    assert (note in fixes.notes()) == bool(around)
+    inputs = [*read_inputs("labeled", path, None, InputFixes()).values()]
+    assert [text for text in inputs if text] == [text for text, _ in read]
+    with pytest.raises(UsageError) as asked:
+        settings_from_request(path, {}, {}, {})
+    tasks = re.findall(r"--task (\w+)", str(asked.value))
+    assert "classify" in tasks and "tag" not in tasks

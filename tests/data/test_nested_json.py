@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from seqlab.data.examples.tables import read_pairs
+from seqlab.data.files import InputFixes
 from seqlab.data.nested_json import nested_texts_advice
+from seqlab.errors import UsageError
+from seqlab.training.request import settings_from_request
 
 ROWS = [
     {"id": number, "messages": [{"role": "user", "content": f"question {number}"}, {"role": "bot", "content": "yes"}]}
@@ -49,3 +53,16 @@ def test_the_command_gets_the_texts(chat: Path) -> None:
 def test_paths(row: dict, path: str) -> None:
     advice = nested_texts_advice([row], "a.jsonl")
     assert advice == "" if not path else f"those of {path}: " in advice
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_texts_side_by_side_become_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"translation": {"en": f"the film {at}", "de": f"der Film {at}"}} for at in range(20)]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(UsageError) as asked:
+        settings_from_request("a.jsonl", {}, {}, {})
+    command = str(asked.value).partition("To make a table of them: ")[2].splitlines()[0].rstrip(".")
+    subprocess.run(command, shell=True, check=True)
+    pairs = [located.example for located in read_pairs(Path("new.jsonl"), ("en", "de"), InputFixes())]
+    assert [pair.target for pair in pairs] == [f"der Film {at}" for at in range(20)]

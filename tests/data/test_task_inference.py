@@ -400,3 +400,23 @@ def test_why_the_task_is_what_it_is_stands_beside_what_it_refuses(written):
     path = written("a.txt", "__label__a some text\n__label__b more of it\n" * 10)
     with pytest.raises(UsageError, match=r"--window .* does not apply to --task classify.* begin with __label__"):
         settings_from_request(path, {}, {}, {"window": 32})
+
+
+def test_two_files_with_languages_as_suffixes_may_be_parallel_whatever_their_lines_end_in(written, tmp_path):
+    lines = "".join(f"der film {at} ist rot\n" + "\n" * (at == 5) for at in range(30))
+    sources = [written("a.en", lines), written("b.de", lines)]
+    with pytest.raises(UsageError, match="--task translate   #") as asked:
+        settings_from_request(sources, {}, {}, {})
+    assert "--task tag" in str(asked.value) and "--task language" in str(asked.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"SQLite format 3\0\x10\0\x01\r\x01\0@  \0\0", "a database of SQLite.* sqlite3 -header -csv"),
+        (b"\x01\x02\0\r\x03\0 data\0\r\n" * 20, "a NUL character"),
+    ],
+)
+def test_a_binary_file_is_not_offered_as_text(written, content, said):
+    with pytest.raises(DataError, match=said):
+        list(open_corpus(settings_from_request(written("a.csv", content), {}, {}, {}).corpus.source).blocks())

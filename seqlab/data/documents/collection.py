@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.documents.document import Document, Qrels, Query
-from seqlab.data.documents.fixes import DocumentFixes, NoTextColumn
+from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.read import read_documents
-from seqlab.data.documents.rows import NAME_IT
 from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
 from seqlab.data.file_names import shorten
 from seqlab.data.files import InputFixes, existing_path
@@ -144,12 +143,9 @@ def match_queries(
 
 def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Query]:
     """The queries of JSON lines or of a table: `_id` or `id`, and `text`."""
-    own = DocumentFixes(skip_limit=fixes.skip_limit) if fixes is not None else DocumentFixes()
-    try:
-        queries = [Query(document.id, document.text) for document in read_documents([path], own)]
-    except NoTextColumn as error:
-        found = str(error).removesuffix(NAME_IT)
-        raise DataError(f"{found}Rename the column of the queries to text.") from None
+    own = DocumentFixes(to_name_text="Rename the column of the queries to text.")
+    own.skip_limit = own.skip_limit if fixes is None else fixes.skip_limit
+    queries = [Query(document.id, document.text) for document in read_documents([path], own)]
     if fixes is not None:  # other columns and equal texts matter where documents are searched, not in queries
         fixes.remarks += replace(own, unused={}, equal=0).notes()
     return queries

@@ -9,6 +9,7 @@ from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
+NAME_IT = "Name it: --column text=NAME"
 SKIP_LIMIT = 0.1  # the share of files and of rows that may be skipped
 
 
@@ -20,15 +21,12 @@ class Unusable(DataError):
         self.reason = reason
 
 
-class NoTextColumn(Unusable):
-    """A table without a column of texts."""
-
-
 @dataclass
 class DocumentFixes(InputFixes):
     """Filled while documents are read, for the notes."""
 
     skip_limit: float = SKIP_LIMIT
+    to_name_text: str = NAME_IT  # what to do about a table without a column of texts, where a command has no --column
     unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
     unused: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # columns that are not read, and files
     outputs: dict[str, int] = field(default_factory=dict)  # cells of notebooks that have some
@@ -39,11 +37,17 @@ class DocumentFixes(InputFixes):
     equal: int = 0  # documents with the title and text of another; the name of a file is no title
     first_equal: tuple[str, str] = ("", "")  # the ids of two of them
 
+    @property
+    def can_name_columns(self) -> bool:
+        """Whether the command has the option --column."""
+        return self.to_name_text == NAME_IT
+
     def notes(self) -> list[str]:
         notes = super().notes()
         for names, files in self.unused.items():
             columns = f"{'column' if len(names) == 1 else 'columns'} {quote_list(names, MAX_FAULTS)}"
-            notes.append(f"{columns} of {first_names(files)} not read (--column text=NAME reads another)")
+            another = " (--column text=NAME reads another)" if self.can_name_columns else ""
+            notes.append(f"{columns} of {first_names(files)} not read{another}")
         for name, files in self.own_columns.items():
             notes.append(f"no column '{name}' in {name_files(files)}: read by the usual columns")
         if self.outputs:

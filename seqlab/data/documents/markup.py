@@ -18,7 +18,9 @@ BLOCKS = frozenset(
      "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav",
      "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul"}
 )  # fmt: skip
-PAGES, NOTEBOOK, MAIL = (".html", ".htm", ".xhtml"), ".ipynb", ".eml"
+PAGES, NOTEBOOK, MAIL, MAILBOX = (".html", ".htm", ".xhtml"), ".ipynb", ".eml", ".mbox"
+BEFORE_MAIL = re.compile(r"(?:\A|(?<=\n\n))From .*\n")  # in a mailbox; within a mail, such a line begins with >
+QUOTED_FROM = re.compile(r"^>(>*From )", re.MULTILINE)
 BASE64 = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}$\n){4}", re.MULTILINE)  # lines of letters without a space
 
 
@@ -83,6 +85,16 @@ def notebook_text(name: str, content: str) -> tuple[str, int]:
     except (KeyError, TypeError, AttributeError):
         message = f"'{name}' is no notebook: expected JSON with cells and their sources."
         raise Unusable(message, "a notebook without cells") from None
+
+
+def mails_of(content: str) -> dict[int, str]:
+    """The e-mails of a mailbox (mbox), by the line on which each begins; none if it has another form."""
+    begins = [*BEFORE_MAIL.finditer(content)]
+    ends = [*(match.start() for match in begins[1:]), len(content)]
+    return {
+        content.count("\n", 0, match.start()) + 1: QUOTED_FROM.sub(r"\1", content[match.end() : end])
+        for match, end in zip(begins, ends, strict=bool(begins))
+    }
 
 
 def mail_document(name: str, content: str) -> tuple[Document, int]:

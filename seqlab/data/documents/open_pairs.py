@@ -39,6 +39,9 @@ QUERIES = ColumnPair(
     ("document", "passage", "positive", "answer", "text", "target"),
 )
 
+RENAME_TEXT = "Rename the column of the texts to text."
+NAME_PAIRS = 'If a table has queries and their documents, name both: --set \'corpus.columns=["QUERY", "DOCUMENT"]\''
+
 
 def open_retrieval(corpus: CorpusSettings, kinds: Sequence[PairKind]) -> RetrievalExamples:
     """The data in splits. `kinds`: the pairs to train on, () for auto."""
@@ -62,7 +65,7 @@ def open_unsplit(corpus: CorpusSettings) -> RetrievalExamples:
         )
     if columns := _pair_columns(corpus):
         return _from_pairs(open_unsplit_examples("pairs", corpus.model_copy(update={"columns": columns})), ())
-    fixes = DocumentFixes(skip_limit=corpus.skip_limit)
+    fixes = DocumentFixes(skip_limit=corpus.skip_limit, to_name_text=RENAME_TEXT)
     texts = known_items(list(read_documents(corpus.source, fixes)))
     return retrieval_examples(_name(corpus.source), {"whole": texts}, (), "all of it", fixes.notes())
 
@@ -142,7 +145,7 @@ def _judged(collection: Collection, split: str) -> list[JudgedQuery]:
 def _from_documents(corpus: CorpusSettings, kinds: Sequence[PairKind]) -> RetrievalExamples:
     if STANDARD_INPUT in corpus.source:
         raise UsageError("documents cannot be read from standard input, '-': name files or a folder.")
-    fixes = DocumentFixes(skip_limit=corpus.skip_limit)
+    fixes = DocumentFixes(skip_limit=corpus.skip_limit, to_name_text=f"{RENAME_TEXT} {NAME_PAIRS}")
     given = {"train": corpus.source, "validation": corpus.validation, "test": corpus.test}
     read = {split: list(read_documents(source, fixes)) for split, source in given.items() if source}
     rule = f"{' and '.join(split for split in read if split != 'train')} from files"

@@ -1,8 +1,8 @@
 """Documents from files: a folder, text and Markdown files, pages, notebooks, JSON lines and tables, one after another.
 
 A text file is one document; its id is its path, its title its first heading or line. Every row of a table or of JSON
-lines is a document. Files that are no text are left out, those that cannot be read are skipped up to a limit; both are
-noted in the `fixes`.
+lines is a document, and so is every e-mail of a mailbox. Files that are no text are left out, those that cannot be read
+are skipped up to a limit; both are noted in the `fixes`.
 """
 
 import hashlib
@@ -17,9 +17,11 @@ from seqlab.data.documents.fixes import DocumentFixes, Unusable
 from seqlab.data.documents.markup import (
     BASE64,
     MAIL,
+    MAILBOX,
     NOTEBOOK,
     PAGES,
     mail_document,
+    mails_of,
     notebook_text,
     page_document,
 )
@@ -30,6 +32,7 @@ from seqlab.data.examples.lines import suffix as suffix_of
 from seqlab.data.file_names import first_names, shorten
 from seqlab.data.files import existing_path, read_file
 from seqlab.data.folders import files_below, note_links
+from seqlab.data.foreign import Foreign
 from seqlab.data.text.corpus import readable_codec
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted, ended
@@ -64,7 +67,7 @@ def read_documents(
         except DataError as error:
             if not file.found:
                 raise
-            fixes.left_out[str(file.path)] = error.reason if isinstance(error, Unusable) else "no table of documents"
+            fixes.left_out[str(file.path)] = _why_left_out(error)
             continue
         for document in _distinct(found, number, [one.path for one in files], seen, fixes):
             key = _digest(_content(document).strip())
@@ -78,6 +81,12 @@ def read_documents(
         raise DataError(f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{said}")
     if missing := [column for column in (columns or {}).values() if column not in fixes.named_columns]:
         raise DataError(f"no table in {names} has a column {quote_list(missing)}: correct --column, or leave it out.")
+
+
+def _why_left_out(error: DataError) -> str:
+    if isinstance(error, Foreign):
+        return f"{error.what}, not text"
+    return error.reason if isinstance(error, Unusable) else "no table of documents"
 
 
 def _content(document: Document) -> str:
@@ -156,6 +165,11 @@ def _documents(
         document, others = mail_document(name, content)
         fixes.mail_parts |= {name: others} if others else {}
         return _one(document)
+    if suffix == MAILBOX and (mails := mails_of(content)):
+        found = {line: mail_document(f"{name}:{line}", mail) for line, mail in mails.items()}
+        others = sum(parts for _, parts in found.values())
+        fixes.mail_parts |= {name: others} if others else {}
+        return ((line, document) for line, (document, _) in found.items())
     if suffix == NOTEBOOK:
         content, outputs = notebook_text(name, content)
         fixes.outputs |= {name: outputs} if outputs else {}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.documents.document import Document
-from seqlab.data.documents.fixes import DocumentFixes, NoTextColumn, Unusable
+from seqlab.data.documents.fixes import DocumentFixes, Unusable
 from seqlab.data.examples.columns import LABELED
 from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, numbered_lines, quote_list
@@ -19,7 +19,6 @@ FIELDS = {  # the names of the columns that are read, the first that a table has
     "title": ("title", "heading", "name"),
     "text": ("text", "body", "contents", "content", "abstract"),
 }
-NAME_IT = "Name it: --column text=NAME"
 LAYOUT_COLUMNS = ("metadata",)  # of collections in the layout of BEIR, which nobody expects to be searched
 
 
@@ -64,10 +63,10 @@ def _columns(
         if column is not None:
             found[name] = column
     if "text" not in found:
-        raise NoTextColumn(
+        raise Unusable(
             f"'{path}' has no column of texts: expected one named {', '.join(FIELDS['text'])}, there is "
-            f"{quote_list(names) or 'none'}. {NAME_IT}",
-            "a table without a column of texts; --column text=NAME names one",
+            f"{quote_list(names) or 'none'}. {fixes.to_name_text}",
+            f"a table without a column of texts{'; --column text=NAME names one' if fixes.can_name_columns else ''}",
         )
     return found
 

@@ -14,12 +14,14 @@ from seqlab.errors import DataError
 NESTED_ROWS, PLACES_NAMED = 100, 6  # rows in which nested texts are looked for, and places that are named
 FEWEST_ROWS = 4  # in which labels are seen to repeat
 LABEL_KEY = re.compile(r'"(choices|label|class|category|sentiment)(s|es)?"', re.IGNORECASE)
+NAME = re.compile(r"[\w-]+")  # that a file can have
 MAX_BYTES = 64 * 1024**2  # of a file that is read to tell its form, where its beginning does not
 
 
 def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
     """What one object with a whole table in it is, with the command; None if it is a row."""
     values = list(fields.values())
+    tables = [key for key, value in fields.items() if _is_list_of_objects(value)]
     if _is_split(fields):
         rows, kind = (
             'dict(zip(t["columns"], row)) for row in t["data"]',
@@ -27,11 +29,13 @@ def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
         )
     elif _has_rows(fields):
         rows, kind = "row for row in t.values()", "a table by rows"
-    elif len(values) > 1 and all(_is_column(value, values[0]) for value in values):
+    elif 1 < len(values) != len(tables) and all(_is_column(value, values[0]) for value in values):
         cells = "c.values()" if isinstance(values[0], dict) else "c"
         rows = f"dict(zip(t, row)) for row in zip(*({cells} for c in t.values()))"
         kind = "a table by columns"
-    elif tables := [key for key, value in fields.items() if _is_list_of_objects(value)]:
+    elif len(tables) > 1:
+        return f"{path.name} is one object with several tables, not an object per line; {_rewrite_each(path, tables)}"
+    elif tables:
         rows, kind = f"row for row in t[{json.dumps(tables[0])}]", f"a table in '{tables[0]}'"
     else:
         return None
@@ -138,32 +142,47 @@ def _has_rows(fields: Mapping[str, Any]) -> bool:
     return len(fields) > len(inner) if numbered == numbers else numbered
 
 
-def form_of_line(path: Path, beginning: str) -> str:
-    """What a file is whose first line is no object, with the command."""
+def form_of_line(path: Path, lines: Sequence[str]) -> str:
+    """What a file is that begins with these lines, the first of which is no object, with the command."""
+    beginning = next(filter(str.strip, lines), "")
+    first = next((number for number, line in enumerate(lines, 1) if isinstance(_parsed(line), dict)), None)
+    if isinstance(_parsed(beginning), list):
+        return f"{path.name} has an array on its first line, not an object; {arrays_command(path)}"
     if has_comma(beginning):
         return f"{path.name} has a comma after each object; {commas_command(path)}"
     if beginning.lstrip().startswith("{"):
         one_line = f"jq -c . {shlex.quote(str(path))} > new.jsonl"
         return f"{path.name} has objects of several lines each, not an object per line; to convert them: {one_line}"
-    no_object = f"{path.name} has no JSON object on its first line, as JSON lines do"
-    if _is_string(beginning):
-        return f"{no_object}, but a string; to get the strings as running text: {jq_command(path, '.', '-r')} > new.txt"
-    return f"{no_object}; {_array_command(path)}"
+    said = f"{path.name} has no JSON object on its first line, as JSON lines do"
+    if beginning.lstrip().startswith("["):
+        return f"{said}; {_array_command(path)}"
+    if isinstance(_parsed(beginning), str):
+        return f"{said}, but a string; to get the strings as running text: {jq_command(path, '.', '-r')} > new.txt"
+    if first is None:
+        return said
+    rest = f"tail -n +{first}"
+    source = shlex.quote(str(path))
+    command = f"gzip -dc {source} | {rest}" if path.suffix == ".gz" else f"{rest} {source}"
+    return f"{said}, but on line {first}; to remove what is above: {command} > new.jsonl"
 
 
-def _is_string(line: str) -> bool:
+def arrays_command(path: Path) -> str:
+    """How to rewrite a file with an array on each line."""
+    program = "to_entries | map({key: (.key + 1 | tostring), value}) | from_entries"
+    return f"to make an object of each array, with numbers as keys: {jq_command(path, program)} > new.jsonl"
+
+
+def _parsed(line: str) -> Any:
+    """The value of a line, None if it is no JSON."""
     try:
-        return isinstance(json.loads(line), str)
+        return json.loads(line)
     except (ValueError, RecursionError):
-        return False
+        return None
 
 
 def has_comma(line: str) -> bool:
     """Whether a line is an object and a comma, as in the middle of an array."""
-    try:
-        return line.rstrip().endswith(",") and isinstance(json.loads(line.rstrip().removesuffix(",")), dict)
-    except (ValueError, RecursionError):
-        return False
+    return line.rstrip().endswith(",") and isinstance(_parsed(line.rstrip().removesuffix(",")), dict)
 
 
 def commas_command(path: Path) -> str:
@@ -174,12 +193,25 @@ def commas_command(path: Path) -> str:
 
 
 def _rewrite(path: Path, rows: str, pandas: bool = True) -> str:
-    opened = f'{"gzip.open" if path.suffix == ".gz" else "open"}({json.dumps(str(path))}, "rb")'
-    program = f"import gzip, json; t = json.load({opened}); [print(json.dumps(r)) for r in ({rows})]"
+    program = f"{_loaded(path)}; [print(json.dumps(r)) for r in ({rows})]"
     written = (
         'from pandas: to_json("new.jsonl", orient="records", lines=True); without it: ' if pandas else "to convert: "
     )
     return f"{written}python3 -c {shlex.quote(program)} > new.jsonl"
+
+
+def _rewrite_each(path: Path, keys: Sequence[str]) -> str:
+    """The command that writes a file for each table."""
+    names = [key if NAME.fullmatch(key) else str(number) for number, key in enumerate(keys, 1)]
+    files = {key: f"new-{name}.jsonl" for key, name in zip(keys, names, strict=True)}
+    write = 'open(f, "w").writelines(json.dumps(r) + "\\n" for r in t[k])'
+    program = f"{_loaded(path)}; [{write} for k, f in {json.dumps(files)}.items()]"
+    return f"to write {', '.join(files.values())}: python3 -c {shlex.quote(program)}"
+
+
+def _loaded(path: Path) -> str:
+    opened = f'{"gzip.open" if path.suffix == ".gz" else "open"}({json.dumps(str(path))}, "rb")'
+    return f"import gzip, json; t = json.load({opened})"
 
 
 def _is_split(fields: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.examples.json_forms import commas_command, form_of_text, has_comma
+from seqlab.data.examples.json_forms import arrays_command, commas_command, form_of_text, has_comma
 from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -63,6 +63,8 @@ def parse_object(location: Location, line: str, twice: list[str] | None = None) 
         if has_comma(line):
             return BadRow(location, f"a comma follows the object. {advice}; {commas_command(location.path)}")
         return BadRow(location, f"this is not JSON: {error}. {advice}")
+    if isinstance(fields, list):
+        return BadRow(location, f"an array. Expected one object per line; {arrays_command(location.path)}")
     if not isinstance(fields, dict):
         return BadRow(location, f"{type_name(fields)}. {advice}")
     return TableRow(location, fields)

@@ -1,10 +1,10 @@
-"""Labeled texts as fastText has them: labels that begin with __label__, then the text, on each line."""
+"""Labeled texts as fastText has them: on each line, words that begin with __label__ are labels, others the text."""
 
 from pathlib import Path
 
 from seqlab.data.examples.example import LabeledText
 from seqlab.data.examples.lines import BadRow, LocatedExample, Location, collect, numbered_lines
-from seqlab.data.file_layout import LABEL, recognize_layout
+from seqlab.data.file_layout import LABEL, LABEL_WORD, recognize_layout
 from seqlab.data.files import InputFixes
 from seqlab.wording import counted
 
@@ -39,17 +39,13 @@ def _example(row: tuple[Location, str]) -> LocatedExample:
     location, line = row
     labels, text = _divided(line)
     if not labels:
-        raise BadRow(location, f"no label: expected {LABEL} and its name before the text.")
+        raise BadRow(location, f"no label: expected {LABEL} and its name beside the text.")
     if not text:
-        raise BadRow(location, "no text follows the label.")
+        raise BadRow(location, "no text stands beside the label.")
     return LocatedExample(LabeledText(text, BETWEEN.join(labels)), location)
 
 
 def _divided(line: str) -> tuple[list[str], str]:
-    labels: list[str] = []
-    rest = line.strip()
-    while rest.startswith(LABEL):
-        label, *others = rest.split(maxsplit=1)
-        labels.append(label.removeprefix(LABEL))
-        rest = others[0] if others else ""
-    return [label for label in labels if label], rest
+    """The labels, wherever they stand in the line, as fastText reads it, and the other words."""
+    labels = [match[1] for match in LABEL_WORD.finditer(line) if match[1]]
+    return labels, " ".join(part.strip() for part in LABEL_WORD.split(line)[::2] if part.strip())

@@ -24,6 +24,7 @@ from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
+from seqlab.data.examples.tagged_tables import advice_on_tags
 from seqlab.data.examples.untagged import unscored_words
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.file_names import first_names, name_files, shorten
@@ -244,7 +245,7 @@ def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> Loca
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
     if suffix(path) not in TABLES and not columns.pair and has_label_lines(path):
-        _refuse_other_columns(columns, f"'{path}' has labels before its texts")
+        _refuse_other_columns(columns, f"'{path}' has labels beside its texts")
         return read_label_lines(path, fixes)
     return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits, columns.trained)
 
@@ -255,9 +256,8 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
     if suffix(path) == CONLLU or (layout and layout.kind == "conllu"):
         return read_conllu(path, columns.pair, fixes)
     if suffix(path) in TABLES and suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
-        raise DataError(
-            f"'{path}' does not have the suffix of tagged words. Use {CONLLU}, or columns in {', '.join(COLUMNS)}."
-        )
+        how = advice_on_tags(path) or f"Use {CONLLU}, or columns in {', '.join(COLUMNS)}."
+        raise DataError(f"'{path}' does not have the suffix of tagged words. {how}")
     if columns.pair:
         raise UsageError(
             f"corpus.columns names columns, but those of '{path}' have no names: the first is the word and the last "

@@ -37,7 +37,8 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
 def _other_form(path: Path) -> str | None:
     """What the lines of a file look like that are no plain sentences: subtitles, columns, a table."""
     if form := form_of_text(path):
-        return f"{path.name} looks like {form.looks_like}, and its lines are read as they are. {form.advice}"
+        advice = form.as_lines or form.advice
+        return f"{path.name} looks like {form.looks_like}, and its lines are read as they are. {advice}"
     layout = recognize_layout(path)
     return f"{layout.reason}: all of it is read as the sentence" if layout else None
 
@@ -85,6 +86,6 @@ def _pairs(source: Path, target: Path, lines: Iterable[tuple[str, str]]) -> Iter
         has_text, has_translation = bool(text.strip()), bool(translation.strip())
         if has_text != has_translation:
             empty, partner = (target, source) if has_text else (source, target)
-            yield BadRow(Location(empty, number), f"the line is empty, but {Location(partner, number)} is not.")
+            yield BadRow(Location(empty, number), f"the line is empty in {empty.name}, and not in {partner.name}.")
         elif has_text:
             yield LocatedExample(TextPair(text, translation), Location(source, number))

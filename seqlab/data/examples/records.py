@@ -4,9 +4,16 @@ are in quotes, drawn_tables.py what a program drew around them."""
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from seqlab.data.drawn_tables import drawn_lines, undraw
-from seqlab.data.examples.delimiters import DELIMITERS, Record, detect_delimiter, read_records, usual_delimiter
+from seqlab.data.drawn_tables import drawn_table
+from seqlab.data.examples.delimiters import (
+    DELIMITERS,
+    Record,
+    detect_delimiter,
+    read_records,
+    usual_delimiter,
+)
 from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, quote_list, suffix
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.swallowed import swallowed_rows
@@ -17,7 +24,9 @@ from seqlab.errors import DataError
 from seqlab.wording import counted
 
 DRAWN = "rules and row counts, which a program drew around the table"
+OUTSIDE = "text above or below a drawn table"
 BAR = "|"
+DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", BAR: "vertical bar"}
 
 
 def refuse_other_line(names: Sequence[str], known: Sequence[str], header: Location, named: bool) -> None:
@@ -37,57 +46,71 @@ def refuse_other_line(names: Sequence[str], known: Sequence[str], header: Locati
     )
 
 
-def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
-    """The records from the header on that have content; blank lines are passed over, and rows of empty cells are
-    counted or kept. In a table of one column, a blank line is such a row."""
+class Content(NamedTuple):
+    """The records of a table that have content, and a question about one with too many fields."""
+
+    records: list[Record | BadRow]
+    too_many: str
+
+
+def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> Content:
+    """The records from the header on that have content; rows of empty cells are counted or kept, and blank lines are
+    counted. In a table of one column, a blank line is such a row."""
     lines = [line for _, line in numbered_lines(path, fixes)]
-    drawn = drawn_lines(lines)
-    for place in drawn:
-        lines[place] = ""  # blank, so that the others keep their numbers
+    if table := drawn_table(lines):
+        fixes.passed_over.update([DRAWN] * len(table.drawn) + [OUTSIDE] * len([*table.titles, *table.below]))
+        fixes.delimiters[path.name] = DELIMITERS[BAR]
+        rows: list[Record | BadRow] = [(Location(path, place + 1), cells) for place, cells in table.rows.items()]
+        question = r"Is there a bar in a text? Write it as \|."
+        return Content(_with_content(_without_padding(path, rows, fixes), fixes, keep_blank), question)
     delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
     for place in (*comments, *(() if named is None else (named,))):
-        lines[place] = ""
-    fixes.passed_over.update([COMMENTS] * len(comments) + [DRAWN] * len(drawn))
+        lines[place] = ""  # blank, so that the others keep their numbers
+    fixes.passed_over.update([COMMENTS] * len(comments))
     if named is not None:
         fixes.delimiters[path.name] = f"{DELIMITERS.get(delimiter, repr(delimiter))}, as its first line says"
     elif delimiter != usual_delimiter(path):
         fixes.delimiters[path.name] = DELIMITERS[delimiter]
     skip = math.ceil(fixes.skip_limit * len(lines))
+    question = f"Is there a {DELIMITER_NAMES.get(delimiter, delimiter)} outside quotes?"
     if delimiter == "\t" and suffix(path) != ".csv":
         records, note = read_tabbed(path, lines, skip)
         fixes.remarks += [note] if note else []
+        question = "Is there a tab in a text?"
     else:
         records = read_records(path, lines, delimiter, skip)
     fixes.remarks += swallowed_rows(path, records, delimiter)
     if delimiter == BAR:
-        records = _without_padding(path, records, fixes, bool(drawn))
-    return _with_content(records, fixes, keep_blank)
+        records = _without_padding(path, records, fixes)
+    return Content(_with_content(records, fixes, keep_blank), question)
 
 
-def _without_padding(
-    path: Path, records: Sequence[Record | BadRow], fixes: InputFixes, drawn: bool
-) -> list[Record | BadRow]:
-    """Records without the spaces around their cells, which a note counts; of a drawn table, without its box."""
-    rows = [record for record in records if not isinstance(record, BadRow) and record[1]]
-    padded = sum(field != field.strip() for _, fields in rows for field in fields)
+def _without_padding(path: Path, records: Sequence[Record | BadRow], fixes: InputFixes) -> list[Record | BadRow]:
+    """Records without the spaces around their cells, which a note counts."""
+    rows = [record[1] for record in records if not isinstance(record, BadRow)]
+    padded = sum(field != field.strip() for fields in rows for field in fields)
     if not padded:
         return [*records]
     cells = counted(padded, "cell")
     fixes.remarks.append(f"removed the spaces around {cells} of {path.name}, between its bars")
-    bare = [[field.strip() for field in fields] for _, fields in rows]
-    bare = iter(undraw(bare) if drawn else bare)
-    return [record if isinstance(record, BadRow) or not record[1] else (record[0], next(bare)) for record in records]
+    return [
+        record if isinstance(record, BadRow) else (record[0], [field.strip() for field in record[1]])
+        for record in records
+    ]
 
 
 def _with_content(records: Sequence[Record | BadRow], fixes: InputFixes, keep_blank: bool) -> list[Record | BadRow]:
     kept: list[Record | BadRow] = []
-    width = 0  # of the header
+    width = blank_lines = 0  # width: of the header; blank lines: since the last record
     for record in records:
         if isinstance(record, BadRow) or any(map(str.strip, record[1])):
+            fixes.blank_rows += blank_lines if width else 0
             kept.append(record)
-            width = width or (0 if isinstance(record, BadRow) else len(record[1]))
+            width, blank_lines = width or (0 if isinstance(record, BadRow) else len(record[1])), 0
         elif keep_blank and (width == 1 or (width and len(record[1]) > 1)):
             kept.append((record[0], record[1] or [""]))
         elif len(record[1]) > 1:
             fixes.blank_rows += 1
+        else:
+            blank_lines += 1
     return kept

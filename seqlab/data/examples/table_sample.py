@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.drawn_tables import drawn_lines, undraw
+from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.examples.columns import is_name
 from seqlab.data.examples.delimiters import detect_delimiter, read_records, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, suffix
 from seqlab.data.examples.quoting import read_tabbed
+from seqlab.data.examples.row_ends import without_ends
 from seqlab.data.files import read_beginning
 
 SAMPLE_BYTES = 64 * 1024
@@ -51,31 +52,34 @@ def sample_table(path: Path) -> TableSample:
         rows = [parse_object(Location(path, 1), line) for line in filled[:SAMPLE_ROWS]]
         objects = [row.fields for row in rows if isinstance(row, TableRow)]
         return TableSample(keys_of(objects), objects)
-    drawn = {*drawn_lines(lines)}
-    lines = ["" if place in drawn else line for place, line in enumerate(lines)]
-    delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
-    filled = [line for place, line in enumerate(lines) if line.strip() and place not in (named, *comments)]
-    if not filled:
-        return TableSample([], [])
-    if delimiter == "\t" and suffix(path) != ".csv":
-        records = read_tabbed(path, filled, len(filled)).records
-        header, *others = [record[1] for record in records if not isinstance(record, BadRow)]
-        rows = others[:SAMPLE_ROWS]
+    if table := drawn_table(lines):
+        header, *rows = table.rows.values()
     else:
-        header = next(csv.reader([filled[0]], delimiter=delimiter, strict=True))
-        records = read_records(path, filled[1:], delimiter, len(filled))
-        rows = [record[1] for record in records if not isinstance(record, BadRow)][:SAMPLE_ROWS]
-        if drawn:
-            header, *rows = undraw([header, *rows])
-    names = [name.strip() for name in header]
-    rows = [row[: len(names)] if not any(row[len(names) :]) else row for row in rows]  # empty fields at the end
-    rows = [[field.strip() for field in row] for row in rows if len(row) == len(names) and row != header]
+        records = _records(path, lines)
+        if not records:
+            return TableSample([], [])
+        header, *rows = records
+    names, rows, _ = without_ends([name.strip() for name in header], rows[:SAMPLE_ROWS])
+    rows = [[field.strip() for field in row] for row in rows if len(row) == len(names)]
+    rows = [row for row in rows if row != names]
     if _is_header(names, rows):
         numbers = Counter(names)
         named = [{name: field for name, field in zip(names, row, strict=True) if numbers[name] == 1} for row in rows]
         return TableSample(names, named)
     columns = [str(number) for number in range(1, len(names) + 1)]
     return TableSample(names, [dict(zip(columns, row, strict=True)) for row in (names, *rows)], header=False)
+
+
+def _records(path: Path, lines: Sequence[str]) -> list[list[str]]:
+    """The fields of the header and of the rows that can be read; csv.Error if the header cannot."""
+    delimiter, named, comments = detect_delimiter(lines, usual_delimiter(path))
+    filled = [line for place, line in enumerate(lines) if line.strip() and place not in (named, *comments)]
+    if delimiter == "\t" and suffix(path) != ".csv":
+        records = read_tabbed(path, filled, len(filled)).records if filled else []
+        return [record[1] for record in records if not isinstance(record, BadRow)]
+    header = [next(csv.reader([line], delimiter=delimiter, strict=True)) for line in filled[:1]]
+    records = read_records(path, filled[1:], delimiter, len(filled))
+    return header + [record[1] for record in records if not isinstance(record, BadRow)]
 
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

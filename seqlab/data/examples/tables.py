@@ -43,6 +43,7 @@ from seqlab.data.examples.lines import (
     suffix,
 )
 from seqlab.data.examples.records import content_records, refuse_other_line
+from seqlab.data.examples.row_ends import without_ends
 from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
@@ -166,7 +167,7 @@ def open_table(
             raise rows[0] if isinstance(rows[0], BadRow) else AssertionError
         names, every = (keys_of(row.fields for row in some) for some in (objects[:KEYED_OBJECTS], objects))
         return ExampleTable(objects[0].location, names, rows, every[len(names) :])
-    records = content_records(path, fixes, keep_blank)
+    records, too_many = content_records(path, fixes, keep_blank)
     header = next((record for record in records if not isinstance(record, BadRow)), None)
     if header is None:
         if records:
@@ -180,20 +181,21 @@ def open_table(
         names = [str(number) for number in range(1, len(names) + 1)]
     else:
         records = without_headers(names, [record for record in records if record is not header], fixes)
-        records = _without_ends(path, len(names), records, fixes)
-    return ExampleTable(location, names, Rows(path, names, records))
+        names, records = _without_ends(path, names, records, fixes)
+    return ExampleTable(location, names, Rows(names, records, too_many))
 
 
 def _without_ends(
-    path: Path, width: int, records: Sequence[Record | BadRow], fixes: InputFixes
-) -> Sequence[Record | BadRow]:
-    """Records without empty fields beyond the header, if all that are longer than it have only such."""
-    longer = [record[1] for record in records if not isinstance(record, BadRow) and len(record[1]) > width]
-    if not longer or any(field.strip() for fields in longer for field in fields[width:]):
-        return records
-    rows = counted(len(longer), "row")
-    fixes.remarks.append(f"{path.name}: {rows} end with empty fields beyond the header, which are not read")
-    return [record if isinstance(record, BadRow) else (record[0], record[1][:width]) for record in records]
+    path: Path, names: Sequence[str], records: Sequence[Record | BadRow], fixes: InputFixes
+) -> tuple[list[str], list[Record | BadRow]]:
+    """Names and records without empty fields at the end, which a note counts."""
+    ends = without_ends(names, [record[1] for record in records if not isinstance(record, BadRow)])
+    if ends.removed:
+        rows = counted(ends.removed, "row")
+        said = "ends with empty fields" if ends.removed == 1 else "end with empty fields"
+        fixes.remarks.append(f"{path.name}: {rows} {said} beyond the header, which are not read")
+    kept = iter(ends.rows)
+    return ends.names, [record if isinstance(record, BadRow) else (record[0], [*next(kept)]) for record in records]
 
 
 # --- separated fields -----------------------------------------------------------------------------------------------
@@ -203,23 +205,21 @@ def _without_ends(
 class Rows:
     """The records of a table by column, made while they are read: all at once would take several times the memory."""
 
-    path: Path
     names: list[str]
     records: Sequence[Record | BadRow]
+    too_many: str  # a question about a record with more fields than names
 
     def __iter__(self) -> Iterator[TableRow | BadRow]:
-        return (_row(self.path, self.names, record) for record in self.records)
+        return map(self._row, self.records)
 
-
-def _row(path: Path, names: list[str], record: Record | BadRow) -> TableRow | BadRow:
-    if isinstance(record, BadRow):
-        return record
-    location, fields = record
-    if len(fields) == len(names):
-        return TableRow(location, dict(zip(names, fields, strict=True)))
-    hint = ". Is there a tab in a text?" if suffix(path) != ".csv" else ". Is there a comma outside quotes?"
-    more = len(fields) > len(names)
-    return BadRow(location, f"{counted(len(fields), 'field')}, but the header has {len(names)}{hint if more else '.'}")
+    def _row(self, record: Record | BadRow) -> TableRow | BadRow:
+        if isinstance(record, BadRow):
+            return record
+        location, fields = record
+        if len(fields) == len(self.names):
+            return TableRow(location, dict(zip(self.names, fields, strict=True)))
+        question = f" {self.too_many}" if len(fields) > len(self.names) else ""
+        return BadRow(location, f"{counted(len(fields), 'field')}, but the header has {len(self.names)}.{question}")
 
 
 # --- fields ---------------------------------------------------------------------------------------------------------

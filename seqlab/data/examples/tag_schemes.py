@@ -2,7 +2,7 @@
 
 BIO begins every span with B-. IOB1 writes B- only if a span directly follows another of its type. BIOES also marks the
 last word of a span (E-) and spans of one word (S-); in BILOU these are L- and U-. Some files write the letter in lower
-case, or after the type, or an underscore between both.
+case, or after the type, or an underscore between both; where spans are of one type, some write the letter alone.
 """
 
 import re
@@ -19,6 +19,8 @@ SPELLINGS = (
     re.compile(r"(?P<letter>[BIESLU])[-_](?P<type>.+)", re.IGNORECASE | re.DOTALL),
     re.compile(r"(?P<type>.+)[-_](?P<letter>[BIESLU])", re.IGNORECASE | re.DOTALL),
 )
+LETTER = re.compile(r"(?P<letter>[BIESLU])(?P<type>)", re.IGNORECASE)
+UNNAMED = "span"  # the type of spans whose tags are letters alone
 
 
 def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
@@ -39,11 +41,14 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
 
 
 def respell(distinct: Collection[str]) -> dict[str, str]:
-    """How BIO spells each tag, if all of them mark spans in another spelling: b-per, B_PER or PER-B, o for O."""
+    """How BIO spells each tag, if all of them mark spans in another spelling: b-per, B_PER, PER-B or B, o for O."""
     tags = set(distinct) - {UNSCORED}
-    for spelling in SPELLINGS:
+    has_outside = OUTSIDE in map(str.upper, tags)  # without it, letters alone divide a text into segments
+    for spelling in (*SPELLINGS, *([LETTER] if has_outside else [])):
         found = {tag: spelling.fullmatch(tag) for tag in tags if tag.upper() != OUTSIDE}
-        spelled = {tag: f"{match['letter'].upper()}-{match['type']}" for tag, match in found.items() if match}
+        spelled = {
+            tag: f"{match['letter'].upper()}-{match['type'] or UNNAMED}" for tag, match in found.items() if match
+        }
         if spelled and len(spelled) == len(found) and {tag[0] for tag in spelled.values()} & {"B", "I"}:
             new = {**spelled, **{tag: OUTSIDE for tag in tags - spelled.keys()}}
             return {tag: spelled for tag, spelled in sorted(new.items()) if spelled != tag}

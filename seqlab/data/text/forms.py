@@ -9,11 +9,11 @@ import re
 import shlex
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from seqlab.data.drawn_tables import drawn_lines
+from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
@@ -65,6 +65,7 @@ class TextForm(NamedTuple):
     advice: str
     is_table: bool = False  # that can be read as it is
     is_annotated: bool = False  # by a tool, in columns of its own
+    as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
 
 
 def form_of_text(path: Path) -> TextForm | None:
@@ -86,8 +87,18 @@ def _json_lines(lines: Sequence[str], name: str) -> TextForm | None:
     except (ValueError, RecursionError):
         return None
     if any(isinstance(value, str) for row in rows for value in row.values()):
-        return TextForm("JSON lines", f"To read the text of each: cp {name} new.jsonl")
+        return TextForm("JSON lines", f"To read the text of each: cp {name} new.jsonl", as_lines=_as_lines(rows, name))
     return TextForm("JSON lines", nested_texts_advice(rows, name) or "They have no texts")
+
+
+def _as_lines(rows: Sequence[Mapping[str, Any]], name: str) -> str:
+    """The command that writes the longest texts of JSON lines, each on one line, also where a row has none."""
+    lengths: Counter[str] = Counter()
+    for row in rows:
+        lengths.update({key: len(value) for key, value in row.items() if isinstance(value, str)})
+    program = f'.[{json.dumps(lengths.most_common(1)[0][0])}] // "" | gsub("\\n"; " ")'
+    [path] = shlex.split(name)
+    return f"To write its texts line by line: jq -r {shlex.quote(program)} {name} > new{Path(path).suffix}"
 
 
 def _page(lines: Sequence[str], name: str) -> TextForm | None:
@@ -121,9 +132,9 @@ def _rtf(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 def _drawn(lines: Sequence[str], name: str) -> TextForm | None:
-    drawn = {*drawn_lines(lines)}
-    bars = Counter(line.count("|") for place, line in enumerate(lines) if place not in drawn)
-    if not drawn or bars.total() < MIN_LINES or bars.most_common(1)[0][1] < FITTING * bars.total():
+    table = drawn_table(lines)
+    widths = Counter(table.widths if table else ())
+    if widths.total() < MIN_LINES or widths.most_common(1)[0][1] < FITTING * widths.total():
         return None
     return TextForm(
         "a table as psql or mysql prints it", f"To read its rows: seqlab train {name} --task classify", is_table=True

@@ -128,3 +128,9 @@ def test_the_text_to_label_is_the_column_that_training_read(write):
     path = write("my.csv", "text,review\nid 1,the film was good\nid 2,the meal was bad\n")
     trained = Trained.on(CorpusSettings(source=("train.csv",)), [("review", "stars")])
     assert [*read_inputs("labeled", path, None, InputFixes(), trained).values()] == TEXTS
+
+
+def test_a_blank_line_is_no_row_and_is_counted(write):
+    path, fixes = write("a.csv", "text,label\na film,pos\n\n,\na room,neg\n\n"), InputFixes()
+    assert read_inputs("labeled", path, None, fixes) == {2: "a film", 4: "", 5: "a room"}
+    assert "passed over 1 row or pair of lines without content" in fixes.notes()

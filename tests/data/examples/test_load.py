@@ -275,3 +275,15 @@ def test_a_built_in_corpus_is_read_before_a_file_of_its_name_and_that_is_said(tm
     note = "'dates' is the built-in corpus, not the file or folder of that name, which ./dates reads"
     assert after.splits == before.splits and {*after.notes} - {*before.notes} == {note}
     assert note in open_unsplit("pairs", corpus("dates")).notes
+
+
+def test_tables_of_words_and_tags_are_refused_with_what_to_do(write):
+    rows = [{"tokens": ["It", "is", "Rome"], "tags": ["O", "O", "B-LOC"]}] * 10
+    path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match=r"does not have the suffix .*to write a word and its tag on each line: jq -r"):
+        open_examples("tagged", corpus(path))
+    path = write("a.csv", "Word,Tag\n" + "Rome,B-LOC\nis,O\n" * 10)
+    with pytest.raises(
+        DataError, match=r"has span tags in 'Tag': a word on each row\. Write the word, a tab and its tag"
+    ):
+        open_examples("tagged", corpus(path))

@@ -253,3 +253,36 @@ def test_empty_fields_beyond_the_header_are_no_data(write, end):
 def test_it_is_said_if_no_row_is_left(write):
     with pytest.raises(DataError, match=r"3 of the 3 rows .* cannot be used: no row is left\."):
         read_labeled(write("a.csv", "text,label\n,a\n,b\n,c\n"), None, InputFixes(skip_limit=1.0))
+
+
+@pytest.mark.parametrize("sizes", [(20, 10), (15, 15)])
+def test_every_table_of_one_object_is_rewritten(write, tmp_path, sizes):
+    parts = {"train": ROWS_IN_JSON * sizes[0], "a/b": ROWS_IN_JSON * sizes[1]}
+    path = write("a.json", json.dumps(parts))
+    with pytest.raises(UsageError, match="one object with several tables") as error:
+        settings_from_request(path, {}, {}, {})
+    [command] = re.findall(r"to write new-train.jsonl, new-2.jsonl: (python3 -c '.*')", str(error.value))
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    for file, rows in zip(("new-train.jsonl", "new-2.jsonl"), parts.values(), strict=True):
+        assert [json.loads(line) for line in (tmp_path / file).read_text().splitlines()] == rows
+
+
+@pytest.mark.parametrize("options", [{}, {"task": "classify"}])
+def test_the_command_for_an_array_on_each_line_makes_a_table(write, tmp_path, options):
+    path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS))
+    with pytest.raises((UsageError, DataError), match="an array") as error:
+        open_examples("labeled", settings_from_request(path, {}, {}, options).corpus)
+    command = re.findall(r"with numbers as keys: (jq .* > new.jsonl)", str(error.value))[0]
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    examples = read_labeled(tmp_path / "new.jsonl", ("1", "2"), InputFixes())
+    assert [(located.example.text, located.example.label) for located in examples] == ROWS
+
+
+def test_the_command_for_lines_above_json_removes_them(write, tmp_path):
+    rows = "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in ROWS)
+    path = write("a.jsonl", f"// my reviews\n\n{rows}")
+    with pytest.raises(UsageError, match="no JSON object on its first line, as JSON lines do, but on line 3") as error:
+        settings_from_request(path, {}, {}, {})
+    command = re.findall(r"to remove what is above: (.* > new.jsonl)", str(error.value))[0]
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    assert len(read_labeled(tmp_path / "new.jsonl", None, InputFixes())) == len(ROWS)

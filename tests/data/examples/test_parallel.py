@@ -1,6 +1,9 @@
 """Two files, line by line."""
 
 import gzip
+import json
+import shutil
+import subprocess
 
 import pytest
 from hypothesis import given, settings
@@ -43,8 +46,8 @@ def test_lines_are_paired_and_what_is_empty_in_both_is_left_out(tmp_path_factory
         ),
         ("a\n", "x\ny\n", "a.en' has 1 line and '{de}' 2, but both need the same number: '{de}', line 2 has"),
         ("", "x\n", "'{de}', line 1 has no partner"),
-        ("a\n\nb\n", "x\ny\nz\n", "'{en}', line 2: the line is empty, but '{de}', line 2 is not"),
-        ("a\nb", "x\n \n", "'{de}', line 2: the line is empty, but '{en}', line 2 is not"),
+        ("a\n\nb\n", "x\ny\nz\n", "'{en}', line 2: the line is empty in a.en, and not in a.de"),
+        ("a\nb", "x\n \n", "'{de}', line 2: the line is empty in a.de, and not in a.en"),
         ("", "", "are empty"),
         ("\n\n", "\n\n", "are empty"),
         (b"a\n\xff\n", "x\ny\n", "'{en}', line 2, offset 2: byte 0xff is not UTF-8"),
@@ -84,7 +87,7 @@ def test_pairs_without_a_partner_are_skipped_and_empty_ones_counted(write):
     assert [located.example.source for located in read_parallel(en, de, fixes)] == ["a", "c", "d"]
     assert fixes.notes() == [
         "passed over 1 row or pair of lines without content",
-        f"skipped 1 of the 4 pairs of '{en}' (line 3: the line is empty, but '{en}', line 3 is not)",
+        f"skipped 1 of the 4 pairs of '{en}' (line 3: the line is empty in a.de, and not in a.en)",
     ]
 
 
@@ -127,3 +130,16 @@ def test_targets_that_are_their_sources_are_counted(write, copied, said):
     files = [write(name, "\n".join(side) + "\n") for name, side in zip(("a.en", "a.de"), sides, strict=True)]
     notes = open_examples("pairs", CorpusSettings(source=tuple(map(str, files)))).notes
     assert any(f"{copied} of the 12 targets equal their sources" in note for note in notes) == said
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_the_command_for_json_lines_on_one_side_writes_a_text_on_each_line(write, tmp_path):
+    rows = [{"id": str(at), "text": f"the film\nnumber {at}"} for at in range(10)]
+    en = write("a.en", "".join(json.dumps(row) + "\n" for row in rows))
+    de = write("a.de", "".join(f"der Film Nummer {at}\n" for at in range(10)))
+    fixes = InputFixes()
+    read_parallel(en, de, fixes)
+    (note,) = [note for note in fixes.notes() if "JSON lines" in note]
+    subprocess.run(note.partition("line by line: ")[2], shell=True, check=True, cwd=tmp_path)
+    pairs = read_parallel(tmp_path / "new.en", de, InputFixes())
+    assert [located.example.source for located in pairs] == [f"the film number {at}" for at in range(10)]

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import BILOU, IOB1, IOB2, IOBES, Entities
 
+from seqlab.config import CorpusSettings
+from seqlab.data.examples.example import TaggedSentence
+from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, respell, to_bio
 
 quick = settings(max_examples=200)
@@ -156,3 +159,12 @@ def test_other_spellings_of_span_tags_are_read(sentence, spell):
 )
 def test_other_tags_keep_their_spelling(tags):
     assert respell(tags) == {}
+
+
+def test_letters_alone_are_spans_of_one_type_that_has_no_name(write):
+    path = write("a.conll", "".join(f"Bob\tB\nEmilson\tI\nlives{at}\tO\n\n" for at in range(10)))
+    examples = open_examples("tagged", CorpusSettings(source=(str(path),)))
+    sentences = [example for example in examples.splits["train"] if isinstance(example, TaggedSentence)]
+    assert {tag for sentence in sentences for tag in sentence.tags} == {"B-span", "I-span", "O"}
+    assert "span tags in another spelling: read 'B' as 'B-span', 'I' as 'I-span'" in examples.notes
+    assert respell({"B", "I", "E", "S"}) == {}  # segments, as of words without spaces between them

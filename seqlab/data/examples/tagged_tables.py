@@ -1,0 +1,38 @@
+"""Words and their tags in a table, which is read once they stand on lines of their own: how to write them so."""
+
+import csv
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seqlab.data.examples.array_labels import as_tagged
+from seqlab.data.examples.lines import quote_list
+from seqlab.data.examples.table_sample import sample_table
+from seqlab.data.file_layout import SPAN_TAG
+
+AS_LINES = (
+    "Write the word, a tab and its tag on each line of a file that ends in .conll, with a blank line between sentences"
+)
+
+
+def advice_on_tags(path: Path) -> str:
+    """How to write the words of a table, if it has arrays of them or one on each row; else nothing."""
+    try:
+        rows = sample_table(path).rows
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
+        return ""
+    return as_tagged(path, rows).removeprefix(". ") or word_rows(path, rows)
+
+
+def word_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Which columns have span tags, one on each row, and what to do; nothing if none has."""
+    columns = {name: [str(row.get(name, "")) for row in rows] for name in (rows[0] if rows else ())}
+    spans = [
+        name
+        for name, tags in columns.items()
+        if len(set(tags)) > 1
+        and any(tag.startswith(("B-", "B_")) for tag in tags)
+        and all(map(SPAN_TAG.fullmatch, tags))
+    ]
+    return f"{path.name} has span tags in {quote_list(spans)}: a word on each row. {AS_LINES}" if spans else ""

@@ -1,0 +1,35 @@
+"""Labels of fastText: words that begin with __label__, wherever they stand in a line."""
+
+import pytest
+
+from seqlab.data.examples.inputs import read_inputs
+from seqlab.data.examples.label_lines import read_label_lines
+from seqlab.data.files import InputFixes
+from seqlab.data.task_inference import infer_task
+
+
+@pytest.mark.parametrize(
+    "line", ["__label__{} a film {}", "a film {1} __label__{0}", "a __label__{} film {}", "a film {1}\t__label__{0} "]
+)
+def test_labels_are_no_part_of_the_text(write, line):
+    path = write("a.txt", "".join(line.format("pn"[at % 2], at) + "\n" for at in range(20)))
+    examples = [located.example for located in read_label_lines(path, InputFixes())]
+    assert [(example.text, example.label) for example in examples] == [
+        (f"a film {at}", "pn"[at % 2]) for at in range(20)
+    ]
+    assert [*read_inputs("labeled", path, None, InputFixes()).values()] == [example.text for example in examples]
+    task = infer_task([str(path)])
+    assert task is not None and task.name == "classify"
+
+
+def test_a_second_label_at_the_end_of_a_line_is_counted(write):
+    lines = "".join(f"__label__{'pn'[at % 2]} a film {at}{' __label__old' * (at < 3)}\n" for at in range(20))
+    fixes = InputFixes()
+    labels = [located.example.label for located in read_label_lines(write("a.txt", lines), fixes)]
+    assert labels[:4] == ["p,old", "n,old", "p,old", "n"]
+    assert [note for note in fixes.notes() if "3 lines with several labels" in note]
+
+
+def test_a_word_that_holds_the_mark_is_no_label(write):
+    path = write("a.txt", "__label__p see my__label__x there\n__label__n no\n")
+    assert read_label_lines(path, InputFixes())[0].example.text == "see my__label__x there"
