@@ -14,6 +14,7 @@ from seqlab.data.files import read_beginning
 SAMPLE_BYTES = 64 * 1024
 MIN_LINES = 4
 FITTING = 0.95  # the share of lines that have the columns of a layout
+LABELED = 0.5  # the share of lines with a label of fastText: no other text has them, so the rest lack theirs
 MAX_COLUMNS = 60
 SPAN_TAG = re.compile(r"O|[BIESLUM][-_]\S+")
 SENTENCE_END = re.compile(r"\w[.!?…]['\"”’»)]*$")  # a word of prose, at the end of its line
@@ -48,7 +49,7 @@ def recognize_layout(path: Path) -> FileLayout | None:
         return _of_widths(path.name, table.widths, "|")
     filled = [ENTITY.sub("", line) for line in lines if line.strip() and not line.startswith(("-DOCSTART-", "# "))]
     labeled = sum(LABEL_WORD.search(line) is not None for line in filled)
-    if labeled and labeled >= FITTING * len(filled):
+    if labeled and labeled >= LABELED * len(filled):
         reason = f"the lines of {path.name} have words that begin with {LABEL}, as in fastText"
         return FileLayout("labeled", reason, certain=True)
     if len(filled) < MIN_LINES:

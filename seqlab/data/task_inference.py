@@ -180,7 +180,9 @@ def _unclear_table(path: Path) -> FileLayout | None:
     if form := _other_form(path, sample):
         return with_text_column(path, form, sample.rows)
     twice = [name for name in names if name and names.count(name) > 1]
-    if twice and len({*names} - {*twice}) < 2:
+    once = list(dict.fromkeys(names))
+    wanted = {*(known_columns(once, LABELED) or ()), *(known_columns(once, PAIRS) or ())}
+    if twice and (len(once) - len({*twice}) < 2 or not wanted.isdisjoint(twice)):
         return FileLayout("other", f"{path.name} has several columns named '{twice[0]}': rename all but one")
     expected = "expected 'text' and 'label', 'source' and 'target', or other known names"
     named = [name for name in names if name]
@@ -202,7 +204,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
 def _first_line_fault(path: Path, error: Exception) -> str:
     if suffix(path) in JSON_LINES:
         return form_of_file(path) or form_of_line(path, read_beginning(path, SAMPLE_BYTES)[0])
-    return f"the first line of {path.name} is no header: {csv_fault(error) if isinstance(error, csv.Error) else error}"
+    fault = csv_fault(error) if isinstance(error, csv.Error) else str(error)
+    return f"the first line of {path.name} is no header, whose names stand on one line: {fault}"
 
 
 def _other_form(path: Path, sample: TableSample) -> FileLayout | None:

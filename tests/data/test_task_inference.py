@@ -420,3 +420,18 @@ def test_two_files_with_languages_as_suffixes_may_be_parallel_whatever_their_lin
 def test_a_binary_file_is_not_offered_as_text(written, content, said):
     with pytest.raises(DataError, match=said):
         list(open_corpus(settings_from_request(written("a.csv", content), {}, {}, {}).corpus.source).blocks())
+
+
+def test_a_column_that_is_there_twice_is_not_passed_over_for_another(written):
+    path = written(
+        "a.csv", "id,text,text,label\n" + "".join(f"{at},a film {at},so,{'ab'[at % 2]}\n" for at in range(20))
+    )
+    layout = unclear_layout([str(path)])
+    assert layout is not None and layout.reason == "a.csv has several columns named 'text': rename all but one"
+
+
+def test_of_several_arrays_the_tags_are_written_and_the_others_named(written):
+    rows = [{"words": ["Bob", "is"], "tags": ["B-PER", "O"], "pos": ["NN", "V"]}] * 10
+    layout = unclear_layout([written("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))])
+    assert layout is not None and '.["words", "tags"]' in layout.reason
+    assert "a word and its tag of 'tags', or of 'pos' instead, on each line" in layout.reason

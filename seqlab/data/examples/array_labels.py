@@ -88,11 +88,13 @@ def as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     tags = [key for key in lists[1:] if all(len(row.get(key, ())) == len(row.get(lists[0], ())) for row in rows)]
     if not tags:
         return ""
-    program = (
-        f'[.[{json.dumps(lists[0])}, {json.dumps(tags[-1])}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
-    )
+    named = [key for key in tags if "tag" in key.lower() or "label" in key.lower()]
+    chosen = (named or tags)[-1]
+    program = f'[.[{json.dumps(lists[0])}, {json.dumps(chosen)}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
     command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
-    return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag on each line: {command}"
+    others = [key for key in tags if key != chosen]
+    which = f" of {quote_list([chosen])}, or of {quote_list(others)} instead," if others else ""
+    return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag{which} on each line: {command}"
 
 
 def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]], tags: bool) -> None:

@@ -2,10 +2,13 @@
 
 import pytest
 
+from seqlab.config import CorpusSettings
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.label_lines import read_label_lines
+from seqlab.data.examples.load import open_examples
 from seqlab.data.files import InputFixes
 from seqlab.data.task_inference import infer_task
+from seqlab.errors import DataError
 
 
 @pytest.mark.parametrize(
@@ -33,3 +36,16 @@ def test_a_second_label_at_the_end_of_a_line_is_counted(write):
 def test_a_word_that_holds_the_mark_is_no_label(write):
     path = write("a.txt", "__label__p see my__label__x there\n__label__n no\n")
     assert read_label_lines(path, InputFixes())[0].example.text == "see my__label__x there"
+
+
+def test_lines_without_a_label_are_counted(write):
+    lines = "".join(f"{'' if at % 9 == 0 else '__label__' + 'pn'[at % 2]} a film {at}\n" for at in range(60))
+    path = write("a.txt", lines)
+    task = infer_task([str(path)])
+    assert task is not None and task.name == "classify"
+    settings = CorpusSettings(source=(str(path),), split_ratios="90/10", skip_limit=0.2)
+    examples = open_examples("labeled", settings)
+    assert sum(map(len, examples.splits.values())) == 53
+    assert [note for note in examples.notes if "skipped 7 of the 60 lines" in note and "no label" in note]
+    with pytest.raises(DataError, match="no label"):
+        open_examples("labeled", settings.model_copy(update={"skip_limit": 0.1}))
