@@ -10,12 +10,12 @@ import ctypes
 import os
 import platform
 
-TRIM_THRESHOLD, MMAP_THRESHOLD, MMAP_MAX = -1, -3, -4  # parameters of mallopt, from malloc.h
+TRIM_THRESHOLD, MMAP_THRESHOLD, MMAP_COUNT = -1, -3, -4  # parameters of mallopt, from malloc.h
 KEEPING = {
     MMAP_THRESHOLD: 1 << 30,  # bytes of an array: larger ones are few
     TRIM_THRESHOLD: (1 << 31) - 1,  # bytes at the end of the heap: the largest number that mallopt takes
 }
-RETURNING = {MMAP_THRESHOLD: 1 << 14, TRIM_THRESHOLD: 1 << 14, MMAP_MAX: 1_000_000}
+RETURNING = {MMAP_THRESHOLD: 1 << 14, TRIM_THRESHOLD: 1 << 14, MMAP_COUNT: 1_000_000}
 
 
 def tune_allocator(keep: bool) -> bool:

@@ -74,6 +74,7 @@ def train(
     messages: list[str] = []
     resolved = settings_from_request(source, base, settings or {}, short, start, messages.append)
     refuse_unfit(resolved)
+    resolved.task.settings.refuse_untrainable(resolved)
     refuse_absurd(resolved, least_sizes(resolved))
 
     from seqlab.training.session import train as train_run

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seqlab.config import build_settings, expand_short_names, merge, parse_assignment, read_toml, resolve
+from seqlab.config import RunSettings, build_settings, expand_short_names, merge, parse_assignment, read_toml, resolve
 from seqlab.config.overview import known_settings
 from seqlab.errors import MissingInput, UsageError
 from seqlab.models.parameter_count import refuse_unfit
@@ -260,5 +260,10 @@ def test_a_settings_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> Non
 def test_a_window_beyond_learned_positions_is_refused_with_the_one_that_fits() -> None:
     tables = {**TEXT, "backbone": {"name": "transformer", "positions": "learned", "context": 32}}
     with pytest.raises(UsageError, match=r"end at 32 .* task\.window is 128: give --window 32"):
-        refuse_unfit(resolve(tables))
-    refuse_unfit(resolve(merge(tables, [("task.window", 32)])))
+        refuse_untrainable(resolve(tables))
+    refuse_untrainable(resolve(merge(tables, [("task.window", 32)])))
+
+
+def refuse_untrainable(settings: RunSettings) -> None:
+    refuse_unfit(settings)
+    settings.task.settings.refuse_untrainable(settings)

@@ -264,6 +264,9 @@ class TaskSettings(Settings):
     def refuse_unfit(self, settings: "RunSettings") -> None:
         """UsageError where the architecture cannot do the task for a reason that only the task knows."""
 
+    def refuse_untrainable(self, settings: "RunSettings") -> None:
+        """UsageError where the model can be built, but not be trained with these settings."""
+
 
 class TokenizerSettings(Settings):
     """The settings of a tokenizer."""

@@ -31,7 +31,7 @@ class TextSettings(TaskSettings):
             )
         return self
 
-    def refuse_unfit(self, settings: RunSettings) -> None:
+    def refuse_untrainable(self, settings: RunSettings) -> None:
         backbone = settings.backbone.settings
         context = backbone.option("context", None)
         if backbone.position_parameters and context is not None and context < self.window:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 
@@ -16,7 +17,7 @@ from seqlab.config import BatchShape, RunSettings
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.errors import TrainingFailed, UsageError
 from seqlab.models.parameter_count import in_units
-from seqlab.runs.machine import free_memory
+from seqlab.runs.machine import free_memory, resident_memory
 from seqlab.tasks.dataset import AnyDataset
 from seqlab.training.footprint import Footprint, footprint
 from seqlab.training.memory_limit import MemoryLimit
@@ -36,6 +37,12 @@ def largest_shape(settings: RunSettings, dataset: AnyDataset) -> BatchShape:
     if not read_N.any():
         return task.batch_shape
     return task.shape_within(int(train.input_lengths_N[read_N].max()), int(train.target_lengths_N[read_N].max()))
+
+
+def of_process(limit: MemoryLimit, settings: RunSettings) -> MemoryLimit:
+    """The limit with what the process has already, if it computes on the CPU."""
+    on_cpu = limit.size is not None and torch.device(settings.train.device).type == "cpu"
+    return replace(limit, held=resident_memory() or 0) if on_cpu else limit
 
 
 def fit_memory(

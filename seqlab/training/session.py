@@ -27,7 +27,6 @@ from seqlab.runs.checkpoint import WEIGHTS, checkpoints, load_weights, step_of, 
 from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.lock import is_own_launch, locked_run
-from seqlab.runs.machine import resident_memory
 from seqlab.runs.origins import origins
 from seqlab.runs.reopen import make_task, reopen, teacher_path, teacher_vocabulary
 from seqlab.runs.results import read_results
@@ -40,7 +39,7 @@ from seqlab.threads import compute_threads, default_threads
 from seqlab.training.budget import budget_in_steps, budget_notes, check_trainable
 from seqlab.training.dropout import with_default_dropout
 from seqlab.training.finish import finish
-from seqlab.training.fit import fit_memory, memory_errors
+from seqlab.training.fit import fit_memory, memory_errors, of_process
 from seqlab.training.loop import Trainer, TrainingProgress
 from seqlab.training.memory_limit import UNLIMITED, MemoryLimit
 from seqlab.training.precision import with_measured_precision
@@ -113,9 +112,7 @@ def _open_session(
         said.all(seen_before_notes(origins(settings, source), dataset))
         settings = task.fit_settings(settings, dataset, said)
         dataset = replace(dataset, notes=tuple(said.notes))
-        if memory.size is not None and settings.train.device == "cpu":
-            memory = replace(memory, held=resident_memory() or 0)
-        settings = fit_memory(settings, dataset, memory, reporter.log)
+        settings = fit_memory(settings, dataset, of_process(memory, settings), reporter.log)
         return _new_session(settings, dataset, out, overwrite, reporter, source, held)
     finally:
         if dataset.stdin_copy is not None:  # a copy of standard input, which the run now has
@@ -168,8 +165,7 @@ def _new_session(
         dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
     budget, asked_threads = settings.train.budget, settings.train.threads
     settings = settings.with_values(**from_writer(budget_in_steps(settings, model, task, reporter)))
-    tokens = len(dataset.splits["train"])
-    settings = with_default_dropout(settings, dataset.vocabulary.sizes, tokens, reporter.log)
+    settings = with_default_dropout(settings, dataset.vocabulary.sizes, len(dataset.splits["train"]), reporter.log)
     model = _new_model(settings, dataset, source)
     config = run_config(settings, dataset, budget, asked_threads, source)
     if writes:

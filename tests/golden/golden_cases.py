@@ -104,7 +104,9 @@ class Case:
     @property
     def settings(self) -> Settings:
         chosen = {"backbone.name": self.arch, "task.name": self.task}
-        return {**COMMON, **OF_TASK.get(self.task, {}), **OF_ARCH.get(self.arch, {}), **chosen, **self.changes}
+        settings = {**COMMON, **OF_TASK.get(self.task, {}), **OF_ARCH.get(self.arch, {}), **chosen, **self.changes}
+        spells = settings.get("task.char_encoder") != "none" and settings.get("tokenizer.name", "word") == "word"
+        return {key: value for key, value in settings.items() if spells or key not in OF_TASK["tag"]}
 
 
 LANGUAGE = [

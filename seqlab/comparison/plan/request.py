@@ -157,6 +157,7 @@ def build_request(
         chosen_split = "split" in short or "corpus.split" in settings or "split" in settings.get("corpus", {})
         models[name] = resolved if recipe or chosen_split else _scattered(resolved)
         refuse_unfit(models[name])
+        models[name].task.settings.refuse_untrainable(models[name])
     if "minutes" in chosen and any(model.train.budget for model in models.values()):
         raise UsageError("minutes does nothing with the budget of the settings or the recipe: give 'budget' instead.")
     _refuse_unfair(models)
