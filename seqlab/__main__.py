@@ -55,7 +55,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object) -
 
 
 def _to_stderr(text: str) -> None:
-    from seqlab.terminal import printable
+    from seqlab.printable import printable
 
     # a character that the terminal cannot show must not become a second error
     encoding = sys.stderr.encoding or "utf-8"

@@ -81,7 +81,6 @@ def train(
     named = {"source", "fit", "memory", "out", "overwrite", "init", "like", "recipe", "config", "assignments"}
     short = {name: value for name, value in locals().items() if name not in {*named, "named"}}
     from seqlab import api
-    from seqlab.cli.show import next_steps, print_run, using_command
     from seqlab.errors import refuse_given
 
     if not fit:
@@ -98,6 +97,8 @@ def train(
         fit=memory if memory is not None else fit,
         **short,
     )
+    from seqlab.cli.show import next_steps, print_run, using_command
+
     print_run(run)
     folder = shlex.quote(str(run.path))
     more = "" if run.results and run.results.caution else f"seqlab resume {folder} --more 1000"

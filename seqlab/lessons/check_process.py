@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from seqlab.data.file_names import shorten
-from seqlab.terminal import printable
+from seqlab.printable import printable
 
 
 def load_file(path: Path, name: str) -> ModuleType:

@@ -6,7 +6,8 @@ import time
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from seqlab.terminal import SafeConsole, printable
+from seqlab.printable import printable
+from seqlab.terminal import SafeConsole
 from seqlab.training.progress import LogReporter, ProgressBarReporter, Reporter, clock
 
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from seqlab.metrics.metric import Metric
-
 if TYPE_CHECKING:
     from seqlab.contracts import Scores, TextScores
+    from seqlab.metrics.metric import Metric
     from seqlab.runs.results import ValidationBaseline
 
 
@@ -19,7 +18,7 @@ class EvaluationResult:
     split: str
     mode: str
     window: int | None  # tokens of a window; None where examples are scored
-    headline_metric: Metric
+    headline_metric: "Metric"
     sentence: str  # the result in words
     baseline: "ValidationBaseline | None" = None
     signature: str | None = None  # how sacrebleu computed BLEU

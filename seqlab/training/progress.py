@@ -8,7 +8,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from seqlab.metrics.metric import Metric
-from seqlab.terminal import SafeConsole, printable
+from seqlab.printable import printable
+from seqlab.terminal import SafeConsole
 from seqlab.wording import decimals
 
 

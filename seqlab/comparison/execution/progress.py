@@ -16,7 +16,8 @@ from rich.text import Text
 
 from seqlab.comparison.execution.jobs import Job
 from seqlab.distributed.world import launched
-from seqlab.terminal import SafeConsole, printable
+from seqlab.printable import printable
+from seqlab.terminal import SafeConsole
 from seqlab.training.progress import clock
 
 MOST_ROWS = 24  # running jobs first
