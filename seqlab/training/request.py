@@ -17,7 +17,7 @@ from seqlab.config import (
 from seqlab.data.examples.example_folders import TAGGED
 from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.examples.table_sample import have_same_columns
-from seqlab.data.split_files import find_split_files
+from seqlab.data.split_files import find_split_files, has_folders, joined_splits, unwrapped
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA, TASKS
@@ -165,14 +165,20 @@ def _split_files(
             f"corpus.split_ratios is {asked['split_ratios']}, but the test split is given as a file: leave it out, and "
             f"a tenth of the training data is held out for validation."
         )
-    given = corpus.get("validation") or corpus.get("test")
-    if given or asked or len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
+    if len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
         return []
-    found = find_split_files(Path(source[0]))
+    given = [split for split in ("validation", "test") if corpus.get(split)]
+    folder, inner = Path(source[0]), unwrapped(Path(source[0]))
+    found = None if given or asked else find_split_files(inner, folder)
+    wraps = inner != folder and (found is not None or has_folders(inner))
+    if wraps:
+        log(f"{folder}: all that it has is in {inner}, which is read instead")
     if found is None:
-        return []
+        if joined := joined_splits(folder, given, [f"corpus.{key}" for key in asked]):
+            log(joined)
+        return [("corpus.source", [str(inner)])] if wraps else []
     task = dict(changes).get("task.name", base.get("task", {}).get("name"))
-    log(f"{source[0]}: {found}{_splits_anew(Path(source[0]), [*found.files.values()], task)}")
+    log(f"{inner}: {found}{_splits_anew(folder, [*found.files.values()], task)}")
     return [(f"corpus.{'source' if split == 'train' else split}", [str(path)]) for split, path in found.files.items()]
 
 
