@@ -90,7 +90,17 @@ def settings_from_request(
     for note in inferred:
         log(note)
     _log_replaced(base, dict(changes), resolved, log)
+    _log_left_counts(init, resolved, log)
     return resolved
+
+
+def _log_left_counts(init: Path | None, resolved: RunSettings, log: Callable[[str], None]) -> None:
+    """A network starts from the weights of a mixed run, and counts are made of the new text or not at all."""
+    mixed_with = _run_tables(init)["task"].get("mix", "none") if init is not None else "none"
+    task = resolved.task.settings
+    if mixed_with != "none" and task.option("mix", "none") == "none":
+        anew = f"; --mix {mixed_with} makes new ones" if task.has("mix") else ""
+        log(f"the {mixed_with} of '{init}' are not taken over{anew}")
 
 
 def _refuse_for_others(resolved: RunSettings, short: Mapping[str, Any]) -> None:
