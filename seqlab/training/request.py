@@ -14,6 +14,7 @@ from seqlab.config import (
     expand_short_names,
     source_items,
 )
+from seqlab.data.corpora.source import form_and_packing
 from seqlab.data.examples.example_folders import TAGGED
 from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.examples.table_sample import have_same_columns
@@ -242,7 +243,9 @@ def _inferred_task(
             log(note)
         return []
     if corpus["source"][0] not in CORPORA:
-        log(f"{task.reason}: the task is {task.name} (--task language reads it as plain text)")
+        rows = form_and_packing(str(corpus["source"][0]))[0] == "rows"
+        text = "the texts of one key" if rows else "it as plain text"
+        log(f"{task.reason}: the task is {task.name} (--task language reads {text})")
     return [("task.name", task.name)]
 
 
